@@ -141,7 +141,7 @@ class Platform:
         self.models.add(OFFLINE, OfflineModel())
         installed = entry_point_roots()
         self.problems: list[str] = list(installed.problems)
-        self._workers = Workers()
+        self._workers = Workers(self._sandboxes)
         states = SessionStates(environments, lambda data: self._engine.mask.data(data))
         self._instances = Instances(self._workers, states)
         roots = (*bundled_roots(), *installed.roots.values())

@@ -13,6 +13,7 @@ import typer
 
 from tea.cli.failure import complain, report
 from tea.cli.log import keep_log
+from tea.cli.overseer import overseen
 from tea.cli.person import person
 from tea.cli.stopping import Stopping
 from tea.cli.terminal import document, harmless, say, write
@@ -113,7 +114,7 @@ def execute(chosen: Command, work: Callable[[], Coroutine[Any, Any, int | None]]
 
     stopping = Stopping(tell, as_json=chosen.as_json)
     try:
-        with asyncio.Runner() as runner:
+        with overseen() as stopping.overseer, asyncio.Runner() as runner:
             return runner.run(_interruptible(work, stopping)) or 0
     except SystemExit:
         raise

@@ -10,6 +10,7 @@ from tea.cli.reference import KEPT, kind_named
 from tea.cli.terminal import one_line, table
 from tea.errors import BadRef, StorageError
 from tea.refs import Kind
+from tea.untrusted import SANDBOXED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,4 +82,4 @@ def marked(one: "Row", level: str) -> str:
 
 
 def _runs_in_sandbox(one: "Row") -> bool:
-    return not one.trusted and one.kind in ("tool", "environment")
+    return not one.trusted and one.kind in SANDBOXED

@@ -40,7 +40,7 @@ def _notes(found: "Loaded") -> Iterator[str]:
     added = [name for name in _names(found.added) if name not in hidden]
     if added:
         yield (
-            "what nobody trusts yet is quarantined: tools and environments run in a sandbox only, the rest not at all; "
+            "what nobody trusts yet is quarantined: tools, environments and agents run in a sandbox only; "
             "`tea list` shows it, `tea trust REF` vouches for it"
         )
     for name in added:

@@ -28,4 +28,6 @@ async def replay(
         outcome = await tea.replay(found, lenient=lenient, use=uses)
     verdict = "identical" if not lenient else "identical but for data"
     data = {"run": found, "verdict": verdict, "records": count, "outcome": outcome.to_json()}
+    for one in outcome.remarks:
+        command.tell(one)
     command.show(f"{verdict}: {count} records of run {found}", data)

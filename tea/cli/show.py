@@ -10,6 +10,7 @@ from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.terminal import brief, review, shown
 from tea.errors import BadInput, StorageError
+from tea.untrusted import SANDBOXED
 
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
@@ -35,7 +36,7 @@ async def show_component(
         library, found = await find(tea, ref)
         config: Manifest = await library.info(found.at(found.selector))
         trusted = tea.trust(config.digest)
-        held = "" if trusted or config.kind not in ("tool", "environment") else await tea.sandboxes.name()
+        held = "" if trusted or config.kind not in SANDBOXED else await tea.sandboxes.name()
         head = await asyncio.to_thread(tea.versions.head, config.kind, config.name)
     if schema is not None:
         schemas = config.function_schemas("anthropic" if schema == "anthropic" else "openai")

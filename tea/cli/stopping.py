@@ -2,7 +2,8 @@
 
 Both cancel its work, which then cleans up. Ctrl-C leaves it the time that takes; SIGTERM a moment, after which the
 process ends: a read, a lock or a computation may be what nothing calls off. Nothing is lost by that, since what a
-command wrote is whole at any moment. Code in C that keeps the interpreter to itself delays both.
+command wrote is whole at any moment. Code in C that keeps the interpreter to itself delays Ctrl-C; SIGTERM then ends
+the process from outside, see `tea.cli.overseer`.
 """
 
 import _thread
@@ -15,10 +16,10 @@ from contextlib import contextmanager
 from math import inf
 
 from tea.cli.failure import in_one_line
+from tea.cli.overseer import GRACE, Overseer
 from tea.cli.terminal import document
 from tea.errors import Interrupted
 
-GRACE = 2.0  # seconds for the cleanup of what SIGTERM ends
 _LEAVING = 0.5  # seconds until a process is gone that has said how it ended
 _TICK = 0.02
 _PATIENCE = 3
@@ -32,12 +33,16 @@ class Stopping:
     Args:
         tell: Says how the command ended, and returns its exit code.
         as_json: Whether a program reads the result.
+
+    Attributes:
+        overseer: The process that ends the command where SIGTERM is not heard.
     """
 
     def __init__(self, tell: Callable[[BaseException], int], *, as_json: bool) -> None:
         self._tell, self._as_json = tell, as_json
         self._asked, self._end = 0, inf
         self.code: int | None = None
+        self.overseer: Overseer | None = None
 
     @contextmanager
     def of(self, work: "asyncio.Task[int | None]") -> Generator[None]:
@@ -46,6 +51,8 @@ class Stopping:
 
         def stop(number: int, frame: object) -> None:
             self._asked += 1
+            if number == signal.SIGTERM and self.overseer is not None:
+                self.overseer.heard()
             if number == signal.SIGTERM and self._end == inf:
                 self._enforce()
             if self._asked == 1:
@@ -69,7 +76,6 @@ class Stopping:
     def _enforce(self) -> None:
         """End the process after a grace period; called with any lock possibly held, so it uses none of Python's."""
         self._end = time.monotonic() + GRACE
-        signal.setitimer(signal.ITIMER_REAL, GRACE + 1)  # the system's own hand, in case that words cannot be written
         _thread.start_new_thread(self._wait, ())
 
     def _wait(self) -> None:

@@ -1,19 +1,20 @@
 """A run's records as a tree for people: agents hold their calls, steps and the agents they called."""
 
 import json
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.fields import fields, items
 from tea.cli.terminal import brief, one_line
-from tea.kernel.key import is_below, path_of
+from tea.kernel.key import is_below, path_of, spawner
+from tea.untrusted import PROGRAM
 
 if TYPE_CHECKING:
     from tea.journal.tracer import TraceRecord
 
 _WORDS, _LINE, _TRIES = 110, 300, 1000
-_ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random")
+_ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random", PROGRAM)
 
 
 def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bool = False) -> str:
@@ -28,11 +29,12 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
     scopes = [path_of(one.key) for one in records if _is_note(one, "enter")]
     told = set(map(_problem, records))
-    levels = {one.key: level for one in records if (level := _level(one))}
+    levels = dict(_levels(records))
     lines: list[str] = []
     hidden = 0
     for record in records:
-        line = _line(record, ends.get(record.key), whole, levels.get(record.key, ""))
+        level = levels.get(path_of(record.key) if _is_note(record, "enter") else record.key, "")
+        line = _line(record, ends.get(record.key), whole, level)
         if line is None:
             hidden += record.kind == "start"
         else:
@@ -69,7 +71,7 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool, level: 
     if record.kind == "start":
         return _effect(record, data, end, level) if whole or data.get("kind") not in _ASIDE else None
     if record.kind == "note":
-        return _note(data, whole)
+        return _note(data, whole, level)
     if record.kind in ("done", "failed", "fired", "message"):
         return None
     return f"{record.kind} {_said(record.data)}" if whole else None
@@ -82,11 +84,12 @@ def _forked(origin: Mapping[str, Any]) -> str:
     return f"forked from run {origin.get('run')} at record {origin.get('position')}{otherwise}"
 
 
-def _note(data: Mapping[str, Any], whole: bool) -> str | None:
+def _note(data: Mapping[str, Any], whole: bool, level: str) -> str | None:
     kind, said = data.get("kind"), fields(data.get("data"))
     if kind == "enter":
         task = fields(said.get("arguments")).get("task", said.get("arguments"))
-        return f"{_ref(said.get('ref'))}  {_said(fields(task).get('text', task))}"
+        held = f"  [sandboxed: {level}]" if level else ""
+        return f"{_ref(said.get('ref'))}{held}  {_said(fields(task).get('text', task))}"
     if kind == "exit":
         return f"-> {_outcome(fields(said.get('response')))}"
     if kind == "step":
@@ -112,11 +115,21 @@ def _problem(record: "TraceRecord") -> str:
     return str(fields(fields(data.get("response", data)).get("error", data)).get("problem", ""))
 
 
-def _level(record: "TraceRecord") -> str:
-    """Return the sandbox level in a record about a call; empty for every other record."""
-    data = fields(record.data)
-    noted = record.kind == "evidence" and data.get("kind") == "sandbox"
-    return str(fields(data.get("data")).get("level", "")) if noted else ""
+def _levels(records: "Iterable[TraceRecord]") -> "Iterator[tuple[str, str]]":
+    """Yield the sandbox levels of a run: of a call by its key, of a program by the scope of its agent."""
+    steps: dict[str, str] = {}
+    for one in records:
+        data = fields(one.data)
+        if one.kind == "evidence" and data.get("kind") == "sandbox":
+            held = fields(data.get("data"))
+            more = ", which cannot keep it from writing" if held.get("workspace") == "writable" else ""
+            yield one.key, f"{held.get('level', '')}{more}"
+        elif one.kind == "start" and data.get("kind") == PROGRAM:
+            steps[one.key] = spawner(path_of(one.key))
+        elif one.kind == "done" and one.key in steps:
+            begun = fields(fields(data.get("data")).get("sandbox"))
+            if begun:
+                yield steps[one.key], str(begun.get("level", ""))
 
 
 def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | None", level: str) -> str:

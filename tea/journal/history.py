@@ -20,6 +20,7 @@ from tea.journal.status import RunStatus, understood
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.kernel.entry import Entry
 from tea.types import JsonObject, Principal, is_text
+from tea.untrusted import PROGRAM
 
 REBUILT = "rebuilt"
 _ANSWERED = ("tool", "environment", "agent", "policy", "model")
@@ -124,6 +125,18 @@ class History:
             fix = f"answer {', '.join(self.waiting[:5])}." if self.waiting else "resume it without an answer."
             raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
         return {key: answer for key, answer in answers.items() if key not in again}
+
+    @property
+    def sandboxed(self) -> Mapping[str, bool]:
+        """Whether each agent or tool with a scope worked in a sandbox, by its exact ref."""
+        found: dict[str, bool] = {}
+        for one in self.records:
+            data = as_mapping(one.data)
+            if one.kind == "note" and data["kind"] == "enter":
+                found.setdefault(str(as_mapping(data["data"]).get("ref", "")).partition("#")[0], False)
+            elif one.kind == "start" and data["kind"] == PROGRAM:
+                found[str(data["target"])] = True
+        return found
 
     @property
     def unprepared(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, cast
 from tea.errors import CallFailed, ErrorRecord, InternalError, NotLocked, TeaError, error_from
 from tea.kernel.entry import Entry, canonical, encode, spoken
 from tea.kernel.group import Group, race
+from tea.kernel.inbox import Inbox
 from tea.kernel.past import Past
 from tea.kernel.pending import Called, Inline, Pending, Perform
 from tea.kernel.scheduler import Scheduler
@@ -166,6 +167,33 @@ class Gate:
         It gives how many of them earlier processes took; a resumed run does not get those again.
         """
         return Timeout(self._scheduler, seconds, self._elapsed)
+
+    async def alarm(self, seconds: float) -> None:
+        """Wait as long as a timeout; a resumed run does not get again what earlier processes took."""
+        launch = timer(self._scheduler, seconds, lambda key: self._elapsed.get(key, 0.0))
+        await self._scheduler.outcome(self._scheduler.begin("timeout", "", seconds, ("fired",), launch))
+
+    def inbox(self) -> Inbox[Any]:
+        """Return a queue between branches of the program; waiting for it is no event."""
+        return Inbox(self._scheduler.branches)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the run ends now, so that its branches only have to leave."""
+        return self._scheduler.branches.problem is not None
+
+    def abandon(self, problem: TeaError) -> None:
+        """End the run with a problem found outside of its branches; nothing more is recorded."""
+        self._scheduler.branches.stop(problem)
+        self._scheduler.arm()
+
+    def take_key(self) -> str:
+        """Take the next key of the branch being stepped, for work to be numbered below it."""
+        return self._scheduler.branches.here().key()
+
+    def end_branch(self, path: str) -> None:
+        """Tell the end of a branch that is stepped elsewhere."""
+        self._scheduler.branches.on_end(path)
 
     def next_key(self) -> str:
         """Return the key for the next effect, note or scope of the branch being stepped."""

@@ -21,6 +21,11 @@ class Handle(Generic[T]):
     def __init__(self, branch: Branch) -> None:
         self._branch = branch
 
+    @property
+    def branch(self) -> Branch:
+        """The branch in which the work is done."""
+        return self._branch
+
     def result(self) -> T:
         """Return the result, or raise the work's error, once the group has ended.
 
@@ -48,8 +53,12 @@ class Group:
         self._ending = False
         self._aborting = False
 
-    def spawn(self, work: Coroutine[Any, Any, T], /) -> Handle[T]:
+    def spawn(self, work: Coroutine[Any, Any, T], /, path: str | None = None) -> Handle[T]:
         """Start `work` in a branch of its own.
+
+        Args:
+            work: What it does.
+            path: The branch's path, a key taken before; the next one of the spawning branch by default.
 
         Raises:
             CallFailed: The group is ending.
@@ -57,9 +66,13 @@ class Group:
         if self._branches.problem is not None or self._aborting or (self._ending and not self._running):
             work.close()
             raise CallFailed("The group is ending.", fix="spawn before the group ends or one of its works fails.")
-        branch = self._branches.spawn(work, on_end=self._ended)
+        branch = self._branches.spawn(work, path, on_end=self._ended)
         self._running[branch] = None
         return Handle(branch)
+
+    def stop(self, handle: Handle[Any]) -> None:
+        """Cancel one piece of spawned work; the others continue."""
+        self._branches.cancel(handle.branch, self)
 
     def cancel(self) -> None:
         """Cancel the spawned branches in their order; the body continues. A second call leaves cleanup undisturbed."""

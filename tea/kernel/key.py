@@ -78,6 +78,11 @@ def branch_of(key: str) -> str:
     return head + slash + tail.partition(".")[0]
 
 
+def spawner(path: str) -> str:
+    """Return the path of the branch or scope that spawned a branch."""
+    return path.rpartition("/")[0]
+
+
 def outer(key: str) -> str:
     """Return the effect, scope or branch directly around a key; empty for the first branch."""
     return key.rstrip(_DIGITS)[:-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import TracebackType
 
 from tea.errors import BadArguments
@@ -35,6 +36,9 @@ def timer(pump: Scheduler, seconds: float, passed: Callable[[str], float] = lamb
     return launch
 
 
+Alarm = Callable[[float, Callable[[str], float]], Launch]
+
+
 class Timeout:
     """A time limit on its body, raising TimeoutError in place of its result; the rules of `asyncio.timeout`.
 
@@ -42,18 +46,22 @@ class Timeout:
         pump: That of the run.
         seconds: How long the body may take.
         elapsed: How much of that earlier processes took, by key; a resumed run does not get it again.
+        alarm: What measures the time, given the seconds and what tells how many of them passed; `timer` by default.
     """
 
-    def __init__(self, pump: Scheduler, seconds: float, elapsed: Mapping[str, float]) -> None:
+    def __init__(
+        self, pump: Scheduler, seconds: float, elapsed: Mapping[str, float], alarm: Alarm | None = None
+    ) -> None:
         self._scheduler = pump
         self._seconds = seconds
         self._elapsed = elapsed
+        self._alarm = alarm or partial(timer, pump)
         self._fired = False
 
     async def __aenter__(self) -> float:
         self._branch = self._scheduler.branches.here()
         self._cancels = len(self._branch.cancels)
-        launch = timer(self._scheduler, self._seconds, self._passed)
+        launch = self._alarm(self._seconds, self._passed)
         self._pending = self._scheduler.begin("timeout", "", self._seconds, ("fired",), launch, self._fire)
         return self._passed(self._pending.key)
 

@@ -115,12 +115,21 @@ class Reading(Generic[ConfigT]):
         schema, title = config.operation(operation).parameters, f"{config.name}_{operation}".title().replace("_", "")
         return await asyncio.to_thread(self.services.dynamic.model_from_schema, schema, title)
 
-    async def definition(self, config: Manifest) -> Definition:
+    async def definition(self, config: Manifest, *, sandboxed_then: bool | None = None) -> Definition:
         """Return the definition of a version, executing its source on first use; untrusted source only in a sandbox.
 
+        Args:
+            config: The version.
+            sandboxed_then: Whether it worked in a sandbox earlier in a run that goes on or is replayed.
+
         Raises:
-            Quarantined: Its source is not trusted, and cannot be executed in a sandbox.
+            Quarantined: Its source is not trusted, and cannot be executed in a sandbox, or was not earlier in its run.
         """
+        if sandboxed_then is not None and not is_recipe(config.source):
+            if sandboxed_then:
+                return sandboxed(config, self.services.workers)
+            if not self.services.trust(config.digest):
+                raise untrusted(config.ref)
         known = self._known.definition(config)
         if known is None:
             if not is_recipe(config.source) and not self.services.trust(config.digest):

@@ -51,6 +51,7 @@ from tea.runs.solutions import offered
 from tea.shielded import completed
 from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
+from tea.untrusted.programs import again
 
 Tell = Callable[[str], None]
 
@@ -268,7 +269,7 @@ class Executions:
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
         one = self._run(past.run_config, gate, recorder, past.task)
         try:
-            await one.pins.stock(past.pins, use)
+            await one.pins.stock(past.pins, use, past.sandboxed)
             one.readings.recall(past.records)
         except Damaged as error:  # source that is not what was pinned is its first divergence
             raise Diverged(error.problem, fix=error.fix) from error
@@ -276,7 +277,7 @@ class Executions:
         if not lenient and _ending(outcome) != past.end:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
-        return await self._whole(outcome, one)
+        return replace(await self._whole(outcome, one), remarks=await again(one.flow.followed))
 
     async def explain(self, run: str, key: str) -> tuple[CallRequest, Verdict]:
         """Return a call of a run as its policy is asked about it, and the decision by the rules of now.
@@ -292,7 +293,7 @@ class Executions:
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", flush=recorder.flush)
         one = self._run(past.run_config, gate, recorder, past.task)
         one.readings.ask(key)
-        await one.pins.stock(past.pins)
+        await one.pins.stock(past.pins, sandboxed=past.sandboxed)
         one.readings.recall(past.records)
         request = recorded_call(past, one.pins, key)
         try:
@@ -354,7 +355,7 @@ class Executions:
         gate = _resumed(recorder, past.entries, past.elapsed)
         known = {**past.status.said, **answers}
         one = self._run(past.run_config, gate, recorder, past.task, known, past.status.uncertain, past.seconds)
-        await one.pins.stock(past.pins)
+        await one.pins.stock(past.pins, sandboxed=past.sandboxed)
         one.readings.recall(past.records)
         await recover(one, past.records, self._instances)
         return one, []
@@ -374,7 +375,7 @@ class Executions:
         await self._inherit(past.run_config, origin, kept)
         known = {**RunStatus.of(kept).answers, **answers}
         one = self._run(past.run_config, _resumed(recorder, past.entries), recorder, past.task, known)
-        await one.pins.stock(pins_of(kept))
+        await one.pins.stock(pins_of(kept), sandboxed=past.sandboxed)
         one.readings.recall(kept)
         remarks = await rebuild(one, kept, self._instances, origin.records)
         recorder.begun(past.records[0])

@@ -9,6 +9,7 @@ from tea.kernel.entry import canonical
 from tea.kernel.gate import Gate
 from tea.runs.budget import BudgetAccounts
 from tea.types import JsonObject, Result
+from tea.untrusted.programs import Followed
 
 _OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
 
@@ -19,10 +20,14 @@ class AgentFlow:
     Args:
         gate: The run's boundary.
         accounts: Who pays, and keeps the best answer so far.
+
+    Attributes:
+        followed: The programs of untrusted components led so far.
     """
 
     def __init__(self, gate: Gate, accounts: BudgetAccounts) -> None:
-        self._gate, self._accounts = gate, accounts
+        self.gate, self._accounts = gate, accounts
+        self.followed: list[Followed] = []
         self.group, self.timeout, self.sleep = gate.group, gate.timeout, gate.sleep
         self.race, self.receive = gate.race, gate.receive
 
@@ -30,15 +35,17 @@ class AgentFlow:
         """Write the agent's own record.
 
         Raises:
-            BadArguments: It is not JSON, or of a kind that is the platform's own.
+            BadArguments: It is not JSON, or of no kind, or of one that is the platform's own.
         """
+        if not kind:
+            raise BadArguments("The note is of no kind.", fix="say in a word what it is.")
         if kind in _OWN:
             raise BadArguments(f"{kind!r} is the platform's own word.", fix="call the note something else.")
-        self._gate.note(kind, data)
+        self.gate.note(kind, data)
 
     def so_far(self, result: Result) -> None:
         """Keep the best answer so far, for the case of a timeout."""
-        self._accounts.of(self._gate.path()).so_far(result)
+        self._accounts.of(self.gate.path()).so_far(result)
 
 
 class LeafFlow(AsyncioFlow):

@@ -31,6 +31,7 @@ class Outcome:
         unheard: What it was told too late to hear.
         handoff: Name of the agent that it hands the conversation over to.
         task: The task of that agent, if it is another one.
+        remarks: Of a replay, in a line each: what was played and not executed again.
         gaps: What is not known, contradictory, or could not be looked at.
         partial: Whether the work stopped before it was complete, although the answer holds.
     """
@@ -48,6 +49,7 @@ class Outcome:
     unheard: tuple[str, ...] = ()
     handoff: str | None = None
     task: str | None = None
+    remarks: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     partial: bool = False
 
@@ -105,7 +107,8 @@ class Outcome:
             "unheard": list(self.unheard),
             "handoff": self.handoff,
             "task": self.task,
+            "remarks": list(self.remarks),
             "gaps": list(self.gaps),
             "partial": self.partial,
         }
-        return without_empty(data, "handoff", "task", "gaps", "partial")
+        return without_empty(data, "handoff", "task", "remarks", "gaps", "partial")

@@ -49,6 +49,7 @@ class Pins:
         self._stored: dict[Exact, Manifest] = {}
         self._definitions: dict[Exact, Definition] = {}
         self._instead: dict[str, Exact] = {}
+        self._sandboxed: Mapping[str, bool] = {}
 
     def may_use(self, name: str) -> bool:
         """Return whether the run's lock, if it has one, contains a component, `kind:name`, not switched off."""
@@ -117,17 +118,24 @@ class Pins:
         self._keep(config)
         return self._held.setdefault(name, config)
 
-    async def stock(self, pins: Iterable[Pin], instead: Mapping[str, str] | None = None) -> None:
+    async def stock(
+        self,
+        pins: Iterable[Pin],
+        instead: Mapping[str, str] | None = None,
+        sandboxed: Mapping[str, bool] | None = None,
+    ) -> None:
         """Load the versions pinned by a journal in advance, for a replay without waiting.
 
         Args:
             pins: What it pinned, as recorded.
             instead: Selectors of other versions, by `kind:name`.
+            sandboxed: Whether each of its agents worked in a sandbox, by exact ref; that stays, whoever is trusted now.
 
         Raises:
             UnknownComponent: One of them is not there.
             Damaged: One of them has other bytes now.
         """
+        self._sandboxed = {**self._sandboxed, **(sandboxed or {})}
         for pin in pins:
             ref = Ref.parse(pin.ref)
             chosen = (instead or {}).get(str(ref.at(None)))
@@ -161,7 +169,8 @@ class Pins:
         """
         found = self._definitions.get(exact_of(config))
         if found is None:
-            loaded = await self._libraries[config.kind].definition(config)
+            placed = self._sandboxed.get(str(config.ref))
+            loaded = await self._libraries[config.kind].definition(config, sandboxed_then=placed)
             found = self._definitions.setdefault(exact_of(config), loaded)
         return found
 

@@ -45,7 +45,7 @@ class RunInterface(Protocol):
         """Call an operation from inside an effect, so many calls deep; `through` was called in its place."""
         ...
 
-    async def ask(self, question: Question, agent: str) -> ModelResponse:
+    async def ask(self, question: Question, agent: str, principal: Principal | None) -> ModelResponse:
         """Ask a model through a prompt for an agent."""
         ...
 
@@ -89,7 +89,7 @@ class AgentPort:
     async def model(self, question: Question) -> ModelResponse:
         """Ask a model."""
         with as_defects(f"The question through prompt {question.prompt[:80]}"):
-            return await self._run.ask(question, self._agent)
+            return await self._run.ask(question, self._agent, self._principal)
 
 
 class LeafPort:

@@ -101,7 +101,7 @@ class Run:
         )
         self._model_calls = ModelCalls(context)
         self.services = RunServices(context, self._model_calls)
-        self._flow = AgentFlow(gate, self.accounts)
+        self.flow = AgentFlow(gate, self.accounts)
         self._authorizer = Authorizer(
             run_policy(deps.policy, run_config),
             deps.person,
@@ -249,9 +249,9 @@ class Run:
             self._evidence(call, inner, str(component(parsed)), response)
         return response
 
-    async def ask(self, question: Question, agent: str) -> ModelResponse:
-        """Ask a model for `agent`, as an effect."""
-        return await self._model_calls.ask(question, agent, self._tools)
+    async def ask(self, question: Question, agent: str, principal: Principal | None = None) -> ModelResponse:
+        """Ask a model for `agent`, as an effect; calls by a solver are made for its principal."""
+        return await self._model_calls.ask(question, agent, partial(self._tools, principal))
 
     def recall(self, told: Mapping[str, JsonObject], *, anew: bool) -> None:
         """Set the earlier responses to tool calls inside effects, from the evidence, by key.
@@ -358,7 +358,7 @@ class Run:
             port = AgentPort(self, worker, call.depth + 1, call.handed_on, self._principal(call.config, call.principal))
             branch = self.place(call.config, key).branch
             context = self.context(
-                port, self._flow, worker, opens_files=False, branch=branch, declared=definition.declared,
+                port, self.flow, worker, opens_files=False, branch=branch, declared=definition.declared,
                 reflect=0 if call.depth else self.run_config.reflect,
             )  # fmt: skip
             carry_out = self._servers[call.config.kind].carry_out
@@ -450,7 +450,7 @@ class Run:
         error = CallFailed(problem, fix="give plain data, less deeply nested.")
         return failure(self._response(call), call.ref, error)
 
-    def _tools(self, key: str) -> CallTool:
+    def _tools(self, principal: Principal | None, key: str) -> CallTool:
         """Return a function for a solver's calls inside the effect of `key`, with only the variables they accept."""
 
         async def call_tool(ref: str, variables: JsonObject) -> Response:
@@ -458,6 +458,6 @@ class Run:
             config = await self.pins.pin(server.manager.ref(ref))
             taken = config.operation(server.operation(config.ref)).parameters.get("properties", {})
             given = {name: value for name, value in variables.items() if name in taken}
-            return await self.call_within(Invocation("tool", ref, given), key, "", 0)
+            return await self.call_within(Invocation("tool", ref, given), key, "", 0, principal=principal)
 
         return call_tool

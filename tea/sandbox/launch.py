@@ -159,7 +159,7 @@ def plan(layout: Layout, level: LevelName, limits: Limits, user: int | None, bas
             "root": str(layout.folder / "root"),
             "mounts": [one.to_json() for one in layout.mounts()],
             "links": layout.links(),
-            "rules": _inside_rules(),
+            "rules": _inside_rules(layout),
         }
     if level == "landlock":
         told["rules"] = _outside_rules(layout)
@@ -177,9 +177,9 @@ def _in_bytes(limits: Limits) -> Mapping[str, int]:
     }
 
 
-def _inside_rules() -> list[tuple[str, int]]:
+def _inside_rules(layout: Layout) -> list[tuple[str, int]]:
     """Return the permissions of Landlock for a process able to see only the intended parts."""
-    write = [(one, kernel.READ | kernel.WRITE) for one in (WORKSPACE, TEMPORARY, INSTALLED, "/dev/shm")]
+    write = [(one, kernel.READ | kernel.WRITE) for one in (*_writable(layout), "/dev/shm")]
     return [("/", kernel.READ), *write, *_devices()]
 
 
@@ -187,8 +187,14 @@ def _outside_rules(layout: Layout) -> list[tuple[str, int]]:
     """Return the permissions of Landlock for a process able to see all of the machine."""
     read = [(one, kernel.READ) for one in layout.readable()]
     listed = [(one, kernel.LISTED) for one in layout.listed()]
-    write = [(layout.place(one), kernel.READ | kernel.WRITE) for one in (WORKSPACE, TEMPORARY, INSTALLED)]
+    read += [(layout.place(WORKSPACE), kernel.READ)] if layout.read_only else []
+    write = [(layout.place(one), kernel.READ | kernel.WRITE) for one in _writable(layout)]
     return [*read, *listed, *write, *_devices()]
+
+
+def _writable(layout: Layout) -> tuple[str, ...]:
+    """Return the parts of a sandbox open to writing."""
+    return (TEMPORARY, INSTALLED) if layout.read_only else (WORKSPACE, TEMPORARY, INSTALLED)
 
 
 def _devices() -> list[tuple[str, int]]:

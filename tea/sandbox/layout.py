@@ -40,6 +40,7 @@ class Layout:
         folder: The session's own folder on the machine, which holds what is made for it.
         workspace: The folder that code works in.
         inputs: Names of files in it that stay as they are.
+        read_only: Whether all of it stays as it is.
         packages: What may be imported beside the standard library.
         wheels: Folder to install from.
         python: The interpreter.
@@ -48,6 +49,7 @@ class Layout:
     folder: Path
     workspace: str
     inputs: tuple[str, ...] = ()
+    read_only: bool = False
     packages: tuple[Path, ...] = ()
     wheels: str | None = None
     python: str = ""
@@ -95,7 +97,7 @@ class Layout:
             yield Mount(source=str(self.folder / "etc" / name), target=f"/etc/{name}")
         yield Mount(source=str(self.folder / "tmp"), target=TEMPORARY, writable=True)
         yield Mount(source=str(self.folder / "installed"), target=INSTALLED, writable=True)
-        yield Mount(source=self.workspace, target=WORKSPACE, writable=True)
+        yield Mount(source=self.workspace, target=WORKSPACE, writable=not self.read_only)
         for name in self.inputs:
             if os.path.isfile(path := os.path.join(self.workspace, name)) and not os.path.islink(path):
                 yield Mount(source=path, target=f"{WORKSPACE}/{name}")

@@ -108,6 +108,7 @@ class Sandbox:
             folder=self._folder.path,
             workspace=os.path.abspath(given),
             inputs=tuple(terms["inputs"]),
+            read_only=bool(terms.get("read_only")),
             packages=tuple(map(Path, terms["packages"])),
             wheels=terms["wheels"],
             python=str(terms.get("python", "")),

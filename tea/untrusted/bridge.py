@@ -11,7 +11,7 @@ from tea.components.wire import from_wire
 from tea.errors import BadArguments, CallError, CallFailed, CallTimeout, Denied, RegistryError, TeaError, ToolError
 from tea.types import JsonObject, JsonValue, as_object
 
-_MOST_HEARD = 4_000_000  # characters of one answer
+MOST_HEARD = 4_000_000  # characters of one answer
 _MOST_NOTED = 50_000  # characters of all notes of one call
 # What a run serves to anybody. The memory, the state of agents and the messages of persons are not among it: they hold
 # what others wrote, and what is written there is read by others.
@@ -43,7 +43,7 @@ class Bridge:
             return {}
         try:
             value = await self._answered(from_wire(_members(question.get("message"))))
-            if len(json.dumps(value)) > _MOST_HEARD:
+            if len(json.dumps(value)) > MOST_HEARD:
                 raise ToolError("The answer is too long for a sandbox.", fix="ask for less.")
             answer: JsonObject = {"value": value}
         except (BadArguments, CallError, RegistryError) as error:

@@ -14,12 +14,13 @@ from tea.components.operation import Operation
 from tea.errors import CallFailed, InternalError
 from tea.source.trust import untrusted
 from tea.types import JsonObject, JsonValue
-from tea.untrusted.schemas import check_arguments, check_result
+from tea.untrusted import SANDBOXED
+from tea.untrusted.programs import Program
+from tea.untrusted.schemas import check_arguments, check_outcome, check_result
 from tea.untrusted.worker import Worker
 from tea.untrusted.workers import Workers
 
 NOTE = "sandbox"
-_SANDBOXED = ("tool", "environment")
 
 
 def sandboxed(config: Manifest, workers: Workers) -> Definition:
@@ -30,11 +31,13 @@ def sandboxed(config: Manifest, workers: Workers) -> Definition:
         workers: Where it works.
 
     Raises:
-        Quarantined: It is of a kind, or declares something, for which a person has to trust it.
+        Quarantined: It is of a kind for which a person has to trust it, or an environment whose actions have scopes.
     """
-    if config.kind not in _SANDBOXED or any(one.traits.scope for one in config.operations.values()):
+    scopes = any(one.traits.scope for one in config.operations.values())
+    if config.kind not in SANDBOXED or (config.kind == "environment" and scopes):
         raise untrusted(config.ref)
-    make = _ToolCall if config.kind == "tool" else _Action
+    creates = {"environment": partial(SandboxedEnvironment, config, workers), "agent": object}
+    make = _Scope if scopes else _ToolCall if config.kind == "tool" else _Action
     return Definition(
         kind=config.kind,
         name=config.name,
@@ -48,7 +51,7 @@ def sandboxed(config: Manifest, workers: Workers) -> Definition:
         rules=config.rules,
         recovery=cast(Recovery, config.recovery if config.recovery in get_args(Recovery) else "lost"),
         sharing=cast(Sharing, config.sharing if config.sharing in get_args(Sharing) else "private"),
-        create=partial(SandboxedEnvironment, config, workers) if config.kind == "environment" else None,
+        create=creates.get(config.kind),
     )
 
 
@@ -95,6 +98,32 @@ class _Action:
         check_arguments(self.config.operations[self.name], arguments, str(self.config.ref))
         worker = await cast(SandboxedEnvironment, receiver).ready(given)
         return await _called(worker, self.config, self.name, arguments, given)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scope:
+    """An executor of a program: an agent, or a tool with a scope.
+
+    Args:
+        config: The component.
+        name: Its operation.
+        workers: Where it works.
+    """
+
+    config: Manifest
+    name: str
+    workers: Workers
+
+    async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
+        """Check the arguments, lead the program to its end, and check its result."""
+        given, ref = _given(context), str(self.config.ref)
+        check_arguments(self.config.operations[self.name], arguments, ref)
+        begin: JsonObject = {"operation": self.name, "arguments": dict(arguments)}
+        found = await Program(self.config, begin, given, self.workers).run()
+        check_result(self.config.operations[self.name], found, ref)
+        if self.config.kind == "agent":
+            check_outcome(found, ref)
+        return found
 
 
 class SandboxedEnvironment(Environment):

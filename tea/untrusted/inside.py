@@ -9,6 +9,8 @@ import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
+from importlib import import_module
 from itertools import count
 from typing import Any, cast
 
@@ -18,19 +20,18 @@ from tea.components.definition import Definition
 from tea.components.flow import AsyncioFlow
 from tea.components.manifest import Lineage, Manifest
 from tea.components.operation import Signature
+from tea.components.port import Flow, Port
 from tea.components.wire import WirePort
 from tea.errors import BadArguments, CallFailed, TeaError, words_of
 from tea.sandbox.inside.worker import Line
 from tea.source.dynamic import DynamicManager
-from tea.types import (
-    JsonObject,
-    Principal,
-    Result,
-)
+from tea.types import JsonObject, JsonValue, Principal, Result
 from tea.untrusted.examples import trials
+from tea.untrusted.stepping import Program
 from tea.untrusted.watch import Watch
 
 MOST_ANSWERED = 1_000_000  # bytes of one answer as JSON
+_LOOP = "tea.loop.loop"  # stands above this room, and is there for agents alone
 
 
 def answer(message: JsonObject, line: Line, kept: dict[str, Any]) -> JsonObject:
@@ -68,7 +69,8 @@ class _Held:
 
     definition: Definition | None = None
     instance: Environment | None = None
-    dynamic: DynamicManager = field(default_factory=lambda: DynamicManager(lambda _: True))  # the walls are around it
+    program: Program | None = None
+    dynamic: DynamicManager = field(default_factory=lambda: _manager())
     watch: Watch | None = None
 
 
@@ -78,14 +80,43 @@ async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
     if do == "describe":
         return _described(held, message)
     if do == "load":
+        held.program, held.dynamic = None, _manager()  # what a program left in its module is gone with it
         held.definition = held.dynamic.load(Manifest.from_json(message["manifest"]))
         return None
+    if do == "event":
+        return await _under_way(held).go_on(message["event"])
     if held.definition is None:
         raise CallFailed("What it held is lost: its interpreter ended between two calls.", fix="call again.")
     if do == "examples":
         return await trials(held.definition)
+    if do == "begin":
+        held.program = Program(partial(_program, held.definition, message), _record)
+        return await held.program.begin()
     async with _Asking(line) as asking:
         return await _worked(held, held.definition, message, asking)
+
+
+def _manager() -> DynamicManager:
+    """Return what executes sources here: any, as the walls are around it."""
+    return DynamicManager(lambda _: True, _loop)
+
+
+async def _loop(*given: Any, **options: Any) -> Result:
+    """Work like an agent that writes no `run`, loaded with the first of them."""
+    return await import_module(_LOOP).work(*given, **options)
+
+
+def _under_way(held: _Held) -> Program:
+    if held.program is None:
+        raise CallFailed("What it did is lost: its interpreter ended between two events.", fix="call again.")
+    return held.program
+
+
+async def _program(definition: Definition, message: JsonObject, program: Program) -> JsonValue:
+    """Carry out an operation as a program's first branch."""
+    receiver = definition.create() if definition.kind == "agent" and definition.create else None
+    context = _context(message["context"], program.port, program.flow)
+    return await definition.operations[message["operation"]].executor(receiver, message["arguments"], context)
 
 
 async def _worked(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> Any:
@@ -95,10 +126,12 @@ async def _worked(held: _Held, definition: Definition, message: JsonObject, aski
             return await _tried(held, definition, message, asking)
         case "call":
             executor = definition.operations[message["operation"]].executor
-            return await executor(held.instance, message["arguments"], _context(message["context"], asking))
+            context = _context(message["context"], WirePort(asking.send), _Flow(asking))
+            return await executor(held.instance, message["arguments"], context)
         case "setup":
             held.instance = cast(Environment, cast(Callable[[], object], definition.create)())
-            return await _own("setup", held.instance.setup(_context(message["context"], asking)))
+            context = _context(message["context"], WirePort(asking.send), _Flow(asking))
+            return await _own("setup", held.instance.setup(context))
         case "teardown":
             return None if held.instance is None else await _own("teardown", held.instance.teardown())
         case "restore":
@@ -111,7 +144,7 @@ async def _tried(held: _Held, definition: Definition, message: JsonObject, askin
     """Return the outcome of a call, a value or an error, with what it did beside."""
     held.watch = held.watch or Watch()
     executor = definition.operations[message["operation"]].executor
-    context = _context(message["context"], asking)
+    context = _context(message["context"], WirePort(asking.send), _Flow(asking))
     with held.watch.watching() as seen:
         try:
             found: JsonObject = {"value": await executor(None, message["arguments"], context)}
@@ -155,11 +188,11 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is no JSON")
 
 
-def _context(facts: JsonObject, asking: _Asking) -> Context:
+def _context(facts: JsonObject, port: Port, flow: Flow) -> Context:
     """Return the context of a call here: its port leads to the host."""
     return Context(
-        port=WirePort(asking.send),
-        flow=_Flow(asking),
+        port=port,
+        flow=flow,
         principal=Principal(name=facts["principal"]),
         run=facts["run"],
         session=facts["session"],
@@ -169,6 +202,10 @@ def _context(facts: JsonObject, asking: _Asking) -> Context:
         locale=facts["locale"],
         branch=facts["branch"],
         sandbox=facts["sandbox"],
+        searches=facts.get("searches", False),
+        without=tuple(facts.get("without", ())),
+        opens_files=facts.get("opens_files", True),
+        declared=facts.get("declared", {}),
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import PurePath
 from typing import cast
 
 from tea.components.json_schema import schema_fault, value_faults
 from tea.components.operation import Signature
 from tea.errors import BadArguments, CallFailed
-from tea.types import JsonObject, JsonSchema, JsonValue
+from tea.types import JsonObject, JsonSchema, JsonValue, Result
 
 _MOST = 200_000  # characters of a schema as it is looked through
 _BY_NAME = ("properties", "$defs", "definitions", "dependentSchemas")
@@ -40,6 +42,23 @@ def check_result(signature: Signature, value: JsonValue, ref: str) -> None:
     if faults := value_faults(_usable(signature.returns, ref), value):
         problem = f"{ref} gave what its manifest does not promise: {'; '.join(faults)}."
         raise CallFailed(problem, fix="mend its return annotation or its source.")
+
+
+def check_outcome(value: JsonValue, ref: str) -> None:
+    """Check the result of an agent's task, whatever its own schema says.
+
+    Raises:
+        CallFailed: It is none, hands the conversation over, or names a report outside of the workspace.
+    """
+    try:
+        result = Result.model_validate_json(json.dumps(value))
+    except ValueError as error:
+        raise CallFailed(f"{ref} gave something other than a result.", fix="let it return a `Result`.") from error
+    if result.handoff is not None:  # whoever goes on would do so in the name of the person
+        raise CallFailed(f"{ref} is not trusted, so it hands nothing over.", fix="let it call the other agent.")
+    report = PurePath(result.report or "")
+    if report.is_absolute() or ".." in report.parts:
+        raise CallFailed(f"{ref} names a report outside of the workspace.", fix="let it name a file inside.")
 
 
 def _usable(schema: JsonSchema, ref: str) -> JsonSchema:

@@ -33,11 +33,13 @@ class Worker:
     Attributes:
         workspace: The folder that it works in; empty for one of its own.
         run: The run that it worked for last.
+        digest: That of the component.
     """
 
     def __init__(self, sandbox: Sandbox, manifest: JsonObject, ref: str) -> None:
         self._sandbox, self._manifest, self.ref = sandbox, manifest, ref
-        self._in = 0
+        self.digest = str(manifest.get("digest", ""))
+        self._in, self._reads = 0, False
         self.workspace, self.run = "", ""
 
     @classmethod
@@ -53,28 +55,34 @@ class Worker:
         """
         from tea.sandbox.session import Sandbox  # loaded with what runs, as a list needs none
 
-        found = {**terms, "packages": with_runtime(terms["packages"], config.requires)}
+        reads = config.kind == "tool" and all(one.traits.effects == "reads" for one in config.operations.values())
+        packages = with_runtime(terms["packages"], config.requires)
+        found = {**terms, "packages": packages, "read_only": reads}
         made = cls(await Sandbox.open(found), plain_manifest(config), str(config.ref))
-        made.workspace = terms["workspace"]
+        made.workspace, made._reads = terms["workspace"], reads
         return made
 
     @property
     def claims(self) -> JsonObject:
-        """The level in force, and its enforced claims."""
-        return self._sandbox.claimed()
+        """The level in force, its enforced claims, and whether a tool that only reads may change its workspace."""
+        found = self._sandbox.claimed()
+        return {**found, "workspace": "read-only" if found.get("fs") else "writable"} if self._reads else found
 
     @property
     def loaded(self) -> bool:
         """Whether the interpreter with the loaded component is still there."""
         return self._in > 0 and self._in == self._sandbox.interpreter
 
-    async def load(self) -> None:
+    async def load(self, *, anew: bool = False) -> None:
         """Execute the source, unless this interpreter has.
+
+        Args:
+            anew: Also if it has: whatever it kept is gone.
 
         Raises:
             TeaError: It cannot be used.
         """
-        if not self.loaded:
+        if anew or not self.loaded:
             await self.ask({"do": "load", "manifest": self._manifest})
             self._in = self._sandbox.interpreter
 
@@ -93,7 +101,7 @@ class Worker:
         if self in (held := _held.get()):
             problem = f"{self.ref} cannot act in itself before it has ended."
             raise CallFailed(problem, fix="let its caller act twice.")
-        told = message if context is None else {**message, "context": _facts(context, self.ref)}
+        told = message if context is None else {**message, "context": facts_of(context, self.ref)}
         token = _held.set((*held, self))
         try:
             hear = silent if context is None else Bridge(context, self.ref).hear
@@ -145,7 +153,7 @@ async def silent(question: JsonObject) -> JsonObject:
     return {"number": question.get("number"), "answer": {"error": dict(error.record())}}
 
 
-def _facts(context: Context, ref: str) -> JsonObject:
+def facts_of(context: Context, ref: str) -> JsonObject:
     """Return a component's facts about its call: nothing of the machine, and nobody's name."""
-    names = ("run", "session", "task", "agent", "locale", "branch", "sandbox")
-    return {**{name: getattr(context, name) for name in names}, "principal": ref}
+    names = ("run", "session", "task", "agent", "locale", "branch", "sandbox", "searches", "opens_files", "declared")
+    return {**{name: getattr(context, name) for name in names}, "without": list(context.without), "principal": ref}

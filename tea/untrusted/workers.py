@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from tea.components.context import Context
 from tea.components.manifest import Manifest
@@ -13,17 +14,26 @@ from tea.errors import CallFailed
 from tea.shielded import completed
 from tea.untrusted.worker import Worker, nested
 
-MOST, MOST_NESTED, MOST_ENVIRONMENTS = 8, 32, 64
+if TYPE_CHECKING:
+    from tea.sandbox.levels import Sandboxes
+
+MOST, MOST_NESTED, MOST_ENVIRONMENTS, MOST_PROGRAMS = 8, 32, 64, 32
 _Key = tuple[str, str, str]
 
 
 class Workers:
-    """The warm workers of tools, pooled by session, digest and workspace, and those of environments.
+    """The warm workers of tools and programs, pooled by session, digest and workspace, and those of environments.
 
-    An environment has one for itself, since what it holds is there.
+    An environment has one for itself, since what it holds is there. A program has one until it ends.
+
+    Args:
+        sandboxes: Gives the sandboxes for programs, which see no workspace.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, sandboxes: Callable[[], Sandboxes]) -> None:
+        self._sandboxes = sandboxes
+        self._programs = 0
+        self._ending: dict[asyncio.Task[None], str] = {}
         self._idle: OrderedDict[_Key, list[Worker]] = OrderedDict()
         self._live = 0
         self._environments = 0
@@ -94,6 +104,38 @@ class Workers:
         self._environments -= 1
         await worker.close()
 
+    async def program(self, config: Manifest, session: str) -> Worker:
+        """Return a worker for a program, a warm one if there is one; `release` gives it back.
+
+        Raises:
+            CallFailed: There are too many already.
+            ToolError: There is no sandbox.
+        """
+        if (worker := self._warm((session, config.digest, ""))) is not None:
+            self._live -= 1
+            self._freed.set()
+        if self._programs >= MOST_PROGRAMS:
+            raise CallFailed("Too many untrusted agents are at work.", fix="let fewer work side by side.")
+        self._programs += 1
+        try:
+            return worker or await Worker.begin(await self._sandboxes().terms(""), config)
+        except BaseException:
+            self._programs -= 1
+            raise
+
+    def release(self, worker: Worker, session: str, *, clean: bool) -> None:
+        """Take back the worker of a program that has ended; it stays warm if it ended well and there is room."""
+        self._programs -= 1
+        if clean and worker.loaded and self._live < MOST:
+            self._live += 1
+            self._idle.setdefault((session, worker.digest, ""), []).append(worker)
+            self._idle.move_to_end((session, worker.digest, ""))
+            self._freed.set()
+            return
+        ending = asyncio.get_running_loop().create_task(worker.close())
+        self._ending[ending] = session
+        ending.add_done_callback(self._ending.pop)
+
     async def close(self, session: str | None = None, run: str | None = None) -> None:
         """End the waiting workers.
 
@@ -107,8 +149,9 @@ class Workers:
             self._idle[key] = [one for one in self._idle[key] if one not in leaving]
             if not self._idle[key]:
                 del self._idle[key]
-        if leaving:
-            await asyncio.gather(*map(self._end, leaving))
+        ending = [one for one, of in self._ending.items() if session in (None, of)]
+        if leaving or ending:
+            await asyncio.gather(*map(self._end, leaving), *ending)
 
     def _warm(self, key: _Key) -> Worker | None:
         waiting = self._idle.get(key)

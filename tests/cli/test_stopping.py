@@ -51,6 +51,12 @@ READING = f"""def read(*given):
     os.read(os.pipe()[0], 1)
 platform.find_home = read
 """
+DEAF_IN_C = {
+    "pattern": f"""{BEGUN}
+    re.match("(a+)+b", "a" * 60)""",
+    "sum": f"""{BEGUN}
+    sum(range(10 ** 13))""",
+}
 CASES = {"lock": FLOCK, "compute": COMPUTE, "thread": THREAD, "deaf": DEAF, "read": READ}
 SOON = 30.0  # seconds, on a machine that others keep busy
 
@@ -99,6 +105,15 @@ def test_sigterm_ends_a_command_that_reads_its_settings(tea: Tea) -> None:
 def test_programs_are_told_in_json_that_sigterm_ended_a_command(tea: Tea, case: str) -> None:
     code, out, err = ended(tea, AT_WORK.format("", CASES[case]), "--json", "-q")
     assert (code, err, json.loads(out)["error"]["code"]) == (130, "", "Interrupted")
+
+
+@pytest.mark.parametrize("case", [pytest.param("pattern", marks=pytest.mark.slow), "sum"])
+def test_sigterm_ends_a_command_in_the_midst_of_c_code(tea: Tea, case: str) -> None:
+    begun = time.monotonic()
+    code, out, _ = ended(tea, AT_WORK.format("import re", DEAF_IN_C[case]), "-q")
+    assert (code, out) == (-signal.SIGKILL, "")
+    assert time.monotonic() - begun < SOON
+    assert tea("runs").code == 0
 
 
 def unread(pipe: int) -> int:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -374,14 +375,16 @@ async def test_recipes_that_would_follow_each_other_without_end_stay_as_they_are
     assert [str(one.ref) for one in await stage.ecp.history("pad")] == ["environment:pad@2.0.0"]
 
 
-async def test_an_untrusted_recipe_is_read_and_an_untrusted_agent_in_it_is_not_executed(stage: Platform) -> None:
+async def test_an_untrusted_recipe_is_read_and_an_untrusted_agent_in_it_works_in_a_sandbox(stage: Platform) -> None:
     [tool] = await stage.transform("A2T", "echo", name="mirror")
     echo = await stage.acp.info("echo")
     task = {"task": {"text": "a"}}
     stage.trust.path.write_text(f"{echo.digest} echo\n")
     assert (await stage.tcp.invoke("mirror", task)).ok
     stage.trust.path.write_text(f"{tool.digest} mirror\n")
-    assert (await stage.tcp.invoke("mirror", task)).error["code"] == "Quarantined"  # type: ignore[index]
+    before = set(sys.modules)
+    assert (await stage.tcp.invoke("mirror", task)).ok
+    assert not [name for name in set(sys.modules) - before if name.startswith("_tea_")]
 
 
 async def test_what_refers_to_a_version_is_known(stage: Platform) -> None:

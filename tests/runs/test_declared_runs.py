@@ -97,7 +97,8 @@ async def test_a_declared_agent_works_and_who_gave_it_gets_a_value_of_its_type()
         assert outcome.answer == City("Rome", 4)
         assert told(model.requests[0]).startswith("Be {{ exact }}.\n")
         assert {"people", "calculator", "done"} <= {*offered(model.requests[0])}
-        assert model.requests[0].variables["answer"]["title"] == "City"
+        (end,) = [one for one in model.requests[0].tools if one["name"] == "done"]
+        assert end["parameters"]["properties"]["answer"]["title"] == "City"
         assert (await stage.replay(outcome.run)).answer == {"name": "Rome", "people": 4}
 
 

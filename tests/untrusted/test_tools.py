@@ -217,3 +217,32 @@ async def test_without_a_sandbox_there_is_one_clear_error(tmp_path: Path, monkey
         monkeypatch.setattr(SandboxSettings, "accepts", refuse)
         answer = await mine.tcp.invoke("shout", {"text": "a"})
         assert "no sandbox of the level" in problem(answer)
+
+
+WRITES = WRITE.replace('effects="writes"', 'effects="reads"').replace("async def write", "async def tries")
+
+
+async def test_a_tool_that_only_reads_finds_its_workspace_read_only(tmp_path: Path) -> None:
+    async with elsewhere(tmp_path, ("tool", WRITES), ("tool", WRITE), policy=AllowTrusted()) as mine:
+        await mine.acp.register(AGENT)
+        outcome = await mine.run("x", agent="both")
+        assert outcome.answer[0] == "OSError"
+        assert outcome.answer[1] == "a.txt"
+        assert outcome.files == ("a.txt",)
+        [first, _] = [one for one in mine.tracer.records(outcome.run) if "'level'" in str(one.data)]
+        assert "'workspace': 'read-only'" in str(first.data)
+
+
+AGENT = '''
+from tea import Agent, Context, Result, Task
+
+
+class Both(Agent):
+    """Use both."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Let both write."""
+        first = await ctx.tcp.invoke("tries", {"name": "a.txt"})
+        second = await ctx.tcp.invoke("write", {"name": "a.txt"})
+        return Result(answer=[first.error["problem"].split(": ")[0].split()[-1], second.value])
+'''
