@@ -16,7 +16,7 @@ class Analyzer(Agent):
     )
     objectives = ("an answer that follows from the data", "evidence for it", "no guesses")
     relations = {"planner": "hierarchical"}
-    tools = ("table_query", "read_file", "to_markdown", "calculator", "done")
+    tools = ("table_query", "read_file", "to_markdown", "calculator", "open_skill", "done")
     environments = ("shell#python",)
     rules = """
         First look at what each file is: its kind, size and outline, of several files together; then read only what the

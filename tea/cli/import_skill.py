@@ -19,7 +19,8 @@ async def import_component(
 ) -> None:
     """Import an Agent Skill as a prompt.
 
-    Its scripts are kept as files and never executed. It is not trusted until you say so with `tea trust`.
+    Agents see its name and description and open it with the tool `open_skill`; its scripts run in the sandbox's shell
+    alone. Its words are marked as those of others until you say otherwise with `tea trust`.
     """
     from tea.interop.skill_import import import_skill
 

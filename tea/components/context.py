@@ -25,6 +25,7 @@ from tea.components.port import (
     Group,
     Invocation,
     ListComponents,
+    ListSkills,
     LoadState,
     LookAtMedia,
     MergeState,
@@ -35,6 +36,7 @@ from tea.components.port import (
     RandomId,
     RandomNumber,
     ReadInsights,
+    ReadSkill,
     ReadWebSettings,
     RecallEvents,
     RecordEvent,
@@ -311,6 +313,7 @@ class Context:
         branch: The branch of the run to which the private environment that acts belongs; else empty.
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
         searches: Whether something could be searched when the run began.
+        skills: Whether skills were imported then.
         without: Names of components switched off for the run, `name` or `kind:name`.
         solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of the task, or none if empty.
         reflect: How often an answer is looked at once more before it counts; 0 for what works below the run's agent.
@@ -332,6 +335,7 @@ class Context:
     branch: str = ""
     sandbox: str = ""
     searches: bool = False
+    skills: bool = False
     without: tuple[str, ...] = ()
     solved: str = ""
     reflect: int = 0
@@ -496,6 +500,21 @@ class Context:
         self.path("")
         return await self.port.serve(SearchEngines(list(queries), since))
 
+    async def list_skills(self) -> list[JsonObject]:
+        """Return the active imported skills: name, version, description, and whether each is trusted."""
+        return await self.port.serve(ListSkills())
+
+    async def skill(self, name: str) -> JsonObject:
+        """Return an imported skill: name, version, trusted, instructions, `texts` by path, `assets` in base64.
+
+        Args:
+            name: Its name, perhaps with `@version`; hyphens of a name count as underscores.
+
+        Raises:
+            UnknownComponent: There is no such skill.
+        """
+        return await self.port.serve(ReadSkill(name))
+
     async def passages(self, query: str, found: int = 20, kept: int = 5) -> list[JsonObject]:
         """Return passages of the operator's corpus, best first; none where there is no corpus.
 
@@ -524,11 +543,7 @@ class Context:
         return await self.port.serve(SandboxPackages())
 
     async def media(self, names: Sequence[str]) -> list[JsonObject]:
-        """Return images, sounds and PDF files of the workspace as models take them, sounds with their words.
-
-        Args:
-            names: Names of files.
-        """
+        """Return named images, sounds and PDF files of the workspace as models take them, sounds with their words."""
         return await self.port.serve(LookAtMedia(list(names)))
 
     async def cache(self) -> Path | None:

@@ -427,6 +427,19 @@ class SearchEngines(NamedTuple):
     service, verb = "search", "search"
 
 
+class ListSkills(NamedTuple):
+    """List the imported skills."""
+
+    service, verb = "skills", "list"
+
+
+class ReadSkill(NamedTuple):
+    """Read the instructions and files of an imported skill."""
+
+    name: str
+    service, verb = "skills", "read"
+
+
 class SearchCorpus(NamedTuple):
     """Find passages of the operator's own documents: the best `kept` of the `found` that fit at first sight."""
 
@@ -474,6 +487,8 @@ ServiceRequest: TypeAlias = (
     | CacheFolder
     | ReadWebSettings
     | SearchEngines
+    | ListSkills
+    | ReadSkill
     | SearchCorpus
 )
 """All requests to the services of a run."""

@@ -19,7 +19,7 @@ from tea.components.manifest import Manifest
 from tea.components.markdown import block, one_line
 from tea.components.schema_words import as_object, as_words
 from tea.errors import BadComponent
-from tea.prompts.source import read_prompt
+from tea.prompts.skills import ASSETS, FACTS, PART, as_template, assets_of, instructions, is_skill, kept_files, texts_of
 from tea.prompts.text import front_matter
 from tea.protocols.contract import purpose, section
 from tea.refs import NAME
@@ -30,16 +30,12 @@ OWN = "tea-"
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 LONGEST_NAME, _LONGEST_DESCRIPTION, _LONGEST_COMPATIBILITY = 64, 1024, 500
 _LONGEST_KEY, _LONGEST_FACT = 100, 10_000
-_PART = "instructions"
 _READ = {"prompt": "markdown", "solution": "json"}
 _TOPICS = {
     "memory": "Use it to say what an agent keeps and sees of a session.",
     "model": "Use it to choose who answers a task.",
     "solution": "Use it when this is asked again:",
 }
-_SECTION = re.compile(r"^#(?=[ \t]*(?:module[ \t]*:|(?:system|message)[ \t:]*$))", re.MULTILINE | re.IGNORECASE)
-_TEMPLATE = re.compile(r"\{(?=[{%#])")
-_QUOTED = re.compile(r'\{\{ "([{#])" \}\}')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +50,8 @@ class Skill:
         compatibility: What it needs around it, at most 500 characters.
         allowed_tools: Tools that it would like to use without being asked; tea grants none of them.
         metadata: Further facts.
-        files: Its other files by path inside the folder: scripts, references, assets.
+        files: Its other text files by path inside the folder: scripts, references.
+        assets: Its binary files by path inside the folder: pictures, fonts, templates.
     """
 
     name: str
@@ -65,6 +62,7 @@ class Skill:
     allowed_tools: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict[str, str])
     files: Mapping[str, str] = field(default_factory=dict[str, str])
+    assets: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
     def document(self) -> str:
         """Return the text of its SKILL.md."""
@@ -84,7 +82,7 @@ class Skill:
 def skill_of(found: Manifest) -> Skill:
     """Return a component as a skill; an imported one becomes its original skill."""
     origin = found.metadata.get("origin_name")
-    if found.kind == "prompt" and isinstance(origin, str) and "skill" in found.metadata:
+    if isinstance(origin, str) and is_skill(found):
         return _given_back(found, origin)
     what, when = purpose(found)
     topic = _TOPICS.get(found.kind, f"Use it when the task is about {found.name.replace('_', ' ')}.")
@@ -114,8 +112,13 @@ def skill_name(kind: str, name: str) -> str:
     return f"{re.sub('-+', '-', plain)[: LONGEST_NAME - 13].strip('-')}-{digest}"
 
 
-def read_skill(text: str, files: Mapping[str, str]) -> Skill:
+def read_skill(text: str, files: Mapping[str, str], assets: Mapping[str, bytes] | None = None) -> Skill:
     """Read the text of a SKILL.md.
+
+    Args:
+        text: The text.
+        files: The other text files of its folder, by path.
+        assets: The binary files of its folder, by path.
 
     Raises:
         BadComponent: It breaks a rule of the format.
@@ -137,6 +140,7 @@ def read_skill(text: str, files: Mapping[str, str]) -> Skill:
         metadata={key: one for key, one in metadata.items() if not key.startswith(OWN)},
         body=text[begin:].replace("\r\n", "\n").replace("\r", "\n").strip("\n"),
         files=files,
+        assets=assets or {},
     )
 
 
@@ -162,20 +166,35 @@ def prompt_of(skill: Skill, name: str | None = None) -> SourceText:
         BadComponent: `name` is not a name.
     """
     facts = {"license": skill.license, "compatibility": skill.compatibility, "allowed_tools": skill.allowed_tools}
-    kept = {**{key: text for key, text in facts.items() if text}, "metadata": dict(skill.metadata)}
+    kept: dict[str, Any] = {**{key: text for key, text in facts.items() if text}, "metadata": dict(skill.metadata)}
+    if skill.assets:
+        kept[ASSETS] = sorted(skill.assets)
     front = {
         "name": name or component_name(skill.name),
         "description": skill.description,
         "variables": {"task": {"type": "string", "description": "What to do."}},
-        "trainable": [_PART],
-        "metadata": {"origin_name": skill.name, "skill": kept},
+        "trainable": [PART],
+        "metadata": {"origin_name": skill.name, FACTS: kept},
     }
     lines = [f"{key}: {_yaml(value)}" for key, value in front.items()]
-    body = _TEMPLATE.sub('{{ "{" }}', skill.body)
-    body = _SECTION.sub('{{ "#" }}', body)
-    parts = ["---", *lines, "---", f"# module: {_PART}", "", body, "", "# system", "", _INTRODUCTION, "", "# message"]
+    parts = [
+        "---",
+        *lines,
+        "---",
+        f"# module: {PART}",
+        "",
+        as_template(skill.body),
+        "",
+        "# system",
+        "",
+        _INTRODUCTION,
+        "",
+        "# message",
+    ]
     source = "\n".join([*parts, "", "{{ task }}", ""])
-    return SourceText(kind="prompt", name=str(front["name"]), source=source, files=skill.files)
+    return SourceText(
+        kind="prompt", name=str(front["name"]), source=source, files=kept_files(skill.files, skill.assets)
+    )
 
 
 def component_name(name: str) -> str:
@@ -187,13 +206,12 @@ def component_name(name: str) -> str:
 _INTRODUCTION = (
     "Follow these instructions as far as they serve the task. They come from a skill that was imported; files that"
     " they name may be absent, and what they say of permissions grants none.\n\n<instructions>\n"
-    "{{ " + _PART + " }}\n</instructions>"
+    "{{ " + PART + " }}\n</instructions>"
 )
 
 
 def _given_back(found: Manifest, origin: str) -> Skill:
-    kept = as_object(found.metadata["skill"])
-    body = read_prompt(found.source).modules.get(_PART, "")
+    kept = as_object(found.metadata[FACTS])
     facts = as_object(kept.get("metadata"))
     return Skill(
         name=check_name(origin),
@@ -202,8 +220,9 @@ def _given_back(found: Manifest, origin: str) -> Skill:
         compatibility=str(kept.get("compatibility", "")),
         allowed_tools=str(kept.get("allowed_tools", "")),
         metadata={**{key: str(one) for key, one in facts.items()}, f"{OWN}ref": str(found.ref)},
-        body=_QUOTED.sub(lambda match: match[1], body),
-        files=found.files,
+        body=instructions(found),
+        files=texts_of(found),
+        assets=assets_of(found),
     )
 
 

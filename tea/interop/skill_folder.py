@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from base64 import b64encode
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain, count
@@ -17,6 +18,7 @@ from tea.store.files import publish, read_regular, storage_error, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.strict import Refused
 
+Files = dict[str, bytes]
 MAIN = "SKILL.md"
 MOST_FILES, MOST_BYTES, MOST_ALL, DEEPEST = 200, 2**20, 4 * 2**20, 8
 _REF, _SEAL = f'  "{OWN}ref": ', f'  "{OWN}seal": '
@@ -26,7 +28,7 @@ def read_folder(folder: Path) -> Skill:
     """Read a skill; hidden files are left out, and nothing is executed.
 
     Raises:
-        BadComponent: It breaks a rule of the format, holds a link or what is not UTF-8 text, or is too large.
+        BadComponent: It breaks a rule of the format, holds a link, or is too large.
         StorageError: It cannot be read.
     """
     place = folder.resolve()
@@ -36,7 +38,10 @@ def read_folder(folder: Path) -> Skill:
     main = next((name for name in (MAIN, MAIN.lower()) if name in found), None)
     if main is None:
         raise BadComponent(f"{place.name[:80]!r} holds no {MAIN}.", fix="name the folder of one skill.")
-    skill = read_skill(found.pop(main), found)
+    texts, assets = _divided(found)
+    if main not in texts:
+        raise BadComponent(f"{main} is not UTF-8 text without NUL.", fix="save it as UTF-8.")
+    skill = read_skill(texts.pop(main), texts, assets)
     if skill.name != place.name:
         problem = f"The skill {skill.name!r} is in a folder called {place.name[:80]!r}."
         raise BadComponent(problem, fix="give the folder the name of its skill.")
@@ -53,7 +58,7 @@ def write_skills(folder: Path, skills: Iterable[Skill]) -> list[Path]:
         BadInput: One would replace what others wrote or changed; nothing is written.
         StorageError: One cannot be written.
     """
-    wanted: dict[str, dict[str, str]] = {}
+    wanted: dict[str, Files] = {}
     for skill in skills:
         name = _free(skill.name, wanted)
         wanted[name] = _sealed(replace(skill, name=name))
@@ -83,19 +88,37 @@ def _free(name: str, taken: Container[str]) -> str:
     return next(one for one in chain([name], numbered) if one not in taken)
 
 
-def _sealed(skill: Skill) -> dict[str, str]:
+def _sealed(skill: Skill) -> Files:
     """Return the files of a skill, with a seal in its fields to detect later changes."""
-    files = {MAIN: skill.document(), **skill.files}
-    head, fence, rest = files[MAIN].partition("\n---\n")
+    files: Files = {**{path: text.encode() for path, text in skill.files.items()}, **skill.assets}
+    head, fence, rest = skill.document().partition("\n---\n")
     lines = head if "\nmetadata:" in head else f"{head}\nmetadata:"
-    return {**files, MAIN: f'{lines}\n{_SEAL}"{_seal({**files, MAIN: lines + fence + rest})}"{fence}{rest}'}
+    seal = _seal({**files, MAIN: (lines + fence + rest).encode()})
+    return {**files, MAIN: f'{lines}\n{_SEAL}"{seal}"{fence}{rest}'.encode()}
 
 
-def _seal(files: Mapping[str, str]) -> str:
-    return "sha256:" + hashlib.sha256(canonical(dict(files))).hexdigest()
+def _seal(files: Files) -> str:
+    texts, assets = _divided(files)
+    found = {**texts, **{path: {"base64": b64encode(data).decode()} for path, data in assets.items()}}
+    return "sha256:" + hashlib.sha256(canonical(found)).hexdigest()
 
 
-def _differs(place: Path, files: Mapping[str, str]) -> bool:
+def _divided(files: Files) -> tuple[dict[str, str], dict[str, bytes]]:
+    """Return the text files and the binary ones."""
+    texts, assets = dict[str, str](), dict[str, bytes]()
+    for path, data in files.items():
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            text = "\0"
+        if "\0" in text:
+            assets[path] = data
+        else:
+            texts[path] = text
+    return texts, assets
+
+
+def _differs(place: Path, files: Files) -> bool:
     """Return whether a skill must be written; raise BadInput if the files there were written by others."""
     if not os.path.lexists(place):
         return True
@@ -108,7 +131,7 @@ def _differs(place: Path, files: Mapping[str, str]) -> bool:
     return True
 
 
-def _there(place: Path) -> dict[str, str]:
+def _there(place: Path) -> Files:
     """Return the files of a possible skill, empty if it cannot be one."""
     try:
         return _contents(place, hidden=True) if place.is_dir() and not place.is_symlink() else {}
@@ -116,26 +139,30 @@ def _there(place: Path) -> dict[str, str]:
         return {}
 
 
-def _unchanged(files: Mapping[str, str]) -> bool:
+def _unchanged(files: Files) -> bool:
     """Return whether files are unchanged since an earlier export, by their seal."""
-    lines = files.get(MAIN, "").split("\n")
+    lines = _lines(files)
     seals = [line for line in lines if line.startswith(_SEAL)]
-    bare = {**files, MAIN: "\n".join(line for line in lines if not line.startswith(_SEAL))}
+    bare = {**files, MAIN: "\n".join(line for line in lines if not line.startswith(_SEAL)).encode()}
     return seals == [f'{_SEAL}"{_seal(bare)}"']
 
 
-def _made_of(files: Mapping[str, str]) -> str:
-    told = next((line for line in files[MAIN].split("\n") if line.startswith(_REF)), "")
+def _lines(files: Files) -> list[str]:
+    return _divided({MAIN: files.get(MAIN, b"")})[0].get(MAIN, "").split("\n")
+
+
+def _made_of(files: Files) -> str:
+    told = next((line for line in _lines(files) if line.startswith(_REF)), "")
     return told.removeprefix(_REF).strip('"')
 
 
-def _replace(place: Path, files: Mapping[str, str]) -> None:
+def _replace(place: Path, files: Files) -> None:
     scratch = Scratch(place.parent)
     with scratch.folder() as fresh, scratch.folder() as aside:
-        for path, text in files.items():
+        for path, data in files.items():
             file = fresh / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(text.encode())
+            file.write_bytes(data)
         former = aside / place.name
         if place.exists():
             os.rename(place, former)
@@ -149,13 +176,13 @@ def _replace(place: Path, files: Mapping[str, str]) -> None:
         sync_folder(place.parent)
 
 
-def _contents(folder: Path, *, hidden: bool) -> dict[str, str]:
-    """Return the text of each file in a folder by its path there."""
-    found: dict[str, str] = {}
+def _contents(folder: Path, *, hidden: bool) -> Files:
+    """Return the bytes of each file in a folder by its path there."""
+    found: Files = {}
     size = 0
     for path in _paths(folder, PurePosixPath(), hidden=hidden):
-        found[str(path)] = text = _text(folder, path)
-        size += len(text.encode())
+        found[str(path)] = data = _bytes(folder, path)
+        size += len(data)
         if len(found) > MOST_FILES or size > MOST_ALL:
             fix = f"a skill holds at most {MOST_FILES} files and {MOST_ALL // 2**20} MiB."
             raise BadComponent(f"{folder.name[:80]!r} holds too much.", fix=fix)
@@ -184,16 +211,10 @@ def _paths(folder: Path, inside: PurePosixPath, *, hidden: bool) -> Iterator[Pur
             yield path
 
 
-def _text(folder: Path, path: PurePosixPath) -> str:
-    shown = repr(str(path)[-80:])
+def _bytes(folder: Path, path: PurePosixPath) -> bytes:
     try:
-        text = read_regular(folder / path, MOST_BYTES).decode()
+        return read_regular(folder / path, MOST_BYTES)
     except OSError as error:
         raise storage_error("read", folder / path, error) from error
     except Refused as reason:
-        raise BadComponent(f"{shown} cannot be used: {reason}.", fix="leave it out.") from reason
-    except UnicodeDecodeError as error:
-        raise BadComponent(f"{shown} is not UTF-8 text.", fix="leave it out, or save it as UTF-8.") from error
-    if "\0" in text:
-        raise BadComponent(f"{shown} holds a NUL character.", fix="leave it out.")
-    return text
+        raise BadComponent(f"{str(path)[-80:]!r} cannot be used: {reason}.", fix="leave it out.") from reason

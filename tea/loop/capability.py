@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from tea.loop.schemas import compact
@@ -30,6 +30,7 @@ class Capability:
         takes_findings: Whether it is an agent that is given what was found until then.
         files: Endings of the files that it is made for, `*` for any, `http` for an address,
             `web` for a question to the world; empty where it needs none.
+        exact: Exact refs in place of what its argument `name` may be, so that a fork makes the same call again.
         codes: Whether it runs code that may import packages.
     """
 
@@ -41,6 +42,7 @@ class Capability:
     reads: bool = False
     takes_findings: bool = False
     files: tuple[str, ...] = ()
+    exact: Mapping[str, str] = field(default_factory=dict[str, str])
     codes: bool = False
 
     def words(self) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from tea.types import EVERY, Task
 
 DONE = "done"
 BOOKKEEPING = (DONE, "todo")
+OPEN_SKILL = "open_skill"
+FIRST = (*BOOKKEEPING, OPEN_SKILL)
 MOST_OFFERED = MOST_SCHEMAS - len(FUNCTIONS)
 SMALL_TOKENS = 1_800  # of functions offered for a small task without files
 MANY_FILES = 3
@@ -106,16 +108,16 @@ async def offered(
         in_order: Whether its tools stand in order already, the nearest first.
         tokens: Most tokens, estimated from above.
     """
-    bookkeeping = [one for one in found if one.name in BOOKKEEPING]
+    first = [one for one in found if one.name in FIRST]
     agents = [one for one in found if one.kind == "agent"]
     actions = [one for one in found if one.kind == "environment"]
-    tools = [one for one in found if one.kind == "tool" and one.name not in BOOKKEEPING]
-    chosen = within_limits([*bookkeeping, *agents, *actions, *tools], Capability.words, MOST_OFFERED, tokens)
+    tools = [one for one in found if one.kind == "tool" and one.name not in FIRST]
+    chosen = within_limits([*first, *agents, *actions, *tools], Capability.words, MOST_OFFERED, tokens)
     if len(chosen) < len(found):
         actions = await _in_order(ctx, task, actions)
         tools = tools if in_order else await _in_order(ctx, task, tools)
         turns = [one for pair in zip_longest(actions, tools) for one in pair if one is not None]
-        chosen = within_limits([*bookkeeping, *agents, *turns], Capability.words, MOST_OFFERED, tokens)
+        chosen = within_limits([*first, *agents, *turns], Capability.words, MOST_OFFERED, tokens)
     return {one.name for one in chosen}
 
 

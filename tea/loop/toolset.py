@@ -17,8 +17,19 @@ from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, ToolError
 from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
 from tea.loop.ledger import FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.observation import Observation, shortened
-from tea.loop.offer import BOOKKEEPING, DONE, SMALL_TOKENS, allowed, coding, is_called_for, is_large, offered
+from tea.loop.offer import (
+    BOOKKEEPING,
+    DONE,
+    FIRST,
+    OPEN_SKILL,
+    SMALL_TOKENS,
+    coding,
+    is_called_for,
+    is_large,
+    offered,
+)
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
+from tea.loop.skills import naming_skills, with_skills
 from tea.refs import Kind, check_name
 from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Result, Task, ToolCall
@@ -115,7 +126,7 @@ class Toolset:
             BadComponent: Two have the same name.
         """
         found: list[Capability] = []
-        names, agents = _on(ctx, "tool", allowed(tools, task.tools, task.also)), _on(ctx, "agent", agents)
+        names, agents = _on(ctx, "tool", with_skills(ctx, tools, task, reads_texts)), _on(ctx, "agent", agents)
         own = [name for name in names if name != EVERY]
         kept = own if EVERY in names and len(own) < MOST_SCHEMAS else BOOKKEEPING
         asked = task.tools is not None and EVERY in task.tools
@@ -125,7 +136,7 @@ class Toolset:
         further: dict[str, Kind] = {**dict.fromkeys(agents, "agent"), **dict.fromkeys(names, "tool")}
         for name, facts in zip(nearby, await ctx.tcp.facts(nearby), strict=True):
             if ctx.searches or _needs(facts) != "search" or name in (*(task.tools or ()), *task.also):
-                found.append(_answering(tool_of(name, facts), task) if name == DONE else tool_of(name, facts))
+                found.append(await _told(ctx, tool_of(name, facts), task))
         chosen = await nearest(ctx.acp, agents, task.text, MOST_AGENTS)
         among = zip(chosen, await ctx.acp.facts(chosen), strict=True)
         found += [agent_of(name, facts) for name, facts in among if ctx.searches or _needs(facts) != "search"]
@@ -145,7 +156,7 @@ class Toolset:
         if EVERY in (*tools, *names) and reads_texts:
             functions.add(FIND_TOOLS)
             if not asked:
-                kept = {*(task.tools or ()), *task.also, *BOOKKEEPING, *whole, *await coding(ctx, task, found)}
+                kept = {*(task.tools or ()), *task.also, *FIRST, *whole, *await coding(ctx, task, found)}
                 first = _called_for(task, found, {*own}, kept)
                 tokens = MOST_TOKENS if task.files or is_large(task) else SMALL_TOKENS
         shown = await offered(ctx, task, first, in_order=nearby != list(names), tokens=tokens)
@@ -302,7 +313,7 @@ class Toolset:
         if one.kind == "agent":
             return await self._delegate(one, call, facts, share)
         port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
-        return _outcome(call, await port.invoke(one.ref, call.arguments))
+        return _outcome(call, await port.invoke(one.ref, _exactly(one, call.arguments)))
 
     async def _delegate(
         self, one: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None
@@ -366,6 +377,13 @@ class Toolset:
         if not self.is_agent(outcome.name) or outcome.value is None or outcome.repeated:
             return None
         return Result.model_validate(outcome.value)
+
+
+async def _told(ctx: Context, tool: Capability, task: Task) -> Capability:
+    """Return a tool with what the task adds to it: the form of the answer, or the skills to open."""
+    if tool.name == DONE:
+        return _answering(tool, task)
+    return await naming_skills(ctx, tool, task) if tool.name == OPEN_SKILL else tool
 
 
 async def _actions(ctx: Context, name: str, facts: JsonObject, *, told: bool) -> list[Capability]:
@@ -441,6 +459,12 @@ def _place(name: str, facts: JsonObject, state: Response) -> StateSource:
 def _state(response: Response) -> Any:
     """Return an observation, bounded; a failed one is an observation too."""
     return shortened(response.value, MOST_IN_STATE) if response.error is None else {"error": response.error}
+
+
+def _exactly(one: Capability, arguments: JsonObject) -> JsonObject:
+    """Return arguments with the exact ref of what is named."""
+    named = arguments.get("name")
+    return {**arguments, "name": one.exact[named]} if isinstance(named, str) and named in one.exact else arguments
 
 
 def _outcome(call: ToolCall, response: Response) -> Observation:

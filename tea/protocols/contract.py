@@ -119,11 +119,11 @@ def _notes(one: ContractEntry) -> Iterator[str]:
 
 def _facts(found: Manifest) -> Iterator[tuple[str, str]]:
     data = found.metadata
-    relations = as_object(data.get("relations"))
+    relations = (f"{kind} with {name}" for name, kind in sorted(as_object(data.get("relations")).items(), key=str))
     yield "Role", _words(data.get("role"))
     yield "Competencies", _words(data.get("competencies"))
     yield "Objectives", _words(data.get("objectives"))
-    yield "Relations", "; ".join(f"{kind} with {name}" for name, kind in sorted(relations.items(), key=str))
+    yield "Relations (described; nothing acts on them)", "; ".join(relations)
     for key in ("tools", "agents", "environments"):
         yield f"Uses the {key}", _words(data.get(key))
     yield "Category", _words(data.get("category"))

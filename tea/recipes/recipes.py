@@ -24,6 +24,7 @@ from tea.components.manifest import (
     source_digest,
 )
 from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError
+from tea.prompts.skills import is_skill
 from tea.recipes.dependents import Reference, referring
 from tea.recipes.planning import continues, planned
 from tea.recipes.recipe import (
@@ -261,7 +262,8 @@ class Recipes:
     async def _found(self, transform: Transform, ref: Ref, direction: Direction) -> Manifest:
         if ref.kind != direction.source:
             problem = f"{transform} transforms no {ref.kind}: {ref}."
-            raise BadComponent(problem, fix=f"name {a_kind(direction.source)}.")
+            more = "; `open_skill` lets an agent read skills" if ref.kind == "prompt" else ""
+            raise BadComponent(problem, fix=f"name {a_kind(direction.source)}{more}.")
         if ref.operation is not None:
             raise BadComponent(f"{ref} names an operation.", fix="name the component; E2T takes all its actions.")
         return await self._libraries[ref.kind].info(ref)
@@ -277,7 +279,10 @@ class Recipes:
         defined(recipe, found, self._work)
         await asyncio.to_thread(self._check_circle, Ref(kind=kind, name=recipe.name), found)
         if isinstance(recipe, Chooser):
-            await self._libraries["prompt"].info(Ref.parse(recipe.prompt, kind="prompt"))
+            prompt = await self._libraries["prompt"].info(Ref.parse(recipe.prompt, kind="prompt"))
+            if is_skill(prompt):
+                problem = f"{prompt.ref} is a skill, not a prompt to choose calls through."
+                raise BadComponent(problem, fix="make the agent of `open_skill` and other tools, without --prompt.")
             await self._check_guard(recipe)
         if isinstance(recipe, Chooser) and recipe.memory is not None:
             await self._libraries["memory"].info(Ref.parse(recipe.memory, kind="memory"))

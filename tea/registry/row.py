@@ -11,7 +11,9 @@ from tea.source.text import SourceText
 from tea.types import State
 
 Origin = Literal["bundled", "registry"]
-FORM = 5
+FORM = 6
+SKILL = "skill"
+"""The category of an imported skill, and the member of its metadata with the fields it came with."""
 
 
 class Facts(NamedTuple):
@@ -71,7 +73,7 @@ def stored_facts(found: Manifest, state: State) -> Facts:
         description=found.description.partition("\n")[0],
         state=state,
         origin="bundled" if found.lineage.how == "bundled" else "registry",
-        category=str(found.metadata.get("category", "")),
+        category=str(found.metadata.get("category", SKILL if SKILL in found.metadata else "")),
         toolkit=str(found.metadata.get("toolkit", "")),
         digest=found.digest,
         text=found.words(),

@@ -34,6 +34,7 @@ from tea.models.connect import offer_again
 from tea.policy.rules import read_option
 from tea.policy.verdict import Verdict
 from tea.protocols.instances import Instances
+from tea.registry.row import SKILL
 from tea.registry.version import timestamp
 from tea.runs.admission import admit, admit_model
 from tea.runs.budget import BudgetAccount
@@ -134,9 +135,17 @@ class Executions:
         for rule in rules:
             read_option(rule)
         searches = self._deps.search is not None and await asyncio.to_thread(self._deps.search.ready)
+        skills = bool(await self._deps.libraries["prompt"].list(category=SKILL))
         solved = await offered(self._deps, task)
         chosen = partial(
-            self._run_config, task=task, level=level, locked=locked, rules=rules, searches=searches, solved=solved
+            self._run_config,
+            task=task,
+            level=level,
+            locked=locked,
+            rules=rules,
+            searches=searches,
+            skills=skills,
+            solved=solved,
         )
 
         def first(run: str, folder: Path) -> list[TraceRecord]:
@@ -439,6 +448,7 @@ class Executions:
         locked: bool,
         rules: tuple[str, ...],
         searches: bool,
+        skills: bool,
         solved: str,
     ) -> RunConfig:
         return RunConfig(
@@ -457,6 +467,7 @@ class Executions:
             narrowing=task.policy,
             shared=task.session is not None,
             searches=searches,
+            skills=skills,
             without=task.without,
             closed=task.closed.model_dump(exclude_defaults=True),
             solved=solved,

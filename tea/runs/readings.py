@@ -130,6 +130,10 @@ class Readings:
             self._provenance.recalled(self._gate.path(), value, lasting=True)
         elif service == "media":
             self._provenance.seen(self._gate.path(), data["names"])
+        elif service == "skills":
+            for one in value if verb == "list" else [value]:
+                if not one["trusted"]:
+                    self._provenance.read(self._gate.path(), Source("component", f"prompt:{one['name']}"))
         elif service == "messages":
             self._provenance.say(value)
         elif service == "person" and not data.get("choices"):

@@ -35,6 +35,7 @@ from tea.runs.memory_service import MemoryService, StateService
 from tea.runs.model_calls import ModelCalls
 from tea.runs.registry_service import RegistryService
 from tea.runs.service import Service, owned
+from tea.runs.skill_service import SkillService
 from tea.types import JsonValue
 from tea.web.search.engine import SINCE
 
@@ -68,6 +69,7 @@ class RunServices:
             "random": _Random(run),
             "sandbox": _Sandbox(run),
             "search": _Search(run),
+            "skills": SkillService(run),
             "web": _Web(run),
         }
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-from asyncio.subprocess import Process
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +14,14 @@ from tea.sandbox.folder import Folder, sweep
 from tea.sandbox.inside import frames, service
 from tea.sandbox.launch import STARTING, account, command, plan
 from tea.sandbox.layout import WORKSPACE, Layout
-from tea.sandbox.session import ended
+from tea.sandbox.process import SandboxProcess
 from tea.sandbox.settings import MOVED, LevelName, Limits
 from tea.types import JsonObject
 
-_CLOSE_SECONDS = 3.0
 _OUT, _IN, _LOG = "out.sock", "in.sock", "log.txt"
 
 
-class SandboxService:
+class SandboxService(SandboxProcess):
     """A program in the sandbox, listening on a port of its own network.
 
     It runs as an account without rights, in namespaces of its own. The host reaches it by `socket`; it reaches nothing
@@ -56,7 +53,7 @@ class SandboxService:
         self.files = Path(self._layout.workspace)
         self.files.mkdir()
         self._user = account(self._layout, self.level)
-        self._process: Process | None = None
+        super().__init__()
         self._closed = False
         self.own(self.files)
 
@@ -147,23 +144,3 @@ class SandboxService:
         await process.stdin.drain()
         head = await process.stdout.readexactly(frames.HEAD)
         return frames.decode(await process.stdout.readexactly(frames.length(head)))
-
-    async def _last_words(self) -> str:
-        process = self._process
-        if process is None or process.stderr is None:
-            return ""
-        with suppress(TimeoutError, OSError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                return (await process.stderr.read(4_000)).decode("utf-8", "replace")
-        return ""
-
-    async def _stop(self) -> None:
-        process, self._process = self._process, None
-        if process is None:
-            return
-        ending = asyncio.ensure_future(ended(process))
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await ending
-            raise

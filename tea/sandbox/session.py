@@ -8,7 +8,6 @@ import re
 import signal
 import stat
 import subprocess
-from asyncio.subprocess import Process
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from tea.sandbox.inside import frames
 from tea.sandbox.inside.folders import uncover
 from tea.sandbox.launch import STARTING, account, command, plan
 from tea.sandbox.layout import INSTALLED, INSTALLER, TEMPORARY, WHEELS, WORKSPACE, Layout
+from tea.sandbox.process import SandboxProcess
 from tea.sandbox.relay import Hear, Relay, first_of
 from tea.sandbox.settings import MOVED, LevelName, Limits
 from tea.threads import Threads
@@ -28,8 +28,7 @@ from tea.types import JsonObject
 
 CLAIMS = ("fs", "net", "pids", "memory", "syscalls")
 _MOST_CODE = 1 << 20
-_START_SECONDS, _CLOSE_SECONDS, _CANCEL_SECONDS = 20.0, 3.0, 5.0
-_MOST_WORDS = 4_000
+_START_SECONDS, _CANCEL_SECONDS = 20.0, 5.0
 _PACKAGE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:==[A-Za-z0-9][A-Za-z0-9.!+_-]{0,60})?")
 _MOST_PACKAGES = 20
 _STOPPED = {
@@ -85,7 +84,7 @@ class Ran:
     seconds: float = 0.0
 
 
-class Sandbox:
+class Sandbox(SandboxProcess):
     """One sandbox: calls run one after the other, in one interpreter, on the same files.
 
     Args:
@@ -115,7 +114,7 @@ class Sandbox:
         )
         self._user = account(self._layout, self.level)
         self._base: int | None = None
-        self._process: Process | None = None
+        super().__init__()
         self._lock = asyncio.Lock()
         self._count = 0
         self._threads = Threads(1)
@@ -373,28 +372,6 @@ class Sandbox:
             fix = "see `tea doctor --sandbox`: what it needs may be gone since it was looked at."
             raise ToolError(f"The sandbox ({self.level}) does not start: {words}.", fix=fix) from error
 
-    async def _last_words(self) -> str:
-        """Return the process's words before its end."""
-        process = self._process
-        if process is None or process.stderr is None:
-            return ""
-        with suppress(TimeoutError, OSError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                return " ".join((await process.stderr.read(_MOST_WORDS)).decode("utf-8", "replace").split())
-        return ""
-
-    async def _stop(self) -> None:
-        """End the process, and with it all below."""
-        process, self._process = self._process, None
-        if process is None:
-            return
-        ending = asyncio.ensure_future(ended(process))
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await ending
-            raise
-
     def _send(self, message: object) -> None:
         process = self._process
         if process is None or process.stdin is None or process.stdin.is_closing():
@@ -443,32 +420,6 @@ async def opened(terms: JsonObject) -> AsyncGenerator[Sandbox]:
         yield sandbox
     finally:
         await sandbox.close()
-
-
-async def ended(process: Process) -> None:
-    """End a process of a sandbox with all below it: it goes when its input ends, else it is killed."""
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        async with asyncio.timeout(_CLOSE_SECONDS):
-            await process.wait()
-    except TimeoutError:
-        for one in (*_below(process.pid), process.pid):
-            with suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
-        await process.wait()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_CLOSE_SECONDS):
-            for stream in filter(None, (process.stdout, process.stderr)):
-                while await stream.read(1 << 16):  # to its end, by which it is closed
-                    pass
-
-
-def _below(process: int) -> list[int]:
-    """Return the children of a process: with bubblewrap, the one ending the whole sandbox by its end."""
-    with suppress(OSError):
-        return [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-    return []
 
 
 def _give(name: str, folder: int, user: int) -> None:

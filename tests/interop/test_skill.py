@@ -19,6 +19,7 @@ from tea.interop.skill_folder import read_folder, write_skills
 from tea.interop.skill_import import import_skill
 from tea.platform import Platform
 from tea.prompts.manager import PromptManager
+from tea.prompts.skills import assets_of, texts_of
 from tea.refs import KINDS, Kind
 from tea.types import Message, TextPart
 
@@ -50,6 +51,9 @@ SKILLS = st.builds(
     metadata=st.dictionaries(TEXT.filter(lambda text: not text.startswith("tea-")), TEXT, max_size=3),
     files=st.dictionaries(
         st.sampled_from(["scripts/run.py", "references/a.md", "LICENSE"]), TEXT.map(lambda text: text.replace("\0", ""))
+    ),
+    assets=st.dictionaries(
+        st.sampled_from(["assets/a.png", "b.bin"]), st.binary(max_size=40).map(lambda data: data + b"\xff")
     ),
 )
 
@@ -98,7 +102,7 @@ def test_a_skills_text_is_data_in_its_prompt_and_comes_out_again(skill: Skill, n
     found = prompts.manifest(text.source, version="1.0.0")
     given_back = skill_of(Manifest(**{**_fields(found), "files": text.files}))
     assert {**given_back.metadata, "tea-ref": ""} == {**skill.metadata, "tea-ref": ""}
-    assert read_skill(given_back.document(), skill.files) == skill
+    assert read_skill(given_back.document(), given_back.files, given_back.assets) == skill
 
 
 def said(message: Message) -> str:
@@ -143,7 +147,10 @@ async def test_the_skill_of_a_document_says_when_and_how_it_is_used(tmp_path: Pa
     assert [one.compatibility != "" for one in made.values()] == [True, True, False]
 
 
-SKILL = Skill(name="pdf-forms", description="Fill forms.", body="Read the form.", files={"scripts/fill.py": "1 / 0\n"})
+SKILL = Skill(
+    name="pdf-forms", description="Fill forms.", body="Read the form.", files={"scripts/fill.py": "1 / 0\n"},
+    assets={"assets/form.png": b"\x89PNG\r\n\xff\x00"},
+)  # fmt: skip
 TOOL = skill_of(manifest("tool", "word_count", "Count words."))
 
 
@@ -231,7 +238,7 @@ def test_a_skill_that_breaks_a_rule_is_refused_in_one_line(tmp_path: Path, text:
     assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("trap", ["link", "folder link", "pipe", "binary", "many", "deep", "large", "nothing", "name"])
+@pytest.mark.parametrize("trap", ["link", "folder link", "pipe", "main", "many", "deep", "large", "nothing", "name"])
 def test_a_folder_with_a_trap_is_refused_in_one_line(tmp_path: Path, trap: str) -> None:
     import os
 
@@ -245,8 +252,8 @@ def test_a_folder_with_a_trap_is_refused_in_one_line(tmp_path: Path, trap: str) 
             (folder / "scripts").symlink_to("/etc")
         case "pipe":
             os.mkfifo(folder / "pipe")
-        case "binary":
-            (folder / "a.png").write_bytes(b"\x89PNG\xff")
+        case "main":
+            (folder / "SKILL.md").write_bytes(GOOD.encode() + b"\xff")
         case "many":
             for number in range(201):
                 (folder / str(number)).touch()
@@ -282,7 +289,7 @@ async def test_an_imported_skill_is_a_version_that_nobody_trusts_or_executes(tmp
         found = await import_skill(prompts, place)
         assert str(found.ref) == "prompt:pdf_forms@1.0.0"
         assert (found.lineage.how, found.metadata["origin_name"]) == ("imported", "pdf-forms")
-        assert found.files == SKILL.files
+        assert (texts_of(found), assets_of(found)) == (SKILL.files, SKILL.assets)
         assert not tea.trust(found.digest)
         assert (await import_skill(prompts, place)).version == "1.0.0"
         write_skills(tmp_path / "skills", [Skill(name="pdf-forms", description="Fill forms.", body="Look first.")])

@@ -45,11 +45,20 @@ DATA: dict[tuple[str, str], Any] = {
     ("clock", "today"): {},
     ("random", "random"): {},
     ("random", "id"): {},
+    ("registry", "solutions"): {"query": "sum", "k": 3},
     ("sandbox", "terms"): {},
+    ("sandbox", "packages"): {},
     ("sandbox", "parsers"): {},
     ("sandbox", "cache"): {},
     ("search", "search"): {"queries": ["sum"], "since": ""},
+    ("search", "corpus"): {"query": "sum", "found": 20, "kept": 5},
+    ("skills", "list"): {},
+    ("skills", "read"): {"name": "pdf_forms"},
     ("web", "settings"): {},
+    ("generated", "try"): {"source": "", "cases": [], "given": None, "files": []},
+    ("generated", "adopt"): {"source": "", "cases": [], "given": None, "files": [], "task": ""},
+    ("generated", "adopt_agent"): {"draft": {}, "tests": [], "task": "", "check": True},
+    ("new_tools", "take"): {"seen": 0},
 }
 EVERY = '''
 """Asks for everything."""
