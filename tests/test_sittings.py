@@ -160,6 +160,7 @@ async def test_forty_steps_end_right_however_the_window_folds(fold: str, tmp_pat
     assert any(one.flow == 0 for one in row.questions) is (fold != "recent")
 
 
+@pytest.mark.slow
 async def test_the_benchmark_prints_a_row_for_each_sitting() -> None:
     arguments = (BENCHMARKS / "sittings.py", "--only", "13_arithmetic,16_best_rep", "--details")
     process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=PIPE, stderr=PIPE)

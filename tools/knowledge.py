@@ -31,7 +31,7 @@ class Knowledge(TypedDict):
     idempotent=True,
     network=False,
     returns_untrusted=True,
-    metadata={"category": "web", "files": "web", "needs": "search"},
+    metadata={"category": "part", "files": "web", "needs": "search"},
 )
 async def knowledge(ctx: Context, question: str) -> Knowledge:
     """Return the five passages of the operator's documents that fit a question best, of the first twenty found.

@@ -33,11 +33,11 @@ def _lines(folder: Path, name: str) -> "list[JsonObject]":
     from tea.store.evaluations import read_ledger
 
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in read_ledger(path)]
-    decided = {(one.get("campaign"), one.get("digest")) for one in lines if one["what"] == "verdict"}
+    decided = {(one.get("campaign"), one.get("digest")) for one in lines if one.get("what") == "verdict"}
     about = [
         one for one in lines
         if name in fields(fields(one.get("proposal")).get("changes"))
-        and (one["what"] != "test" or (one.get("campaign"), one.get("digest")) not in decided)
+        and (one.get("what") != "test" or (one.get("campaign"), one.get("digest")) not in decided)
     ]  # fmt: skip
     return sorted(about, key=lambda one: str(one.get("time")))
 

@@ -66,9 +66,9 @@ def texts_in(value: JsonValue) -> Iterator[str]:
         case int() | float():
             yield str(value)
         case Mapping():
-            for name, one in cast("Mapping[str, Any]", value).items():
-                if not name.isidentifier():
-                    yield name
+            for name, one in cast("Mapping[Any, Any]", value).items():
+                if not (isinstance(name, str) and name.isidentifier()):
+                    yield str(name)
                 yield from texts_in(one)
         case list() | tuple():
             for one in cast("Sequence[Any]", value):

@@ -127,6 +127,7 @@ async def test_the_tests_are_asked_for_without_any_code(play: Play) -> None:
     assert "trials" not in asked.variables
 
 
+@pytest.mark.slow
 async def test_a_failed_trial_is_discarded_with_its_reason_and_mended(play: Play) -> None:
     wrong = SOURCE.replace("in text.casefold()", "in text")
     outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(wrong), code(SOURCE), RIGHT)
@@ -263,6 +264,7 @@ async def test_other_runs_find_it_from_their_start(play: Play) -> None:
     assert "count_letters" in [one["name"] for one in play.requests[0].tools]
 
 
+@pytest.mark.slow
 async def test_a_replay_registers_nothing_and_gives_the_same(play: Play) -> None:
     outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), RIGHT)
     await play.tea.tcp.unregister("count_letters")

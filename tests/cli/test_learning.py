@@ -30,6 +30,7 @@ def test_a_run_without_a_failing_component_of_ones_own_is_not_mended(tea: Tea) -
     assert "nothing was mended: no tool or environment of your own failed in this run" in found.err
 
 
+@pytest.mark.slow
 def test_the_budget_of_an_evaluation_ends_it_for_now(tea: Tea) -> None:
     rows = [{"task": f"What is {one} * 7?", "expected": one * 7, "scorer": "numeric"} for one in range(4)]
     tea.write("set.jsonl", "".join(json.dumps(one) + "\n" for one in rows))

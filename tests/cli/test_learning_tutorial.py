@@ -38,6 +38,7 @@ def carried_out(tea: Tea, line: str) -> tuple[int, str]:
     return ended.returncode, ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 def test_a_failing_agent_is_measured_improved_compared_accepted_and_rolled_back(home: Tea) -> None:
     assert len(commands()) >= 10
     for line, expected in commands():

@@ -138,6 +138,7 @@ async def test_a_wrong_rule_is_repaired_from_traces_compared_and_rolled_back(tea
     assert (await library.rollback("speller")).version == "1.0.0"
 
 
+@pytest.mark.slow
 async def test_without_a_promotion_by_the_operator_it_is_a_candidate_only(tea: Platform) -> None:
     report = await campaign(tea).run(Limits(tests=1))
     library = tea.libraries["prompt"]
@@ -147,6 +148,7 @@ async def test_without_a_promotion_by_the_operator_it_is_a_candidate_only(tea: P
     assert (await tea.run("plum", agent="speller", use={"prompt:speller": "candidate"})).answer == "PLUM"
 
 
+@pytest.mark.slow
 async def test_where_the_trace_does_not_show_the_cause_reflection_fails(tmp_path: Path) -> None:
     async with platform(tmp_path, Obedient(blind=True)) as tea:
         await tea.acp.register(AGENT)
@@ -182,6 +184,7 @@ async def test_a_component_outside_of_the_campaign_is_not_touched(tea: Platform)
     assert len(await tea.libraries["prompt"].history("planner")) <= 1
 
 
+@pytest.mark.slow
 async def test_proposers_learn_nothing_of_the_gate_but_accept_or_reject(tea: Platform) -> None:
     proposer = Proposes("Be kind.\n", "Write the word in capitals.\n", "Be kind, always.\n")
     await campaign(tea, proposer).run(Limits(tests=3))
@@ -192,6 +195,7 @@ async def test_proposers_learn_nothing_of_the_gate_but_accept_or_reject(tea: Pla
     assert [accepted for _, accepted in proposer.known[-1].verdicts] == [False, True]
 
 
+@pytest.mark.slow
 async def test_a_campaign_goes_on_where_it_stopped_and_refunds_no_test(tea: Platform) -> None:
     first = await campaign(tea, Proposes("Be kind.\n")).run(Limits(tests=1))
     other = Proposes("Be kind.\n", "Be slow.\n")
@@ -213,6 +217,7 @@ async def test_limits_end_a_campaign_between_tests(tea: Platform) -> None:
     assert any("runs were made; the campaign goes on" in one for one in told)
 
 
+@pytest.mark.slow
 async def test_a_set_too_small_for_a_gate_is_told_and_gives_candidates_only(tea: Platform) -> None:
     told: list[str] = []
     report = await campaign(tea, tasks=tasks(24), told=told, promote=True).run(Limits(tests=1))
@@ -228,6 +233,7 @@ async def test_a_component_that_is_not_there_is_refused_before_any_run(tea: Plat
         await given.run()
 
 
+@pytest.mark.slow
 async def test_a_test_that_a_provider_left_undecided_is_tried_again_and_not_counted_as_rejected(tmp_path: Path) -> None:
     class Down(Obedient):
         down = True

@@ -86,6 +86,7 @@ async def test_dishonest_proposers_do_not_pass_the_gate(ways: tuple[str, ...]) -
         assert any("worse in part: works" in one["reason"] for one in decisions(tea))
 
 
+@pytest.mark.slow
 async def test_decisions_are_the_same_when_all_is_done_again() -> None:
     found: list[str] = []
     for _ in range(2):
