@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from .conftest import Tea
 
 QUESTION = "What is 6 * 7?"
