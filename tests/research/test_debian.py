@@ -53,6 +53,26 @@ def replied(request: Any, count: int) -> Any:
     return {"text": "\n\n".join(["The means are in the data [1](penguins.csv).", *lines[:3]])}
 
 
+def wanted(request: Any, count: int) -> Any:
+    task = str(request.variables["task"])
+    return {"kind": "answer", "question": task, "queries": [task], "needs": []}
+
+
+def judged(request: Any, count: int) -> Any:
+    """Quote the longest line of each source, and want no more."""
+    claims = [
+        {"about": one["url"], "claim": "It is told.", "source": one["number"], "quote": line[:200]}
+        for one in request.variables["material"]
+        if (line := max(map(str.strip, str(one["text"]).splitlines()), key=len))
+    ]
+    return {"claims": claims, "verdict": "complete", "conflicts": [], "missing": [], "queries": [], "read": []}
+
+
+def answered(request: Any, count: int) -> Any:
+    numbers = [one["number"] for one in request.variables["evidence"]]
+    return {"answer": "It is told there.", "supported": True, "evidence": numbers, "reason": ""}
+
+
 @pytest.mark.slow
 async def test_each_mode_reads_the_documentation_and_computes_from_the_table() -> None:
     assert all(Path(one).is_dir() for one in CORPORA), "run `make corpora`"
@@ -63,6 +83,9 @@ async def test_each_mode_reads_the_documentation_and_computes_from_the_table() -
         plan_next=lambda request, count: further if count == 1 else {"objective": "", "tasks": []},
         analyzer=analyzed,
         reply=replied,
+        researcher=wanted,
+        researcher_verdict=judged,
+        researcher_answer=answered,
     )
     async with platform(model=roles) as tea:
         tea.home.mkdir()
