@@ -39,7 +39,8 @@ def revision_of(command: Command, tea: "Platform", run: str) -> dict[str, Any]:
         return {"revision": None}
     before, after = (json.dumps(found.get(name), ensure_ascii=False) for name in ("before", "after"))
     words = f"changed from {before} to {after}" if found.get("changed") else f"{after} holds"
-    command.tell(one_line(f"reflection: the answer {words}, after {found.get('looks')} looks", _MOST))
+    looks = "one look" if found.get("looks") == 1 else f"{found.get('looks')} looks"
+    command.tell(one_line(f"reflection: the answer {words}, after {looks}", _MOST))
     return {"revision": dict(found)}
 
 

@@ -109,6 +109,7 @@ class Index:
     @contextmanager
     def changing(self) -> Generator[Change]:
         """Yield a change of the index, in one transaction."""
+        self._path.parent.parent.mkdir(parents=True, exist_ok=True)  # a home that nothing was written to yet
         with database(self._path, _SCHEMA, private=True) as connection:
             connection.execute("BEGIN IMMEDIATE")
             self._of_this_embedder(connection)

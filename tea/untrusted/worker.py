@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from tea.components.context import Context
 from tea.components.manifest import Manifest
-from tea.errors import CallFailed, ToolError
+from tea.errors import BadInput, CallFailed, ToolError
+from tea.source.requires import distribution_name
 from tea.types import JsonObject
 from tea.untrusted.bridge import Bridge, error_in
 
@@ -136,14 +136,15 @@ def with_runtime(packages: list[str], requires: tuple[str, ...]) -> list[str]:
     Raises:
         BadInput: What it requires is not installed.
     """
-    from importlib import metadata
-
     from tea.sandbox.packages import declared
 
     found = dict.fromkeys([*packages, str(_PACKAGE), *map(str, declared(_NEEDS))])
-    for name in requires:
-        with suppress(metadata.PackageNotFoundError):
-            found |= dict.fromkeys(map(str, declared((name,))))
+    for requirement in requires:
+        try:
+            found |= dict.fromkeys(map(str, declared((distribution_name(requirement),))))
+        except BadInput as error:
+            problem = f"The component requires {requirement[:60]!r}, which is not installed."
+            raise BadInput(problem, fix="install it beside tea.") from error
     return list(found)
 
 

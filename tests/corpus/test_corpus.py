@@ -60,6 +60,10 @@ async def test_documents_are_found_by_words_and_by_meaning_with_their_place(tmp_
     assert "Vessels pass the cape." in ship.passage.text
 
 
+async def test_the_first_source_of_a_new_home_is_indexed(tmp_path: Path) -> None:
+    assert (await corpus(tmp_path / "home").add(str(docs(tmp_path)))).added == 3
+
+
 async def test_only_what_has_changed_is_read_again(tmp_path: Path) -> None:
     one, place = corpus(tmp_path), docs(tmp_path)
     await one.add(str(place))

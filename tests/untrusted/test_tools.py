@@ -45,6 +45,20 @@ def plain(number: int) -> dict[str, int]:
     """Add one, in a thread."""
     return {"number": number + 1, "main": int(threading.current_thread() is threading.main_thread())}
 '''
+SHEETS = '''
+# /// script
+# dependencies = ["openpyxl>=3.1"]
+# ///
+from openpyxl import Workbook
+
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+async def sheets() -> list[str]:
+    """Name the sheets of a new workbook."""
+    return Workbook().sheetnames
+'''
 COUNT = tool("count", "seen.append(1)\nreturn len(seen)", gives="int", top="seen: list[int] = []")
 PROCESS = tool("process", "return os.getpid()", gives="int")
 LOOK = tool(
@@ -246,3 +260,9 @@ class Both(Agent):
         second = await ctx.tcp.invoke("write", {"name": "a.txt"})
         return Result(answer=[first.error["problem"].split(": ")[0].split()[-1], second.value])
 '''
+
+
+async def test_it_imports_what_it_requires_with_a_version(tmp_path: Path) -> None:
+    async with elsewhere(tmp_path, ("tool", SHEETS)) as mine:
+        answered = await mine.tcp.invoke("sheets", {})
+    assert answered.unwrap() == ["Sheet"]
