@@ -88,6 +88,13 @@ def test_a_conversation_goes_on_from_command_to_command(served: Tea) -> None:
     told.refused(2, "has ended")
     branch = served("research", "branch", "growth", "--at", "1", "--json").data
     assert served("research", "status", branch["conversation"], "--json").data["state"]["plan"] == {}
+
+
+@pytest.mark.slow  # it needs the extra `paper`
+def test_a_paper_is_set_and_replayed(served: Tea) -> None:
+    (served.folder / "cities.csv").write_text("city\nOslo\n")
+    line = ("research", "start", "Why do cities grow?", "--mode", "steering", "--conversation", "growth")
+    assert served(*line).code == 0
     paper = served("research", "paper", "growth", "--json").data
     folder = served.folder / "traces" / paper["run"] / "workspace"
     assert (folder / "paper.pdf").read_bytes().startswith(b"%PDF")
