@@ -270,15 +270,15 @@ class Browser(Environment):
         """Act once, wait for what comes of it, and return where that led."""
         looked, self._looked = self._looked, ""
         async with self._driven() as driver:
-            if name in SENDING and looked:
-                await _require_origin(driver, looked)
             driver.events.accept, driver.events.dialogs = accept, []
             try:
                 if "index" in parameters:  # what it stands for is read anew, since pages change by themselves
                     await driver.session.get_browser_state_summary(include_screenshot=False)
-                    if parameters["index"] not in await driver.session.get_selector_map():
-                        problem = f"There is no element {parameters['index']} on the page now."
-                        raise ToolError(problem, fix="look at the state again; take an index that it shows.")
+                if name in SENDING and looked:  # after that reading, which takes a while
+                    await _require_origin(driver, looked)
+                if "index" in parameters and parameters["index"] not in await driver.session.get_selector_map():
+                    problem = f"There is no element {parameters['index']} on the page now."
+                    raise ToolError(problem, fix="look at the state again; take an index that it shows.")
                 said = await _done(driver, name, parameters, files)
                 await asyncio.sleep(SETTLE_SECONDS)
                 await _downloaded(driver)
@@ -379,7 +379,8 @@ async def _where(driver: Driver) -> dict[str, str]:
 
 async def _require_origin(driver: Driver, looked: str) -> None:
     """Refuse to send anything to another origin than the one looked at: pages move on by themselves."""
-    now = _origin(str(await driver.session.get_current_page_url()))
+    found = await driver.send("Runtime", "evaluate", {"expression": "location.href", "returnByValue": True})
+    now = _origin(str(found.get("result", {}).get("value", "")))
     if now != looked:
         problem = f"The page has gone to {now[:120]!r} by itself, from {looked[:120]!r}."
         raise ToolError(problem, fix="look at the state again, and decide anew.")

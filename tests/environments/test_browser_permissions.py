@@ -17,11 +17,14 @@ from tea import Platform
 from tea.errors import ApprovalNeeded
 
 FORM = "<!doctype html><title>Shop</title><input id=q placeholder=name oninput=\"document.title='has '+q.value\">"
-MOVING = f"{FORM}<script>setInterval(async()=>{{if(await(await fetch('/go')).text())location='AWAY'}},50)</script>"
+# One navigation at a time: a second assignment to `location` would cancel the first.
+POLL = "async function go(){if(await(await fetch('/go')).text())location='AWAY';else setTimeout(go,50)};go()"
+MOVING = f"{FORM}<script>{POLL}</script>"
+LANDED = f"{FORM}<script>fetch('/landed')</script>"
 
 
 class Shop(BaseHTTPRequestHandler):
-    """A site with pages by path; `go` lets a page move on, `seen` tells of its visitors."""
+    """A site with pages by path; `go` lets a page move on, `seen` tells that one has its page."""
 
     pages: ClassVar[dict[str, str]] = {}
     go: ClassVar[threading.Event]
@@ -35,7 +38,7 @@ class Shop(BaseHTTPRequestHandler):
             self.wfile.write(b"go" * self.go.is_set())
             return
         self.wfile.write(self.pages.get(self.path, "").encode())
-        if self.path == "/":
+        if self.path == "/landed":
             self.seen.set()
 
     def log_message(self, *words: Any) -> None:
@@ -48,9 +51,11 @@ def opened(page: str) -> Iterator[tuple[str, type[Shop]]]:
     with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}", kind
-        server.shutdown()
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}", kind
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 async def shop(tea: Platform, site: str, task: str) -> Any:
@@ -95,7 +100,7 @@ async def test_typing_goes_to_an_origin_that_the_person_named(tmp_path: Path, ta
 
 @pytest.mark.slow
 async def test_consent_to_one_origin_is_none_to_another_that_the_page_went_to(tmp_path: Path) -> None:
-    with opened(FORM) as (other, there), opened(MOVING) as (site, here):
+    with opened(LANDED) as (other, there), opened(MOVING) as (site, here):
         here.pages["/"] = MOVING.replace("AWAY", f"{other}/")
 
         async def person(question: str, choices: Sequence[str]) -> str | None:
