@@ -25,7 +25,7 @@ from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.retrieval.index import Document, Index
 from tea.retrieval.routing import routed
 
-SEED, DEPTH, LEAST = 0, 5, 30
+SEED, DEPTHS, LEAST = 0, (5, 20, 40), 30  # an agent is shown at most 40 functions
 LEFT_OUT = {"antigravity", "this", "idlelib", "test", "tkinter", "turtledemo", "lib2to3", "__main__"}
 
 
@@ -40,24 +40,23 @@ def main() -> None:
     embedder = StaticEmbedder()
     index = Index(embedder.embed)
     index.update({name: Document(text=row.text) for name, row in rows.items()})
-    changed = plain = with_route = asked = 0
-    for name, (_, query) in chosen.items():
-        if not query:
-            continue
+    changed, plain, with_route = dict.fromkeys(DEPTHS, 0), dict.fromkeys(DEPTHS, 0), dict.fromkeys(DEPTHS, 0)
+    questions = {name: query for name, (_, query) in chosen.items() if query}
+    for name, query in questions.items():
         scores = index.search(query, embedder.embed([query])[0])
-        straight = scores.best(DEPTH)
-        near = scores.best(DEPTH, routed(rows, scores))
-        asked += 1
-        changed += near != straight
-        plain += name in straight
-        with_route += name in near
-    categories, toolkits = (
-        {one.category for one in rows.values()},
-        {(one.category, one.toolkit) for one in rows.values()},
-    )
+        order = routed(rows, scores)
+        for depth in DEPTHS:
+            straight, near = scores.best(depth), scores.best(depth, order)
+            changed[depth] += near != straight
+            plain[depth] += name in straight
+            with_route[depth] += name in near
+    categories = {one.category for one in rows.values()}
+    toolkits = {(one.category, one.toolkit) for one in rows.values()}
+    asked = len(questions)
     print(f"{len(rows)} tools in {len(categories)} categories and {len(toolkits)} toolkits, {asked} questions")
-    print(f"routing changes the best {DEPTH} of {changed} ({changed / asked:.1%})")
-    print(f"recall@{DEPTH} without it {plain / asked:.3f}, with it {with_route / asked:.3f}")
+    for depth in DEPTHS:
+        found = f"recall@{depth} without it {plain[depth] / asked:.3f}, with it {with_route[depth] / asked:.3f}"
+        print(f"routing changes the best {depth} of {changed[depth] / asked:.1%}: {found}")
 
 
 def functions() -> Iterator[tuple[Row, str]]:

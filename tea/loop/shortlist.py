@@ -43,7 +43,7 @@ async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, k
     room = max(1, most - len(first))
     if not words_of(query):
         return [*first, *(name for name in rest if name != EVERY)][: len(first) + room]
-    found = await caller.retrieve(query, room, route=True, among=rest, besides=first if EVERY in rest else ())
+    found = await caller.retrieve(query, room, among=rest, besides=first if EVERY in rest else ())
     return [*first, *(str(one["name"]) for one in found)]
 
 
