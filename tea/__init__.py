@@ -6,7 +6,8 @@ too. Everything is loaded on first use, so that the command line is soon ready f
 """
 
 import typing as _typing
-from importlib import import_module as _import_module
+
+from tea.lazy import lazy_names as _lazy_names
 
 if _typing.TYPE_CHECKING:
     from tea.api import run, stream
@@ -50,71 +51,37 @@ __all__ = [
     "tool",
 ]
 
-_LAZY = {
-    "ACPServer": "tea.protocols.acp",
-    "ActionResponse": "tea.types",
-    "Agent": "tea.components.component",
-    "AgentConfig": "tea.components.manifest",
-    "AgentContextManager": "tea.protocols.acp",
-    "AgentResponse": "tea.types",
-    "BadOutput": "tea.errors",
-    "Budget": "tea.types",
-    "BudgetExceeded": "tea.errors",
-    "Context": "tea.components.context",
-    "DataPart": "tea.types",
-    "DynamicManager": "tea.source.dynamic",
-    "ECPServer": "tea.protocols.ecp",
-    "Environment": "tea.components.component",
-    "EnvironmentConfig": "tea.components.manifest",
-    "EnvironmentContextManager": "tea.protocols.ecp",
-    "Event": "tea.journal.recorder",
-    "Evidence": "tea.types",
-    "MemoryManager": "tea.memory.manager",
-    "Message": "tea.types",
-    "ModelManager": "tea.models.manager",
-    "Outcome": "tea.runs.outcome",
-    "Platform": "tea.platform",
-    "PromptManager": "tea.prompts.manager",
-    "Result": "tea.types",
-    "RootedFolder": "tea.store.rooted",
-    "Sandbox": "tea.sandbox.session",
-    "SandboxService": "tea.sandbox.service",
-    "StaticEmbedder": "tea.retrieval.embedding.builtin",
-    "TCPServer": "tea.protocols.tcp",
-    "Task": "tea.types",
-    "TeaError": "tea.errors",
-    "TextPart": "tea.types",
-    "ToolCall": "tea.types",
-    "ToolConfig": "tea.components.manifest",
-    "ToolContextManager": "tea.protocols.tcp",
-    "ToolError": "tea.errors",
-    "ToolResponse": "tea.types",
-    "Tracer": "tea.journal.tracer",
-    "Variable": "tea.components.variable",
-    "VersionManager": "tea.registry.version",
-    "action": "tea.components.component",
-    "ask_for": "tea.loop.step",
-    "consult": "tea.loop.step",
-    "copied_name": "tea.components.files",
-    "follow": "tea.loop.follow",
-    "nearest": "tea.components.files",
-    "require_extra": "tea.extras",
-    "run": "tea.api",
-    "steps_fault": "tea.loop.follow",
-    "stream": "tea.api",
-    "tool": "tea.components.component",
-    "work": "tea.loop.loop",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Load a name on first use."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'tea' has no attribute {name!r}")
-    found = globals()[name] = getattr(_import_module(_LAZY[name]), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    """List the lazy names too."""
-    return sorted([*globals(), *_LAZY])
+__getattr__, __dir__ = _lazy_names(
+    __name__,
+    {
+        "tea.api": "run stream",
+        "tea.components.component": "Agent Environment action tool",
+        "tea.components.context": "Context",
+        "tea.components.files": "copied_name nearest",
+        "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
+        "tea.components.variable": "Variable",
+        "tea.errors": "BadOutput BudgetExceeded TeaError ToolError",
+        "tea.extras": "require_extra",
+        "tea.journal.recorder": "Event",
+        "tea.journal.tracer": "Tracer",
+        "tea.loop.follow": "follow steps_fault",
+        "tea.loop.loop": "work",
+        "tea.loop.step": "ask_for consult",
+        "tea.memory.manager": "MemoryManager",
+        "tea.models.manager": "ModelManager",
+        "tea.platform": "Platform",
+        "tea.prompts.manager": "PromptManager",
+        "tea.protocols.acp": "ACPServer AgentContextManager",
+        "tea.protocols.ecp": "ECPServer EnvironmentContextManager",
+        "tea.protocols.tcp": "TCPServer ToolContextManager",
+        "tea.registry.version": "VersionManager",
+        "tea.retrieval.embedding.builtin": "StaticEmbedder",
+        "tea.runs.outcome": "Outcome",
+        "tea.sandbox.service": "SandboxService",
+        "tea.sandbox.session": "Sandbox",
+        "tea.source.dynamic": "DynamicManager",
+        "tea.store.rooted": "RootedFolder",
+        "tea.types": "ActionResponse AgentResponse Budget DataPart Evidence Message "
+        "Result Task TextPart ToolCall ToolResponse",
+    },
+)

@@ -24,7 +24,7 @@ ROOMS = [
     {"errors"},
     {"types"},
     {"refs"},
-    {"characters", "extras", "handoff", "shielded", "threads", "timeout"},
+    {"characters", "extras", "handoff", "lazy", "shielded", "threads", "timeout"},
     {"components"},
     {"store"},
     {"kernel"},

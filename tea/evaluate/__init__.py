@@ -1,7 +1,8 @@
 """Evaluate: task sets, scorers, and honest measurements of agents; everything is loaded on first use."""
 
 import typing as _typing
-from importlib import import_module as _import_module
+
+from tea.lazy import lazy_names as _lazy_names
 
 if _typing.TYPE_CHECKING:
     from tea.evaluate.benchmarks import BENCHMARKS, load_benchmark
@@ -50,29 +51,18 @@ __all__ = [
     "summarise",
 ]
 
-_HOMES = {
-    "benchmarks": "BENCHMARKS load_benchmark",
-    "compare": "Comparison compare",
-    "evaluation": "Evaluation ScoredRun",
-    "plan": "Plan",
-    "runner": "Spending evaluate preview",
-    "scoring": "SCORERS Grade Judge grade",
-    "statistics": "Interval calibration_error clustered_interval paired_p pass_at_k smallest_visible",
-    "summary": "Summary summarise",
-    "task": "EvalTask",
-    "task_set": "TaskSet read_task_set",
-}
-_LAZY = {name: f"tea.evaluate.{module}" for module, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    """Load a name on first use."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'tea.evaluate' has no attribute {name!r}")
-    found = globals()[name] = getattr(_import_module(_LAZY[name]), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    """List the lazy names too."""
-    return sorted([*globals(), *_LAZY])
+__getattr__, __dir__ = _lazy_names(
+    __name__,
+    {
+        "tea.evaluate.benchmarks": "BENCHMARKS load_benchmark",
+        "tea.evaluate.compare": "Comparison compare",
+        "tea.evaluate.evaluation": "Evaluation ScoredRun",
+        "tea.evaluate.plan": "Plan",
+        "tea.evaluate.runner": "Spending evaluate preview",
+        "tea.evaluate.scoring": "SCORERS Grade Judge grade",
+        "tea.evaluate.statistics": "Interval calibration_error clustered_interval paired_p pass_at_k smallest_visible",
+        "tea.evaluate.summary": "Summary summarise",
+        "tea.evaluate.task": "EvalTask",
+        "tea.evaluate.task_set": "TaskSet read_task_set",
+    },
+)

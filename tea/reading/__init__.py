@@ -4,7 +4,8 @@ Everything is loaded on first use.
 """
 
 import typing as _typing
-from importlib import import_module as _import_module
+
+from tea.lazy import lazy_names as _lazy_names
 
 if _typing.TYPE_CHECKING:
     from tea.reading.document import Document, Heading, Match, digest_of
@@ -34,25 +35,14 @@ __all__ = [
     "window_of",
 ]
 
-_HOMES = {
-    "document": "Document Heading Match digest_of",
-    "excerpts": "Excerpt best_excerpts material",
-    "inside.dates": "day_in",
-    "inside.kinds": "Kind kind_of kind_of_file packed_kind size_words",
-    "reader": "Options Reader",
-    "windows": "Window window_of",
-}
-_LAZY = {name: f"tea.reading.{module}" for module, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    """Load a name on first use."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'tea.reading' has no attribute {name!r}")
-    found = globals()[name] = getattr(_import_module(_LAZY[name]), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    """List the lazy names too."""
-    return sorted([*globals(), *_LAZY])
+__getattr__, __dir__ = _lazy_names(
+    __name__,
+    {
+        "tea.reading.document": "Document Heading Match digest_of",
+        "tea.reading.excerpts": "Excerpt best_excerpts material",
+        "tea.reading.inside.dates": "day_in",
+        "tea.reading.inside.kinds": "Kind kind_of kind_of_file packed_kind size_words",
+        "tea.reading.reader": "Options Reader",
+        "tea.reading.windows": "Window window_of",
+    },
+)

@@ -4,7 +4,8 @@ Everything is loaded on first use.
 """
 
 import typing as _typing
-from importlib import import_module as _import_module
+
+from tea.lazy import lazy_names as _lazy_names
 
 if _typing.TYPE_CHECKING:
     from tea.web.address import escaped
@@ -32,26 +33,15 @@ __all__ = [
     "escaped",
 ]
 
-_HOMES = {
-    "address": "escaped",
-    "blocked": "WALLS",
-    "fetch": "Answer Fetcher FetchFailed Hop Limits",
-    "guard": "REASONS UrlGuard Verdict",
-    "proxy": "GuardProxy",
-    "settings": "WebSettings",
-    "visit": "Visit Visitor",
-}
-_LAZY = {name: f"tea.web.{module}" for module, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    """Load a name on first use."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'tea.web' has no attribute {name!r}")
-    found = globals()[name] = getattr(_import_module(_LAZY[name]), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    """List the lazy names too."""
-    return sorted([*globals(), *_LAZY])
+__getattr__, __dir__ = _lazy_names(
+    __name__,
+    {
+        "tea.web.address": "escaped",
+        "tea.web.blocked": "WALLS",
+        "tea.web.fetch": "Answer Fetcher FetchFailed Hop Limits",
+        "tea.web.guard": "REASONS UrlGuard Verdict",
+        "tea.web.proxy": "GuardProxy",
+        "tea.web.settings": "WebSettings",
+        "tea.web.visit": "Visit Visitor",
+    },
+)

@@ -4,7 +4,8 @@ Everything is loaded on first use.
 """
 
 import typing as _typing
-from importlib import import_module as _import_module
+
+from tea.lazy import lazy_names as _lazy_names
 
 if _typing.TYPE_CHECKING:
     from tea.web.search.apis import APIS, Api, Request
@@ -42,27 +43,16 @@ __all__ = [
     "ranked",
 ]
 
-_HOMES = {
-    "apis": "APIS Api Request",
-    "ddgs": "DdgsEngine",
-    "engine": "Engine EngineFailed Hit Query SINCE Since",
-    "health": "Health",
-    "hits": "Ranked normal ranked",
-    "searcher": "Findings Pace Report Searcher",
-    "service": "ApiEngine",
-    "settings": "EngineSettings PROFILES Profile SearchSettings",
-}
-_LAZY = {name: f"tea.web.search.{module}" for module, names in _HOMES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    """Load a name on first use."""
-    if name not in _LAZY:
-        raise AttributeError(f"module 'tea.web.search' has no attribute {name!r}")
-    found = globals()[name] = getattr(_import_module(_LAZY[name]), name)
-    return found
-
-
-def __dir__() -> list[str]:
-    """List the lazy names too."""
-    return sorted([*globals(), *_LAZY])
+__getattr__, __dir__ = _lazy_names(
+    __name__,
+    {
+        "tea.web.search.apis": "APIS Api Request",
+        "tea.web.search.ddgs": "DdgsEngine",
+        "tea.web.search.engine": "Engine EngineFailed Hit Query SINCE Since",
+        "tea.web.search.health": "Health",
+        "tea.web.search.hits": "Ranked normal ranked",
+        "tea.web.search.searcher": "Findings Pace Report Searcher",
+        "tea.web.search.service": "ApiEngine",
+        "tea.web.search.settings": "EngineSettings PROFILES Profile SearchSettings",
+    },
+)
