@@ -3,15 +3,14 @@
 import asyncio
 import configparser
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, ClassVar, TypedDict
 
 from tea import Context, Environment, ToolError, action
-from tea.web import REASONS, GuardProxy, UrlGuard, WebSettings
 
 from ._git.process import Ended, Git, Remote, create, opened, origin_of, remove, repositories
+from ._git.way import denied, opened_way
 
 MOST_SHOWN = 16_000
 MOST_COMMITS = 200
@@ -109,7 +108,7 @@ class GitRepositories(Environment):
         name = folder or re.sub(r"\.git$", "", url.rstrip("/").rpartition("/")[2])
         _check_folder(ctx, name)
         _check(_BRANCH, branch or "x", "branch")
-        async with _remote(ctx, url) as remote:
+        async with opened_way(ctx, url) as remote:
             await asyncio.to_thread(create, ctx.workspace, name, url, branch or "main")
             try:
                 async with opened(ctx.workspace, name) as git:
@@ -232,7 +231,7 @@ class GitRepositories(Environment):
             folder: The repository.
             url: Where it was cloned from; with it a person who named that need not be asked.
         """
-        async with _opened(ctx, folder) as git, _remote(ctx, await _origin(ctx, folder, url)) as remote:
+        async with _opened(ctx, folder) as git, opened_way(ctx, await _origin(ctx, folder, url)) as remote:
             git.settle(remote)
             branch = await _branch(git)
             await _fetch(git, remote)
@@ -259,7 +258,7 @@ class GitRepositories(Environment):
             url: Where it was cloned from; with it a person who named that need not be asked.
         """
         _check(_BRANCH, branch or "x", "branch")
-        async with _opened(ctx, folder) as git, _remote(ctx, await _origin(ctx, folder, url)) as remote:
+        async with _opened(ctx, folder) as git, opened_way(ctx, await _origin(ctx, folder, url)) as remote:
             git.settle(remote)
             present = await _branch(git)
             name = branch or present
@@ -271,6 +270,8 @@ class GitRepositories(Environment):
                 if ended.code == 0:
                     await _pushed(git, name, own, commit, present=name == present)
                     return Pushed(branch=name, commit=commit, rebased=commit != own)
+                if reason := denied(ended, remote):
+                    raise reason
                 if not rebase or not any(word in ended.out for word in _BEHIND):
                     raise _rejected(ended, name)
                 await _fetch(git, remote)
@@ -299,8 +300,9 @@ async def _fetch(git: Git, remote: Remote) -> None:
     specs = ("+refs/heads/*:refs/remotes/origin/*", "refs/tags/*:refs/tags/*")
     ended = await git.attempt("fetch", "--quiet", "--no-write-fetch-head", "--prune", remote.url, *specs)
     if ended.code != 0:
-        fix = "check the address; what needs a password is not supported."
-        raise ToolError(f"The repository cannot be fetched: {ended.line()}", fix=fix)
+        raise denied(ended, remote) or ToolError(
+            f"The repository cannot be fetched: {ended.line()}", fix="check the address."
+        )
 
 
 async def _rebased(git: Git, own: str, base: str) -> str:
@@ -383,42 +385,6 @@ async def _opened(ctx: Context, folder: str) -> AsyncGenerator[Git]:
     _check_folder(ctx, folder)
     async with opened(_root(ctx), folder) as git:
         yield git
-
-
-@asynccontextmanager
-async def _remote(ctx: Context, url: str) -> AsyncGenerator[Remote]:
-    """Yield an address that may be reached: through the guard, or a folder that the operator opened.
-
-    Raises:
-        ToolError: It may not be reached.
-    """
-    settings = WebSettings.of(await ctx.web())
-    if url.startswith(("http://", "https://")):
-        guard = UrlGuard(settings.allow, deny=settings.deny)
-        verdict = await guard.check(url)
-        if not verdict:
-            problem = f"{url[:100]!r} may not be reached: {REASONS[verdict.reason]}."
-            raise ToolError(problem, fix="use a public https address, or have the operator open it in [web] allow.")
-        async with GuardProxy(guard).on_loopback() as proxy:
-            yield Remote(url=url, protocol=url.partition(":")[0], proxy=proxy)
-        return
-    path = await asyncio.to_thread(_local, url, settings.repositories)
-    if path is None:
-        fix = "use an https address, or have the operator name its folder in [web] repositories."
-        raise ToolError(f"{url[:100]!r} is not an address that may be reached.", fix=fix)
-    yield Remote(url=f"file://{path}", protocol="file", folder=str(path))
-
-
-def _local(url: str, allowed: Sequence[str]) -> Path | None:
-    """Return the path of a bare repository inside an allowed folder, None if it is not."""
-    try:
-        path = Path(url.removeprefix("file://")).resolve()
-        inside = any(path.is_relative_to(Path(one).resolve()) for one in allowed if Path(one).is_absolute())
-        return (
-            path if inside and Path(url.removeprefix("file://")).is_absolute() and (path / "HEAD").is_file() else None
-        )
-    except (OSError, ValueError, RuntimeError):
-        return None
 
 
 async def _origin(ctx: Context, folder: str, told: str) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tea.components.port import Invocation
 from tea.errors import BadTask, TeaError, error_from
 from tea.home import read_variables
+from tea.host_service import HostService
 from tea.journal.header import CALL_SECONDS, RunConfig, TaskFile
 from tea.journal.mask import Mask, secrets_among
 from tea.journal.recorder import Recorder
@@ -32,6 +33,7 @@ from tea.runs.task_file import make_task
 from tea.search_service import SearchService
 from tea.store.workspaces import FileWorkspaces
 from tea.types import EVERY, JsonObject, Response
+from tea.web.hosts import HostSettings
 from tea.web.search.apis import APIS
 from tea.web.search.settings import SearchSettings
 
@@ -88,6 +90,7 @@ class Engine:
                 place=tea.corpus_file,
                 state=tea.trust.path.parent / "web" / "search.sqlite",
             ),
+            hosts=HostService(settings=HostSettings.of(tea.settings.hosts), keys=tea.keys, grants=tea.home_trust),
         )
         executions = Executions(deps, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         in_a_run = _in_a_run(executions, instances, tea.settings.model)
@@ -159,6 +162,7 @@ def _keys(tea: Platform) -> Iterator[str]:
     yield str(tea.settings.embedder.get("key_env", ""))
     search = SearchSettings.of(tea.settings.search)
     yield from (search.key_name(name) for name in APIS if search.key_name(name))
+    yield from (one.key_env for one in HostSettings.of(tea.settings.hosts).hosts.values() if one.key_env)
 
 
 def made_task(task: object, options: Mapping[str, Any]) -> TaskFile:

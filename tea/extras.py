@@ -44,6 +44,7 @@ EXTRAS = (
     Extra(name="browser", purpose="a browser that agents drive", modules=("browser_use",)),
     Extra(name="embeddings", purpose="retrieval by meaning", modules=("sentence_transformers", "torch")),
     Extra(name="gepa", purpose="evolution by GEPA", modules=("gepa",)),
+    Extra(name="github", purpose="repositories, issues and pull requests", modules=("gidgethub",)),
     Extra(name="paper", purpose="papers of research as PDF", modules=("typst",)),
     Extra(name="reports", purpose="reports as HTML and PDF", modules=("markdown_it", "reportlab")),
     Extra(name="search", purpose="search engines without a key", modules=("ddgs",)),

@@ -24,7 +24,7 @@ STORES = ("registry", "traces", ".corpus")
 _LIMIT = 2**18  # bytes of settings, or of secrets
 # Reading a key takes the square of its parts: one of 60,000 took minutes.
 _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", re.ASCII)
-_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "research")
+_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "hosts", "research")
 _KEYS = {"model": str, "durability": str, **dict.fromkeys(_TABLES, dict)}
 _OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
 _WORDS = {str: "text", dict: "table"}
@@ -43,6 +43,7 @@ class Settings:
         policy: Rules for calls.
         web: What is said of the way out, as written; see `tea.web.WebSettings`.
         search: What is said of searching, as written; see `tea.web.search.SearchSettings`.
+        hosts: What is said of code hosts, as written; see `tea.web.hosts.HostSettings`.
         sandbox: What code that nobody vouches for may use, and how strong its walls have to be.
         research: What is said of Deep Research, as written; see `tea.research.settings.ResearchSettings`.
     """
@@ -55,6 +56,7 @@ class Settings:
     policy: PolicySettings = field(default_factory=PolicySettings)
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
     search: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    hosts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     research: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -200,6 +202,10 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
         from tea.web.search import SearchSettings
 
         SearchSettings.of(data["search"])
+    if "hosts" in data:
+        from tea.web.hosts import HostSettings
+
+        HostSettings.of(data["hosts"])
     if "research" in data:
         from tea.research.settings import ResearchSettings
 

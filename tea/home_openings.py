@@ -41,13 +41,18 @@ def openings(settings: Settings, home: Path) -> list[Opening]:
         settings: Those of the home.
         home: Its folder.
     """
-    return [*_of_sandbox(settings.sandbox, home), *_of_web(settings.web), *_of_search(settings.search)]
+    return [
+        *_of_sandbox(settings.sandbox, home),
+        *_of_web(settings.web),
+        *_of_search(settings.search),
+        *_of_hosts(settings.hosts),
+    ]
 
 
 def narrowed(settings: Settings, home: Path) -> Settings:
     """Return settings without what they open beyond the defaults.
 
-    Search engines stay: asking one that nobody granted is refused, which says why.
+    Search engines and code hosts stay: asking one that nobody granted is refused, which says why.
 
     Args:
         settings: Those of the home.
@@ -112,6 +117,18 @@ def _of_search(document: Mapping[str, Any]) -> list[Opening]:
         Opening(setting=f"[search.{name}] in {SETTINGS}", does="sends queries to", what=settings.address(name))
         for name in settings.named
         if name in APIS and leads_away(name, settings.address(name))
+    ]
+
+
+def _of_hosts(document: Mapping[str, Any]) -> list[Opening]:
+    if not document:
+        return []
+    from tea.web.hosts import HostSettings
+
+    return [
+        Opening(setting=f"[hosts.{one.name}] in {SETTINGS}", does="sends issues and code to", what=one.api)
+        for one in HostSettings.of(document).hosts.values()
+        if one.api and not (one.is_official or is_local(one.api))
     ]
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tea.errors import UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
-from tea.home_openings import Opening, leads_away, openings
+from tea.home_openings import Opening, is_local, leads_away, openings
 from tea.models.config import ModelConfig
 from tea.models.connect import FORMATS, is_led_to, is_meant_for, reached
 from tea.models.presets import ADDRESSES
@@ -25,6 +25,9 @@ from tea.retrieval.embedding.choice import LOCAL, Destination
 from tea.source.trust import GrantedHomes
 from tea.store.strict import dumps
 from tea.types import JsonObject, as_object
+
+if TYPE_CHECKING:  # a home without hosts of its own loads none
+    from tea.web.hosts import CodeHost
 
 TRUSTED = "TEA_TRUST_HOME"
 _SHOWN = 100  # characters of an address in an error
@@ -88,6 +91,7 @@ class HomeTrust:
         self._addresses = dict(_addresses(keys))
         routes = [_of_model(one) for one in configs.values()] + [_of_embedder(embedder)]
         routes += _of_search(settings.search) if settings is not None and settings.search else []
+        routes += _of_hosts(settings.hosts) if settings is not None and settings.hosts else []
         routes += [_of_variable(name, address) for name, address in self._addresses.items()]
         routes += [_of_policy(settings.policy.widening)] if settings is not None else []
         routes += [_of_opening(one) for one in openings(settings, home)] if settings is not None else []
@@ -140,6 +144,14 @@ class HomeTrust:
         ours = self._keys.from_process(key)
         if ours or leads_away(name, address):
             self._require(f"[search.{name}] in {SETTINGS}", key if ours else "", address, does="sends queries to")
+
+    def of_host(self, host: CodeHost) -> None:
+        """Refuse a key of the environment, and any work, to a code host led elsewhere by the settings."""
+        ours = self._keys.from_process(host.key_env) if host.key_env else False
+        away = bool(host.api) and not is_local(host.api)
+        if not host.is_official and (ours or away):
+            setting, address = f"[hosts.{host.name}] in {SETTINGS}", host.api or host.url
+            self._require(setting, host.key_env if ours else "", address, does="sends issues and code to")
 
     def _strays(self, key: str, address: str) -> bool:
         """Tell whether neither a preset nor the environment names the destination of a key of the environment."""
@@ -198,6 +210,20 @@ def _of_search(document: Mapping[str, Any]) -> list[Route | None]:
         if key and not settings.is_official(name):
             covered: JsonObject = {"search": name, "address": address, "keys": [key]}
             found.append(Route(setting=f"[search.{name}] in {SETTINGS}", keys=(key,), address=address, covered=covered))
+    return found
+
+
+def _of_hosts(document: Mapping[str, Any]) -> list[Route | None]:
+    """Return the routes of the settings' code hosts to other than the addresses of their presets."""
+    from tea.web.hosts import HostSettings
+
+    found = list[Route | None]()
+    for one in HostSettings.of(document).hosts.values():
+        if one.key_env and not one.is_official:
+            covered: JsonObject = {"host": one.name, "url": one.url, "api": one.api, "keys": [one.key_env]}
+            address = " and ".join(dict.fromkeys(filter(None, (one.url, one.api))))
+            setting = f"[hosts.{one.name}] in {SETTINGS}"
+            found.append(Route(setting=setting, keys=(one.key_env,), address=address, covered=covered))
     return found
 
 

@@ -47,7 +47,8 @@ ROOMS = [
     {"runs"},
     {"chat"},
     {"research"},
-    {"dotenv", "home_openings", "home_trust", "home", "search_service", "engine", "platform", "api", "__init__"},
+    {"dotenv", "home_openings", "home_trust", "home", "host_service", "search_service"}
+    | {"engine", "platform", "api", "__init__"},
     {"evaluate"},
     {"evolve", "serve", "interop"},
     {"testing"},

@@ -4,18 +4,27 @@ import asyncio
 import os
 import shutil
 import signal
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tea import RootedFolder, ToolError
+from tea.web import Verdict
 
 MOST_OUTPUT = 400_000
 SECONDS = 120.0
 COPIED = ("HEAD", "packed-refs", "index")
 _MOST_COPIED = 100_000_000
+_ASKED = 4  # how often one command may ask for the same credentials
+_DESCRIPTOR = "TEA_CREDENTIALS"
+# Git runs it when a server asks for credentials. What the shell itself reads from an inherited pipe and prints stands
+# in no argument, no environment and no file.
+_HELPER = (
+    '!f() { test "$1" = get && read -r user && read -r word && '
+    rf"""printf 'username=%s\npassword=%s\n' "$user" "$word"; }} < "/dev/fd/${_DESCRIPTOR}"; f"""
+)
 _PROTOCOLS = ("file", "http", "https")
 # What a repository's own settings, hooks and attributes could start is not read at all: nothing of `.git/config`,
 # `.git/hooks` and `.git/info` is in force. Links come out as texts, so that no file of a repository leads elsewhere.
@@ -76,13 +85,25 @@ class Ended:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Credentials:
+    """Credentials for one origin, with the name of the variable that holds the password."""
+
+    origin: str
+    user: str
+    word: str = field(repr=False)
+    variable: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remote:
-    """An allowed address: how git is told it, and the proxy it has to take."""
+    """An allowed address: how git is told it, its proxy, the credentials for its origin, and the places asked for."""
 
     url: str
     protocol: str
     proxy: str = ""
     folder: str = ""
+    credentials: Credentials | None = None
+    asked: Sequence[tuple[str, Verdict]] = ()
 
 
 class Git:
@@ -96,12 +117,15 @@ class Git:
 
     def __init__(self, tree: Path, own: Path, objects: Path) -> None:
         self.tree, self._own, self._objects = tree, own, objects
+        self._credentials: Credentials | None = None
 
     def settle(self, remote: Remote | None = None) -> None:
         """Write the settings, with those for a remote address."""
         protocol = remote.protocol if remote else "none"
         proxy = remote.proxy if remote else "http://127.0.0.1:9"
-        (self._own / "config").write_text(_CONFIG.format(protocol=protocol, proxy=proxy))
+        self._credentials = given = remote.credentials if remote else None
+        helper = f'[credential "{_quoted(given.origin)}"]\n\thelper = "{_quoted(_HELPER)}"\n' if given else ""
+        (self._own / "config").write_text(_CONFIG.format(protocol=protocol, proxy=proxy) + helper)
         safe = f'[safe]\n\tdirectory = "{_quoted(remote.folder)}"\n' if remote and remote.folder else ""
         (self._own / "global").write_text(safe)
 
@@ -125,16 +149,18 @@ class Git:
         program = shutil.which("git")
         if program is None:
             raise ToolError("The program git is not installed.", fix="install it, for example `apt install git`.")
-        process = await asyncio.create_subprocess_exec(
-            program,
-            *arguments,
-            cwd=self.tree,
-            env=self._environment(program),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,
-        )
+        with _told(self._credentials) as inherited:
+            process = await asyncio.create_subprocess_exec(
+                program,
+                *arguments,
+                cwd=self.tree,
+                env={**self._environment(program), _DESCRIPTOR: "".join(map(str, inherited))},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+                pass_fds=inherited,
+            )
         try:
             async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
                 out, error = (group.create_task(_read(one)) for one in (process.stdout, process.stderr))
@@ -240,6 +266,21 @@ def repositories(workspace: str) -> Sequence[str]:
     with RootedFolder(workspace) as files:
         names = (name for name, _ in files.files(hidden=True))
         return sorted(name.removesuffix(".git/HEAD").rstrip("/") or "." for name in names if _is_head(name))
+
+
+@contextmanager
+def _told(credentials: Credentials | None) -> Generator[tuple[int, ...]]:
+    """Yield the descriptors that a process inherits: a pipe that holds the credentials, or none."""
+    if credentials is None:
+        yield ()
+        return
+    reading, writing = os.pipe()
+    try:
+        with os.fdopen(writing, "wb") as file:
+            file.write(f"{credentials.user}\n{credentials.word}\n".encode() * _ASKED)
+        yield (reading,)
+    finally:
+        os.close(reading)
 
 
 def _is_head(name: str) -> bool:

@@ -418,6 +418,13 @@ class ReadWebSettings(NamedTuple):
     service, verb = "web", "settings"
 
 
+class ReadCodeHost(NamedTuple):
+    """Look up the operator's code host of a name or a repository's address, with its key."""
+
+    wanted: str
+    service, verb = "hosts", "read"
+
+
 class SearchEngines(NamedTuple):
     """Ask the operator's search engines."""
 
@@ -486,6 +493,7 @@ ServiceRequest: TypeAlias = (
     | ParserTerms
     | CacheFolder
     | ReadWebSettings
+    | ReadCodeHost
     | SearchEngines
     | ListSkills
     | ReadSkill

@@ -43,6 +43,14 @@ class Search(Protocol):
         ...
 
 
+class Hosts(Protocol):
+    """The operator's code hosts; see `tea.host_service`."""
+
+    def of(self, wanted: str) -> JsonObject:
+        """Return the host of a name or address with its key; empty where there is none."""
+        ...
+
+
 AnyServer = Server[Any, Any]
 
 
@@ -54,6 +62,7 @@ class RunDeps:
         remember: Keeps the destinations that a person allows for good; not offered without it.
         web: The settings of the way out, as JSON; see `tea.web.WebSettings`.
         search: What searches; None where nothing does.
+        hosts: The code hosts; None where there are none.
     """
 
     servers: Mapping[Kind, AnyServer]
@@ -69,6 +78,7 @@ class RunDeps:
     mask: Mask = NO_SECRETS
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
     search: Search | None = None
+    hosts: Hosts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

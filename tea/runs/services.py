@@ -15,6 +15,7 @@ from tea.components.port import (
     ParserTerms,
     RandomId,
     RandomNumber,
+    ReadCodeHost,
     ReadWebSettings,
     RemainingBudget,
     SandboxPackages,
@@ -61,6 +62,7 @@ class RunServices:
             "memory": MemoryService(run),
             "state": StateService(run),
             "person": _Person(run),
+            "hosts": _Hosts(run),
             "model": _Models(run, model_calls),
             "messages": self.delivery,
             "media": MediaService(run),
@@ -172,6 +174,14 @@ class _Search(Service):
                 f"{request.since[:40]!r} is not an age of pages.", fix=f"use one of {', '.join(SINCE[1:])}."
             )
         return await search.search(self._run.id, request.queries, request.since)
+
+
+class _Hosts(Service):
+    async def serve(self, request: ReadCodeHost, agent: str) -> JsonValue:
+        raise ToolError("What is recorded is given no key.", fix="ask inside a tool, or an action of an environment.")
+
+    async def answer(self, request: ReadCodeHost, agent: str, key: str) -> JsonValue:
+        return self._run.deps.hosts.of(request.wanted) if self._run.deps.hosts is not None else {}
 
 
 class _Web(Service):

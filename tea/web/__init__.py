@@ -12,16 +12,19 @@ if _typing.TYPE_CHECKING:
     from tea.web.blocked import WALLS
     from tea.web.fetch import Answer, Fetcher, FetchFailed, Hop, Limits
     from tea.web.guard import REASONS, UrlGuard, Verdict
+    from tea.web.hosts import CodeHost, HostAccess, code_host
     from tea.web.proxy import GuardProxy
     from tea.web.settings import WebSettings
     from tea.web.visit import Visit, Visitor
 
 __all__ = [
     "Answer",
+    "CodeHost",
     "FetchFailed",
     "Fetcher",
     "GuardProxy",
     "Hop",
+    "HostAccess",
     "Limits",
     "REASONS",
     "UrlGuard",
@@ -30,6 +33,7 @@ __all__ = [
     "Visitor",
     "WALLS",
     "WebSettings",
+    "code_host",
     "escaped",
 ]
 
@@ -40,6 +44,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.web.blocked": "WALLS",
         "tea.web.fetch": "Answer Fetcher FetchFailed Hop Limits",
         "tea.web.guard": "REASONS UrlGuard Verdict",
+        "tea.web.hosts": "CodeHost HostAccess code_host",
         "tea.web.proxy": "GuardProxy",
         "tea.web.settings": "WebSettings",
         "tea.web.visit": "Visit Visitor",

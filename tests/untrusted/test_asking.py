@@ -31,12 +31,14 @@ return [one.result().unwrap() for one in parts]""",
 )
 SERVE = tool(
     "serve",
-    """found = []
+    """from tea.web import code_host
+
+found = []
 for ask in (
     lambda: ctx.memory.recall(), lambda: ctx.state.load(), lambda: ctx.memory.record("a", {}), lambda: ctx.messages(),
     lambda: ctx.ask("p", {}), lambda: ctx.sandbox_terms(), lambda: ctx.web(),
     lambda: ctx.tcp.evaluate("", []), lambda: ctx.tcp.adopt("", [], "t"), lambda: ctx.acp.adopt({}, [], "t"),
-    lambda: ctx.tcp.new(0),
+    lambda: ctx.tcp.new(0), lambda: code_host(ctx, "github"),
 ):
     try:
         found.append(str(await ask()))
@@ -151,7 +153,7 @@ async def test_services_that_hold_what_others_wrote_are_refused(tea: Platform) -
     assert [one.partition(", so it has no ")[2] for one in refused[:4]] == ["memory.", "state.", "memory.", "messages."]
     assert "asks no model" in refused[4]
     assert [one.partition(", so it has no ")[2] for one in refused[5:]] == [
-        "sandbox.", "web.", "generated.", "generated.", "generated.", "new_tools.",
+        "sandbox.", "web.", "generated.", "generated.", "generated.", "new_tools.", "hosts.",
     ]  # fmt: skip
     assert (len(today), name, principal, workspace) == (10, "double", "tool:serve@1.0.0", "/workspace")
 
