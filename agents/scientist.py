@@ -6,9 +6,9 @@ The model suggests and judges; which field a role writes, which tasks run, and w
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from tea import Agent, Context, Evidence, Result, Task, TeaError, consult
+from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, show_files
 
-from ._scientist.decision import Decision, by_model, by_rule, unreadable
+from ._scientist.decision import Decision, by_model, by_person, by_rule, unreadable
 from ._scientist.mirror import BRIEF, Mirror
 from ._scientist.tasks import Found, analysis, literature
 
@@ -16,6 +16,13 @@ T = TypeVar("T")
 DISCOVERS_FROM = 3  # the number of messages from which on discoveries are looked for
 LEVELS = 3  # latest levels that a reply is written from
 MOST_READ = 100_000
+GO_ON, STOP = "continue", "stop"
+PAGES = "1-3"  # of a PDF file
+SHOWN: Mapping[str, str] = {  # the sense that a model needs for a file, by the ending of its name
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp"), "vision"),
+    ".pdf": "files",
+}
+MOST_SHOWN = 10
 NO_VERDICT = ("Abstained", "BadOutput", "ContextLengthExceeded", "ProviderError")
 WORK: Mapping[str, Callable[[Context, Mapping[str, Any], Mirror], Coroutine[Any, Any, Found]]] = {
     "LITERATURE": literature,
@@ -73,10 +80,12 @@ class Scientist(Agent):
             await self._suggest(ctx, mirror, message)
             decision = await self._decide(ctx, mirror, message, number)
         await self._reply(ctx, mirror, message, decision)
+        if decision["by"] == "error":
+            decision = await self._ask_person(ctx, mirror, message, decision)
         return decision["go_on"]
 
     async def _describe(self, ctx: Context, mirror: Mirror) -> None:
-        """Describe the datasets that nobody described yet, all with one question."""
+        """Describe the datasets that nobody described yet, all with one question, shown to a model that sees them."""
         names = [one["name"] for one in mirror.state["datasets"].values() if not one["facts"]]
         if not names:
             return
@@ -84,7 +93,8 @@ class Scientist(Agent):
             surveys = [group.spawn(_facts(ctx, name)) for name in names]
         facts = {name: one.result() for name, one in zip(names, surveys, strict=True)}
         variables = {"datasets": [{"name": name, "facts": one} for name, one in facts.items()], "locale": ctx.locale}
-        found = await _try(ctx, "research_datasets", variables, lambda output: output["descriptions"])
+        seen = await _seen(ctx, names)
+        found = await _try(ctx, "research_datasets", variables, lambda output: output["descriptions"], seen)
         words = {str(one["name"]): str(one["description"]) for one in found or ()}
         described = {name: {"facts": one, "description": words.get(name, "")} for name, one in facts.items()}
         await mirror.act("describe", datasets=described)
@@ -172,6 +182,17 @@ class Scientist(Agent):
         await mirror.act("decide", message=message, **decision)
         return decision
 
+    async def _ask_person(self, ctx: Context, mirror: Mirror, message: str, decision: Decision) -> Decision:
+        """Have the person decide, whose answer the run waits for; what they said meanwhile is planned for."""
+        _tell(ctx, message, "waiting")
+        answer = await ctx.person(f"{decision['reasoning']} Shall the research go on?", (GO_ON, STOP))
+        decided = by_person(decision, go_on=answer == GO_ON)
+        await mirror.act("decide", message=message, **decided)
+        await mirror.act("settle", message=message, final=not decided["go_on"])
+        if decided["go_on"] and await self._hear(ctx, mirror):
+            await self._suggest(ctx, mirror, message)
+        return decided
+
     async def _reply(self, ctx: Context, mirror: Mirror, message: str, decision: Decision) -> None:
         """Write the reply of an iteration from the last three levels, with its sources numbered and compared."""
         _tell(ctx, message, "reply")
@@ -195,7 +216,8 @@ class Scientist(Agent):
             "report": written["files"][0],
             "ended": await ctx.now(),
         }
-        await mirror.act("reply", message=message, text=checked, final=not decision["go_on"], about=about)
+        final = not decision["go_on"] and decision["by"] != "error"  # else the person decides about that
+        await mirror.act("reply", message=message, text=checked, final=final, about=about)
 
 
 async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[str, Any]) -> None:
@@ -226,18 +248,48 @@ async def _facts(ctx: Context, name: str) -> str:
     lines = [f"{found['kind']}, {found['bytes']:,} bytes"]
     lines += [f"{found['lines']:,} lines"] if found["lines"] else []
     lines += [f"columns: {', '.join(found['columns'])}"] if found["columns"] else []
-    if found["parse"]:
-        parsed = await ctx.tcp.invoke("to_markdown", {"source": name})
-        lines += [str(parsed.value["text"])[:BRIEF]] if parsed.ok else []
-    else:
-        lines += [str(found["head"])[:BRIEF]]
+    lines += await _parsed(ctx, found) if found["parse"] else [str(found["head"])[:BRIEF]]
     return "\n".join(lines)
 
 
-async def _try(ctx: Context, prompt: str, variables: Mapping[str, Any], read: Callable[[Any], T]) -> T | None:
+async def _parsed(ctx: Context, surveyed: Mapping[str, Any]) -> list[str]:
+    """Return what a parser finds in a file: its metadata, how it begins, and the letters in images and scans."""
+    is_pdf = surveyed["kind"] == "pdf"
+    wanted = {"source": surveyed["name"], **({"pages": PAGES} if is_pdf else {})}
+    letters = {**wanted, "ocr": True} if is_pdf or surveyed["family"] == "image" else wanted
+    parsed = await ctx.tcp.invoke("to_markdown", letters)
+    if not parsed.ok and letters is not wanted:  # nothing here recognises letters
+        parsed = await ctx.tcp.invoke("to_markdown", wanted)
+    if not parsed.ok:
+        return [f"not read: {parsed.error['problem']}"] if parsed.error is not None else []
+    found = parsed.value
+    facts = [f"{key}: {value}" for key, value in found.get("facts", {}).items()] if is_pdf else []
+    title = [f"title: {found['title']}"] if found["title"] else []
+    return [*title, *facts, str(found["text"])[:BRIEF], *map(str, found.get("notes", ()))]
+
+
+async def _seen(ctx: Context, names: Sequence[str]) -> tuple[Message, ...]:
+    """Return the files that a model takes as they are: images and PDF files, where it has the sense for them."""
+    if not any(_ending(one) in SHOWN for one in names):
+        return ()
+    senses = (await ctx.model())["senses"]
+    return await show_files(ctx, [one for one in names if SHOWN.get(_ending(one)) in senses][:MOST_SHOWN])
+
+
+def _ending(name: str) -> str:
+    return f".{name.lower().rpartition('.')[2]}"
+
+
+async def _try(
+    ctx: Context,
+    prompt: str,
+    variables: Mapping[str, Any],
+    read: Callable[[Any], T],
+    history: tuple[Message, ...] = (),
+) -> T | None:
     """Ask for something the cycle can do without; None where twice nothing could be read."""
     try:
-        return await consult(ctx, prompt, variables, lambda response: read(response.output))
+        return await consult(ctx, prompt, variables, lambda response: read(response.output), history)
     except TeaError as error:
         if error.record()["code"] != "BadOutput":
             raise

@@ -379,7 +379,7 @@ class Research(Environment):
             trigger: The reason to stop; empty for none.
             reasoning: Why, in words.
             confidence: How certain that is.
-            by: `rule`, `model` or `error`.
+            by: `rule`, `model`, `person`, or `error` where nobody could.
         """
         self._world.require(run)
         made = {"message": message, "go_on": go_on, "trigger": trigger, "reasoning": reasoning}
@@ -399,10 +399,23 @@ class Research(Environment):
             about: What else is to be known of it: `next_steps`, `sources`, `decision` and others.
         """
         self._world.require(run)
-        if all(one["id"] != message for one in self._world.state["messages"]):
-            raise ToolError(f"There is no message {message[:80]!r}.", fix="begin its iteration first.")
+        self._replied(message)
         changes = {**about, "text": text, "final": final, "status": COMPLETED, "level": self._world.state["level"]}
         return self._world.write(messages=replaced(self._world.state["messages"], message, **changes))
+
+    @action(effects="writes", idempotent=True, network=False)
+    async def settle(self, ctx: Context, run: str, message: str, final: bool) -> Change:
+        """Flag a reply by what the person decided after it, and note the decision with it.
+
+        Args:
+            run: The run at work.
+            message: Its id.
+            final: Whether it is the last one of its run.
+        """
+        self._world.require(run)
+        self._replied(message)
+        messages = replaced(self._world.state["messages"], message, final=final, decision=self._world.state["decision"])
+        return self._world.write(messages=messages)
 
     @action(effects="writes", idempotent=True, network=False)
     async def finish(self, ctx: Context, run: str) -> Change:
@@ -413,6 +426,15 @@ class Research(Environment):
         """
         self._world.require(run)
         return self._world.write(finished=run)
+
+    def _replied(self, message: str) -> None:
+        """Refuse the reply of an iteration that is not there.
+
+        Raises:
+            ToolError: There is none of that id.
+        """
+        if all(one["id"] != message for one in self._world.state["messages"]):
+            raise ToolError(f"There is no message {message[:80]!r}.", fix="begin its iteration first.")
 
     def _planned(
         self, tasks: Sequence[Mapping[str, Any]], level: int, objective: str, more: Mapping[str, Any] | None = None

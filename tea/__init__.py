@@ -22,6 +22,7 @@ if _typing.TYPE_CHECKING:
     from tea.loop.follow import follow as follow
     from tea.loop.follow import steps_fault as steps_fault
     from tea.loop.loop import work as work
+    from tea.loop.media import show_files as show_files
     from tea.loop.step import ask_for as ask_for
     from tea.loop.step import consult as consult
     from tea.retrieval.embedding.builtin import StaticEmbedder as StaticEmbedder
@@ -34,6 +35,7 @@ if _typing.TYPE_CHECKING:
     from tea.types import Message as Message
     from tea.types import TextPart as TextPart
     from tea.types import ToolCall as ToolCall
+    from tea.types import merge_patch as merge_patch
 
 __all__ = [
     "Agent",
@@ -66,6 +68,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.journal.tracer": "Tracer",
         "tea.loop.follow": "follow steps_fault",
         "tea.loop.loop": "work",
+        "tea.loop.media": "show_files",
         "tea.loop.step": "ask_for consult",
         "tea.memory.manager": "MemoryManager",
         "tea.models.manager": "ModelManager",
@@ -82,6 +85,6 @@ __getattr__, __dir__ = _lazy_names(
         "tea.source.dynamic": "DynamicManager",
         "tea.store.rooted": "RootedFolder",
         "tea.types": "ActionResponse AgentResponse Budget DataPart Evidence Message "
-        "Result Task TextPart ToolCall ToolResponse",
+        "Result Task TextPart ToolCall ToolResponse merge_patch",
     },
 )

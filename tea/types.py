@@ -456,6 +456,24 @@ def without_empty(data: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in data.items() if value or name not in names}
 
 
+def merge_patch(document: JsonValue, patch: JsonValue) -> Any:
+    """Return a document changed by a patch, as in JSON Merge Patch (RFC 7396); neither is changed.
+
+    Args:
+        document: What is changed.
+        patch: Objects join, a member None removes, and all else replaces.
+    """
+    if not isinstance(patch, Mapping):
+        return patch
+    found = dict(cast("JsonObject", document)) if isinstance(document, Mapping) else {}
+    for name, value in cast("JsonObject", patch).items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            found[name] = merge_patch(found.get(name), value)
+    return found
+
+
 def as_object(value: object) -> dict[str, Any]:
     """Return `value` as a JSON object; for JSON of an already checked shape."""
     return cast("dict[str, Any]", value)

@@ -1,18 +1,14 @@
 """The typesetting of a paper: data through a fixed template to a PDF, with its sources beside it."""
 
-import asyncio
 import json
-from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict
 
-from tea import Context, ToolError, require_extra, tool
+from tea import Context, ToolError, tool
 
-from ._typeset_paper.template import TEMPLATE
+from ._typeset_paper.typesetting import typeset
 
-EXTRA = "paper"
 FIGURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 MOST_FIGURE = 50_000_000  # bytes
-SECONDS = 120.0
 LINKS = ("https://", "http://")
 
 
@@ -78,10 +74,11 @@ async def typeset_paper(
         words: The words for `abstract`, `figure` and `references` in its language.
         name: File name without its ending.
     """
-    typst: Any = await asyncio.to_thread(require_extra, "typst", EXTRA)
+    drawn, figures = list[dict[str, Any]](), list[str]()
     for section in sections:
-        for one in section["figures"]:
-            await _require_figure(ctx, one["file"])
+        held = [{**one, "file": await _require_figure(ctx, one["file"])} for one in section["figures"]]
+        drawn.append({**section, "figures": held})
+        figures += [str(one["file"]) for one in held]
     _require_references([*abstract, *(one for section in sections for one in section["paragraphs"])], references)
     paper = {
         "title": title,
@@ -89,21 +86,29 @@ async def typeset_paper(
         "language": language.partition("-")[0].lower() or "en",
         "words": {"abstract": "Abstract", "figure": "Figure", "references": "References", **(words or {})},
         "abstract": abstract,
-        "sections": sections,
+        "sections": drawn,
         "references": [_entry(one) for one in references],
     }
-    paths = {ending: ctx.path(f"{name}.{ending}") for ending in ("pdf", "typ", "json")}
-    async with asyncio.timeout(SECONDS):
-        await asyncio.to_thread(_write, typst, paths, paper, name)
-    return Typeset(files=[path.name for path in paths.values()])
+    files = [f"{name}.{ending}" for ending in ("pdf", "typ", "json")]
+    if any(ctx.path(one).parent != ctx.path("") for one in files):
+        raise ToolError(f"{name[:100]!r} is not a file name.", fix="leave out folders.")
+    data = json.dumps(paper, ensure_ascii=False, indent=1).encode()
+    await typeset(dict(await ctx.parser_terms()), ctx.path(""), name, data, figures)
+    return Typeset(files=files)
 
 
-async def _require_figure(ctx: Context, name: str) -> None:
+async def _require_figure(ctx: Context, name: str) -> str:
+    """Return the name of a picture of the workspace as it stands there.
+
+    Raises:
+        ToolError: It is not there, is no picture, or is too large.
+    """
     path = await ctx.file(name)
     if path.suffix.lower() not in FIGURES:
         raise ToolError(f"{name[:100]!r} is no picture.", fix=f"use one of {', '.join(FIGURES)}.")
     if path.stat().st_size > MOST_FIGURE:
         raise ToolError(f"{name[:100]!r} is larger than {MOST_FIGURE // 10**6} MB.", fix="make it smaller.")
+    return path.relative_to(ctx.path("")).as_posix()
 
 
 def _require_references(paragraphs: list[list[Part]], references: list[Reference]) -> None:
@@ -118,17 +123,3 @@ def _entry(reference: Reference) -> dict[str, Any]:
     link = source if source.lower().startswith(LINKS) else ""
     named = {"title": reference.get("title", ""), "detail": reference.get("detail", "")}
     return {"number": reference["number"], "source": source, "link": link, **named}
-
-
-def _write(typst: Any, paths: dict[str, Path], paper: dict[str, Any], name: str) -> None:
-    root = paths["typ"].parent
-    paths["json"].write_text(json.dumps(paper, ensure_ascii=False, indent=1), encoding="utf-8")
-    paths["typ"].write_text(TEMPLATE.replace("paper.json", f"{name}.json"), encoding="utf-8")
-    try:
-        # The folder is the root, so nothing beside it can be shown, and only the fonts that typst brings are used.
-        typst.compile(str(paths["typ"]), output=str(paths["pdf"]), root=str(root), ignore_system_fonts=True)
-    except typst.TypstError as error:
-        problem = " ".join(str(error).split())[:300]
-        raise ToolError(
-            f"The paper cannot be typeset: {problem}", fix="leave out the figure or words it names."
-        ) from error

@@ -8,7 +8,7 @@ CONVERGENCE, UNREADABLE = "research_convergence", "error"
 
 
 class Decision(TypedDict):
-    """A decision: whether to go on, the reason to stop, and who decided: `rule`, `model` or `error`."""
+    """A decision: whether to go on, the reason to stop, and by whom: `rule`, `model`, `person` or `error`."""
 
     go_on: bool
     trigger: str
@@ -54,6 +54,18 @@ def unreadable(problem: str) -> Decision:
     """Return the decision where no verdict could be read: the person decides."""
     reasoning = f"Whether to go on could not be told, so you decide: {problem}"
     return Decision(go_on=False, trigger=UNREADABLE, reasoning=reasoning, confidence="low", by="error")
+
+
+def by_person(decision: Decision, *, go_on: bool) -> Decision:
+    """Return the decision of the person about what nobody else could decide; the reason to ask them stays."""
+    words = "goes on" if go_on else "stops"
+    return Decision(
+        go_on=go_on,
+        trigger=decision["trigger"],
+        reasoning=f"{decision['reasoning']} The person decided that it {words}.",
+        confidence="high",
+        by="person",
+    )
 
 
 def _ruled(*, go_on: bool, trigger: str, reasoning: str) -> Decision:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from tea import Context
+from tea import Context, merge_patch
 
 BRIEF, WHOLE = 1_200, 6_000  # characters of a task's output that a role is shown
 LATEST = 6  # messages
@@ -30,7 +30,7 @@ class Mirror:
             TeaError: The action failed.
         """
         response = await self._ctx.ecp.invoke(f"research#{action}", {"run": self.run, **arguments})
-        merge(self.state, response.unwrap()["patch"])
+        self.state = merge_patch(self.state, response.unwrap()["patch"])
 
     def tasks(self, least: int, most: int | None = None) -> list[dict[str, Any]]:
         """Return the tasks of the levels from `least` to `most`, in their order."""
@@ -71,16 +71,6 @@ class Mirror:
             if one["who"] == "person":
                 found.append(one)
         return found[::-1][-LATEST:]
-
-
-def merge(state: dict[str, Any], patch: Mapping[str, Any]) -> None:
-    """Apply a patch: objects join, everything else replaces."""
-    for name, value in patch.items():
-        held = state.get(name)
-        if isinstance(held, dict) and isinstance(value, dict) and name != "decision":
-            merge(cast("dict[str, Any]", held), cast("dict[str, Any]", value))
-        else:
-            state[name] = value
 
 
 def _shown(task: Mapping[str, Any], most: int) -> dict[str, Any]:

@@ -20,6 +20,7 @@ class Survey(TypedDict):
 
     name: str
     kind: str
+    family: str
     bytes: int
     lines: int
     columns: list[str]
@@ -35,10 +36,11 @@ def survey(path: Path, name: str) -> Survey:
     """
     try:
         size = path.stat().st_size
-        kind = kind_of_file(path, name).name
+        told = kind_of_file(path, name)
+        kind = told.name
         if size > MOST_BYTES:
             raise ToolError(f"{name[:100]!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
-        found = Survey(name=name, kind=kind, bytes=size, lines=0, columns=[], head="", parse=False)
+        found = Survey(name=name, kind=kind, family=told.family, bytes=size, lines=0, columns=[], head="", parse=False)
         if kind not in TEXTS:
             found["parse"] = True
             return found

@@ -1,10 +1,9 @@
 """The world of a conversation: what its research knows, as JSON, and the changes to it, each with a number."""
 
-import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict, cast
+from typing import Any, TypedDict
 
-from tea import ToolError
+from tea import ToolError, merge_patch
 
 MODES = ("steering", "semi", "full")
 LIMITS: Mapping[str, int] = {"steering": 1, "semi": 5, "full": 20}
@@ -58,13 +57,13 @@ class World:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Replace the world."""
-        self.state = {**empty(), **copy.deepcopy(dict(state))}
+        self.state = {**empty(), **state}
 
     def write(self, **patch: Any) -> Change:
         """Change fields, and return the change with its number."""
         number = self.state["number"] + 1
         whole = {**patch, "number": number}
-        merge(self.state, copy.deepcopy(whole))
+        self.state = merge_patch(self.state, whole)
         return Change(number=number, patch=whole)
 
     def same(self) -> Change:
@@ -129,16 +128,6 @@ class World:
         names = [str(name) for one in tasks for name in one.get("datasets", ())]
         lost = [name for name in dict.fromkeys(names) if name not in self.state["datasets"]]
         return [f"There is no dataset {name[:100]!r}; its task goes on without it." for name in lost]
-
-
-def merge(state: dict[str, Any], patch: Mapping[str, Any]) -> None:
-    """Apply a patch: objects join, everything else replaces."""
-    for name, value in patch.items():
-        held = state.get(name)
-        if isinstance(held, dict) and isinstance(value, dict) and name != "decision":
-            merge(cast("dict[str, Any]", held), cast("dict[str, Any]", value))
-        else:
-            state[name] = value
 
 
 def replaced(messages: Sequence[Mapping[str, Any]], id: str, **changes: Any) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from tea.chat.words import folded, solution, text_of
-from tea.errors import BadInput, StorageError
+from tea.journal.beginnings import beginnings
 from tea.journal.header import PERSON, Talk
 from tea.journal.status import RunStatus, understood
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
@@ -229,19 +229,8 @@ def _turn(number: int, parts: Sequence[Part]) -> Turn:
 
 
 def _heads(tracer: Tracer, problems: list[str]) -> Iterator[Part]:
-    """Yield the beginnings of all parts of conversations, oldest first."""
-    for run in reversed(tracer.runs()):
-        try:
-            with understood(run):
-                first = next(tracer.records(run), None)
-                part = None if first is None else _head(run, first)
-        except BadInput:  # another process removed it meanwhile
-            continue
-        except StorageError as error:
-            problems.append(error.problem)
-            continue
-        if part is not None:
-            yield part
+    """Return the beginnings of all parts of conversations, oldest first."""
+    return beginnings(tracer, reversed(tracer.runs()), _head, problems)
 
 
 def _head(run: str, record: TraceRecord) -> Part | None:

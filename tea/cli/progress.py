@@ -148,7 +148,7 @@ class Progress:
             self._detail(
                 f"{event.agent}: works on {progress_line(str(fields(task).get('text', task)), _WORDS)}", "cyan"
             )
-        elif kind == "research":
+        elif kind == "research" and "phase" in said:  # the researcher notes its rounds likewise
             about = f" {said['task']}" if said.get("task") else ""
             text = f": {progress_line(str(said['text']), _WORDS)}" if said.get("text") else ""
             self._line(f"{said.get('phase', '')}{about}{text}", "cyan")

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from tea.errors import BadInput, ProviderError
-from tea.evolve.proposal import Known, Proposal, Strategy
+from tea.errors import BadInput, ProviderError, TeaError
+from tea.evolve.proposal import Known, Proposal, Strategy, stage
 from tea.refs import Ref
 
 if TYPE_CHECKING:
     from tea.evaluate.evaluation import ScoredRun
     from tea.evaluate.task_set import PlacedTask
+    from tea.evolve.counterfactual import Counterfactual
     from tea.journal.tracer import Step
     from tea.platform import Platform
 
+_MOST_COUNTERFACTUALS = 2
 _MOST_RUNS, _MOST_RIGHT, _MOST_STEP, _MOST_TEXT = 6, 2, 1_200, 20_000
 
 
@@ -91,25 +93,68 @@ class RandomEdit:
 class Reflection:
     """A strategy for rewriting one variable by a model, after it reads traces of failures and finds their cause.
 
+    Whether a variable is the cause is seen in counterfactuals: failed runs again, with that variable changed alone.
+    Where none of them comes out right, the model is told, and looks for another cause.
+
     Args:
         model: Which model configuration reflects; the home's default without one.
+        attempts: How many causes are tried at most.
         name: What it is called by `--strategy`.
 
     Source: paper, section 3.4 and Appendix A.3.
     """
 
     model: str | None = None
+    attempts: int = 2
     name: str = "reflection"
 
     async def propose(self, platform: Platform, known: Known) -> Proposal | None:
-        """Return the proposal of the agent `reflector`, None if no run failed.
+        """Return the first proposal of the agent `reflector` with which a failed run succeeds, else its last one.
+
+        It is None if no run failed.
 
         Raises:
             ProviderError: The model cannot be reached, or gave no proposal.
         """
         if not failures(known):
             return None
-        return await proposed(platform, material(platform, known), self.model)
+        text, tried = material(platform, known), list[Proposal]()
+        for _ in range(self.attempts):
+            proposal = await proposed(platform, "\n\n".join([text, *map(_disproved, tried)]), self.model)
+            found = await _counterfactuals(platform, known, proposal)
+            told = [asdict(one) for one in found]
+            tried.append(replace(proposal, diagnosis={**proposal.diagnosis, "counterfactuals": told}))
+            if not found or any(one.right for one in found):
+                break
+        return tried[-1]
+
+
+async def _counterfactuals(platform: Platform, known: Known, proposal: Proposal) -> list[Counterfactual]:
+    """Return failed training runs, carried out with a proposal; none where it is refused before any run."""
+    from tea.evolve.counterfactual import counterfactual
+
+    allowed = proposal.changes.keys() <= known.variables.keys()
+    try:
+        staged = await stage(platform, proposal, known.plan) if allowed else None
+    except TeaError:  # the campaign stages it once more, and writes down why it cannot be used
+        staged = None
+    if staged is None:
+        return []
+    tasks = {one.id: one for one in known.tasks.tasks}
+    runs = [one for one in failures(known)[:_MOST_RUNS] if one.run][:_MOST_COUNTERFACTUALS]
+    found = [await counterfactual(platform, one.run, tasks[one.id], staged) for one in runs]
+    return [one for one in found if one is not None]
+
+
+def _disproved(proposal: Proposal) -> str:
+    """Return what the counterfactuals of a proposal showed, as material for the next."""
+    [(component, texts)] = proposal.changes.items()
+    lines = [f"Tried: {component}, {', '.join(texts)}: {proposal.why}. It is not the cause, or not all of it:"]
+    lines += [
+        f"- task {one['task']!r} again, changed so: {_cut(one['answer'])}"
+        for one in proposal.diagnosis["counterfactuals"]
+    ]
+    return "\n".join(lines)
 
 
 async def proposed(platform: Platform, text: str, model: str | None = None) -> Proposal:

@@ -23,6 +23,7 @@ from tea.types import JsonObject, Principal, is_text
 from tea.untrusted import PROGRAM
 
 REBUILT = "rebuilt"
+GIVEN_UP = "given_up"  # in the end of a run: others ended it
 _ANSWERED = ("tool", "environment", "agent", "policy", "model")
 Pins = tuple[Pin, ...]
 
@@ -90,6 +91,11 @@ class History:
             elapsed=_elapsed(found),
             again=Counter(one.key for one in found if one.kind == AGAIN),
         )
+
+    @property
+    def given_up(self) -> bool:
+        """Whether others ended it from outside, while its program would have gone on."""
+        return bool(self.end.get(GIVEN_UP))
 
     @property
     def waiting(self) -> tuple[str, ...]:

@@ -61,6 +61,11 @@ class Gate:
         self._grace = grace
         self._elapsed = elapsed or {}
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether a replay stopped at the end of its journal, before its program ended."""
+        return self._scheduler.exhausted
+
     async def run(self, program: Callable[[], Awaitable[T]]) -> T:
         """Run the program to its end, once, on the current event loop.
 

@@ -57,6 +57,7 @@ class Scheduler:
         self.receivers: dict[str, Pending] = {}
         self.mail: deque[str] = deque()
         self.cancellation: TeaError | None = None
+        self.exhausted = False
         self.change: Callable[[JsonObject], None] | None = None
 
     async def drive(self, work: Coroutine[Any, Any, Any], grace: float) -> Branch:
@@ -82,7 +83,7 @@ class Scheduler:
         if self._past.next is None and not self._replay:
             self._record(entry)
             return
-        problem = self._past.compare(entry)
+        problem, self.exhausted = self._past.compare(entry), self._past.next is None
         if problem is None:
             self._past.advance()
         else:
@@ -209,7 +210,7 @@ class Scheduler:
         if recorded is not None:
             self._repeat(recorded, root)
         elif self._replay:
-            waits = f"it waits for {', '.join(self.open)}"[:200]
+            waits, self.exhausted = f"it waits for {', '.join(self.open)}"[:200], True
             self.branches.stop(self._past.diverged("", "no more, as the run was interrupted", waits))
         else:
             return self._live(root)

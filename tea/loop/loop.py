@@ -17,7 +17,7 @@ from tea.loop.ending import Ending
 from tea.loop.exchanges import json_tokens
 from tea.loop.ledger import MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits
-from tea.loop.media import shown
+from tea.loop.media import show_files
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.opening import conversation, heads
 from tea.loop.revision import Revision
@@ -212,7 +212,7 @@ class _Loop:
             **self.toolset.words(),
             **variables,
         }
-        self.window.add(*await shown(self.ctx, self.task.files), lasting=True)
+        self.window.add(*await show_files(self.ctx, self.task.files), lasting=True)
         self.window.before = 0 if self.solver else OPENING + json_tokens(self.variables)
         states = {place["name"]: place["state"] for place in self.variables["environments"]}
         self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}

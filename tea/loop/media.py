@@ -21,7 +21,7 @@ KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
 }
 
 
-async def shown(ctx: Context, files: Sequence[str]) -> tuple[Message, ...]:
+async def show_files(ctx: Context, files: Sequence[str]) -> tuple[Message, ...]:
     """Return the message showing a task's media files to a model; empty if it has none."""
     names = [name for name in files if PurePath(name).suffix.lower() in KINDS]
     if not names:

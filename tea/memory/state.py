@@ -12,7 +12,7 @@ from tea.errors import BadArguments
 from tea.kernel.key import asked_in
 from tea.store.events import EventStore
 from tea.store.strict import Refused, dumps
-from tea.types import JsonObject, JsonValue
+from tea.types import JsonObject, JsonValue, merge_patch
 
 MOST_BYTES = 64 * 1024
 _FIRST_WAIT, _LONGEST_WAIT = 0.001, 0.02
@@ -60,7 +60,7 @@ class States:
 
     async def merge(self, owner: str, session: str | None, patch: JsonObject, key: str) -> None:
         """Change members of a document; a member set to None is removed, as in JSON Merge Patch (RFC 7396)."""
-        await self._changed(owner, session, key, lambda found: (_merged(found, patch),))
+        await self._changed(owner, session, key, lambda found: (merge_patch(found, patch),))
 
     async def put(
         self,
@@ -157,18 +157,6 @@ def _check(document: JsonValue) -> None:
     if size > MOST_BYTES:
         problem = f"The state has {size:,} bytes, and {MOST_BYTES:,} are allowed."
         raise BadArguments(problem, fix="keep less, or write a file and keep its name.")
-
-
-def _merged(document: JsonValue, patch: JsonValue) -> JsonValue:
-    if not isinstance(patch, Mapping):
-        return patch
-    found = _object(document)
-    for name, value in cast("Mapping[str, Any]", patch).items():
-        if value is None:
-            found.pop(name, None)
-        else:
-            found[name] = _merged(found.get(name), value)
-    return found
 
 
 def _put(document: JsonValue, changes: Sequence[tuple[Sequence[str], JsonValue]]) -> JsonValue:

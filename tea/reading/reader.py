@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from tea.errors import ToolError
 from tea.reading.cache import FOLDER, DocumentCache
@@ -163,17 +163,8 @@ class Reader:
         Raises:
             ToolError: It refuses, fails, or was stopped.
         """
-        terms = {
-            "level": self._terms["level"],
-            "claims": self._terms["claims"],
-            "workspace": str(folder),
-            "inputs": [],
-            "limits": LIMITS.to_json(),
-            "packages": list(await asyncio.to_thread(_packages)),
-            "wheels": None,
-        }
-        fix = _cheaper(kind)
-        sandbox = await Sandbox.open(cast(JsonObject, terms))
+        fix, packages = _cheaper(kind), await asyncio.to_thread(_packages)
+        sandbox = await Sandbox.around(self._terms, folder, packages=packages, limits=LIMITS.to_json())
         try:
             ran = await sandbox.program(_PROGRAM, json.dumps(order))
         except ToolError as error:
@@ -301,8 +292,8 @@ def _file_text(path: Path) -> str:
 
 
 @cache
-def _packages() -> tuple[str, ...]:
-    return tuple(str(one) for one in declared(PACKAGES))
+def _packages() -> tuple[Path, ...]:
+    return declared(PACKAGES)
 
 
 @cache

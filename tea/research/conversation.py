@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from typing import Any, Literal, cast
 
-from tea.errors import BadInput, ErrorRecord, StorageError
+from tea.errors import ErrorRecord
+from tea.journal.beginnings import beginnings
 from tea.journal.inbox import Inbox, Question
 from tea.journal.status import RunStatus, understood
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.refs import Ref
+from tea.types import merge_patch
 
 SCIENTIST, CLARIFIER, AUTHOR = "scientist", "research_clarify", "research_paper"
 STALE = "stale_recovered"
@@ -56,6 +59,7 @@ class Reading:
         reason: Why it failed, empty if it did not.
         fault: The error that ended it, None for none.
         answer: What it ended with.
+        waited: Seconds that it waited for the person, until it was taken up again.
         questions: What it asks the person.
         phases: What was done in its present iteration so far.
     """
@@ -69,6 +73,7 @@ class Reading:
     reason: str = ""
     fault: ErrorRecord | None = None
     answer: Any = ""
+    waited: float = 0.0
     questions: tuple[Question, ...] = ()
     phases: tuple[str, ...] = ()
 
@@ -86,20 +91,9 @@ def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None
         problems: Takes what is wrong with journals that cannot be read.
         session: The only conversation that is meant.
     """
-    agents = (SCIENTIST, CLARIFIER, AUTHOR)
-    for run in tracer.runs():
-        try:
-            with understood(run):
-                first = next(tracer.records(run), None)
-                found = None if first is None else head_of(run, first)
-        except BadInput:  # another process removed it meanwhile
-            continue
-        except StorageError as error:
-            if problems is not None:
-                problems.append(error.problem)
-            continue
-        if found is not None and found.agent in agents and session in (None, found.session):
-            yield found
+    for one in beginnings(tracer, tracer.runs(), head_of, problems):
+        if one.agent in (SCIENTIST, CLARIFIER, AUTHOR) and session in (None, one.session):
+            yield one
 
 
 def head_of(run: str, record: TraceRecord) -> Head | None:
@@ -144,6 +138,7 @@ def reading(tracer: Tracer, head: Head) -> Reading:
         reason="" if status != "failed" else str(ended.get("reason") or _problem(ended)),
         fault=cast("ErrorRecord | None", ended.get("error")),
         answer=ended.get("answer", ""),
+        waited=_waited(records),
         questions=questions,
         phases=tuple(dict.fromkeys(str(one.get("phase")) for one in here)),
     )
@@ -160,20 +155,10 @@ def states(records: Iterable[TraceRecord]) -> list[dict[str, Any]]:
         elif one.kind == "done" and one.key in acting:
             value = as_mapping(as_mapping(data.get("data")).get("value"))
             if acting.pop(one.key) == "begin" and "plan" in value:
-                found.append(copy.deepcopy(dict(value)))
+                found.append(dict(value))
             elif value.get("patch") and found:
-                found.append(merged(found[-1], as_mapping(value["patch"])))
+                found.append(merge_patch(found[-1], as_mapping(value["patch"])))
     return found
-
-
-def merged(state: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a world with a patch: objects join, everything else replaces."""
-    made = dict(state)
-    for name, value in patch.items():
-        held = made.get(name)
-        joins = isinstance(held, Mapping) and isinstance(value, Mapping) and name != "decision"
-        made[name] = merged(cast("Mapping[str, Any]", held), cast("Mapping[str, Any]", value)) if joins else value
-    return made
 
 
 def at_message(worlds: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any] | None:
@@ -192,8 +177,21 @@ def _status(standing: RunStatus, ended: Mapping[str, Any], *, held: bool, begun:
     return "interrupted" if begun else "queued"
 
 
+def _waited(records: Sequence[TraceRecord]) -> float:
+    """Return the seconds between each wait for a person and what followed it."""
+    pairs = pairwise(records)
+    spans = (
+        datetime.fromisoformat(later.time) - datetime.fromisoformat(one.time)
+        for one, later in pairs
+        if one.kind == "waiting"
+    )
+    return sum(one.total_seconds() for one in spans)
+
+
 def _tells(record: TraceRecord) -> bool:
-    return record.kind == "note" and as_mapping(record.data).get("kind") == "research"
+    """Tell whether a record is a note on a phase of an iteration, as the researcher notes its rounds likewise."""
+    data = as_mapping(record.data)
+    return record.kind == "note" and data.get("kind") == "research" and "message" in as_mapping(data.get("data"))
 
 
 def _problem(ended: Mapping[str, Any]) -> str:

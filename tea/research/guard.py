@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tea.errors import Conflict
+from tea.journal.history import GIVEN_UP
 from tea.journal.tracer import Tracer
 from tea.research.conversation import STALE, Reading
 from tea.research.settings import ResearchSettings
@@ -48,6 +49,8 @@ async def turn(folder: Path, session: str, seconds: float) -> AsyncGenerator[Non
 def stale(run: Reading, settings: ResearchSettings, now: datetime) -> str:
     """Return why a run at work is to be given up, empty if it is not; one that waits for a person never is.
 
+    The time of a wait that is over does not count either.
+
     Args:
         run: The run.
         settings: After how many hours.
@@ -58,7 +61,7 @@ def stale(run: Reading, settings: ResearchSettings, now: datetime) -> str:
     last, begun = (datetime.fromisoformat(one) for one in (run.last, run.head.time))
     if now - last >= timedelta(hours=settings.stale):
         return f"it wrote no record for {settings.stale:g} hours"
-    if now - begun >= timedelta(hours=settings.hours):
+    if now - begun - timedelta(seconds=run.waited) >= timedelta(hours=settings.hours):
         return f"it is past its end of {settings.hours:g} hours"
     return ""
 
@@ -80,6 +83,7 @@ def give_up(tracer: Tracer, run: str, why: str) -> None:
             "evidence": [],
             "cost": {},
             "error": None,
+            GIVEN_UP: True,
         }
         trace.append("end", "", end)
     finally:

@@ -282,8 +282,8 @@ class Executions:
             one.readings.recall(past.records)
         except Damaged as error:  # source that is not what was pinned is its first divergence
             raise Diverged(error.problem, fix=error.fix) from error
-        outcome = await self._outcome(one, past.task)
-        if not lenient and _ending(outcome) != past.end:
+        outcome = await (self._given_up(one, past) if past.given_up else self._outcome(one, past.task))
+        if not (lenient or past.given_up) and _ending(outcome) != past.end:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
         return replace(await self._whole(outcome, one), remarks=await again(one.flow.followed))
@@ -516,6 +516,17 @@ class Executions:
         except NotLocked as error:
             response = AgentResponse(ref=f"agent:{task.agent}", ok=False, error=error.record())
         return Outcome.of(run.id, response, run.accounts.root.total(), self._workspaces.home(run.id))
+
+    async def _given_up(self, run: Run, past: History) -> Outcome:
+        """Play a run ended from outside as far as its journal goes, and return that end; its program has another."""
+        try:
+            await self._outcome(run, past.task)
+        except Diverged:
+            if not run.gate.exhausted:
+                raise
+        return Outcome.given_up(
+            run.id, str(past.end["reason"]), run.accounts.root.total(), self._workspaces.home(run.id)
+        )
 
     async def _whole(self, outcome: Outcome, run: Run) -> Outcome:
         """Return the outcome of a run with the files it left and the messages it did not take."""

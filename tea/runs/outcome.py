@@ -90,6 +90,20 @@ class Outcome:
             partial=result.partial,
         )
 
+    @classmethod
+    def given_up(cls, run: str, reason: str, cost: Spent, folder: Path) -> Outcome:
+        """Return the outcome of a run ended from outside, for a reason."""
+        return cls(
+            run=run,
+            status="failed",
+            answer="",
+            reason=reason,
+            evidence=(),
+            cost=cost,
+            trace=folder,
+            report=None,
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         data = {

@@ -137,6 +137,25 @@ class Sandbox(SandboxProcess):
             raise
         return made
 
+    @classmethod
+    async def around(
+        cls, terms: JsonObject, folder: Path, *, packages: Sequence[Path] = (), limits: Mapping[str, int]
+    ) -> Self:
+        """Start a sandbox for a program of our own around a folder, which is all that it sees of this machine's files.
+
+        Args:
+            terms: What `ctx.parser_terms()` gives.
+            folder: The program, what it reads, and what it writes.
+            packages: Folders of packages that it may import.
+            limits: Its resources, by the names of `tea.sandbox.settings.Limits`.
+
+        Raises:
+            ToolError: It cannot be started.
+        """
+        given: dict[str, Any] = {"workspace": str(folder), "inputs": [], "limits": dict(limits), "wheels": None}
+        shown = [str(one) for one in packages]
+        return await cls.open({"level": terms["level"], "claims": terms["claims"], **given, "packages": shown})
+
     @property
     def workspace(self) -> str:
         """The folder of its files, on this machine."""

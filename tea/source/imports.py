@@ -13,7 +13,7 @@ VOCABULARY = words(
     """
     Agent BadOutput Budget BudgetExceeded Context DataPart Environment Evidence Message Result RootedFolder Sandbox
     SandboxService StaticEmbedder Task TeaError TextPart ToolCall ToolError action ask_for consult copied_name follow
-    nearest require_extra tool work
+    merge_patch nearest require_extra show_files tool work
     """
 )
 

@@ -1,8 +1,15 @@
 """`tea run --reflect` and `--evolve`, `tea keep`, and budgets of evaluations on the command line."""
 
+import asyncio
 import json
 
 import pytest
+from dialects import DIALECTS, Say, said
+from loopback import Loopback
+
+from tea.testing.desk.clerk import AGENT, PROMPT
+from tea.testing.desk.defects import defect
+from tea.testing.desk.reflecting import Diagnosis
 
 from .conftest import Tea
 
@@ -30,6 +37,31 @@ def test_a_run_without_a_failing_component_of_ones_own_is_not_mended(tea: Tea) -
     found = tea("run", "Who won the second race?", "--evolve")
     assert found.code != 0
     assert "nothing was mended: no tool or environment of your own failed in this run" in found.err
+
+
+async def test_a_failing_tool_of_ones_own_is_mended_for_the_run_at_work(tea: Tea) -> None:
+    given = defect("names of one word")
+    task, expected = given.row(1)
+    broken = given.tools["warehouse"]
+    mended = broken.replace("    first, second = item.split()\n", "")
+    tea.write("warehouse.py", broken)
+    tea.write("desk.md", PROMPT.format(rules="\n".join(given.rules)))
+    tea.write("clerk.py", AGENT.format(tools=("warehouse",), memory=""))
+    for name in ("warehouse.py", "desk.md", "clerk.py"):
+        assert tea("register", name).code == 0
+    asked = {"thinking": "", "tool": "warehouse", "arguments": {"item": task.split()[-1].rstrip("?")}, "answer": ""}
+    cause = Diagnosis(component="tool:warehouse", variable="source", text=mended, why="Names may be one word.")
+    answered = {"thinking": "", "tool": "", "arguments": {}, "answer": expected}
+    replies = [said(DIALECTS["openai_chat"], Say(text=json.dumps(one))) for one in (asked, cause.to_json(), answered)]
+    async with Loopback(*replies).open() as server:
+        model = ("--base-url", f"{server.url}/v1", "--model", "m")
+        found = await asyncio.to_thread(tea, "run", task, "--agent", "clerk", "--evolve", "--json", *model)
+    assert (found.code, found.data["answer"]) == (0, expected), found.err
+    assert "mended tool:warehouse@1.0.0 as tool:warehouse@1.0.1, sandboxed and for this run only" in found.err
+    assert (found.data["mended"]["ref"], found.data["mended"]["why"]) == ("tool:warehouse@1.0.1", cause.why)
+    assert found.data["run"] != found.data["mended"]["run"]
+    assert tea("replay", found.data["run"]).code == 0
+    assert "not enough values" in tea("call", "tool:warehouse", "item=domota").err  # what is current stays so
 
 
 @pytest.mark.slow

@@ -40,6 +40,13 @@ def decisions(tea: Platform) -> list[Mapping[str, Any]]:
     return [{name: one[name] for name in one if name != "evaluations"} for one in verdicts]
 
 
+def diagnosed(tea: Platform) -> Mapping[str, Any]:
+    """The diagnosis of the one proposal that was tested, as the lineage holds it."""
+    [path] = (tea.home / "traces" / "evolution" / "ledgers").glob("*.jsonl")
+    [tested] = [one["proposal"]["diagnosis"] for one in read_ledger(path) if one["what"] == "test"]
+    return tested
+
+
 def test_there_are_at_least_twelve_defects_of_six_kinds() -> None:
     assert len({one.name for one in DEFECTS}) >= 12
     assert len({one.kind for one in DEFECTS}) == 6
@@ -52,6 +59,7 @@ async def test_a_planted_defect_is_repaired_through_campaign_and_gate(name: str)
         report = await evolved(tea, given, train=3)
         assert (report.accepted, report.after) == (1, 1.0)
         assert report.before < 1
+        assert any(one["right"] for one in diagnosed(tea)["counterfactuals"])
 
 
 @pytest.mark.slow

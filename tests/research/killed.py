@@ -1,4 +1,4 @@
-"""A program that researches and dies by SIGKILL in a phase; `python killed.py HOME STATE PHASE TIMES`."""
+"""A program that researches and dies by SIGKILL in a phase; `python killed.py HOME STATE PHASE TIMES [VERDICT]`."""
 
 import asyncio
 import os
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from research_kit import CITIES, RESEARCHER, Roles, analysis, literature
+from research_kit import CITIES, DECIDED, RESEARCHER, Roles, analysis, literature
 
 from tea.platform import Platform
 from tea.runs.policy import AllowTrusted
@@ -15,8 +15,11 @@ from tea.runs.policy import AllowTrusted
 SESSION = "killed"
 
 
-def steady() -> Roles:
-    """Return a model whose answers depend on the question alone, so that any process gets the same."""
+def steady(verdict: Any = None) -> Roles:
+    """Return a model whose answers depend on the question alone, so that any process gets the same.
+
+    `verdict` is its answer to the question whether to go on.
+    """
 
     def further(request: Any, count: int) -> Any:
         levels = [int(one["id"].split("-")[1]) for one in request.variables["tasks"]]
@@ -43,10 +46,11 @@ def steady() -> Roles:
         reflection=reflected,
         discovery=discovered,
         reply=named("text"),
+        decision=verdict or DECIDED,
     )
 
 
-async def research(home: Path, state: Path, phase: str, times: int) -> None:
+async def research(home: Path, state: Path, phase: str, times: int, verdict: str = "") -> None:
     """Research in the mode `semi`, and die when a phase begins for the given time."""
     (home / "cities.csv").write_text(CITIES)
     seen = 0
@@ -58,7 +62,7 @@ async def research(home: Path, state: Path, phase: str, times: int) -> None:
             if seen == times:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    async with Platform(home, model=steady(), policy=AllowTrusted(), state=state) as tea:
+    async with Platform(home, model=steady(verdict), policy=AllowTrusted(), state=state) as tea:
         await tea.acp.register(RESEARCHER)
         await tea.research.run(
             "Why do cities grow?", mode="semi", files=[home / "cities.csv"], conversation=SESSION, watch=watch
@@ -66,4 +70,4 @@ async def research(home: Path, state: Path, phase: str, times: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(research(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4])))
+    asyncio.run(research(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3], int(sys.argv[4]), *sys.argv[5:]))

@@ -4,6 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ from typing import Any
 import pytest
 from research_kit import ANALYZER_STEP, CITIES, RESEARCHER, Roles, literature
 
-from tea.errors import ApprovalNeeded, BadInput, ProviderError
+from tea.errors import ApprovalNeeded, BadInput, Diverged, ProviderError
 from tea.platform import Platform
+from tea.research.conversation import Head, Reading, head_of, reading
+from tea.research.guard import stale
 from tea.research.research import Research
 from tea.research.settings import ResearchSettings
 from tea.runs.policy import AllowTrusted
@@ -181,6 +184,7 @@ async def test_a_run_without_a_record_for_four_hours_is_given_up_for_a_new_one(l
     assert (status.status, status.error) == ("failed", "stale_recovered: it wrote no record for 4 hours")
     with pytest.raises(BadInput, match="has ended"):
         await lab.tea.resume(old.run)
+    assert (await lab.tea.replay(old.run)).reason == status.error
     assert (await lab.tea.research.drive(new.run)).status == "completed"
 
 
@@ -204,6 +208,13 @@ async def test_a_stale_run_that_is_still_held_writes_nothing_any_more(lab: Any) 
     with pytest.raises(Exception, match="lease"):
         await working
     assert len(list(lab.tea.tracer.records(old.run))) == records
+    assert (await lab.tea.replay(old.run)).reason.startswith("stale_recovered")
+    other = await lab.tea.acp.update("researcher", RESEARCHER.replace("3 percent", "4 percent"))
+    try:
+        with pytest.raises(Diverged, match="now start"):
+            await lab.tea.replay(old.run, use={"agent:researcher": other.version})
+    finally:
+        await lab.tea.acp.update("researcher", RESEARCHER)
     lab.plays(plan_next=DONE)
     status = await lab.tea.research.drive(new.run)
     assert [one["status"] for one in status.state["messages"]] == ["completed", "failed", "completed", "completed"]
@@ -215,9 +226,6 @@ async def test_a_run_past_its_end_is_given_up_and_one_that_waits_for_a_person_ne
     research = Research(lab.tea, clock=lambda: datetime.now(UTC) + timedelta(hours=80))
     old = await lab.tea.research.start("Why?", conversation="past")
     tight = ResearchSettings(stale=1_000.0)
-    from tea.research.conversation import head_of, reading
-    from tea.research.guard import stale
-
     head = head_of(old.run, next(lab.tea.tracer.records(old.run)))
     run = reading(lab.tea.tracer, head)
     assert stale(run, tight, datetime.now(UTC) + timedelta(hours=80)) == "it is past its end of 72 hours"
@@ -248,6 +256,28 @@ class Researcher(Agent):
         assert done.state["plan"]["lit-0-1"]["output"].startswith("Oslo")
     finally:
         await lab.tea.acp.update("researcher", RESEARCHER)
+
+
+async def test_the_time_of_waiting_for_a_person_does_not_count_towards_the_end_of_a_run(lab: Any) -> None:  # 003: 19
+    head = Head(run="r", session="s", time="2026-01-01T00:00:00+00:00", agent="scientist", text="Why?")
+    begun = datetime.fromisoformat(head.time)
+    days = timedelta(days=10)
+    run = Reading(head=head, status="processing", world={}, last=(begun + days).isoformat())
+    assert stale(run, ResearchSettings(), begun + days) == "it is past its end of 72 hours"
+    waited = replace(run, waited=timedelta(days=8).total_seconds())
+    assert stale(waited, ResearchSettings(), begun + days) == ""
+    lab.plays(plan_next=only(3), decision="no verdict")
+    started = await lab.tea.research.start("Why?", mode="semi")
+    with pytest.raises(ApprovalNeeded):
+        await lab.tea.research.drive(started.run)
+    await lab.tea.research.answer(started.run, "stop")
+    records = list(lab.tea.tracer.records(started.run))
+    [asked] = [one for one in records if one.kind == "waiting"]
+    after = records[records.index(asked) + 1]
+    spent = datetime.fromisoformat(after.time) - datetime.fromisoformat(asked.time)
+    beginning = head_of(started.run, records[0])
+    assert beginning is not None
+    assert reading(lab.tea.tracer, beginning).waited == spent.total_seconds()
 
 
 async def test_a_run_whose_process_died_is_taken_up(lab: Any) -> None:

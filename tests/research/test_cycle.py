@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from research_kit import ANALYZER_STEP, DECIDED, analysis, literature
 
-from tea.errors import BadInput, ProviderError
+from tea.errors import ApprovalNeeded, BadInput, ProviderError
 from tea.research.conversation import states
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -212,11 +212,44 @@ async def test_each_reason_of_a_verdict_stops_and_is_recorded(lab: Any, trigger:
 @pytest.mark.parametrize("verdict", ["no JSON at all", {"go_on": True}, ProviderError("gone", fix="wait")])
 async def test_a_verdict_that_cannot_be_read_stops_and_the_person_decides(lab: Any, verdict: Any) -> None:  # 003: 14
     lab.plays(decision=verdict)
-    status = await lab.run("semi")
-    assert (status.status, status.iteration) == ("completed", 2)
-    decision = status.state["decision"]
+    research = lab.tea.research
+    started = await research.start("Why do cities grow?", mode="semi")
+    with pytest.raises(ApprovalNeeded, match="Shall the research go on"):
+        await research.drive(started.run)
+    waiting = await research.status(started.run)
+    assert (waiting.status, waiting.iteration, waiting.stale) == ("waiting", 2, "")
+    decision = waiting.state["decision"]
     assert (decision["go_on"], decision["trigger"], decision["by"]) == (False, "error", "error")
     assert "you decide" in lab.roles.asked("reply")[-1].variables["decision"]["reasoning"]
+    assert "Reply 2" in waiting.reply["text"]
+    assert not waiting.reply["final"]  # it is read before it is decided
+    assert waiting.questions[0].choices == ("continue", "stop")
+    with pytest.raises(BadInput, match="is no answer here"):
+        await research.answer(started.run, "perhaps")
+    ended = await research.answer(started.run, "stop")
+    decision = ended.state["decision"]
+    assert (ended.status, decision["go_on"], decision["trigger"], decision["by"]) == (
+        "completed", False, "error", "person",
+    )  # fmt: skip
+    assert (ended.reply["final"], ended.reply["decision"]) == (True, decision)
+    assert (await lab.tea.replay(started.run)).ok
+
+
+async def test_a_person_who_decides_to_go_on_gets_further_iterations(lab: Any) -> None:  # 003: 14
+    lab.plays(decision=lambda request, count: "no JSON" if count == 1 else {**DECIDED, "go_on": False})
+    research = lab.tea.research
+    started = await research.start("Why do cities grow?", mode="semi")
+    with pytest.raises(ApprovalNeeded):
+        await research.drive(started.run)
+    await research.tell(started.run, "Look at harbours.")
+    ended = await research.answer(started.run, "continue")
+    assert (ended.status, ended.iteration, ended.reply["final"]) == ("completed", 3, True)
+    replies = [one for one in ended.state["messages"] if one["who"] == "scientist"]
+    assert [one["final"] for one in replies] == [False, False, True]
+    assert [one["decision"]["by"] for one in replies] == ["rule", "person", "model"]
+    said = [one.variables["said"] for one in lab.roles.asked("plan")]
+    assert ["Look at harbours."] in said  # what was said meanwhile is planned for
+    assert (await lab.tea.replay(started.run)).ok
 
 
 async def test_suggestions_become_the_next_level_and_are_cleared(lab: Any) -> None:  # 003: 16

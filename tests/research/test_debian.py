@@ -1,115 +1,83 @@
-"""A scripted research in each mode over documentation packages of Debian, with a real analysis of a real table."""
+"""A scripted research in each mode over documentation packages of Debian, with a real analysis of a real table.
 
-import csv
-from collections import defaultdict
+It is killed in each of its phases, taken up by another process, replayed, branched, and compared with its origin.
+"""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from research_kit import ANALYZER_STEP, Roles, analysis, literature
+from debian import ABOUT, CORPORA, PENGUINS, means, platform_at
+from test_killed import without_stamps
 
 from tea.journal.compare import compare
-from tea.testing import platform
+from tea.platform import Platform
 
-CORPORA = ("/usr/share/doc/sqlite3", "/usr/share/doc/git-doc")  # `make corpora` installs them
-PENGUINS = Path(__file__).parents[2] / "examples" / "data" / "penguins.csv"
-QUESTIONS = ("How does strftime give the month of a date?", "What does git bisect do with a script?")
-MEANS = """
-import csv, os
-from collections import defaultdict
-found = defaultdict(list)
-for row in csv.DictReader(open("penguins.csv")):
-    if row["body_mass_g"] not in ("", "NA"):
-        found[row["species"]].append(float(row["body_mass_g"]))
-for name in sorted(found):
-    print(name, round(sum(found[name]) / len(found[name]), 1))
-"""
+KILLED = -9
+ONCE = ["planning", "working", "worked", "hypothesis", "reflection", "next plan", "reply"]
+TWICE = [*ONCE, "discovery"]  # after the second message
+PHASES = {"steering": ONCE, "semi": TWICE, "full": TWICE}
+ITERATIONS = {"steering": 1, "semi": 2, "full": 2}
 
 
-def means() -> dict[str, float]:
-    found = defaultdict[str, list[float]](list)
-    for row in csv.DictReader(PENGUINS.read_text().splitlines()):
-        if row["body_mass_g"] not in ("", "NA"):
-            found[row["species"]].append(float(row["body_mass_g"]))
-    return {name: round(sum(one) / len(one), 1) for name, one in found.items()}
+def died_in(home: Path, state: Path, mode: str, session: str, known: Sequence[str]) -> str:
+    """The next phase in which a process at the research was killed, empty for one that came to the end."""
+    program = Path(__file__).with_name("debian.py")
+    line = [sys.executable, str(program), str(home), str(state), mode, session, *known]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, KILLED), done.stderr
+    return done.stdout.strip() if done.returncode == KILLED else ""
 
 
-def analyzed(request: Any, count: int) -> Any:
-    """Compute with code, and answer with what it printed."""
-    said = str(request.messages)
-    if "STDOUT" not in said:
-        calls = [{"name": "shell_python", "arguments": {"code": MEANS}}]
-    else:
-        printed = said.split("STDOUT:")[1].split("'")[0].replace("\\n", "; ")
-        calls = [
-            {"name": "done", "arguments": {"answer": f"Mean body mass by species: {printed[:300]}", "evidence": []}}
-        ]
-    return {**ANALYZER_STEP, "calls": calls}
+def read_and_computed(state: Any, *, twice: bool) -> None:
+    plan = state["plan"]
+    assert any(one["source"].endswith("lang_datefunc.html") for one in plan["lit-0-1"]["sources"])
+    for name, mean in means().items():
+        assert f"{name} {mean}" in plan["ana-0-1"]["output"]
+    assert not twice or any("bisect" in one["source"] for one in plan["lit-1-1"]["sources"])
+    assert "lang_datefunc.html" in state["messages"][1]["text"]
 
 
-def replied(request: Any, count: int) -> Any:
-    sources = [one.split(" (")[0] for task in request.variables["tasks"] for one in task["sources"]]
-    lines = [f"Said there [1]({one})." for one in dict.fromkeys(sources)]
-    return {"text": "\n\n".join(["The means are in the data [1](penguins.csv).", *lines[:3]])}
-
-
-def wanted(request: Any, count: int) -> Any:
-    task = str(request.variables["task"])
-    return {"kind": "answer", "question": task, "queries": [task], "needs": []}
-
-
-def judged(request: Any, count: int) -> Any:
-    """Quote the longest line of each source, and want no more."""
-    claims = [
-        {"about": one["url"], "claim": "It is told.", "source": one["number"], "quote": line[:200]}
-        for one in request.variables["material"]
-        if (line := max(map(str.strip, str(one["text"]).splitlines()), key=len))
-    ]
-    return {"claims": claims, "verdict": "complete", "conflicts": [], "missing": [], "queries": [], "read": []}
-
-
-def answered(request: Any, count: int) -> Any:
-    numbers = [one["number"] for one in request.variables["evidence"]]
-    return {"answer": "It is told there.", "supported": True, "evidence": numbers, "reason": ""}
+async def branched(tea: Platform, origin: Any) -> None:
+    """Go on with a branch in another way, and compare it with its origin."""
+    branch = await tea.research.branch(origin.conversation, 2)
+    copied = await tea.research.status(branch.conversation)
+    assert copied.state["messages"] == origin.state["messages"][:2]
+    assert copied.state["plan"]["ana-0-1"] == origin.state["plan"]["ana-0-1"]
+    other = await tea.research.run("Go another way.", mode="steering", conversation=branch.conversation)
+    assert other.state["plan"]["ana-0-1"] == origin.state["plan"]["ana-0-1"]
+    assert (await tea.replay(other.run)).ok
+    found = compare(*(list(tea.tracer.records(one)) for one in (origin.run, other.run)))
+    assert not found.same
+    assert found.first is not None
+    assert (await tea.research.status(origin.conversation)).state == origin.state
 
 
 @pytest.mark.slow
-async def test_each_mode_reads_the_documentation_and_computes_from_the_table() -> None:
+@pytest.mark.parametrize("mode", list(PHASES))
+async def test_a_research_over_documentation_and_a_table_survives_a_kill_in_each_phase(
+    mode: str, tmp_path: Path
+) -> None:
     assert all(Path(one).is_dir() for one in CORPORA), "run `make corpora`"
-    tasks = [literature(QUESTIONS[0]), analysis("Mean body mass by species?", "penguins.csv")]
-    further = {"objective": "", "tasks": [literature(QUESTIONS[1])]}
-    roles = Roles(
-        plan_initial={"objective": "", "tasks": tasks},
-        plan_next=lambda request, count: further if count == 1 else {"objective": "", "tasks": []},
-        analyzer=analyzed,
-        reply=replied,
-        researcher=wanted,
-        researcher_verdict=judged,
-        researcher_answer=answered,
-    )
-    async with platform(model=roles) as tea:
-        tea.home.mkdir()
+    home, state = tmp_path / "home", tmp_path / "state"
+    home.mkdir()
+    async with platform_at(home, state) as tea:
         for one in CORPORA:
             await tea.corpus.add(one)
-        ended = {}
-        for mode, iterations in (("steering", 1), ("semi", 2), ("full", 2)):
-            roles.counts.clear()
-            status = await tea.research.run("What is said and counted?", mode=mode, files=[PENGUINS])
-            assert (status.status, status.error, status.iteration) == ("completed", "", iterations)
-            plan = status.state["plan"]
-            assert any(one["source"].endswith("lang_datefunc.html") for one in plan["lit-0-1"]["sources"])
-            for name, mean in means().items():
-                assert f"{name} {mean}" in plan["ana-0-1"]["output"]
-            if iterations > 1:
-                assert any("bisect" in one["source"] for one in plan["lit-1-1"]["sources"])
-            assert (await tea.replay(status.run)).ok
-            assert "lang_datefunc.html" in status.state["messages"][1]["text"]
-            ended[mode] = status
-        branch = await tea.research.branch(ended["full"].conversation, 2)
-        roles.counts.clear()
-        other = await tea.research.run("Go on.", mode="steering", conversation=branch.conversation)
-        assert other.state["plan"]["ana-0-1"] == ended["full"].state["plan"]["ana-0-1"]
-        runs = [list(tea.tracer.records(one)) for one in (ended["full"].run, ended["semi"].run)]
-        found = compare(*runs)
-        assert not found.same
-        assert found.first is not None
+        whole = await tea.research.run(ABOUT, mode=mode, files=[PENGUINS], conversation="whole")
+        assert (whole.status, whole.error, whole.iteration) == ("completed", "", ITERATIONS[mode])
+        read_and_computed(whole.state, twice=ITERATIONS[mode] > 1)
+    phases = list[str]()
+    while phase := await asyncio.to_thread(died_in, home, state, mode, "killed", phases):
+        phases.append(phase)
+    assert sorted(phases) == sorted(PHASES[mode])
+    async with platform_at(home, state) as tea:
+        ended = await tea.research.status("killed")
+        assert (ended.status, ended.iteration) == ("completed", whole.iteration)
+        assert without_stamps(ended.state) == without_stamps(whole.state)
+        assert (await tea.replay(ended.run)).ok
+        await branched(tea, ended)

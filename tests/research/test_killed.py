@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from killed import SESSION, steady
 
 from tea.platform import Platform
+from tea.research.research import Research
 from tea.runs.policy import AllowTrusted
 
 KILLED = -9
@@ -17,14 +19,14 @@ PHASES = ("planning", "working", "worked", "hypothesis", "reflection", "discover
 STAMPS = ("start", "end", "time", "ended", "run", "id", "job", "jobs", "report", "message", "finished")
 
 
-def platform_at(folder: Path) -> Platform:
-    return Platform(folder / "home", model=steady(), policy=AllowTrusted(), state=folder / "state")
+def platform_at(folder: Path, verdict: str = "") -> Platform:
+    return Platform(folder / "home", model=steady(verdict), policy=AllowTrusted(), state=folder / "state")
 
 
-def killed_in(folder: Path, phase: str, times: int) -> None:
+def killed_in(folder: Path, phase: str, times: int, *verdict: str) -> None:
     (folder / "home").mkdir()
     program = Path(__file__).with_name("killed.py")
-    line = [sys.executable, str(program), str(folder / "home"), str(folder / "state"), phase, str(times)]
+    line = [sys.executable, str(program), str(folder / "home"), str(folder / "state"), phase, str(times), *verdict]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert done.returncode == (KILLED if phase != "never" else 0), done.stderr
 
@@ -55,6 +57,21 @@ async def test_a_killed_research_is_taken_up_and_loses_nothing(tmp_path: Path) -
     assert sorted(state["plan"]) == ["ana-0-1", "ana-1-1", "ana-2-1", "lit-0-1", "lit-1-1", "lit-2-1"]
     assert [one["status"] for one in state["messages"]] == ["completed"] * 4
     assert [one["claim"] for one in state["discoveries"]] == ["lit-0-1 ana-0-1 lit-1-1 ana-1-1", "lit-2-1 ana-2-1"]
+
+
+async def test_a_research_that_waits_for_the_person_survives_a_kill_and_any_time(tmp_path: Path) -> None:  # 003: 14
+    killed_in(tmp_path, "waiting", 1, "no verdict")
+    async with platform_at(tmp_path, "no verdict") as tea:
+        assert (await tea.research.status(SESSION)).status == "interrupted"
+        (waiting,) = await tea.research.resume()
+        assert (waiting.status, waiting.iteration, waiting.questions[0].choices) == ("waiting", 2, ("continue", "stop"))
+    async with platform_at(tmp_path, "no verdict") as tea:
+        later = Research(tea, clock=lambda: datetime.now(UTC) + timedelta(days=30))
+        assert (await later.start("Something else", conversation=SESSION)).run == waiting.run
+        assert await later.resume() == []  # only the person can take it up
+        ended = await later.answer(SESSION, "stop")
+        assert (ended.status, ended.iteration, ended.state["decision"]["by"]) == ("completed", 2, "person")
+        assert (await tea.replay(ended.run)).ok
 
 
 @pytest.mark.slow

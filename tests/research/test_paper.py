@@ -1,6 +1,8 @@
 """The paper of a research: words as data, figures, and a bibliography of what was read."""
 
 import json
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +95,28 @@ async def test_a_citation_without_a_reference_is_refused(lab: Any) -> None:
     }  # fmt: skip
     response = await lab.tea.tcp.invoke("typeset_paper", paper)
     assert response.error["problem"] == "The citation [3] has no reference."
+
+
+def picture(side: int) -> bytes:
+    """A picture of a few bytes that takes gigabytes of memory."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(99))) + chunk(b"IEND", b"")
+
+
+async def test_a_typesetting_that_dies_is_one_error_and_writes_nothing(
+    lab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # 003: 31
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "large.png").write_bytes(picture(30_000))
+    (tmp_path / "broken.png").write_bytes(b"\x89PNG\r\n\x1a\nwords")
+    for name, problem in (("large.png", "not typeset: its process died"), ("broken.png", "failed to decode image")):
+        section = {"heading": "h", "paragraphs": [], "figures": [{"file": name, "caption": []}]}
+        paper = {"title": "T", "abstract": [], "sections": [section], "references": []}
+        response = await lab.tea.tcp.invoke("typeset_paper", paper)
+        assert response.error["code"] == "ToolError"
+        assert problem in response.error["problem"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.png", "large.png"]

@@ -1,0 +1,117 @@
+"""Counterfactuals: failed runs again with one variable changed, which shows whether that variable was the cause."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from tea.errors import BadInput, TeaError
+from tea.evaluate.scoring import JUDGED, Question, grade
+from tea.evolve.proposal import Staged
+from tea.journal.history import History
+from tea.journal.tracer import TraceRecord, as_mapping
+from tea.refs import Ref
+from tea.runs.fork import Change, Fork
+
+if TYPE_CHECKING:
+    from tea.components.manifest import Manifest
+    from tea.evaluate.task_set import PlacedTask
+    from tea.platform import Platform
+    from tea.runs.outcome import Outcome
+
+_RECOVERED = ("rerun", "snapshot")  # environments brought back as they were at any step
+How = Literal["fork", "whole run"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counterfactual:
+    """A failed run, carried out otherwise.
+
+    Args:
+        task: Id of its task.
+        origin: Id of the failed run.
+        run: Id of the other one, empty where it could not end.
+        how: `fork` from before the first use of what changed, else a `whole run`.
+        why: The reason for that choice.
+        right: Whether it gave the right answer.
+        answer: Its answer, or why it has none.
+    """
+
+    task: str
+    origin: str
+    run: str
+    how: How
+    why: str
+    right: bool
+    answer: Any
+
+
+async def counterfactual(platform: Platform, origin: str, task: PlacedTask, staged: Staged) -> Counterfactual | None:
+    """Carry out a failed run with other versions, and return what came of it; None where only a judge could tell.
+
+    It is a fork from before the first use of what changed, where all environments used by then come back as they
+    were; else all of the run is done anew.
+
+    Args:
+        platform: Made the run.
+        origin: Id of the run.
+        task: Its task.
+        staged: The other versions.
+    """
+    if task.task.scorer in JUDGED:
+        return None
+    history = await asyncio.to_thread(lambda: History.of(origin, platform.tracer.records(origin), ""))
+    why = await _obstacle(platform, history, staged)
+    how: How = "whole run" if why else "fork"
+    why = why or "all environments before the first use come back as they were"
+    try:
+        forks = how == "fork"
+        outcome = await (platform.fork(origin, use=staged.use) if forks else _anew(platform, history, task, staged))
+    except TeaError as error:
+        return Counterfactual(task=task.id, origin=origin, run="", how=how, why=why, right=False, answer=error.problem)
+    right = outcome.ok and await _right(task, outcome)
+    answer = outcome.answer if outcome.ok else outcome.reason
+    return Counterfactual(task=task.id, origin=origin, run=outcome.run, how=how, why=why, right=right, answer=answer)
+
+
+async def _right(task: PlacedTask, outcome: Outcome) -> bool:
+    asked = Question(task=task.task.task, answer=outcome.answer, expected=task.task.expected, options=task.task.options)
+    return (await grade(task.task.scorer, asked)).score >= 1
+
+
+async def _anew(platform: Platform, history: History, task: PlacedTask, staged: Staged) -> Outcome:
+    """Carry out all of a run with its own versions, but for the changed ones."""
+    pinned = {pin.asked: pin.exact[0] for pin in history.pins if "@" not in pin.asked}
+    used = {**history.task.use, **pinned, **staged.use}
+    given = history.task.model_copy(update={"use": used, "id": None, "session": None})
+    return await platform.execute(given, task.paths)
+
+
+async def _obstacle(platform: Platform, history: History, staged: Staged) -> str:
+    """Return why a run cannot be forked from before the first use of what changes, empty where it can be."""
+    changed: dict[str, Manifest] = {}
+    for name, version in staged.use.items():
+        ref = Ref.parse(name)
+        changed[name] = await platform.libraries[ref.kind].info(ref.at(version))
+    try:
+        fork = Fork.of(history, None, Change(use=changed))
+    except BadInput as error:
+        return error.problem
+    for name in dict.fromkeys(_environments(fork.kept)):
+        ref = Ref.parse(name)
+        pinned = next((pin.exact[0] for pin in history.pins if pin.asked == name), None)
+        recovery = (await platform.libraries["environment"].info(ref.at(pinned))).recovery
+        if recovery not in _RECOVERED:
+            return f"{name} was used before, and its recovery is {recovery!r}"
+    return ""
+
+
+def _environments(records: Iterable[TraceRecord]) -> Iterator[str]:
+    """Yield the environments that records call, as `environment:name`."""
+    for one in records:
+        data: Mapping[str, Any] = as_mapping(one.data)
+        target = str(data.get("target", "")) if one.kind in ("start", "evidence") else ""
+        if target.startswith("environment:"):
+            yield str(Ref.parse(target.partition("#")[0]).at(None))

@@ -1,0 +1,75 @@
+"""The description of datasets that nobody reads as text: pictures and PDF files, seen or read by parsers."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+from research_kit import literature
+
+from tea.models.manager import ModelConfig
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+WORDS = "Harbour of Oslo 1950"
+DONE = {"objective": "", "tasks": []}
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> list[Path]:
+    """A photograph with metadata and letters, and the same as a scanned page."""
+    image = Image.new("RGB", (600, 200), "white")
+    ImageDraw.Draw(image).text((20, 60), WORDS, fill="black", font=ImageFont.load_default(48))
+    about = image.getexif()
+    about[0x010F] = "Lightbox"
+    image.save(tmp_path / "map.png", exif=about)
+    image.save(tmp_path / "scan.pdf")
+    return [tmp_path / "map.png", tmp_path / "scan.pdf"]
+
+
+def described(request: Any, count: int) -> Any:
+    return {"descriptions": [{"name": one["name"], "description": "Seen."} for one in request.variables["datasets"]]}
+
+
+async def test_pictures_and_scans_are_described_by_metadata_and_letters(
+    lab: Any, pictures: list[Path]
+) -> None:  # 003: 5
+    lab.plays(plan_initial={"objective": "", "tasks": [literature()]}, plan_next=DONE, datasets=described)
+    status = await lab.run(files=pictures)
+    facts = {name: one["facts"] for name, one in status.state["datasets"].items()}
+    assert facts["map.png"].startswith("png, ")
+    letters = [WORDS] if shutil.which("tesseract") else ["`ocr` recognises"]  # a program of the system
+    for words in ("width: 600", "height: 200", "Make: Lightbox", *letters):
+        assert words in facts["map.png"]
+    for words in ("pdf, ", "pages: 1", *letters):
+        assert words in facts["scan.pdf"]
+    (asked,) = lab.roles.asked("datasets")
+    assert [part.type for one in asked.messages for part in one.content if part.type != "text"] == []
+
+
+async def test_a_picture_whose_letters_cannot_be_recognised_is_described_by_its_metadata(
+    lab: Any, pictures: list[Path]
+) -> None:  # 003: 5
+    lab.plays(plan_initial={"objective": "", "tasks": [literature()]}, plan_next=DONE, datasets=described)
+    broken = pictures[0].with_name("broken.png")
+    broken.write_bytes(pictures[0].read_bytes()[:200])
+    status = await lab.run(files=[broken])
+    facts = status.state["datasets"]["broken.png"]["facts"]
+    assert "Make: Lightbox" in facts
+    assert "Letters in it were not read" in facts
+
+
+@pytest.mark.parametrize(
+    ("senses", "shown"), [(("vision",), ["image"]), (("vision", "files"), ["image", "file"]), ((), [])]
+)
+async def test_a_model_that_sees_is_shown_what_it_describes(
+    lab: Any, pictures: list[Path], senses: tuple[str, ...], shown: list[str]
+) -> None:  # 003: 5
+    lab.plays(plan_initial={"objective": "", "tasks": [literature()]}, plan_next=DONE, datasets=described)
+    name = "seer-" + "-".join(senses)
+    lab.tea.models.add(ModelConfig(name=name, provider="given", capabilities=("tools", *senses)), lab.roles)
+    status = await lab.run(files=pictures, model=name)
+    (asked,) = lab.roles.asked("datasets")
+    assert [part.type for one in asked.messages for part in one.content if part.type != "text"] == shown
+    assert {one["description"] for one in status.state["datasets"].values()} == {"Seen."}
