@@ -64,5 +64,5 @@ $(VENV)/test.stamp: $(VENV)/core.stamp
 	touch $@
 
 $(VENV)/browser.stamp: $(VENV)/test.stamp
-	$(INSTALL) --editable '.[test,browser,textgrad]'
+	$(INSTALL) --editable '.[test,browser,textgrad,wasm]'
 	touch $@

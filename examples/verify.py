@@ -1,12 +1,15 @@
 """Recomputes the expected answer of every example with pandas, apart from the product: `python examples/verify.py`."""
 
+import hashlib
 import json
+import random
 import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 EXAMPLES = Path(__file__).resolve().parent
@@ -96,6 +99,73 @@ def tai_in_1999() -> int:
     return int(seconds[seconds["date"] < "1999-06-01"]["tai_minus_utc_after"].iloc[-1])
 
 
+def hash_of_primes() -> str:
+    sieve = np.ones(600, dtype=bool)
+    sieve[:2] = False
+    for one in range(2, 25):
+        sieve[one * one :: one] = False
+    return hashlib.sha256(",".join(map(str, np.flatnonzero(sieve)[:100])).encode()).hexdigest()
+
+
+def unlucky_fridays() -> int:
+    days = pd.date_range("1900-01-01", "1999-12-31")
+    return int(((days.day == 13) & (days.day_of_week == 4)).sum())
+
+
+def dry_spell() -> int:
+    dry = table("seattle-weather.csv")["precipitation"] == 0
+    return int(dry.groupby((~dry).cumsum()).sum().max())
+
+
+def partitions(total: int) -> int:
+    """Count them by the recurrence of Euler with pentagonal numbers."""
+    found = [1]
+    for n in range(1, total + 1):
+        signed = [(1 if k % 2 else -1, k * (3 * k + side) // 2) for k in range(1, n + 1) for side in (-1, 1)]
+        found.append(sum(sign * found[n - step] for sign, step in signed if step <= n))
+    return found[total]
+
+
+def highest_wheat() -> int:
+    prices = pd.DataFrame(json.loads((DATA / "wheat.json").read_text()))
+    return int(prices.loc[prices["wheat"].idxmax(), "year"])
+
+
+def sevens() -> int:
+    bits = random.Random(2024).getrandbits
+
+    def die() -> int:
+        while (found := bits(3)) >= 6:
+            pass
+        return found + 1
+
+    return sum(die() + die() == 7 for _ in range(10_000))
+
+
+def deaths_by_year() -> list[int]:
+    deaths = pd.DataFrame(json.loads((DATA / "crimea.json").read_text()))
+    sums = deaths[["disease", "wounds", "other"]].groupby(deaths["date"].str[:4]).sum().sum(axis=1)
+    return [int(one) for one in sums.sort_index()]
+
+
+def frequent_words() -> list[str]:
+    words = pd.Series((DATA / "constitution.txt").read_text(encoding="ascii").lower()).str.findall(r"[a-z]+").explode()
+    return [str(one) for one in words[words.str.len() >= 9].value_counts().index[:3]]
+
+
+def base_36() -> str:
+    text = np.base_repr(2**200, 36).lower()
+    assert int(text, 36) == 2**200
+    return text
+
+
+def middle_of_numbers() -> int:
+    numbers = [1]
+    while len(numbers) < 200_000:
+        numbers.append((1664525 * numbers[-1] + 1013904223) % 2**32)
+    return int(np.partition(np.array(numbers), 99_999)[99_999])
+
+
 ANSWERS: dict[str, Callable[[], Any]] = {
     "demo": country_with_most_time_zones,
     "airports_in_texas": lambda: int((table("airports.csv")["state"] == "TX").sum()),
@@ -114,6 +184,21 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "snow_days": snow,
     "tai_offset": tai_in_1999,
     "tungsten": tungsten,
+    "primes_hash": hash_of_primes,
+    "file_checksum": lambda: hashlib.sha256((DATA / "elements.csv").read_bytes()).hexdigest(),
+    "unlucky_fridays": unlucky_fridays,
+    "two_clocks": lambda: str(pd.Timestamp("2024-02-28 22:50") + pd.Timedelta(minutes=9 * 60 + 15))[:16],
+    "dry_spell": dry_spell,
+    "tail_numbers": lambda: int(table("planes.csv")["tailnum"].str.fullmatch(r"N\d{3}[A-Z]{2}").sum()),
+    "partitions": lambda: partitions(100),
+    "wheat_chart": highest_wheat,
+    "dice": sevens,
+    "deaths_by_year": deaths_by_year,
+    "frequent_words": frequent_words,
+    "hilbert": lambda: 6**2,
+    "base_36": base_36,
+    "sorted_numbers": middle_of_numbers,
+    "leap_tests": lambda: [year for year in range(1600, 2401) if year % 400 == 0],
     "wingspan": no_wingspan,
 }
 

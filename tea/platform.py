@@ -401,7 +401,8 @@ class Platform:
         return self._sandboxes()
 
     def _sandboxes(self) -> Sandboxes:
-        from tea.sandbox.levels import Sandboxes, cache_folder
+        from tea.sandbox.folder import cache_folder
+        from tea.sandbox.levels import Sandboxes
 
         return Sandboxes(self.settings.sandbox, cache_folder())
 

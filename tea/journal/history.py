@@ -134,13 +134,16 @@ class History:
 
     @property
     def sandboxed(self) -> Mapping[str, bool]:
-        """Whether each agent or tool with a scope worked in a sandbox, by its exact ref."""
+        """Whether each component with a scope worked in a sandbox, by its exact ref.
+
+        An action that was one effect stands by itself, with its operation: with a scope, it worked in a sandbox.
+        """
         found: dict[str, bool] = {}
         for one in self.records:
             data = as_mapping(one.data)
             if one.kind == "note" and data["kind"] == "enter":
                 found.setdefault(str(as_mapping(data["data"]).get("ref", "")).partition("#")[0], False)
-            elif one.kind == "start" and data["kind"] == PROGRAM:
+            elif one.kind == "start" and data["kind"] in (PROGRAM, "environment"):
                 found[str(data["target"])] = True
         return found
 

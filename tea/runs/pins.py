@@ -129,7 +129,7 @@ class Pins:
         Args:
             pins: What it pinned, as recorded.
             instead: Selectors of other versions, by `kind:name`.
-            sandboxed: Whether each of its agents worked in a sandbox, by exact ref; that stays, whoever is trusted now.
+            sandboxed: Whether each component worked in a sandbox, by exact ref; that stays, whoever is trusted now.
 
         Raises:
             UnknownComponent: One of them is not there.
@@ -169,10 +169,16 @@ class Pins:
         """
         found = self._definitions.get(exact_of(config))
         if found is None:
-            placed = self._sandboxed.get(str(config.ref))
+            placed = self._placed(config)
             loaded = await self._libraries[config.kind].definition(config, sandboxed_then=placed)
             found = self._definitions.setdefault(exact_of(config), loaded)
         return found
+
+    def _placed(self, config: Manifest) -> bool | None:
+        """Return whether a version with a scope worked in a sandbox earlier in this run, None if it did not work."""
+        scopes = [name for name, one in config.operations.items() if one.traits.scope]
+        acted = config.kind == "environment" and any(f"{config.ref}#{name}" in self._sandboxed for name in scopes)
+        return True if acted else self._sandboxed.get(str(config.ref))
 
     def loaded(self, config: Manifest) -> Definition:
         """Return the definition of a version with a scope, loaded when it was found."""

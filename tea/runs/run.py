@@ -214,7 +214,11 @@ class Run:
     def _call_of(self, config: Manifest, ref: Ref) -> CallRequest:
         """Return a call of an operation of a version, still without arguments and caller."""
         operation = self._servers[ref.kind].operation(ref)
-        return CallRequest.to(config, operation, self.run_config.principal, self.id, self.session)
+        call = CallRequest.to(config, operation, self.run_config.principal, self.id, self.session)
+        if not call.traits.scope:
+            return call
+        carried = self.pins.loaded(config).operations[call.operation].signature.traits
+        return replace(call, traits=replace(call.traits, scope=carried.scope))
 
     async def call_within(
         self,

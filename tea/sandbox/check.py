@@ -15,6 +15,7 @@ from tea.sandbox.scene import Scene, planted
 from tea.sandbox.session import Sandbox, opened
 from tea.sandbox.settings import MOVED, LevelName, Limits
 from tea.sandbox.trials import TRIALS, Stage
+from tea.sandbox.wasm import Unsupported
 
 LIMITS = Limits(memory_mb=128, cpu_seconds=2, call_seconds=6, disk_mb=16, processes=16, output_kb=100)
 Outcome = Literal["held", "broke", "absent"]
@@ -75,6 +76,8 @@ async def check(level: Level, *, heavy: bool = True) -> AsyncGenerator[Checked]:
                 try:
                     async with asyncio.timeout(60):
                         outcome = await trial.run(stage)
+                except Unsupported as error:
+                    outcome = f"absent: {error.problem}"
                 except (ToolError, TimeoutError) as error:
                     outcome = f"broke: {error}"
                 yield _checked(level, name, trial.words, trial.claim, outcome)

@@ -28,6 +28,12 @@ class Folder:
         os.close(self._lock)
 
 
+def cache_folder() -> Path:
+    """Return the account's folder for reproducible data: `XDG_CACHE_HOME/tea`, or the usual one."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return Path(base) / "tea" if base else Path.home() / ".cache" / "tea"
+
+
 def sweep() -> None:
     """Remove the folders of this account left by processes now gone."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):

@@ -13,7 +13,8 @@ from zlib import crc32
 from tea.errors import ToolError
 from tea.sandbox.inside import kernel, start
 from tea.sandbox.layout import INSTALLED, PACKAGES, PROGRAMS, PYTHON, TEMPORARY, WORKSPACE, Layout, enclosing
-from tea.sandbox.settings import MOVED, LevelName, Limits
+from tea.sandbox.settings import MOVED, WASM, LevelName, Limits
+from tea.sandbox.wasm import guest
 
 BUBBLEWRAP = "bwrap"
 _ACCOUNTS = range(61_184, 65_520)  # which no person and no service has (systemd gives them out for a while, too)
@@ -58,9 +59,9 @@ def account(layout: Layout, level: LevelName) -> int | None:
     """Return the account for running code if this process is root: nobody's; None to keep the present one.
 
     It is one for each workspace, since several sandboxes may work in one. A level that moves nothing can only use it
-    where it may reach the interpreter.
+    where it may reach the interpreter. Where the kernel holds nothing, an account would not either.
     """
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 or level == WASM:
         return None
     moved = level in MOVED
     reached = (layout.interpreter, sys.base_prefix, str(Path(__file__).parent), str(layout.folder))
@@ -126,7 +127,14 @@ def _folders(target: str, known: set[str]) -> list[str]:
     return [word for one in new for word in ("--perms", "0755", "--dir", one)]
 
 
-def plan(layout: Layout, level: LevelName, limits: Limits, user: int | None, base: int | None) -> dict[str, Any]:
+def plan(
+    layout: Layout,
+    level: LevelName,
+    limits: Limits,
+    user: int | None,
+    base: int | None,
+    runtime: Path | None = None,
+) -> dict[str, Any]:
     """Return the first message to the process inside.
 
     Args:
@@ -135,6 +143,7 @@ def plan(layout: Layout, level: LevelName, limits: Limits, user: int | None, bas
         limits: What may be used.
         user: The account to go on as.
         base: Bytes that the folders took at the session's beginning, where that was counted.
+        runtime: What executes code that is not the machine's own.
     """
     moved = level in MOVED
     at = {one: one if moved else layout.place(one) for one in (WORKSPACE, TEMPORARY, INSTALLED, PACKAGES, PYTHON)}
@@ -149,8 +158,9 @@ def plan(layout: Layout, level: LevelName, limits: Limits, user: int | None, bas
         "packages": at[INSTALLED],
         "path": [at[INSTALLED], at[PACKAGES], at[PYTHON]],
         "limits": _in_bytes(limits),
-        "families": list(families) if level != "rlimits" and kernel.can_filter() else None,
+        "families": list(families) if level not in ("rlimits", WASM) and kernel.can_filter() else None,
         "rules": None,
+        "guest": None if runtime is None else guest(layout, limits, environment(layout, moved=True), runtime),
         "base": base,
         "shm": _SHARED_MEMORY,
     }

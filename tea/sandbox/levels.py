@@ -19,7 +19,8 @@ from tea.errors import BadInput, TeaError, ToolError
 from tea.sandbox.launch import BUBBLEWRAP
 from tea.sandbox.layout import Layout
 from tea.sandbox.packages import declared, importable
-from tea.sandbox.settings import LEVELS, LevelName, Limits, SandboxSettings
+from tea.sandbox.settings import LEVELS, WASM, LevelName, Limits, SandboxSettings
+from tea.sandbox.wasm import EXTRA, missing, parts, portable
 from tea.types import JsonObject
 
 CACHE = "sandbox.json"
@@ -34,6 +35,7 @@ _PROBED = {
 _NEEDED: Mapping[LevelName, tuple[str, ...]] = {
     "bubblewrap": ("fs", "net", "pids", "memory"),
     "namespaces": ("fs", "net", "pids", "memory"),
+    "wasm": ("fs", "net", "pids", "memory", "syscalls"),
     "landlock": ("fs", "memory"),
     "rlimits": ("memory",),
 }
@@ -141,7 +143,11 @@ class Sandboxes:
 
     async def importable(self) -> list[str]:
         """Return the import names of the packages given to code, without those needed by them."""
-        return await asyncio.to_thread(importable, self.settings.packages)
+        found = await asyncio.to_thread(importable, self.settings.packages)
+        if await self.name() != WASM:
+            return found
+        paths = await asyncio.to_thread(lambda: portable(declared(self.settings.packages)))
+        return [one for one in found if one in {path.name for path in paths}]
 
     async def parser_terms(self) -> JsonObject:
         """Return the terms of a sandbox for our own parsers of foreign bytes: the strongest level present.
@@ -153,7 +159,7 @@ class Sandboxes:
             ToolError: No level is present at all.
         """
         for name in reversed(LEVELS):
-            if (found := await self.level(name)).present:
+            if name != WASM and (found := await self.level(name)).present:  # parsers have native parts
                 break
         else:
             problem = "No file is parsed: this machine has no sandbox at all."
@@ -188,8 +194,10 @@ class Sandboxes:
             if below
             else ""
         )
+        less = f", or for Python alone: {EXTRA.install_command}" if self.settings.accepts(WASM) and missing() else ""
         return ToolError(
-            f"No code is run: this machine has no sandbox of the level {accepted} or better.", fix=f"{first}{other}."
+            f"No code is run: this machine has no sandbox of the level {accepted} or better.",
+            fix=f"{first}{less}{other}.",
         )
 
 
@@ -197,6 +205,8 @@ async def probe(name: LevelName) -> Level:
     """Try a level: start it, make the attacks to be held, and return those held."""
     if name == "bubblewrap" and shutil.which(BUBBLEWRAP) is None:
         return Level(name=name, present=False, problem="bubblewrap is not installed.")
+    if name == WASM and (words := missing()):
+        return Level(name=name, present=False, problem=words)
     from tea.sandbox.scene import planted
     from tea.sandbox.session import opened
 
@@ -276,6 +286,7 @@ def machine() -> str:
         shutil.which(BUBBLEWRAP),
         Layout(folder=Path(), workspace="").interpreter,
         "/proc/sys/kernel/random/boot_id",
+        *map(str, parts()),
     ]
     for path in filter(None, paths):
         with suppress(OSError):
@@ -289,12 +300,6 @@ def _held(outcome: str) -> bool:
     from tea.sandbox.inside.attacks.attack import HELD
 
     return outcome == HELD or outcome.startswith("absent")
-
-
-def cache_folder() -> Path:
-    """Return the account's folder for reproducible data: `XDG_CACHE_HOME/tea`, or the usual one."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return Path(base) / "tea" if base else Path.home() / ".cache" / "tea"
 
 
 def _kept(cache: Path | None, mark: str) -> dict[LevelName, Level]:

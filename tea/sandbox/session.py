@@ -22,7 +22,8 @@ from tea.sandbox.launch import STARTING, account, command, plan
 from tea.sandbox.layout import INSTALLED, INSTALLER, TEMPORARY, WHEELS, WORKSPACE, Layout
 from tea.sandbox.process import SandboxProcess
 from tea.sandbox.relay import Hear, Relay, first_of
-from tea.sandbox.settings import MOVED, LevelName, Limits
+from tea.sandbox.settings import MOVED, WASM, LevelName, Limits
+from tea.sandbox.wasm import compiled, unsupported
 from tea.threads import Threads
 from tea.types import JsonObject
 
@@ -293,6 +294,7 @@ class Sandbox(SandboxProcess):
         self, request: dict[str, Any], seconds: float, relay: Relay | None = None
     ) -> tuple[dict[str, Any], bool]:
         """Send a request once it is its turn; return its answer, and whether earlier definitions are gone."""
+        unsupported(self.level, request["what"])
         async with self._lock:
             lost = self._lost
             self._lost = False
@@ -342,6 +344,9 @@ class Sandbox(SandboxProcess):
             ToolError: It did not come to its end.
         """
         why = answer["why"] or answer.get("stopped")
+        for one in (answer["stdout"], answer["stderr"]) if self.level == WASM else ():
+            if "file" in one:
+                one["file"] = one["file"].replace(self._place(TEMPORARY), TEMPORARY)
         ran = Ran(
             stdout=_printed(answer["stdout"]),
             stderr=_printed(answer["stderr"]),
@@ -370,7 +375,10 @@ class Sandbox(SandboxProcess):
         await self._threads.run(lambda: self._layout.prepare(self._user))
         await self._threads.run(self._own)
         line = command(self._layout, self.level)
-        told = plan(self._layout, self.level, self._limits, self._user, self._base)
+        runtime = await self._threads.run(compiled) if self.level == WASM else None
+        told = await self._threads.run(
+            lambda: plan(self._layout, self.level, self._limits, self._user, self._base, runtime)
+        )
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *line,

@@ -10,10 +10,11 @@ from typing import Any, Literal, cast, get_args
 
 from tea.errors import BadInput
 
-LevelName = Literal["rlimits", "landlock", "namespaces", "bubblewrap"]
+LevelName = Literal["rlimits", "landlock", "wasm", "namespaces", "bubblewrap"]
 LEVELS: tuple[LevelName, ...] = get_args(LevelName)  # the weakest first
 MOVED: tuple[LevelName, ...] = ("namespaces", "bubblewrap")  # they show code a file system of its own
-LEAST: LevelName = "namespaces"
+WASM: LevelName = "wasm"  # Python alone, held by its runtime in place of the kernel
+LEAST: LevelName = WASM
 # What code is given where the operator names nothing, as far as it is installed beside tea.
 USUAL = ("matplotlib", "numpy", "openpyxl", "pandas", "pillow", "pyyaml", "scipy", "sympy")
 _WHERE = "[sandbox] of tea.toml"
@@ -53,7 +54,7 @@ class SandboxSettings:
     """The operator's decisions about sandboxes.
 
     Args:
-        least: The weakest level that may run code; None where nothing was decided, which is `namespaces`.
+        least: The weakest level that may run code; None where nothing was decided, which is `wasm`.
         limits: What one session may use.
         packages: Installed distributions that code may import; None for the usual ones that are installed.
         wheels: Folder of wheels that sessions may install from.

@@ -10,7 +10,7 @@ import secrets
 import signal
 import sys
 from asyncio.subprocess import PIPE, create_subprocess_exec
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,16 @@ from typing import Any
 
 from tea.errors import ToolError
 from tea.sandbox.inside.attacks.attack import HELD, absent, broke
+from tea.sandbox.inside.wasm import CHANNEL
 from tea.sandbox.scene import Scene
 from tea.sandbox.session import Sandbox, opened
-from tea.sandbox.settings import MOVED, LevelName, Limits
+from tea.sandbox.settings import MOVED, WASM, LevelName, Limits
 from tea.types import JsonObject
 
 _WAIT_SECONDS = 5.0
 _LOOK_SECONDS = 0.02
+_CHANNEL = f"socket.socket(socket.AF_INET, socket.SOCK_STREAM, 0, {CHANNEL}).send"  # at the level without a kernel
+_LACKS = ("AttributeError", "ModuleNotFoundError")  # a function or a module that a level does not have
 _SLACK = 128 << 20  # what interpreters themselves take, and what is taken between two looks
 
 
@@ -94,23 +97,26 @@ async def left_after_the_end(stage: Stage) -> str:
     mark = _mark()
     code = f"import subprocess\nsubprocess.Popen(['/bin/sleep', '{mark}'], start_new_session=True)\n"
     async with opened(stage.terms) as sandbox:
+        await sandbox.python("1")
+        there = _below(sandbox.process or 0)
         running = asyncio.ensure_future(sandbox.python(f"{code}import time; time.sleep(60)"))
         await asyncio.sleep(0.2)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
-    return await _gone(mark)
+    return await _gone(mark, there)
 
 
 @trial("limits")
 async def left_after_the_host(stage: Stage) -> str:
     """Live on after the process running tea is killed."""
     mark = _mark()
+    work = "python('while True: pass')" if stage.level == WASM else f"bash('sleep {mark}; sleep {mark}')"
     program = (
         "import asyncio, json, sys\nfrom tea.sandbox.session import Sandbox\n"
         "async def main():\n"
         "    sandbox = await Sandbox.open(json.loads(sys.stdin.readline()))\n"
-        f"    running = asyncio.ensure_future(sandbox.bash('sleep {mark}; sleep {mark}'))\n"
-        "    await asyncio.sleep(0.2)\n    print('there', flush=True)\n    await running\n"
+        f"    running = asyncio.ensure_future(sandbox.{work})\n"
+        "    await asyncio.sleep(0.2)\n    print(sandbox.process, flush=True)\n    await running\n"
         "asyncio.run(main())\n"
     )
     host = await create_subprocess_exec(sys.executable, "-c", program, stdin=PIPE, stdout=PIPE)
@@ -119,11 +125,12 @@ async def left_after_the_host(stage: Stage) -> str:
         assert host.stdout is not None
         host.stdin.write(json.dumps(stage.terms).encode() + b"\n")
         said = await host.stdout.readline()
+        there = _below(int(said or 0))
     finally:
         with suppress(ProcessLookupError):
             host.send_signal(signal.SIGKILL)
         await host.wait()
-    return await _gone(mark) if said else absent("the host did not start")
+    return await _gone(mark, there) if said else absent("the host did not start")
 
 
 @trial("limits")
@@ -145,7 +152,9 @@ async def forged_answer(stage: Stage) -> str:
         await sandbox.python("kept = 1")
         for data in (r"b'\x00\x00\x00\x02{}'", r"b'\xff' * 100", r"b'\x7f\xff\xff\xff' + b'x' * 100000"):
             try:
-                await sandbox.python(f"import os, time; os.write(3, {data}); time.sleep(30)")
+                write = _CHANNEL if stage.level == WASM else "os.write"
+                given = data if stage.level == WASM else f"3, {data}"
+                await sandbox.python(f"import os, socket, time; {write}({given}); time.sleep(30)")
             except ToolError:
                 pass
             else:
@@ -158,8 +167,9 @@ async def forged_answer(stage: Stage) -> str:
 @trial("limits")
 async def silent_interpreter(stage: Stage) -> str:
     """End the way to the supervisor, and the interpreter."""
+    ways = ("import os; os._exit(0)", "import os; os.close(3)", "import ctypes; ctypes.string_at(0)")
     async with opened(stage.terms) as sandbox:
-        for code in ("import os; os.close(3)", "import os; os._exit(0)", "import ctypes; ctypes.string_at(0)"):
+        for code in ways[:1] if stage.level == WASM else ways:  # there the way is no descriptor, and no memory is named
             if await _suppressed(sandbox.python(code)) is not None:
                 return broke("it is said to have ended well")
             if (await sandbox.python("40 + 2")).result != "42":
@@ -183,9 +193,11 @@ async def planted_modules(stage: Stage) -> str:
     async with opened(stage.terms) as sandbox:
         await sandbox.python(plant)
         await sandbox.end()
-        await _suppressed(sandbox.bash("true"))
-        imported = (await sandbox.bash("ls imported")).exit == 0
-        await sandbox.bash("/bin/rm -f *.py imported")
+        await _suppressed(sandbox.python("1") if stage.level == WASM else sandbox.bash("true"))
+        imported = (stage.scene.workspace / "imported").exists()
+        await sandbox.end()
+        for path in (*stage.scene.workspace.glob("*.py"), *stage.scene.workspace.glob("imported")):
+            path.unlink()
         return broke("the supervisor imported one") if imported else HELD
 
 
@@ -208,6 +220,8 @@ async def odd_names(stage: Stage) -> str:
     code = "open(b'\\xff\\xfe\\n', 'w').close()\nclass Odd:\n    def __repr__(self): return '\\udcff'\nOdd()"
     async with opened(stage.terms) as sandbox:
         ran = await sandbox.python(code)
+        if ran.raised:
+            return absent(f"a file cannot have such a name ({ran.raised})")
         await sandbox.python("import os; os.unlink(b'\\xff\\xfe\\n')")
     json.dumps([ran.result, ran.files], ensure_ascii=False).encode()
     return HELD if ran.files else broke("the file is not told")
@@ -216,6 +230,8 @@ async def odd_names(stage: Stage) -> str:
 @trial("limits", heavy=True)
 async def hidden_folders(stage: Stage) -> str:
     """Fill the disk in unreadable folders, and below paths of excessive length."""
+    if stage.level == WASM:
+        return absent("a folder has no mode there, and no path is longer than the kernel takes")
     write = "for n in range(400): open(f'{n}.bin', 'wb').write(bytes(1 << 20))\nimport time; time.sleep(5)"
     ways = (
         "import os\nos.mkdir('closed'); os.chdir('closed'); os.chmod('.', 0o300)\n",
@@ -224,7 +240,7 @@ async def hidden_folders(stage: Stage) -> str:
     async with opened(stage.terms) as sandbox:
         for way in ways:
             outcome = await _stopped(sandbox, way + write)
-            await sandbox.bash("/bin/rm -rf closed ddd*")
+            await _clear(stage)
             if outcome != HELD:
                 return outcome
     return HELD
@@ -251,15 +267,15 @@ async def files_outlive_interpreters(stage: Stage) -> str:
     """Lose the session's files with the interpreter."""
     async with opened(stage.terms) as sandbox:
         await sandbox.python("open('kept.txt', 'w').write('kept')")
-        await _suppressed(sandbox.python("import os; os.kill(os.getpid(), 9)"))
-        return HELD if (await sandbox.bash("cat kept.txt")).stdout.text == "kept" else broke("they are gone")
+        await _suppressed(sandbox.python("import os; os._exit(9)"))
+        return HELD if await _suppressed(sandbox.python("open('kept.txt').read()")) == "'kept'" else broke("gone")
 
 
 @trial("limits")
 async def binary_output(stage: Stage) -> str:
     """Print binary data."""
     async with opened(stage.terms) as sandbox:
-        ran = await sandbox.bash("head -c 5000 /dev/urandom; printf '\\x00\\x1b]0;x\\x07\\xff'")
+        ran = await sandbox.python("import os; os.write(1, os.urandom(5000) + b'\\x00\\x1b]0;x\\x07\\xff')")
         return HELD if ran.stdout.size >= 5000 else broke(f"{ran.stdout.size} bytes")
 
 
@@ -268,7 +284,7 @@ async def long_output(stage: Stage) -> str:
     """Print more than is answered at once."""
     async with opened(stage.terms) as sandbox:
         ran = await sandbox.python("print('x' * 999_999)")
-        size = int((await sandbox.bash(f"wc -c < {ran.stdout.file}")).stdout.text)
+        size = int((await sandbox.python(f"import os; os.stat({ran.stdout.file!r}).st_size")).result)
         told = ran.stdout.cut and len(ran.stdout.text) <= stage.limits.output_kb * 1000 and size == 1_000_000
         return HELD if told and ran.notes else broke(f"{len(ran.stdout.text)} shown, {size} in the file")
 
@@ -276,12 +292,16 @@ async def long_output(stage: Stage) -> str:
 @trial("limits")
 async def sleep_for_ever(stage: Stage) -> str:
     """Do nothing for ever."""
-    terms = {**stage.terms, "limits": {**stage.limits.to_json(), "call_seconds": 1}}
+    seconds = 4 if stage.level == WASM else 1  # there the next call begins with a start
+    terms = {**stage.terms, "limits": {**stage.limits.to_json(), "call_seconds": seconds}}
     async with opened(terms) as sandbox:
         await sandbox.python("kept = 1")
         if await _suppressed(sandbox.python("import time; time.sleep(1000)")) is not None:
             return broke("it ended well")
-        return HELD if await _suppressed(sandbox.python("kept")) == "1" else broke("what was defined is gone")
+        after = await _suppressed(sandbox.python("40 + 2" if stage.level == WASM else "kept"))
+        if stage.level == WASM:  # where nothing interrupts code, what was defined ends with it, which its error says
+            return HELD if after == "42" else broke("the next call fails")
+        return HELD if after == "1" else broke("what was defined is gone")
 
 
 @trial("limits", heavy=True)
@@ -289,7 +309,12 @@ async def compute_for_ever(stage: Stage) -> str:
     """Compute for ever, deaf to interruptions, in several processes."""
     deaf = "import os, signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nos.fork()\nwhile True: pass"
     async with opened(stage.terms) as sandbox:
-        for call in (sandbox.python(deaf), sandbox.bash("trap '' INT TERM; while :; do :; done & while :; do :; done")):
+        if stage.level == WASM:
+            calls = [sandbox.python("while True: pass")]
+        else:
+            line = "trap '' INT TERM; while :; do :; done & while :; do :; done"
+            calls = [sandbox.python(deaf), sandbox.bash(line)]
+        for call in calls:
             if await _suppressed(call) is not None:
                 return broke("it ended well")
         return HELD if await _suppressed(sandbox.python("40 + 2")) == "42" else broke("the next call fails")
@@ -352,13 +377,17 @@ async def empty_files(stage: Stage) -> str:
     code = "import time\nfor n in range(60_000):\n    open(f'{n}', 'w').close()\ntime.sleep(5)"
     async with opened(stage.terms) as sandbox:
         outcome = await _stopped(sandbox, code)
-        await sandbox.bash("find . -type f ! -name input.txt -delete")
+        await _clear(stage)
         return outcome
 
 
 async def _stopped(sandbox: Sandbox, code: str) -> str:
-    if await _suppressed(sandbox.python(code)) is not None:
-        return broke("nothing stopped it")
+    try:
+        ran = await sandbox.python(code)
+    except ToolError:
+        pass
+    else:
+        return absent(f"it cannot be tried: {ran.raised}") if ran.raised in _LACKS else broke("nothing stopped it")
     return HELD if await _suppressed(sandbox.python("40 + 2")) == "42" else broke("the next call fails")
 
 
@@ -373,14 +402,17 @@ async def _measured(
             peak = max(peak, look(stage, sandbox.process or 0))
             await asyncio.sleep(_LOOK_SECONDS)
         try:
-            ended = (await running).raised == ""
+            raised = (await running).raised
+            if raised in _LACKS:
+                return absent(f"it cannot be tried: {raised}")
+            ended = raised == ""
         except ToolError:
             ended = False
         if ended and not may_raise:
             return broke("nothing stopped it")
         if await _suppressed(sandbox.python("40 + 2")) != "42":
             return broke("the next call fails")
-        await sandbox.bash("find . -type f ! -name input.txt -delete")
+        await _clear(stage)
     return HELD if peak < most + _SLACK else broke(f"{peak >> 20} MB of {most >> 20}")
 
 
@@ -397,10 +429,11 @@ def _mark() -> str:
     return f"3{secrets.randbelow(10**8):08}"
 
 
-async def _gone(mark: str) -> str:
-    """Return whether no process has a mark in its command line, or soon none."""
+async def _gone(mark: str, numbers: Sequence[int] = ()) -> str:
+    """Return whether no process has a mark in its command line, or one of the numbers, or soon none."""
     for _ in range(int(_WAIT_SECONDS / _LOOK_SECONDS)):
-        if not any(mark in one for one in _command_lines()):
+        left = any(mark in one for one in _command_lines()) or any(_runs(one) for one in numbers)
+        if not left:
             return HELD
         await asyncio.sleep(_LOOK_SECONDS)
     return broke("it is still there")
@@ -420,15 +453,38 @@ def _own_memory() -> int:
 
 def _memory_below(stage: Stage, process: int) -> int:
     """Return the memory of all processes below one, with shared memory divided among them."""
-    total, left = 0, [process]
-    while left:
-        one = left.pop()
+    total = 0
+    for one in _below(process):
         with suppress(OSError, ValueError):
             total += _field(Path(f"/proc/{one}/smaps_rollup"), b"Pss:")
+    return total
+
+
+def _below(process: int) -> list[int]:
+    """Return a process and all below it."""
+    found, left = list[int](), [process]
+    while left:
+        one = left.pop()
+        found.append(one)
         with suppress(OSError, ValueError):
             for task in os.listdir(f"/proc/{one}/task"):
                 left += map(int, Path(f"/proc/{one}/task/{task}/children").read_text().split())
-    return total
+    return found
+
+
+def _runs(process: int) -> bool:
+    """Tell whether a process is there, and not only the name of an ended one."""
+    try:
+        return Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
+
+
+async def _clear(stage: Stage) -> None:
+    """Empty the workspace but for its input; from outside, since code may take long for it."""
+    line = "find . -mindepth 1 -maxdepth 1 ! -name input.txt -exec rm -rf {} +"
+    process = await create_subprocess_exec(*line.split(), cwd=stage.scene.workspace)
+    await process.wait()
 
 
 def _disk_of(stage: Stage, process: int) -> int:

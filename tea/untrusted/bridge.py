@@ -10,12 +10,10 @@ from tea.components.port import AskPerson, Invocation, PortMessage, Question
 from tea.components.wire import from_wire
 from tea.errors import BadArguments, CallError, CallFailed, CallTimeout, Denied, RegistryError, TeaError, ToolError
 from tea.types import JsonObject, JsonValue, as_object
+from tea.untrusted.rights import FOR_ALL, refused
 
 MOST_HEARD = 4_000_000  # characters of one answer
 _MOST_NOTED = 50_000  # characters of all notes of one call
-# What a run serves to anybody. The memory, the state of agents and the messages of persons are not among it: they hold
-# what others wrote, and what is written there is read by others.
-_SERVED = ("registry", "clock", "random", "budget")
 _NOTE = "said"
 _GIVEN: dict[str, type[TeaError]] = {one.__name__: one for one in (BadArguments, CallFailed, CallTimeout, ToolError)}
 
@@ -60,11 +58,10 @@ class Bridge:
             case AskPerson():
                 asked = f"{self._ref}, which is not trusted, asks: {message.question}"
                 return await self._context.port.serve(message._replace(question=asked))
-            case _ if message.service in _SERVED:
+            case _ if message.service in FOR_ALL:
                 return await self._context.port.serve(message)
             case _:
-                problem = f"{self._ref} is not trusted, so it has no {message.service}."
-                raise Denied(problem, fix="do without it, or grant it with `tea trust`.")
+                raise refused(message, self._ref)
 
     def _note(self, note: JsonObject) -> None:
         """Write a note under a kind of its own, to keep it apart from all notes of the platform."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast, get_args
 
@@ -10,7 +10,7 @@ from tea.components.component import Environment, Recovery, Sharing
 from tea.components.context import Context
 from tea.components.definition import Definition
 from tea.components.manifest import Manifest
-from tea.components.operation import Operation
+from tea.components.operation import Operation, Signature
 from tea.errors import CallFailed, InternalError
 from tea.source.trust import untrusted
 from tea.types import JsonObject, JsonValue
@@ -31,19 +31,21 @@ def sandboxed(config: Manifest, workers: Workers) -> Definition:
         workers: Where it works.
 
     Raises:
-        Quarantined: It is of a kind for which a person has to trust it, or an environment whose actions have scopes.
+        Quarantined: It is of a kind for which a person has to trust it.
     """
-    scopes = any(one.traits.scope for one in config.operations.values())
-    if config.kind not in SANDBOXED or (config.kind == "environment" and scopes):
+    if config.kind not in SANDBOXED:
         raise untrusted(config.ref)
+    scopes = any(one.traits.scope for one in config.operations.values())
     creates = {"environment": partial(SandboxedEnvironment, config, workers), "agent": object}
-    make = _Scope if scopes else _ToolCall if config.kind == "tool" else _Action
+    make = _Action if config.kind == "environment" else _Scope if scopes else _ToolCall
     return Definition(
         kind=config.kind,
         name=config.name,
         description=config.description,
         operations={
-            name: Operation(signature=one, executor=make(config=config, name=name, workers=workers))
+            name: Operation(
+                signature=_carried(config.kind, one), executor=make(config=config, name=name, workers=workers)
+            )
             for name, one in config.operations.items()
         },
         metadata=config.metadata,
@@ -53,6 +55,16 @@ def sandboxed(config: Manifest, workers: Workers) -> Definition:
         sharing=cast(Sharing, config.sharing if config.sharing in get_args(Sharing) else "private"),
         create=creates.get(config.kind),
     )
+
+
+def _carried(kind: str, signature: Signature) -> Signature:
+    """Return the signature of an operation as it is carried out here.
+
+    An action with a scope is one effect with a recorded outcome: its instance lives in a worker, whose state a replay
+    could not bring about by executing some of its actions again.
+    """
+    scope = signature.traits.scope and kind != "environment"
+    return replace(signature, traits=replace(signature.traits, scope=scope))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

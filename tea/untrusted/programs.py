@@ -21,20 +21,14 @@ from tea.components.port import (
     AskPerson,
     Flow,
     Invocation,
-    LoadState,
-    MergeState,
     PortMessage,
     Question,
-    SandboxPackages,
-    SaveState,
     ServiceRequest,
-    SwapState,
 )
 from tea.errors import (
     ApprovalNeeded,
     BadArguments,
     CallFailed,
-    Denied,
     Diverged,
     ErrorRecord,
     InternalError,
@@ -53,6 +47,7 @@ from tea.types import JsonObject, JsonValue, Result, as_object
 from tea.untrusted import PROGRAM
 from tea.untrusted.bridge import MOST_HEARD, error_in
 from tea.untrusted.parts import Unpacked
+from tea.untrusted.rights import FOR_PROGRAMS, refused, served_to_agent
 from tea.untrusted.worker import Worker, facts_of
 from tea.untrusted.workers import Workers
 
@@ -61,9 +56,6 @@ _MOST_AFTER_END = 200  # turns that a program gets to clean up after it was canc
 _FATAL = (ApprovalNeeded, Diverged, NotLocked, StorageError)  # end the run, whoever asked
 _KEY = re.compile(r"0(?:/(?:0|[1-9][0-9]{0,5})){0,16}\.(?:0|[1-9][0-9]{0,5})")
 _PATH = re.compile(r"0(?:/(?:0|[1-9][0-9]{0,5})){1,16}")
-_FOR_ALL = ("registry", "clock", "random", "budget", "model")
-_FOR_AGENTS = ("memory", "messages", "media", "new_tools", "skills")
-_OWN_STATE = (LoadState, SaveState, MergeState, SwapState)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -362,18 +354,13 @@ class Program:
             case _ if self._may_have(message):
                 return await port.serve(message)
             case _:
-                problem = f"{self._config.ref} is not trusted, so it has no {message.service}."
-                if isinstance(message, _OWN_STATE):
-                    problem = f"{self._config.ref} is not trusted, so it keeps its own state alone, for one session."
-                raise Denied(problem, fix="do without it, or grant it with `tea trust`.")
+                raise refused(message, str(self._config.ref), agent=self._config.kind == "agent")
 
     def _may_have(self, request: ServiceRequest) -> bool:
         """Return whether the run serves a request of this component."""
-        if request.service in _FOR_ALL or self._config.kind != "agent":
-            return request.service in _FOR_ALL
-        if isinstance(request, _OWN_STATE):
-            return request.owner == f"agent:{self._context.agent}" and not request.lasting
-        return request.service in _FOR_AGENTS or isinstance(request, SandboxPackages)
+        if self._config.kind == "agent":
+            return served_to_agent(request, self._context.agent)
+        return request.service in FOR_PROGRAMS
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def test_settings_of_the_sandbox_are_checked(tea: Tea) -> None:
     (tea.folder / "tea.toml").write_text('[sandbox]\nleast = "none"\n')
     found = tea("doctor")
     assert found.code == 2
-    assert "write one of bubblewrap, namespaces, landlock, rlimits" in found.err
+    assert "write one of bubblewrap, namespaces, wasm, landlock, rlimits" in found.err
 
 
 def test_below_the_least_level_code_is_refused_with_the_remedy(tea: Tea) -> None:

@@ -1,7 +1,8 @@
 """The levels of this machine, tried once, and a sandbox of each."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
@@ -17,10 +18,28 @@ Open = Callable[..., AbstractAsyncContextManager[Sandbox]]
 STRONGEST = "bubblewrap"
 
 
+class Levels(Mapping[LevelName, Level]):
+    """This machine's levels, each tried when it is asked for."""
+
+    def __init__(self) -> None:
+        self._known = dict[LevelName, Level]()
+
+    def __getitem__(self, name: LevelName) -> Level:
+        if name not in self._known:
+            with ThreadPoolExecutor() as threads:  # the thread of a test may have a loop of its own
+                self._known[name] = threads.submit(lambda: asyncio.run(probe(name))).result()
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[LevelName]:
+        return iter(LEVELS)
+
+    def __len__(self) -> int:
+        return len(LEVELS)
+
+
 @pytest.fixture(scope="session")
 def levels() -> Mapping[LevelName, Level]:
-    """This machine's levels."""
-    return {name: asyncio.run(probe(name)) for name in LEVELS}
+    return Levels()
 
 
 @pytest.fixture

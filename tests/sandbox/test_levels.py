@@ -11,9 +11,10 @@ import pytest
 
 from tea.errors import BadInput, ToolError
 from tea.sandbox import levels as module
+from tea.sandbox.folder import cache_folder
 from tea.sandbox.levels import CACHE, Level, Sandboxes
 from tea.sandbox.session import CLAIMS
-from tea.sandbox.settings import LEVELS, LevelName, SandboxSettings
+from tea.sandbox.settings import LEVELS, WASM, LevelName, SandboxSettings
 
 
 def test_this_machine_has_bubblewrap_and_it_enforces_all(levels: Mapping[LevelName, Level]) -> None:
@@ -22,10 +23,13 @@ def test_this_machine_has_bubblewrap_and_it_enforces_all(levels: Mapping[LevelNa
     assert found.claims == dict.fromkeys(CLAIMS, True)
 
 
-def test_a_level_either_holds_what_its_name_says_or_tells_why_not(levels: Mapping[LevelName, Level]) -> None:
-    for found in levels.values():
-        assert found.present != bool(found.problem)
-        assert found.words()
+@pytest.mark.parametrize("name", [pytest.param(one, marks=[pytest.mark.slow] * (one == WASM)) for one in LEVELS])
+def test_a_level_either_holds_what_its_name_says_or_tells_why_not(
+    name: LevelName, levels: Mapping[LevelName, Level]
+) -> None:
+    found = levels[name]
+    assert found.present != bool(found.problem)
+    assert found.words()
 
 
 def test_limits_alone_claim_neither_files_nor_network(levels: Mapping[LevelName, Level]) -> None:
@@ -63,9 +67,30 @@ async def test_the_strongest_level_that_is_present_and_accepted_is_in_force(prob
 
 
 async def test_below_the_least_level_no_code_runs_and_the_remedy_is_told(probed: Any, tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="no sandbox of the level namespaces or better") as told:
+    with pytest.raises(ToolError, match="no sandbox of the level wasm or better") as told:
         await Sandboxes(SandboxSettings()).terms(str(tmp_path))
     assert 'least = "landlock"' in told.value.fix
+
+
+async def test_the_remedy_names_the_portable_level_where_it_is_accepted_and_missing(
+    probed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "missing", lambda: "wasmtime")
+    for least, named in ((None, True), ("bubblewrap", False)):
+        with pytest.raises(ToolError) as told:
+            await Sandboxes(SandboxSettings(least=least)).terms("")
+        assert ("pip install 'tea-protocol[wasm]'" in told.value.fix) is named
+
+
+async def test_parsers_run_at_no_level_without_native_parts(probed: Any) -> None:
+    probed.present = {"wasm", "rlimits"}
+    assert (
+        await Sandboxes(SandboxSettings()).name(),
+        (await Sandboxes(SandboxSettings()).parser_terms())["level"],
+    ) == (
+        "wasm",
+        "rlimits",
+    )
 
 
 async def test_what_was_found_is_kept_until_the_machine_changes(
@@ -106,10 +131,10 @@ async def test_a_package_that_is_named_and_not_installed_is_refused(probed: Any,
 
 def test_the_cache_is_the_accounts_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert module.cache_folder() == tmp_path / "tea"
-    module._keep(module.cache_folder(), "mark", {})
+    assert cache_folder() == tmp_path / "tea"
+    module._keep(cache_folder(), "mark", {})
     assert stat.S_IMODE(os.stat(tmp_path / "tea").st_mode) == 0o700
 
 
 def test_every_level_has_its_place() -> None:
-    assert LEVELS == ("rlimits", "landlock", "namespaces", "bubblewrap")
+    assert LEVELS == ("rlimits", "landlock", "wasm", "namespaces", "bubblewrap")

@@ -12,7 +12,7 @@ from tea.sandbox.settings import Limits, SandboxSettings
 
 def test_without_settings_there_are_limits_and_a_least_level() -> None:
     found = SandboxSettings.read({}, Path())
-    assert (found.limits, found.accepted, found.least) == (Limits(), "namespaces", None)
+    assert (found.limits, found.accepted, found.least) == (Limits(), "wasm", None)
     assert Limits().to_json() == {
         "memory_mb": 512,
         "cpu_seconds": 60,

@@ -33,7 +33,7 @@ def lock_down(plan: dict[str, Any], seconds: int | None = None) -> None:
     """Hold this process, and all its descendants, to the limits and walls of a plan.
 
     Args:
-        plan: What the host sent: `limits`, `rules` and `families`.
+        plan: What the host sent: `limits`, `rules`, `families` and `guest`.
         seconds: Most processor seconds of this process alone.
     """
     kernel.prctl(kernel.PDEATHSIG, 9)
@@ -43,7 +43,8 @@ def lock_down(plan: dict[str, Any], seconds: int | None = None) -> None:
     memory = limits["memory"]
     _limit(resource.RLIMIT_CORE, 1)  # of 0 the kernel would still hand a dump to a program of the machine
     _limit(resource.RLIMIT_DATA, memory)
-    _limit(resource.RLIMIT_AS, memory + _ROOM)
+    if plan["guest"] is None:  # else most addresses are set aside, never to be used
+        _limit(resource.RLIMIT_AS, memory + _ROOM)
     _limit(resource.RLIMIT_FSIZE, limits["disk"])
     _limit(resource.RLIMIT_NOFILE, _FILES)
     _limit(resource.RLIMIT_NPROC, limits["processes"] + plan["others"])

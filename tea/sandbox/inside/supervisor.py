@@ -11,7 +11,7 @@ from secrets import token_hex
 from time import monotonic, sleep
 from typing import Any, cast
 
-from tea.sandbox.inside import frames, worker
+from tea.sandbox.inside import frames, wasm, worker
 from tea.sandbox.inside.capture import Capture, pipe
 from tea.sandbox.inside.confine import lock_down
 from tea.sandbox.inside.folders import Files, files, room, uncover
@@ -265,6 +265,8 @@ class Supervisor:
         ours.setblocking(False)
         child = self._fork()
         if child is None:
+            if self._plan["guest"] is not None:
+                wasm.serve(_moved(theirs.fileno()), self._plan["guest"])
             worker.serve(_moved(theirs.fileno()), self._plan["path"])
             os._exit(0)
         theirs.close()

@@ -24,16 +24,10 @@ def serve(channel: int, path: list[str]) -> None:
         channel: Where requests come from and answers go to.
         path: Where modules are found beside the standard library.
     """
-    site.setquit()
-    site.sethelper()
     sys.path[:] = ["", *sys.path, *(one for one in path if one not in sys.path)]
     for name in [name for name in sys.modules if name.partition(".")[0] == "tea"]:
         del sys.modules[name]  # they were found where they lay outside
-    sys.argv = [""]
-    own = os.getpid()
-    names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
-    sys.modules["__main__"].__dict__.clear()
-    sys.modules["__main__"].__dict__.update(names)
+    own, names = os.getpid(), begin()
     count, kept = 0, dict[str, Any]()
     while True:
         try:
@@ -46,10 +40,22 @@ def serve(channel: int, path: list[str]) -> None:
         if "module" in request:
             frames.write(channel, {"reply": _converse(request, channel, kept), "token": request["token"]})
             continue
-        answer = _run(request["code"], f"<call {count}>", sys.modules["__main__"].__dict__)
+        importlib.invalidate_caches()
+        answer = run(request["code"], f"<call {count}>", names)
         if os.getpid() != own:
             os._exit(0)  # a copy that the code made of this process, and that came to the end of the code
         frames.write(channel, {**answer, "token": request["token"]})
+
+
+def begin() -> dict[str, Any]:
+    """Make the main module anew, and return its names, kept from call to call."""
+    site.setquit()
+    site.sethelper()
+    sys.argv = [""]
+    names = sys.modules["__main__"].__dict__
+    names.clear()
+    names.update({"__name__": "__main__", "__builtins__": __builtins__})
+    return names
 
 
 class Line:
@@ -81,9 +87,14 @@ def _converse(request: dict[str, Any], channel: int, kept: dict[str, Any]) -> di
     return importlib.import_module(request["module"]).answer(request["message"], line, kept)
 
 
-def _run(code: str, name: str, names: dict[str, Any]) -> dict[str, Any]:
-    """Run one piece of code; return the last value in words, or how it failed."""
-    importlib.invalidate_caches()
+def run(code: str, name: str, names: dict[str, Any]) -> dict[str, Any]:
+    """Run one piece of code; return the last value in words, or how it failed.
+
+    Args:
+        code: The code.
+        name: What tracebacks call it.
+        names: What it finds defined, and adds to.
+    """
     answer: dict[str, Any] = {}
     try:
         body, last = _compiled(code, name)

@@ -1,8 +1,9 @@
 """The form of an attack: a function making an attempt, and telling whether it was held."""
 
-import ctypes
 import errno
+import importlib
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,32 @@ HELD = "held"
 Facts = dict[str, Any]
 Try = Callable[[Facts], str]
 ATTACKS: dict[str, "Attack"] = {}
-_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Absent(Exception):
+    """The lack of the means for an attack."""
+
+
+class _Missing:
+    """A missing module: every use of it is the lack of a means."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        raise Absent(f"there is no {self._name}")
+
+
+def module(name: str) -> Any:
+    """Return a module of the standard library, or a stand-in for a missing one."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        return _Missing(name)
+
+
+ctypes = module("ctypes")
+PORTABLE = sys.platform == "wasi"  # a system without processes, devices and calls of a kernel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +88,7 @@ def refused(work: Callable[[], object], what: str) -> str:
 
 def call(number: int, *given: Any) -> int:
     """Make a system call by its number; return its result, or the error as a negative number."""
-    result = _libc.syscall(ctypes.c_long(number), *given)
+    result = ctypes.CDLL(None, use_errno=True).syscall(ctypes.c_long(number), *given)
     return result if result >= 0 else -ctypes.get_errno()
 
 
@@ -73,6 +99,8 @@ def denied(numbers: dict[str, int], *given: Any) -> str:
         numbers: Its number by kind of machine.
         *given: Arguments that would be refused for themselves, but in another way.
     """
+    if PORTABLE:
+        return absent("code reaches no call of the kernel")
     number = numbers.get(os.uname().machine)
     if number is None:
         return absent("unknown on this kind of machine")

@@ -2,11 +2,12 @@
 
 import os
 import socket
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 
-from tea.sandbox.inside.attacks.attack import HELD, Facts, absent, attack, broke, refused
+from tea.sandbox.inside.attacks.attack import HELD, PORTABLE, Facts, absent, attack, broke, refused
 
 
 def _read(path: str, wanted: str) -> str:
@@ -204,6 +205,8 @@ def inherited_descriptors(facts: Facts) -> str:
         with suppress(OSError):
             os.fstat(handle)
             left.append(handle)
+    if PORTABLE:  # the folders that are shown are descriptors there
+        left = [one for one in left if not stat.S_ISDIR(os.fstat(one).st_mode)]
     return HELD if len(left) <= 2 else broke(f"descriptors {left} are open")  # to the supervisor, and for the answer
 
 
@@ -236,6 +239,8 @@ def write_programs(facts: Facts) -> str:
 @attack("fs")
 def write_interpreter(facts: Facts) -> str:
     """Change the interpreter and its library."""
+    if PORTABLE:
+        return absent("its library is a copy in its own memory")
     return _first([_writable(os.path.realpath(sys.executable)), _writable(os.__file__)])
 
 
@@ -376,5 +381,5 @@ def undeclared_package(facts: Facts) -> str:
 
 
 def _link(to: str, name: str) -> None:
-    with suppress(FileExistsError):
+    with suppress(OSError):
         os.symlink(to, name)

@@ -1,13 +1,14 @@
 """Attacks on limits: memory, disk, output."""
 
-import mmap
 import os
 import signal
 from contextlib import suppress
+from typing import Any
 
-from tea.sandbox.inside.attacks.attack import HELD, Facts, absent, attack, broke
+from tea.sandbox.inside.attacks.attack import HELD, Facts, absent, attack, broke, module
 
 _MEGABYTE = 1 << 20
+mmap = module("mmap")
 
 
 @attack("memory")
@@ -27,7 +28,7 @@ def memory_at_once(facts: Facts) -> str:
     """Take far more memory than there is at once."""
     try:
         bytearray(1 << 40)
-    except MemoryError:
+    except (MemoryError, OverflowError):
         return HELD
     return broke("a terabyte taken")
 
@@ -35,7 +36,7 @@ def memory_at_once(facts: Facts) -> str:
 @attack("memory")
 def mapped_memory(facts: Facts) -> str:
     """Map ever more memory of its own."""
-    taken: list[mmap.mmap] = []
+    taken: list[Any] = []
     kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     with suppress(OSError, MemoryError, ValueError):
         for _ in range(2 * facts["memory"] // 16 // _MEGABYTE):
@@ -130,7 +131,7 @@ def open_files(facts: Facts) -> str:
     found: list[int] = []
     try:
         for _ in range(100_000):
-            found.append(os.open("/dev/null", os.O_RDONLY))
+            found.append(os.open(__file__, os.O_RDONLY))
     except OSError:
         return HELD
     finally:

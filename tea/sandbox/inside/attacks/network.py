@@ -4,10 +4,11 @@ import errno
 import os
 import socket
 
-from tea.sandbox.inside.attacks.attack import HELD, Facts, absent, attack, broke, denied, refused
+from tea.sandbox.inside.attacks.attack import HELD, PORTABLE, Facts, absent, attack, broke, denied, refused
 
 _SECONDS = 2.0
 _FAST_OPEN = 0x20000000
+_REFUSED = (errno.EPERM, errno.EAFNOSUPPORT, *((errno.ENOTSUP,) if PORTABLE else ()))
 
 
 def _reached(family: int, kind: int, address: object, payload: bytes = b"knock") -> str:
@@ -112,7 +113,7 @@ def machine_sockets(facts: Facts) -> str:
         try:
             socket.socket(family, socket.SOCK_RAW if family == 16 else socket.SOCK_STREAM).close()
         except OSError as error:
-            if error.errno in (errno.EPERM, errno.EAFNOSUPPORT):
+            if error.errno in _REFUSED:
                 continue
         return broke(f"{name} is there")
     return HELD

@@ -1,18 +1,16 @@
 """Attacks on processes: on those outside, on the supervisor, and by ever more of its own."""
 
-import ctypes
 import errno
-import fcntl
 import os
-import resource
 import signal
 import subprocess
 import threading
 import time
 from contextlib import suppress
 
-from tea.sandbox.inside.attacks.attack import HELD, Facts, absent, attack, broke, call, denied, refused
+from tea.sandbox.inside.attacks.attack import HELD, Facts, absent, attack, broke, call, ctypes, denied, module, refused
 
+fcntl, resource = module("fcntl"), module("resource")
 _SEIZE = 0x4206
 _NEW_USER = 0x10000000
 
@@ -353,8 +351,7 @@ def calls_of_another_machine(facts: Facts) -> str:
 
 def _old_call() -> None:
     """Ask for the process's number by `int 0x80`."""
-    import mmap
-
+    mmap = module("mmap")
     code = bytes.fromhex("b814000000cd80c3")
     page = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
     page.write(code)
