@@ -1,6 +1,6 @@
 """Runs with a misbehaving model: their ends, and the reading and replay of each journal.
 
-    python benchmarks/chaos.py [--runs 1000] [--seed 0] [--first 0] [--at-once 4] [--agent NAME]
+    python benchmarks/chaos.py [--runs 1000] [--seed 0] [--first 0] [--at-once 4] [--agent NAME] [--attempts N]
 
 A run is chosen by the seed and its number: agent, files, budget, form of the answer, whether the model has functions,
 its context and how it folds. `--first N --runs 1` repeats one. Exits with 1 where something did not hold.
@@ -74,6 +74,7 @@ async def main() -> int:
     for name, default in (("runs", 1000), ("seed", 0), ("first", 0), ("at-once", 4)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--agent", default="", help="the only agent; planner and analyzer by default")
+    parser.add_argument("--attempts", type=int, default=1, help="how often each task is attempted, in turn or at once")
     given = parser.parse_args()
     tally, begun = Tally(), time.perf_counter()
     end = given.first + given.runs
@@ -83,20 +84,18 @@ async def main() -> int:
         for first in range(given.first, end, BATCH):
             async with platform() as tea:
                 numbers = range(first, min(end, first + BATCH))
-                await batch(tea, Path(folder), tally, given.seed, numbers, given.at_once, given.agent)
+                await batch(tea, Path(folder), tally, given, numbers)
     show(tally, given.runs, time.perf_counter() - begun)
     return 1 if tally.faults else 0
 
 
-async def batch(
-    tea: Platform, folder: Path, tally: Tally, seed: int, numbers: range, at_once: int, agent: str = ""
-) -> None:
+async def batch(tea: Platform, folder: Path, tally: Tally, given: argparse.Namespace, numbers: range) -> None:
     """Carry out some runs on one platform, several at once."""
-    gate = asyncio.Semaphore(at_once)
+    gate = asyncio.Semaphore(given.at_once)
 
     async def one(number: int) -> None:
-        async with gate, watched(tally, f"--seed {seed} --first {number} --runs 1"):
-            await carried_out(tea, folder, tally, seed, number, agent)
+        async with gate, watched(tally, f"--seed {given.seed} --first {number} --runs 1"):
+            await carried_out(tea, folder, tally, given, number)
 
     async with asyncio.TaskGroup() as group:
         for number in numbers:
@@ -114,12 +113,14 @@ async def watched(tally: Tally, name: str) -> AsyncGenerator[None]:
         tally.faults.append(f"{name}: {type(error).__name__}: {error} ({last.filename}:{last.lineno})")
 
 
-async def carried_out(tea: Platform, folder: Path, tally: Tally, seed: int, number: int, agent: str = "") -> None:
+async def carried_out(tea: Platform, folder: Path, tally: Tally, given: argparse.Namespace, number: int) -> None:
     """Carry out one run, read its journal, and replay it."""
-    random, name = Random(f"{seed} {number}"), f"chaos-{number}"
+    seed, random, name = given.seed, Random(f"{given.seed} {number}"), f"chaos-{number}"
     model = ChaosModel(seed * 1_000_003 + number)
     tea.models.add(ModelConfig(name=name, provider="given", **abilities(random)), model)
-    chosen = {**options(random, folder), **({"agent": agent} if agent else {})}
+    chosen = {**options(random, folder), **({"agent": given.agent} if given.agent else {})}
+    if given.attempts > 1:
+        chosen |= {"attempts": given.attempts, "successive": random.random() < 0.5}
     outcome = await tea.run(random.choice(TASKS), model=name, **chosen)
     tally.behaviours.update(model.chosen)
     tally.questions += model.chosen.total()

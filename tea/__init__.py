@@ -15,12 +15,14 @@ if _typing.TYPE_CHECKING:
     from tea.components.context import Context
     from tea.components.files import copied_name as copied_name
     from tea.components.files import nearest as nearest
+    from tea.components.same import same as same
     from tea.errors import BadOutput as BadOutput
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
     from tea.loop.follow import follow as follow
     from tea.loop.follow import steps_fault as steps_fault
+    from tea.loop.limits import budget_share as budget_share
     from tea.loop.loop import work as work
     from tea.loop.media import show_files as show_files
     from tea.loop.step import ask_for as ask_for
@@ -29,10 +31,13 @@ if _typing.TYPE_CHECKING:
     from tea.sandbox.service import SandboxService as SandboxService
     from tea.sandbox.session import Sandbox as Sandbox
     from tea.store.rooted import RootedFolder as RootedFolder
+    from tea.types import Attempted as Attempted
     from tea.types import Budget as Budget
     from tea.types import DataPart as DataPart
     from tea.types import Evidence, Result, Task
+    from tea.types import Fact as Fact
     from tea.types import Message as Message
+    from tea.types import Said as Said
     from tea.types import TextPart as TextPart
     from tea.types import ToolCall as ToolCall
     from tea.types import merge_patch as merge_patch
@@ -61,12 +66,14 @@ __getattr__, __dir__ = _lazy_names(
         "tea.components.context": "Context",
         "tea.components.files": "copied_name nearest",
         "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
+        "tea.components.same": "same",
         "tea.components.variable": "Variable",
         "tea.errors": "BadOutput BudgetExceeded TeaError ToolError",
         "tea.extras": "require_extra",
         "tea.journal.recorder": "Event",
         "tea.journal.tracer": "Tracer",
         "tea.loop.follow": "follow steps_fault",
+        "tea.loop.limits": "budget_share",
         "tea.loop.loop": "work",
         "tea.loop.media": "show_files",
         "tea.loop.step": "ask_for consult",
@@ -84,7 +91,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.sandbox.session": "Sandbox",
         "tea.source.dynamic": "DynamicManager",
         "tea.store.rooted": "RootedFolder",
-        "tea.types": "ActionResponse AgentResponse Budget DataPart Evidence Message "
-        "Result Task TextPart ToolCall ToolResponse merge_patch",
+        "tea.types": "ActionResponse AgentResponse Attempted Budget DataPart Evidence Fact Message "
+        "Result Said Task TextPart ToolCall ToolResponse merge_patch",
     },
 )

@@ -179,6 +179,44 @@ class Evidence(Record):
     doubt: str = ""
 
 
+class WorkState(Record):
+    """The state in which the work on a task ended, for whoever begins it anew.
+
+    Args:
+        confidence: How sure it is of its answer, 0 to 100; None where it did not say.
+        facts: What it knows, with sources.
+        failed: What it tried in vain, one line each.
+        leads: What it did not follow, one line each.
+    """
+
+    confidence: int | None = Field(default=None, ge=0, le=100)
+    facts: tuple[Fact, ...] = ()
+    failed: tuple[str, ...] = ()
+    leads: tuple[str, ...] = ()
+
+
+class Attempted(Record):
+    """One of several attempts at a task, as it ended.
+
+    Args:
+        answer: Its answer; empty when there is none.
+        status: `done`, `failed`, `exhausted`, or `stopped` where another one had an answer that was sure enough.
+        reason: Why it did not succeed, in one line.
+        confidence: How sure it is of its answer, 0 to 100; None where it did not say.
+        cost: What it used: `steps`, `tokens`, `usd`; empty where it was stopped.
+        chosen: Whether its answer is that of the task.
+        objection: Why the judge refuted it, empty where it did not.
+    """
+
+    answer: Any = ""
+    status: Literal["done", "failed", "exhausted", "stopped"] = "done"
+    reason: str = ""
+    confidence: int | None = None
+    cost: dict[str, Any] = Field(default_factory=dict[str, Any])
+    chosen: bool = False
+    objection: str = ""
+
+
 class Result(Record):
     """An agent's result.
 
@@ -193,6 +231,9 @@ class Result(Record):
         task: The task of that agent, in words; without it the one that this agent had.
         gaps: What is not known, contradictory, or could not be looked at, one line each.
         partial: Whether the work stopped before it was complete, although the answer holds.
+        state: The state in which the work ended, where it is one of several attempts.
+        cost: What it used then: `steps`, `tokens`, `usd`.
+        attempts: The attempts that it was chosen from.
     """
 
     answer: Any = ""
@@ -205,10 +246,13 @@ class Result(Record):
     task: str | None = None
     gaps: tuple[str, ...] = ()
     partial: bool = False
+    state: WorkState | None = None
+    cost: dict[str, Any] | None = None
+    attempts: tuple[Attempted, ...] = ()
 
     @model_serializer(mode="wrap")
     def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(whole(self), "handoff", "task", "gaps", "partial")
+        return without_empty(whole(self), "handoff", "task", "gaps", "partial", "state", "cost", "attempts")
 
 
 class Response(Record):
@@ -217,7 +261,7 @@ class Response(Record):
     Args:
         ref: What answered, `kind:name@version#operation`.
         ok: Whether there is a value.
-        value: The JSON value.
+        value: The JSON value; beside an agent's error at most the cost of its work.
         error: The error when there is none.
     """
 
@@ -252,7 +296,8 @@ class AgentResponse(Response):
     def result(self) -> Result:
         """The agent's result; a failed call gives a result with `ok` false."""
         if self.error is not None:
-            return Result(ok=False, reason=self.error["problem"])
+            beside: dict[str, Any] = self.value or {}
+            return Result(ok=False, reason=self.error["problem"], cost=beside.get("cost"))
         return Result.model_validate(self.value)
 
 

@@ -49,6 +49,8 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
     if outcome.handoff is not None:
         handed = f"hands over to {outcome.handoff}: {outcome.task or ''}"
         command.tell(f"{one_line(handed, 300)} (`tea chat` starts that agent)")
+    for line in _attempts(outcome):
+        command.tell(line)
     for line in _rests_on(outcome, whole=bool(command.verbose)):
         command.tell(line)
     if outcome.gaps:
@@ -79,6 +81,19 @@ def _rests_on(outcome: "Outcome", *, whole: bool) -> list[str]:
     if doubts:
         shown.append(f"not confirmed: {one_line('; '.join(doubts), MOST_EVIDENCE)}")
     return ["; ".join(shown)] if shown else []
+
+
+def _attempts(outcome: "Outcome") -> list[str]:
+    """Return a line for each of several attempts: its end, its cost, and its answer, with what the judge said."""
+    lines: list[str] = []
+    for number, one in enumerate(outcome.attempts, 1):
+        sure = [] if one.confidence is None else [f"confidence {one.confidence}"]
+        cost = [_words(one.cost["steps"], one.cost["tokens"], 0, one.cost["usd"], "step")] if one.cost else []
+        said = f"refuted: {one.objection}" if one.objection else "chosen" if one.chosen else ""
+        about = "; ".join([", ".join([one.status, *sure, *cost]), *([said] if said else [])])
+        what = shown(one.answer) if one.answer not in (None, "") else one.reason
+        lines.append(one_line(f"attempt {number} ({about}): {what}", MOST_EVIDENCE))
+    return lines
 
 
 def _source_words(source: str, detail: str, quote: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tea.journal.recorder import Event
 
 _MARKS = {"open": "[ ]", "done": "[x]", "failed": "[!]"}
+_TOLD = ("research", "attempt", "debate")  # notes with a phase, shown as a line of their own
 _WORDS, _ARGUMENTS = 150, 90
 _CALLS = ("tool", "environment")
 _NOTHING = -1  # of an answer that is asked for again
@@ -148,7 +149,7 @@ class Progress:
             self._detail(
                 f"{event.agent}: works on {progress_line(str(fields(task).get('text', task)), _WORDS)}", "cyan"
             )
-        elif kind == "research" and "phase" in said:  # the researcher notes its rounds likewise
+        elif kind in _TOLD and "phase" in said:  # the researcher notes its rounds likewise
             about = f" {said['task']}" if said.get("task") else ""
             text = f": {progress_line(str(said['text']), _WORDS)}" if said.get("text") else ""
             self._line(f"{said.get('phase', '')}{about}{text}", "cyan")

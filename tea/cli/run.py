@@ -2,8 +2,9 @@
 
 import asyncio
 import math
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -58,6 +59,13 @@ ReflectOption = Annotated[
 EvolveOption = Annotated[
     bool, typer.Option("--evolve", help="Mend an own tool or environment that failed, once and for this run only.")
 ]
+AttemptsOption = Annotated[
+    int | None,
+    typer.Option("--attempts", metavar="N", min=1, max=16, help="Work on it N times, and judge."),
+]
+SuccessiveOption = Annotated[
+    bool, typer.Option("--successive", help="Begin each attempt from what the one before left, not side by side.")
+]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Offer no solutions of earlier tasks.")]
 
 
@@ -89,6 +97,8 @@ async def run(
     ] = False,
     seconds: Annotated[float | None, typer.Option("--timeout", help="Most seconds.")] = None,
     reflect: ReflectOption = 0,
+    attempts: AttemptsOption = None,
+    successive: SuccessiveOption = False,
     evolve: EvolveOption = False,
     fresh: FreshOption = False,
 ) -> int:
@@ -96,17 +106,14 @@ async def run(
 
     The answer goes to standard output, progress to standard error. Ctrl-C keeps what was done; `tea resume` goes on.
     """
-    if base_url == "":
-        raise BadInput("--base-url is empty.", fix="name an address, or leave it out for what is configured.")
-    for flag, value in (("--max-cost", max_cost), ("--timeout", seconds)):
-        if value is not None and not math.isfinite(value):
-            raise BadInput(f"{flag} {value} is not a limit.", fix="write a number, or leave it out.")
+    _check(base_url, {"--max-cost": max_cost, "--timeout": seconds})
     options = {"agent": agent, "model": LOCAL if base_url else model, "session": session, "fresh": fresh or None}
+    options |= {"reflect": reflect or None, "attempts": attempts, "successive": successive or None}
     budget = {"steps": max_steps, "seconds": seconds, "tokens": max_tokens, "usd": max_cost} | _price(unknown_price)
     added = Additions(
         files=file or (),
-        options={name: value for name, value in {**options, "reflect": reflect or None}.items() if value is not None},
-        budget={name: value for name, value in budget.items() if value is not None},
+        options=_given(options),
+        budget=_given(budget),
         use=read_uses(use or ()),
         names={"also": tool or (), "allow": allow or (), "without": separate(without or ())},
     )
@@ -121,6 +128,23 @@ async def run(
             outcome = await tea.execute(read, files, progress, locked=locked, rules=policy or ())
             outcome, more = await learned(command, tea, outcome, read, progress if evolve else None)
     return conclude(command, outcome, **more)
+
+
+def _check(base_url: str | None, limits: Mapping[str, float | None]) -> None:
+    """Raise BadInput for an empty address, or a limit that is not a number.
+
+    Raises:
+        BadInput: It is refused.
+    """
+    if base_url == "":
+        raise BadInput("--base-url is empty.", fix="name an address, or leave it out for what is configured.")
+    for flag, value in limits.items():
+        if value is not None and not math.isfinite(value):
+            raise BadInput(f"{flag} {value} is not a limit.", fix="write a number, or leave it out.")
+
+
+def _given(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _price(unknown: bool) -> dict[str, bool]:

@@ -158,8 +158,8 @@ class Agent(Component):
         role: What it is, in a few words.
         competencies: What it can do.
         objectives: What it strives for.
-        relations: Other agents by name: `hierarchical`, `cooperative` or `competitive`; a description for people and
-            for retrieval, nothing acts on it.
+        relations: Other agents by name: `hierarchical`, `cooperative` or `competitive`; for people and retrieval,
+            and in a debate of both it says how they meet.
         tools: Names of the tools it uses unless a task says otherwise.
         agents: Names of the agents it delegates to.
         environments: Names of the environments it acts in; `name#action` offers that action alone.

@@ -308,8 +308,7 @@ class Context:
         workspace: Folder whose files the work may touch.
         locale: Language tag of the person asking, for example `en`.
         opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
-        declared: What the agent that works declares: tools, agents, environments, prompt, max_steps and output; empty
-            outside of an agent.
+        declared: What an agent declares: tools, agents, environments, prompt, max_steps and output; else empty.
         branch: The branch of the run to which the private environment that acts belongs; else empty.
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
         searches: Whether something could be searched when the run began.
@@ -317,8 +316,9 @@ class Context:
         without: Names of components switched off for the run, `name` or `kind:name`.
         solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of the task, or none if empty.
         reflect: How often an answer is looked at once more before it counts; 0 for what works below the run's agent.
-        change: Id of the change that a tool or action makes, the same when it is carried out once more after a crash;
-            empty in agents.
+        attempts: What it leads several attempts at: `agent`, `count` and `successive`; else empty.
+        attempt: Whether it works on one of these attempts, so that its result says how it ended.
+        change: Id of the change that a tool or action makes, the same after a crash; empty in agents.
     """
 
     port: Port
@@ -339,6 +339,8 @@ class Context:
     without: tuple[str, ...] = ()
     solved: str = ""
     reflect: int = 0
+    attempts: JsonObject = field(default_factory=dict[str, Any])
+    attempt: bool = False
     change: str = ""
 
     @property

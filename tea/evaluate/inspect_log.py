@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tea.components.same import text_of
 from tea.evaluate.evaluation import Evaluation, ScoredRun
-from tea.evaluate.forms import text_of
 from tea.evaluate.summary import Summary
 from tea.journal.history import tea_version
 from tea.types import JsonValue

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
-from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer
+from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
 from tea.components.json_schema import schema_fault
-from tea.errors import BadRef
+from tea.errors import BadInput, BadRef
 from tea.policy.rules import read_task_rules
 from tea.refs import Ref, check_name, check_selector, check_session
 from tea.types import EVERY, Budget, Principal, Record, Said, without_empty
@@ -49,6 +49,9 @@ class RunConfig:
         closed: What is closed to its ways to the web, beside what the operator closes; see `Closed`.
         solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of its task, or none if empty.
         reflect: How often an agent looks at its answer once more before it counts.
+        worker: The agent that attempts the task several times, empty for once.
+        attempts: How often it does.
+        successive: Whether each attempt begins from the state in which the one before ended.
     """
 
     run: str
@@ -74,6 +77,9 @@ class RunConfig:
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     solved: str = ""
     reflect: int = 0
+    worker: str = ""
+    attempts: int = 1
+    successive: bool = False
 
 
 class Closed(Record):
@@ -140,6 +146,8 @@ class TaskFile(Record):
         closed: What of the web is closed to it, beside what the operator closes.
         fresh: Whether no solution of an earlier task is offered, but those that `use` names.
         reflect: How often an agent in the tool-calling loop looks at its answer once more before it counts.
+        attempts: How often its agent attempts it, under one budget; then a judge compares the answers.
+        successive: Whether each attempt begins from the state in which the one before ended, in place of side by side.
         answer: JSON Schema of the wanted answer.
         id: The task's own id.
         session: The session it belongs to.
@@ -161,6 +169,8 @@ class TaskFile(Record):
     closed: Closed = Closed()
     fresh: bool = False
     reflect: int = Field(default=0, ge=0, le=10)
+    attempts: int = Field(default=1, ge=1, le=16)
+    successive: bool = False
     answer: dict[str, Any] | None = None
     id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
     session: str | None = None
@@ -169,7 +179,17 @@ class TaskFile(Record):
 
     @model_serializer(mode="wrap")
     def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(whole(self), "talk", "fresh", "reflect", "call_seconds")
+        data = without_empty(whole(self), "talk", "fresh", "reflect", "call_seconds", "successive")
+        return data if self.attempts > 1 else {name: value for name, value in data.items() if name != "attempts"}
+
+    @model_validator(mode="after")
+    def _are_attempts(self) -> Self:
+        if self.successive and self.attempts == 1:
+            raise BadInput("One attempt is not successive.", fix="say how many: attempts, or --attempts, from 2 to 16.")
+        if self.reflect and self.attempts > 1:
+            problem = "A task with several attempts has no `reflect`: the judge looks at their answers."
+            raise BadInput(problem, fix="leave one of the two out.")
+        return self
 
     @field_validator("task")
     @classmethod

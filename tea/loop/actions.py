@@ -21,7 +21,7 @@ from tea.errors import (
     TeaError,
     ToolError,
 )
-from tea.loop.ledger import FIND_TOOLS, FUNCTIONS, NOTE, PLAN, Ledger
+from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN, Ledger
 from tea.loop.limits import Limits
 from tea.loop.observation import Observation
 from tea.loop.offer import DONE
@@ -38,6 +38,10 @@ class Checks(Protocol):
 
     def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
         """Return the outcome of `done`, refused if it does not hold."""
+        ...
+
+    def stated(self, call: ToolCall) -> ToolCall:
+        """Return a call of `done` without the confidence stated beside it."""
         ...
 
     @property
@@ -104,6 +108,8 @@ class Actions:
             return await self._own(call)
         if call.name != DONE and self.toolset.reads(call.name) and (known := self._known(call)) is not None:
             return known
+        if call.name == DONE:
+            call = ending.stated(call)
         facts = self._handed_down(call.name, ending) if self.toolset.is_agent(call.name) else ()
         return await self.toolset.call(call, facts, self.limits.share(agents) if agents else None)
 
@@ -125,7 +131,8 @@ class Actions:
 
     async def _own(self, call: ToolCall) -> Observation:
         """Answer a function of the loop."""
-        act = {NOTE: self.ledger.note, PLAN: self.ledger.replace_plan}.get(call.name, self.window.read)
+        ledger = self.ledger
+        act = {NOTE: ledger.note, PLAN: ledger.replace_plan, DRAFT: ledger.draft}.get(call.name, self.window.read)
         (schema,) = [one["parameters"] for one in FUNCTIONS if one["name"] == call.name]
         arguments = lossless(schema, call.arguments)
         try:

@@ -10,13 +10,25 @@ from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, joined, with_doubts
+from tea.loop.fields import MOST_NAMED, unresolved
 from tea.loop.ledger import Ledger
 from tea.loop.observation import Observation
-from tea.loop.offer import DONE
+from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
 from tea.loop.window import Window
 from tea.models.format import braced
-from tea.types import Evidence, Fact, JsonObject, JsonSchema, JsonValue, Result, Task, changed
+from tea.types import (
+    Evidence,
+    Fact,
+    JsonObject,
+    JsonSchema,
+    JsonValue,
+    Result,
+    Task,
+    ToolCall,
+    WorkState,
+    changed,
+)
 
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 NOTHING_READ = (
@@ -26,6 +38,7 @@ NOTHING_READ = (
 MOST_SCHEMA = 600
 MOST_PART = 120
 MOST_FINDINGS, MOST_FINDING = 8, 1_500
+MOST_FAILED, MOST_WHY = 12, 300
 
 
 class Ending:
@@ -51,6 +64,8 @@ class Ending:
         self._returned: set[str] = set()
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
+        self._unfit: JsonValue = None
+        self._confidence: int | None = None
 
     @property
     def facts(self) -> tuple[Fact, ...]:
@@ -78,6 +93,30 @@ class Ending:
         self.reopen()
         self._words = f"{self._words}\n{text}"
 
+    def stated(self, call: ToolCall) -> ToolCall:
+        """Keep the confidence stated beside an answer, and return the call of `done` without it."""
+        given = {name: one for name, one in call.arguments.items() if name != CONFIDENCE}
+        said = call.arguments.get(CONFIDENCE)
+        number = float(said) if isinstance(said, int | float) and not isinstance(said, bool) else -1
+        self._confidence = round(number) if 0 <= number <= 100 else None
+        return changed(call, arguments=given)
+
+    def state(self, result: Result) -> WorkState:
+        """Return the state in which the work ended with a result: facts, failures, and leads left open."""
+        results = list(self._window.results.values())
+        parts = [f"{_short(text)}: {why}" for text, why in self._failed.items()]
+        items = [one.item for one in self._ledger.plan if one.state == "failed"]
+        calls = [_failure(one) for one in results if one.error is not None]
+        fields = self._ledger.fields
+        missing = [f"find {name!r}" for name in fields.missing] if fields is not None and fields.known else []
+        noted = {(one.fact, one.source): one for one in (*self._ledger.facts, *self.facts, *self.findings[1:])}
+        return WorkState(
+            confidence=self._confidence if result.ok else None,
+            facts=tuple(noted.values()),
+            failed=tuple(dict.fromkeys([*parts, *items, *calls]))[-MOST_FAILED:],
+            leads=tuple(dict.fromkeys([*self._ledger.open_items, *missing])),
+        )
+
     def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
         """Return the outcome of `done`, refused if the end does not hold.
 
@@ -97,11 +136,12 @@ class Ending:
         if (schema := self._task.answer) is not None:
             value = {**value, "answer": _read_as(schema, value["answer"])}
             if faults := value_faults(schema, value["answer"]):
+                self._unfit = value["answer"]
                 fix = f"`answer` must fit {json.dumps(schema, ensure_ascii=False)[:MOST_SCHEMA]}"
                 return _refused(outcome, f"The answer does not fit: {'; '.join(faults)}.", fix)
         evidence = joined(evidence_in(value), [source for _, one in self._parts for source in one.evidence])
         marked = with_doubts(evidence, self._sources())
-        if not last and (problem := self._once(marked)):
+        if not last and (problem := self._once(marked, value["answer"])):
             return _refused(outcome, problem, "mend it, or call `done` again as it is if that is right.")
         self.accepted = self._result(value, marked, last=False)
         return outcome
@@ -116,7 +156,7 @@ class Ending:
             if self._has_nothing() and "nothing" not in self._returned:
                 self._returned.add("nothing")
                 return self._held(text, NOTHING_READ)
-            if problem := self._once(()):
+            if problem := self._once((), answer):
                 return self._held(text, f"{problem} Go on, or call `done` with the whole answer.")
         answer = self._kept(answer)
         evidence = tuple(source for _, one in self._parts for source in one.evidence)
@@ -152,7 +192,12 @@ class Ending:
 
     def so_far(self) -> Result | None:
         """Return the answer so far, None if there is none."""
-        return self.best("", ok=True) if self._parts else None
+        return self.best("", ok=True) if self._parts or self._formed_so_far() is not None else None
+
+    def _formed_so_far(self) -> JsonValue:
+        """Return the best object in the form asked for, None if the task wants none or nothing of it is known."""
+        fields = self._ledger.fields
+        return None if fields is None else fields.best(self._unfit, *(one.answer for _, one in reversed(self._parts)))
 
     def best(self, reason: str, *, exhausted: bool = True, ok: bool = False) -> Result:
         """Return the joined answers of the parts, or one held back for a person's word, as unfinished unless `ok`."""
@@ -161,9 +206,26 @@ class Ending:
         found = [one for _, one in self._parts]
         answer: JsonValue = found[0].answer if len(found) == 1 else "\n".join(_part(*one) for one in self._parts)
         evidence = tuple(source for one in found for source in one.evidence)
+        formed, gaps = self._formed_so_far(), tuple[str, ...]()
+        if formed is not None:
+            answer, gaps = formed, self._gaps(formed)
         return Result(
-            answer=answer, ok=ok, reason=reason, evidence=evidence, report=self._report, exhausted=exhausted and not ok
+            answer=answer,
+            ok=ok,
+            reason=reason,
+            evidence=evidence,
+            report=self._report,
+            exhausted=exhausted and not ok,
+            gaps=gaps,
+            partial=bool(gaps),
         )
+
+    def _gaps(self, answer: JsonValue) -> tuple[str, ...]:
+        """Return a line for each place of an answer in a form without a value."""
+        schema = self._task.answer
+        places = unresolved(schema, answer) if schema is not None else []
+        left_out = self._ledger.fields.left_out(answer) if self._ledger.fields is not None else []
+        return tuple(f"{place!r} is not known" for place in (*places, *left_out)[:MOST_NAMED])
 
     def _take(self, outcome: Observation, result: Result) -> None:
         text = str(outcome.arguments.get("task", ""))
@@ -175,14 +237,17 @@ class Ending:
         if result.answer != "" and result.report is None:
             self._parts.append((text, result))
 
-    def _once(self, evidence: Sequence[Evidence]) -> str:
+    def _once(self, evidence: Sequence[Evidence], answer: JsonValue) -> str:
         """Return the problems to raise once before an end is accepted; empty if all were raised."""
+        fields = self._ledger.fields
         asked = {
+            "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
             "evidence": "; ".join(one.doubt for one in evidence if one.doubt),
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{_short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
         }
         words = {
+            "fields": "These fields of the answer have no value yet: {}.",
             "evidence": "The evidence could not be confirmed: {}.",
             "plan": "These items of the plan are open: {}.",
             "failed": "These parts failed: {}.",
@@ -198,6 +263,7 @@ class Ending:
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])
+        gaps = self._gaps(value["answer"]) if success else ()
         return Result(
             answer=value["answer"],
             ok=success,
@@ -205,6 +271,8 @@ class Ending:
             evidence=evidence,
             report=self._report,
             exhausted=last and not success,
+            gaps=gaps,
+            partial=bool(gaps),
         )
 
 
@@ -239,6 +307,12 @@ def _finding(one: Observation) -> Fact:
     files = one.arguments.get("files") or one.arguments.get("path") or one.name
     source = ", ".join(map(str, cast("list[Any]", files))) if isinstance(files, list) else str(files)
     return Fact(fact=f"{one.name} {arguments[:500]} gave: {one.text[:MOST_FINDING]}", source=source)
+
+
+def _failure(one: Observation) -> str:
+    """Return a failed call with its problem, in one line."""
+    problem = "" if one.error is None else str(one.error["problem"])
+    return f"{one.name} {json.dumps(one.arguments, ensure_ascii=False)[:MOST_WHY]}: {problem[:MOST_WHY]}"
 
 
 def _short(text: str) -> str:

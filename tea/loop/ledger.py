@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast, get_args
 
 from tea.errors import BadArguments
+from tea.loop.fields import Fields
 from tea.types import Fact, JsonObject, JsonValue
 
-NOTE, PLAN, READ_RESULT, FIND_TOOLS = "note", "plan", "read_result", "find_tools"
+NOTE, PLAN, DRAFT, READ_RESULT, FIND_TOOLS = "note", "plan", "draft", "read_result", "find_tools"
 MOST_FACTS = 100
 MOST_FACT = 2_000
 MOST_ITEMS = 50
@@ -53,6 +54,11 @@ FUNCTIONS: tuple[JsonObject, ...] = (
         },
     },
     {
+        "name": DRAFT,
+        "description": "Keep fields of the answer as they are found, beside other calls; null for one to give up.",
+        "parameters": {"type": "object", "properties": {"fields": {"type": "object"}}, "required": ["fields"]},
+    },
+    {
         "name": READ_RESULT,
         "description": "Read a result again, or what was cut of it.",
         "parameters": {
@@ -91,6 +97,7 @@ class Ledger:
         memory: What a model without functions wrote down for its later steps.
         goal: What it wanted to do next.
         stalled: Steps in a row that brought nothing new.
+        fields: The fields of the wanted answer, None where it has none.
     """
 
     room: int = MOST_FACTS * MOST_FACT
@@ -99,6 +106,7 @@ class Ledger:
     memory: str = ""
     goal: str = ""
     stalled: int = 0
+    fields: Fields | None = None
 
     def note(self, arguments: JsonObject) -> JsonValue:
         """Keep a fact; a known one is not kept twice.
@@ -138,6 +146,16 @@ class Ledger:
         self.plan = items
         return f"{len(self.open_items)} of {len(self.plan)} items are open"
 
+    def draft(self, arguments: JsonObject) -> JsonValue:
+        """Keep fields of the answer.
+
+        Raises:
+            BadArguments: The answer has no such field, or a value does not fit.
+        """
+        if self.fields is None:
+            raise BadArguments("The answer has no fields.", fix="give it whole, with `done`.")
+        return self.fields.keep(arguments)
+
     @staticmethod
     def _size(*lines: str) -> int:
         return sum(len(line.encode()) for line in lines)
@@ -159,6 +177,8 @@ class Ledger:
             blocks.append("Facts noted:\n" + "\n".join(map(_fact_text, self.facts)))
         if self.plan:
             blocks.append("Plan:\n" + "\n".join(f"{_MARKS[one.state]} {one.item}" for one in self.plan))
+        if self.fields is not None and (status := self.fields.text()):
+            blocks.append(status)
         if self.memory:
             blocks.append(f"Remembered: {self.memory}")
         return "\n".join(blocks)

@@ -9,6 +9,7 @@ from tea.types import Budget
 
 _RESERVE = 1.25  # of what the dearest step so far cost, kept for the last question
 _SECONDS = 0.1  # of the time that is left, kept for it
+_KEPT = 0.1  # of the tokens and money that are left, kept for the last word on the work of several agents
 
 
 class Limits:
@@ -88,3 +89,25 @@ class Limits:
 def _least(name: str, value: Any) -> Any:
     least = {"steps": 1, "tokens": 1, "seconds": 0.001, "usd": 0.0}[name]
     return max(least, value)
+
+
+async def budget_share(ctx: Context, among: int, *, questions: int = 2, side_by_side: bool = True) -> Budget:
+    """Return the part of the remaining budget for each of several agents, with something kept for a last word.
+
+    Args:
+        ctx: What the agent may reach.
+        among: Number of the agents.
+        questions: How many questions to a model are kept, where there are more than the agents need.
+        side_by_side: Whether they work at the same time, so that each may take all of it; else it is divided too.
+    """
+    left = {name: value for name, value in (await ctx.remaining()).items() if value is not None}
+    given: dict[str, Any] = {}
+    for name, value in left.items():
+        if name == "steps":
+            given[name] = (int(value) - max(0, min(questions, int(value) - among))) // among
+        elif name == "seconds":
+            given[name] = value * (1 - _SECONDS) / (1 if side_by_side else among)
+        else:
+            part = value * (1 - _KEPT) / among
+            given[name] = part if name == "usd" else int(part)
+    return Budget.model_validate({name: _least(name, value) for name, value in given.items()})

@@ -15,7 +15,8 @@ from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded
 from tea.loop.actions import Actions
 from tea.loop.ending import Ending
 from tea.loop.exchanges import json_tokens
-from tea.loop.ledger import MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
+from tea.loop.fields import Fields
+from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import show_files
 from tea.loop.observation import Observation, limit_of, shortened
@@ -26,7 +27,7 @@ from tea.loop.toolset import Toolset, holds_form
 from tea.loop.window import Window
 from tea.memory.insights import TOLD, insight_id
 from tea.models.context_length import limit_in
-from tea.types import JsonObject, Message, Result, Task, data_part, message
+from tea.types import JsonObject, Message, Result, Task, changed, data_part, message
 
 STRIKES = 3
 FOLDS_A_QUESTION = 3
@@ -163,7 +164,7 @@ class _Loop:
     ) -> _Loop:
         """Return the work on a task, before its first step."""
         window = Window(context=int(model["context"]), fold=str(model["fold"]))
-        ledger = Ledger(room=window.room, facts=list(task.facts))
+        ledger = Ledger(room=window.room, facts=list(task.facts), fields=Fields.of(task.answer))
         return cls(
             ctx=ctx,
             task=task,
@@ -188,7 +189,11 @@ class _Loop:
             result = self.revision.last or self.ending.best(error.problem)
         self.revision.note(self.ctx, result)
         await self.remember(result)
-        return result
+        return self._with_state(result)
+
+    def _with_state(self, result: Result) -> Result:
+        """Return a result with the state in which the work ended, if it is one of several attempts."""
+        return changed(result, state=self.ending.state(result)) if self.ctx.attempt else result
 
     async def prepare(self, insights: Sequence[str], variables: JsonObject) -> None:
         """Collect the prompt variables: task, files, functions and memories."""
@@ -275,11 +280,15 @@ class _Loop:
     def _offer(self) -> None:
         """Extend the functions on offer with found ones, and with the loop's own once they can matter."""
         if self.window.rereads or self.ledger.stalled >= STALL or self.window.full(share=NOTES_AT):
-            self.toolset.add(NOTE, PLAN, READ_RESULT)  # all at once, as each time the question begins otherwise
+            self.toolset.add(*self._notes())  # all at once, as each time the question begins otherwise
         before, added = self.variables.get("further", []), self.toolset.added()
         if len(added) > len(before):
             self.window.before += json_tokens(added) - json_tokens(before)
             self.variables = {**self.variables, "further": added}
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return the loop's functions that keep what is known."""
+        return (NOTE, PLAN, READ_RESULT) if self.ledger.fields is None else (NOTE, PLAN, DRAFT, READ_RESULT)
 
     async def _shorten(self, error: ContextLengthExceeded, tail: Sequence[Message]) -> bool:
         """Fold a conversation too long for the model, and return whether it became shorter."""
@@ -316,8 +325,9 @@ class _Loop:
             await self.limits.look()
         self.strikes = 0 if any(one.ok for one in outcomes) else self.strikes
         result = self.ending.finished(outcomes, [self.toolset.delegated(one) for one in outcomes])
-        if (best := self.ending.so_far()) is not None:
-            self.ctx.so_far(best)
+        best = self.ending.so_far()
+        if best is not None or self.ctx.attempt:
+            self.ctx.so_far(self._with_state(best or Result()))
         state: JsonObject = {}
         if result is None and not all(self.toolset.reads(one.name) or one.repeated for one in outcomes):
             state = await self.toolset.observe()

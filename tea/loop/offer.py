@@ -12,9 +12,16 @@ from tea.loop.capability import Capability
 from tea.loop.ledger import FUNCTIONS
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, ranked, within_limits
 from tea.retrieval.embedding.wordpiece import words as words_of
-from tea.types import EVERY, Task
+from tea.types import EVERY, JsonObject, Task
 
 DONE = "done"
+CONFIDENCE = "confidence"
+SURE: JsonObject = {
+    "type": "integer",
+    "minimum": 0,
+    "maximum": 100,
+    "description": "How sure you are that the answer is right; below 50 for a guess.",
+}
 BOOKKEEPING = (DONE, "todo")
 OPEN_SKILL = "open_skill"
 FIRST = (*BOOKKEEPING, OPEN_SKILL)

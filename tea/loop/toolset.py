@@ -15,14 +15,17 @@ from tea.components.lossless import lossless
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, ToolError, UnknownComponent
 from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
-from tea.loop.ledger import FIND_TOOLS, FUNCTIONS, NOTE, PLAN
+from tea.loop.fields import Fields
+from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.observation import Observation, shortened
 from tea.loop.offer import (
     BOOKKEEPING,
+    CONFIDENCE,
     DONE,
     FIRST,
     OPEN_SKILL,
     SMALL_TOKENS,
+    SURE,
     coding,
     is_called_for,
     is_large,
@@ -152,7 +155,7 @@ class Toolset:
                 whole |= {one.name for one in actions}
         taken = {one.name for one in found if one.kind != "tool"}
         found = [one for one in found if one.kind != "tool" or one.name in names or one.name not in taken]
-        first, tokens, functions = found, MOST_TOKENS, {NOTE, PLAN} if is_large(task) else set[str]()
+        first, tokens, functions = found, MOST_TOKENS, _own_functions(task)
         if EVERY in (*tools, *names) and reads_texts:
             functions.add(FIND_TOOLS)
             if not asked:
@@ -379,10 +382,17 @@ class Toolset:
         return Result.model_validate(outcome.value)
 
 
+def _own_functions(task: Task) -> set[str]:
+    """Return the names of the loop's functions that help with a task from its first step on."""
+    fields = Fields.of(task.answer)
+    many = {DRAFT} if fields is not None and fields.are_many else set[str]()
+    return {NOTE, PLAN, *many} if is_large(task) else many
+
+
 async def _told(ctx: Context, tool: Capability, task: Task) -> Capability:
     """Return a tool with what the task adds to it: the form of the answer, or the skills to open."""
     if tool.name == DONE:
-        return _answering(tool, task)
+        return _answering(tool, task, confident=ctx.attempt)
     return await naming_skills(ctx, tool, task) if tool.name == OPEN_SKILL else tool
 
 
@@ -401,12 +411,16 @@ def holds_form(task: Task) -> bool:
     return task.answer is not None and "$ref" not in json.dumps(task.answer)
 
 
-def _answering(done: Capability, task: Task) -> Capability:
-    """Return `done` with the form of the answer in its schema, for enforcement by providers."""
-    if not holds_form(task):
+def _answering(done: Capability, task: Task, *, confident: bool) -> Capability:
+    """Return `done` with the form of the answer in its schema, for enforcement by providers.
+
+    In one of several attempts it also asks for the confidence in the answer.
+    """
+    added = {"answer": task.answer} if holds_form(task) else {}
+    added |= {CONFIDENCE: SURE} if confident else {}
+    if not added:
         return done
-    properties = {**done.parameters["properties"], "answer": task.answer}
-    return replace(done, parameters={**done.parameters, "properties": properties})
+    return replace(done, parameters={**done.parameters, "properties": {**done.parameters["properties"], **added}})
 
 
 def _called_for(

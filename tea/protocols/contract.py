@@ -123,7 +123,7 @@ def _facts(found: Manifest) -> Iterator[tuple[str, str]]:
     yield "Role", _words(data.get("role"))
     yield "Competencies", _words(data.get("competencies"))
     yield "Objectives", _words(data.get("objectives"))
-    yield "Relations (described; nothing acts on them)", "; ".join(relations)
+    yield "Relations (a debate follows them)", "; ".join(relations)
     for key in ("tools", "agents", "environments"):
         yield f"Uses the {key}", _words(data.get(key))
     yield "Category", _words(data.get("category"))

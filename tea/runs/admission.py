@@ -14,6 +14,8 @@ from tea.runs.budget import check_price
 from tea.runs.deps import RunDeps
 from tea.types import EVERY
 
+ATTEMPTS, JUDGE = "attempts", "judge"  # the agents that lead several attempts, and compare their answers
+
 
 async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
     """Check for the existence of a task's model, agent, tools and versions.
@@ -33,7 +35,9 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
     await admit_model(deps, task.model, task)
     agents, agent = deps.libraries["agent"], Ref.parse(task.agent, kind="agent")
     named = list(dict.fromkeys(name for name in (*(task.tools or ()), *task.also) if name != EVERY))
-    for name in (str(agent.at(None)), *(f"tool:{one}" for one in named)) if locked else ():
+    leading = (ATTEMPTS, JUDGE) if task.attempts > 1 else ()
+    reached = (str(agent.at(None)), *(f"agent:{one}" for one in leading), *(f"tool:{one}" for one in named))
+    for name in reached if locked else ():
         if name not in task.use:
             raise not_locked(name)
     selector = agent.selector or task.use.get(str(agent.at(None)))

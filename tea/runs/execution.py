@@ -36,7 +36,7 @@ from tea.policy.verdict import Verdict
 from tea.protocols.instances import Instances
 from tea.registry.row import SKILL
 from tea.registry.version import timestamp
-from tea.runs.admission import admit, admit_model
+from tea.runs.admission import ATTEMPTS, admit, admit_model
 from tea.runs.budget import BudgetAccount
 from tea.runs.call import CallRequest
 from tea.runs.deps import RunDeps
@@ -472,6 +472,9 @@ class Executions:
             closed=task.closed.model_dump(exclude_defaults=True),
             solved=solved,
             reflect=task.reflect,
+            worker=task.agent if task.attempts > 1 else "",
+            attempts=task.attempts,
+            successive=task.successive,
         )
 
     def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
@@ -550,14 +553,15 @@ class Executions:
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
     """Give the task to its agent, within the run's time."""
     agents = Agents(AgentPort(run, "", 0), "agent")
+    name = ATTEMPTS if task.attempts > 1 else task.agent
     if task.budget.seconds is None:
-        return await agents.invoke(task.agent, work)
+        return await agents.invoke(name, work)
     try:
         async with run.gate.timeout(task.budget.seconds):
-            return await agents.invoke(task.agent, work)
+            return await agents.invoke(name, work)
     except TimeoutError:
         ended = run.accounts.root.out_of_time()
-        return AgentResponse(ref=f"agent:{task.agent}", ok=True, value=ended.model_dump(mode="json"))
+        return AgentResponse(ref=f"agent:{name}", ok=True, value=ended.model_dump(mode="json"))
 
 
 def _resumed(recorder: Recorder, past: Sequence[Any], elapsed: Mapping[str, float] | None = None) -> Gate:
@@ -587,7 +591,7 @@ def _told(tell: Tell | None, *lines: Sequence[str]) -> None:
 
 def _ending(outcome: Outcome) -> dict[str, Any]:
     data = outcome.to_json()
-    names = ("status", "answer", "reason", "evidence", "cost", "error", "handoff", "task")
+    names = ("status", "answer", "reason", "evidence", "cost", "error", "handoff", "task", "attempts")
     return {name: data[name] for name in names if name in data}
 
 

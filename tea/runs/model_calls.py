@@ -195,6 +195,10 @@ class ModelCalls:
             check_usable(response)
             if response.output is not None:
                 output = self._prompts.check_output(prompt, response.output)
+            elif response.calls and prompt.output is not None:
+                raise BadOutput(
+                    "The answer calls a function, and none is offered.", fix="answer in the form asked for."
+                )
             else:
                 output = None if response.calls else self._prompts.parse_output(prompt, response.text)
             return recorded(changed(response, output=output))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from tea.errors import ErrorRecord, error_from
 from tea.runs.budget import Spent
-from tea.types import AgentResponse, Evidence, Result, without_empty
+from tea.types import AgentResponse, Attempted, Evidence, Result, without_empty
 
 Status = Literal["done", "failed", "exhausted"]
 
@@ -34,6 +34,7 @@ class Outcome:
         remarks: Of a replay, in a line each: what was played and not executed again.
         gaps: What is not known, contradictory, or could not be looked at.
         partial: Whether the work stopped before it was complete, although the answer holds.
+        attempts: The attempts that the answer was chosen from, where the task asked for several.
     """
 
     run: str
@@ -52,6 +53,7 @@ class Outcome:
     remarks: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
     partial: bool = False
+    attempts: tuple[Attempted, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -88,6 +90,7 @@ class Outcome:
             task=result.task,
             gaps=result.gaps,
             partial=result.partial,
+            attempts=result.attempts,
         )
 
     @classmethod
@@ -124,5 +127,6 @@ class Outcome:
             "remarks": list(self.remarks),
             "gaps": list(self.gaps),
             "partial": self.partial,
+            "attempts": [one.model_dump(mode="json") for one in self.attempts],
         }
-        return without_empty(data, "handoff", "task", "remarks", "gaps", "partial")
+        return without_empty(data, "handoff", "task", "remarks", "gaps", "partial", "attempts")

@@ -112,6 +112,7 @@ class Run:
             run_config.allow,
             deps.remember,
         )
+        self._worker = Ref.parse(run_config.worker, kind="agent").name if run_config.worker else ""
         self._resolved: dict[tuple[Kind, str], CallRequest] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[Place] = set()
@@ -139,6 +140,8 @@ class Run:
         branch: str = "",
         declared: JsonObject | None = None,
         reflect: int = 0,
+        attempts: JsonObject | None = None,
+        attempt: bool = False,
         change: str = "",
     ) -> Context:
         """Return the context of a component of this run.
@@ -151,6 +154,8 @@ class Run:
             branch: The branch to which a private environment belongs.
             declared: What an agent declares.
             reflect: How often it looks at its answer once more.
+            attempts: What it attempts several times.
+            attempt: Whether it works on one of several attempts.
             change: Id of the change made by a tool or action.
         """
         return Context(
@@ -169,6 +174,8 @@ class Run:
             without=self.run_config.without,
             solved=self.run_config.solved,
             reflect=reflect,
+            attempts=attempts or {},
+            attempt=attempt,
             opens_files=opens_files,
             branch=branch,
             declared=declared or {},
@@ -365,10 +372,13 @@ class Run:
             context = self.context(
                 port, self.flow, worker, opens_files=False, branch=branch, declared=definition.declared,
                 reflect=0 if call.depth else self.run_config.reflect,
+                attempts=None if call.depth else self._attempts(),
+                attempt=self._is_attempt(call),
             )  # fmt: skip
             carry_out = self._servers[call.config.kind].carry_out
             work = partial(carry_out, call.config, definition, call.operation, call.arguments, context, None)
-            response = await within_limits(call, key, self.gate, self.accounts, work)
+            measured = self._is_attempt(call)
+            response = await within_limits(call, key, self.gate, self.accounts, work, measured=measured)
             try:
                 self.gate.note("exit", {"ref": call.ref, "response": response.model_dump(mode="json")})
             except BadArguments as error:
@@ -377,6 +387,15 @@ class Run:
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
                 self.accounts.of(key).so_far(response.result)
             return response
+
+    def _attempts(self) -> JsonObject:
+        """Return what the first agent of the run attempts several times; empty for a run of one attempt."""
+        given = self.run_config
+        return {"agent": given.worker, "count": given.attempts, "successive": given.successive} if given.worker else {}
+
+    def _is_attempt(self, call: CallRequest) -> bool:
+        """Return whether a call is one of several attempts at the run's task."""
+        return call.depth == 1 and call.config.kind == "agent" and call.config.name == self._worker
 
     async def _execute(self, call: CallRequest, key: str) -> Response:
         place = self.place(call.config, key)

@@ -8,13 +8,19 @@ from typing import cast
 from pydantic import ValidationError
 
 from tea.kernel.gate import Gate
-from tea.runs.budget import BudgetAccounts
+from tea.runs.budget import BudgetAccount, BudgetAccounts
 from tea.runs.call import CallRequest
-from tea.types import AgentResponse, Budget, JsonObject, Response, success
+from tea.types import AgentResponse, Budget, JsonObject, Response, changed, success
 
 
 async def within_limits(
-    call: CallRequest, key: str, gate: Gate, accounts: BudgetAccounts, work: Callable[[], Awaitable[Response]]
+    call: CallRequest,
+    key: str,
+    gate: Gate,
+    accounts: BudgetAccounts,
+    work: Callable[[], Awaitable[Response]],
+    *,
+    measured: bool = False,
 ) -> Response:
     """Do the work of a call; with limits passed along with its task, from a share of the remaining budget.
 
@@ -24,18 +30,28 @@ async def within_limits(
         gate: The run's boundary.
         accounts: Who pays.
         work: Does it.
+        measured: Whether the response of work within limits says what it used.
     """
     budget = given(call)
     if budget is None:
         return await work()
     with accounts.share(key, budget) as account:
         if budget.seconds is None:
-            return await work()
-        try:
-            async with gate.timeout(budget.seconds) as account.passed:
-                return await work()
-        except TimeoutError:
-            return success(AgentResponse, call.ref, account.out_of_time().model_dump(mode="json"))
+            response = await work()
+        else:
+            try:
+                async with gate.timeout(budget.seconds) as account.passed:
+                    response = await work()
+            except TimeoutError:
+                response = success(AgentResponse, call.ref, account.out_of_time().model_dump(mode="json"))
+        return with_cost(response, account) if measured else response
+
+
+def with_cost(response: Response, account: BudgetAccount) -> Response:
+    """Return the response of an agent with what it used, an error included."""
+    spent = account.total()
+    cost: JsonObject = {"steps": spent.steps, "tokens": spent.tokens, "usd": spent.usd}
+    return changed(response, value={**(response.value or {}), "cost": cost})
 
 
 def given(call: CallRequest) -> Budget | None:

@@ -12,7 +12,7 @@ from tea.testing.samples import sample
 from tea.types import DataPart, JsonObject, JsonValue, Message, ModelRequest, ModelResponse, ToolCall
 
 DONE = "done"
-_OWN = frozenset({DONE, "note", "plan", "read_result", "find_tools"})  # what the loop itself offers
+_OWN = frozenset({DONE, "note", "plan", "draft", "read_result", "find_tools"})  # what the loop itself offers
 _MOST_CALLS = 4
 _CALLS = "calls"
 

@@ -1,14 +1,11 @@
 """`tea research`: conversations from one command to the next, over a model on loopback."""
 
-import json
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 from research_kit import RESEARCHER, literature
+from role_server import serving
 
 from .conftest import Tea
 
@@ -31,45 +28,12 @@ ROLES = {
 }  # fmt: skip
 
 
-class Roles(BaseHTTPRequestHandler):
-    """Answers a chat completion by the role that its messages name."""
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        said = json.dumps(body["messages"])
-        answer = next(one for words, one in ROLES.items() if words in said)
-        message = {"role": "assistant", "content": json.dumps(answer)}
-        usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "played", "usage": usage}
-        choice = {"index": 0, "delta": message, "finish_reason": "stop"}
-        assert body["stream"]
-        data = f"data: {json.dumps({**chunk, 'choices': [choice]})}\n\ndata: [DONE]\n\n".encode()
-        self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-
 @pytest.fixture
 def served(tea: Tea) -> Iterator[Tea]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Roles)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        address = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        settings = f'model = "played"\n[models.played]\nbase_url = "{address}"\nmodel = "played"\n'
-        (tea.folder / "tea.toml").write_text(settings)
+    with serving(tea.folder, ROLES):
         (tea.folder / "researcher.py").write_text(RESEARCHER)
         assert tea("register", "researcher.py").code == 0
         yield tea
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def test_a_conversation_goes_on_from_command_to_command(served: Tea) -> None:

@@ -273,7 +273,7 @@ async def test_an_agents_contract_shows_what_it_is_and_how_it_relates(tmp_path: 
         "- Role: Orchestrator",
         "- Competencies: ",
         "- Objectives: ",
-        "- Relations (described; nothing acts on them): hierarchical with analyzer",
+        "- Relations (a debate follows them): hierarchical with analyzer",
     ):
         assert words in text
     assert "h2 Rules" in headings(rules)

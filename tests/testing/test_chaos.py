@@ -119,12 +119,16 @@ async def test_a_run_whose_model_only_behaves_so_ends_and_is_replayed(behaviour:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("agent", ["tool_generator", "agent_generator"])
-async def test_a_hundred_runs_of_who_makes_components_end_and_are_replayed(agent: str) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [("--agent", "tool_generator"), ("--agent", "agent_generator"), ("--agent", "debate"), ("--attempts", "3")],
+    ids=lambda given: given[1] if given[0] == "--agent" else "attempts",
+)
+async def test_a_hundred_runs_of_other_agents_end_and_are_replayed(options: tuple[str, str]) -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, BENCHMARK, "--runs", "100", "--agent", agent, stdout=PIPE, stderr=PIPE
+        sys.executable, BENCHMARK, "--runs", "100", *options, stdout=PIPE, stderr=PIPE
     )
-    async with asyncio.timeout(300):
+    async with asyncio.timeout(600):
         out, err = await process.communicate()
     assert process.returncode == 0, (out + err).decode()
     assert "| replays identical | 100 |" in out.decode()

@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
+from tea.components.same import equal, number_of, same, text_of
 from tea.errors import BadInput
-from tea.evaluate.forms import decoded, equal, items_of, number_of, only_number, same, text_of, unfenced
+from tea.evaluate.forms import decoded, items_of, only_number, unfenced
 from tea.evaluate.scoring import Grade, Helpers, Question
 from tea.types import JsonObject, JsonValue
 

@@ -1,0 +1,352 @@
+"""The debate: a manager invites experts, who state, rebut and change positions in rounds, until a judge decides.
+
+Source: the paper, Appendix G.2; design/033-attempts.md.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from tea import Agent, BadOutput, Context, Evidence, Result, Said, Task, TeaError, budget_share, consult, same
+
+ROUNDS = 3
+MOST_EXPERTS, MOST_CANDIDATES = 4, 12
+MOST_SAID, MOST_SHOWN = 6_000, 250
+VERDICT = 1  # questions to a model kept for the judge
+PASSED_OVER = ("BadOutput", "BudgetExceeded", "ContextLengthExceeded", "ProviderError")  # of one expert, not of all
+COMPETITIVE, COOPERATIVE = "competitive", "cooperative"
+
+STATEMENT: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "position": {"type": "string", "minLength": 1},
+        "argument": {"type": "string"},
+        "rebuttals": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"to": {"type": "string"}, "point": {"type": "string"}},
+                "required": ["to", "point"],
+            },
+        },
+        "agrees": {"type": "array", "items": {"type": "string"}},
+        "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
+    },
+    "required": ["position", "argument", "rebuttals", "agrees", "confidence"],
+}
+INVITED = (
+    "You are {name} in a debate on this question: {question}\n{relations}\n{step} Your position answers the question "
+    "in one sentence, or with the value it asks for. `agrees` names those whose present position is yours in substance."
+)
+FIRST = "Find out what you need, and state your position; nobody has spoken yet, so rebut nobody."
+LATER = (
+    "This is round {round} of at most {rounds}. Answer the strongest point made against you; change your position "
+    "where a point convinces you, and keep it where none does."
+)
+SIDES = (
+    ("Advocate", "You look for the best case that can be made for the obvious answer."),
+    ("Sceptic", "You look for what speaks against the obvious answer: counterexamples, missing data, other causes."),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expert:
+    """One of the invited: an agent of the registry, or a role that a prompt plays."""
+
+    name: str
+    agent: str
+    role: str
+    relation: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Course:
+    """The course of one debate: its question, its experts, and what was said so far."""
+
+    question: str
+    experts: Sequence[Expert]
+    between: Mapping[tuple[str, str], str]
+    latest: dict[str, Mapping[str, Any]]
+    said: list[Said]
+    told: list[str]
+    evidence: dict[str, tuple[Evidence, ...]]
+    error: TeaError | None = None
+
+
+class Debate(Agent):
+    """Debate an open or disputed question among invited experts, in rounds with rebuttals, and give the verdict."""
+
+    role = "Manager of debates"
+    competencies = (
+        "invite experts: agents of the registry, or roles",
+        "lead statements and rebuttals in rounds, until they agree or nothing is left to say",
+        "give a verdict that names what stays disputed",
+    )
+    objectives = ("the strongest case for every position", "an answer that survived the objections to it")
+    relations = {"judge": "hierarchical"}
+    agents = ("judge",)
+    metadata: ClassVar[Mapping[str, Any]] = {"takes": "question", "when": "For questions on which experts disagree."}
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Invite, let all speak in at most three rounds, and have the judge decide."""
+        debate = await _invited(ctx, task)
+        ended = "nothing was said"
+        for number in range(1, ROUNDS + 1):
+            if (why := await _too_little(ctx, len(debate.experts))) and debate.latest:
+                ended = why
+                break
+            debate.told += await ctx.messages()
+            before = {name: one["position"] for name, one in debate.latest.items()}
+            await _round(ctx, task, debate, number)
+            if best := _strongest(debate):
+                ctx.so_far(Result(answer=debate.latest[best]["position"]))
+            ended = f"ended after {number} round{'' if number == 1 else 's'}"
+            if _agree(debate, number):
+                ended = f"all agree after round {number}"
+                break
+            if _is_exhausted(debate, before):
+                ended = f"nobody had anything new to say in round {number}"
+                break
+        _tell(ctx, "debate", ended)
+        if not debate.latest:
+            raise debate.error or BadOutput("None of the experts spoke.", fix="raise the budget, or ask otherwise.")
+        return await _verdict(ctx, task, debate)
+
+
+async def _invited(ctx: Context, task: Task) -> Course:
+    """Return a debate with its question and experts: those that the topic names, and those that a manager invites."""
+    listed = [one for one in await ctx.acp.list() if one["name"] not in (ctx.agent, "attempts", "judge")]
+    words = [word.casefold() for word in re.findall(r"\w+", task.text)]
+    named = [str(one["name"]) for one in listed if one["name"] in words][:MOST_EXPERTS]
+    found = await ctx.acp.retrieve(f"expert: {task.text}"[:2_000], MOST_CANDIDATES, among=["*"], besides=[ctx.agent])
+    about = {
+        str(one["name"]): str(one["description"]) for one in (*found, *(one for one in listed if one["name"] in named))
+    }
+    variables = {
+        "topic": task.text,
+        "agents": [{"name": name, "description": text} for name, text in about.items()],
+        "named": named,
+        "most": MOST_EXPERTS,
+        "locale": ctx.locale,
+    }
+    try:
+        plan: Any = await consult(ctx, "debate_invitation", variables, lambda response: response.output)
+    except BadOutput:
+        plan = {"question": task.text, "experts": []}
+    experts = _experts(plan["experts"], named, list(about))
+    between = await _relations(ctx, experts)
+    _tell(ctx, "question", plan["question"])
+    for one in experts:
+        _tell(ctx, "invited", f"{one.name}{f' ({one.agent})' if one.agent else ''}: {one.role}")
+    return Course(question=plan["question"], experts=experts, between=between, latest={}, said=[], told=[], evidence={})
+
+
+def _experts(wanted: Sequence[Mapping[str, Any]], named: Sequence[str], known: Sequence[str]) -> list[Expert]:
+    """Return the experts: each once, those named by the topic for certain; two sides where too few are left."""
+    found: dict[str, Expert] = {}
+    asked = [str(one["agent"]) for one in wanted]
+    further = [{"name": name.capitalize(), "agent": name, "role": "", "relation": COMPETITIVE} for name in named]
+    certain = [one for one in further if one["agent"] not in asked]
+    first = sorted(wanted, key=lambda one: one["agent"] not in named)
+    for one in (*certain, *first):
+        agent = str(one["agent"]) if one["agent"] in known else ""
+        taken = [each.agent for each in found.values() if each.agent]
+        name = " ".join(str(one["name"]).split())
+        if name and name not in found and agent not in taken and len(found) < MOST_EXPERTS:
+            found[name] = Expert(name=name, agent=agent, role=str(one["role"]), relation=str(one["relation"]))
+    for name, role in SIDES if len(found) < len(SIDES) else ():
+        found.setdefault(name, Expert(name=name, agent="", role=role, relation=COMPETITIVE))
+    return [*found.values()]
+
+
+async def _relations(ctx: Context, experts: Sequence[Expert]) -> dict[tuple[str, str], str]:
+    """Return how each expert stands to each other: as their agents declare it, else as the manager wants it."""
+    agents = [one.agent for one in experts if one.agent]
+    facts = await ctx.acp.facts(agents)
+    declared = {name: one["metadata"].get("relations", {}) for name, one in zip(agents, facts, strict=True)}
+    found: dict[tuple[str, str], str] = {}
+    for one in experts:
+        for other in experts:
+            own = declared.get(one.agent, {}).get(other.agent)
+            theirs = declared.get(other.agent, {}).get(one.agent)
+            stated = [each for each in (own, theirs) if each in (COMPETITIVE, COOPERATIVE)]
+            if one is not other:
+                found[one.name, other.name] = stated[0] if stated else one.relation
+    return found
+
+
+async def _too_little(ctx: Context, experts: int) -> str:
+    """Return why there is no further round, empty if there is one: each speaks, and then the judge."""
+    steps = (await ctx.remaining())["steps"]
+    return "" if steps is None or steps >= experts + VERDICT else "the budget of questions leaves no further round"
+
+
+async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
+    """Let all experts speak side by side; all of them hear the statements of the rounds before."""
+    budget = await budget_share(ctx, len(debate.experts), questions=VERDICT)
+    heard = list(debate.said)
+    today = await ctx.today()
+    spoken: dict[str, Mapping[str, Any]] = {}
+
+    async def speak(one: Expert) -> None:
+        try:
+            if one.agent:
+                statement = await _asked(ctx, task.model_copy(update={"budget": budget}), debate, one, number)
+            else:
+                statement = await _played(ctx, task, debate, one, number, heard, today)
+        except TeaError as error:
+            if error.record()["code"] not in PASSED_OVER:
+                raise
+            debate.error = debate.error or error
+            _tell(ctx, f"{one.name}, round {number}", f"says nothing: {error.problem}")
+            return
+        spoken[one.name] = statement
+        _tell(ctx, f"{one.name}, round {number}", f"{statement['position']} ({statement['confidence']})")
+        for rebuttal in statement["rebuttals"]:
+            _tell(ctx, f"{one.name} to {rebuttal['to']}", rebuttal["point"])
+
+    async with ctx.group() as group:
+        for one in debate.experts:
+            group.spawn(speak(one))
+    for one in debate.experts:
+        if one.name in spoken:
+            debate.latest[one.name] = spoken[one.name]
+            debate.said.append(Said(who=one.name, text=_words(spoken[one.name], number)))
+
+
+async def _played(
+    ctx: Context, task: Task, debate: Course, one: Expert, number: int, heard: Sequence[Said], today: str
+) -> Mapping[str, Any]:
+    """Return the statement of a role that the prompt plays.
+
+    Raises:
+        BadOutput: It cannot be read.
+    """
+    variables = {
+        "question": debate.question,
+        "name": one.name,
+        "role": one.role,
+        "round": number,
+        "rounds": ROUNDS,
+        "others": [
+            {"name": other, "relation": relation}
+            for (who, other), relation in debate.between.items()
+            if who == one.name
+        ],
+        "said": [{"name": each.who, "text": each.text} for each in heard],
+        "facts": [f"{each.fact} ({each.source})" if each.source else each.fact for each in task.facts],
+        "told": [each.text for each in task.history] + debate.told,
+        "today": today,
+        "locale": ctx.locale,
+        **({"form": task.answer} if task.answer is not None else {}),
+    }
+    return await consult(ctx, "debate_statement", variables, lambda response: response.output)
+
+
+async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: int) -> Mapping[str, Any]:
+    """Return the statement of an agent of the registry, which works for it as it does.
+
+    Raises:
+        BadOutput: It gave none.
+    """
+    stands = [f"{other}: {relation}" for (who, other), relation in debate.between.items() if who == one.name]
+    text = INVITED.format(
+        name=one.name,
+        question=debate.question,
+        relations=f"{one.role} How you stand to the others: {'; '.join(stands)}.".strip(),
+        step=FIRST if number == 1 else LATER.format(round=number, rounds=ROUNDS),
+    )
+    told = tuple(Said(who="person", text=each) for each in debate.told)
+    history = (*task.history, *told, *debate.said)
+    part = task.model_copy(update={"text": text, "answer": STATEMENT, "history": history})
+    response = await ctx.acp.invoke(one.agent, part)
+    result, statement = response.result, response.result.answer
+    if not isinstance(statement, dict) or "position" not in statement:
+        raise BadOutput(result.reason or f"{one.agent} gave no statement.", fix="invite somebody else.")
+    debate.evidence[one.name] = (*debate.evidence.get(one.name, ()), *result.evidence)
+    usual: dict[str, Any] = {"argument": "", "rebuttals": [], "agrees": [], "confidence": 50}
+    return {**usual, **statement}
+
+
+def _agree(debate: Course, number: int) -> bool:
+    """Return whether all positions are the same: by value, or by the word of each about all the others."""
+    latest = debate.latest
+    if len(latest) < len(debate.experts):
+        return False
+    positions = [one["position"] for one in latest.values()]
+    if all(same(positions[0], one) for one in positions):
+        return True
+    return number > 1 and all(_shares(name, latest) for name in latest)
+
+
+def _is_exhausted(debate: Course, before: Mapping[str, str]) -> bool:
+    """Return whether a round brought neither another position nor a rebuttal."""
+    return all(before.get(name) == one["position"] and not one["rebuttals"] for name, one in debate.latest.items())
+
+
+def _shares(name: str, latest: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Return whether an expert says to agree with all the others."""
+    agrees = [str(one).casefold() for one in latest[name]["agrees"]]
+    return all(other.casefold() in agrees for other in latest if other != name)
+
+
+def _strongest(debate: Course) -> str:
+    """Return the name of the expert with the position of most confidence, counting those who share it."""
+
+    def weight(name: str) -> int:
+        mine = debate.latest[name]["position"]
+        return sum(int(one["confidence"]) for one in debate.latest.values() if same(mine, one["position"]))
+
+    return max(debate.latest, key=weight, default="")
+
+
+async def _verdict(ctx: Context, task: Task, debate: Course) -> Result:
+    """Return the judge's answer to the question; without a judge the strongest position, marked as such."""
+    evidence = tuple(dict.fromkeys(one for some in debate.evidence.values() for one in some))
+    said = tuple(Said(who=name, text=_whole(debate, name)) for name in debate.latest)
+    form = task.answer if task.answer is not None else {"type": "string", "minLength": 1, "maxLength": 8_000}
+    response = await ctx.acp.invoke("judge", Task(text=debate.question, files=task.files, history=said, answer=form))
+    names = list(debate.latest)
+    if not response.result.ok:
+        why = f"no judge decided: {response.result.reason}"
+        if task.answer is not None and task.answer.get("type") != "string":
+            return Result(ok=False, reason=why, evidence=evidence, exhausted=response.result.exhausted)
+        return Result(
+            answer=debate.latest[_strongest(debate)]["position"], gaps=(why,), partial=True, evidence=evidence
+        )
+    verdict: Mapping[str, Any] = response.result.answer
+    _tell(ctx, "verdict", f"{names[verdict['choice'] - 1]} stands best: {verdict['reason']}")
+    against: Sequence[Mapping[str, Any]] = [one for one in verdict["refutations"] if one["refuted"]]
+    refuted = {names[int(one["answer"]) - 1]: str(one["objection"]) for one in against}
+    gaps = [f"{name} was refuted: {why}" for name, why in refuted.items()]
+    chosen = debate.latest[names[verdict["choice"] - 1]]["position"]
+    disputed = [
+        name for name, one in debate.latest.items() if name not in refuted and not same(one["position"], chosen)
+    ]
+    gaps += (
+        [] if _agree(debate, ROUNDS) else [f"{name} disagrees: {debate.latest[name]['position']}" for name in disputed]
+    )
+    return Result(answer=verdict["answer"], evidence=evidence, gaps=tuple(gaps))
+
+
+def _words(statement: Mapping[str, Any], number: int) -> str:
+    """Return a statement as the others read it."""
+    rebuttals = [f"To {one['to']}: {one['point']}" for one in statement["rebuttals"]]
+    agrees = [f"Agrees with {', '.join(map(str, statement['agrees']))}."] if statement["agrees"] else []
+    first = f"Round {number}, position ({statement['confidence']} of 100): {statement['position']}"
+    return "\n".join([first, statement["argument"], *rebuttals, *agrees])[:MOST_SAID]
+
+
+def _whole(debate: Course, name: str) -> str:
+    """Return all that an expert said, with the sources of it, as the judge reads it."""
+    spoken = [one.text for one in debate.said if one.who == name]
+    sources = [
+        json.dumps(one.model_dump(mode="json"), ensure_ascii=False)[:500] for one in debate.evidence.get(name, ())
+    ]
+    return "\n\n".join([*spoken, *(["Evidence:\n" + "\n".join(sources)] if sources else [])])
+
+
+def _tell(ctx: Context, phase: str, text: str) -> None:
+    ctx.note("debate", {"phase": phase, "text": text[:MOST_SHOWN]})

@@ -1,0 +1,187 @@
+"""The debate: who is invited, how relations are followed, rounds, consensus, verdict."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from attempts_kit import Cast, expert, invitation, shown, statement, verdict
+
+from tea.models.manager import ModelConfig
+from tea.platform import Platform
+from tea.testing import platform
+
+TOPIC = "Let's debate about a stock with Alice. Is it a good investment?"
+TWO = invitation(expert("Ann"), expert("Bob"))
+AGENT = '''
+from tea import Agent, Context, Evidence, Result, Task
+
+
+class {kind}(Agent):
+    """{about}"""
+
+    relations = {{{relations}}}
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Say it."""
+        heard = " | ".join(one.text for one in task.history)
+        told = {{"position": "Buy", "argument": f"{{task.text}} HEARD {{heard}}", "rebuttals": [], "agrees": []}}
+        source = Evidence(source="report.pdf", quote="cash flow")
+        return Result(answer={{**told, "confidence": 60}}, evidence=(source,))
+'''
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def tea() -> AsyncIterator[Platform]:
+    async with platform() as tea:
+        about = "Finance expert: market trends, financial metrics and investment strategies."
+        await tea.acp.register(
+            AGENT.format(kind="Alice", about=about, relations='"quant": "cooperative", "planner": "hierarchical"'),
+            author="test",
+        )
+        await tea.acp.register(AGENT.format(kind="Quant", about="Statistics and risk.", relations=""), author="test")
+        yield tea
+
+
+async def play(tea: Platform, model: Cast, topic: str = TOPIC, **options: Any) -> tuple[Any, list[Any]]:
+    tea.models.add(ModelConfig(name="cast", provider="given"), model)
+    told: list[Any] = []
+
+    def watch(event: Any) -> None:
+        if event.kind == "note" and event.data["kind"] == "debate":
+            told.append((event.data["data"]["phase"], event.data["data"]["text"]))
+
+    outcome = await tea.run(topic, agent="debate", model="cast", watch=watch, **options)
+    return outcome, told
+
+
+async def test_agents_that_the_topic_names_are_invited_and_their_relations_followed(tea: Platform) -> None:
+    invited = invitation(expert("Quin", "quant"), expert("Carol"))
+    model = Cast(
+        debate_invitation=invited,
+        debate_statement=[statement("Hold"), statement("Sell", rebuttals=[{"to": "Alice", "point": "too dear"}])],
+        judge=verdict(1, 3, answer="Buy a little."),
+    )
+    outcome, told = await play(tea, model)
+    assert (outcome.exit_code, outcome.answer) == (0, "Buy a little.")
+    phases = dict(told)
+    assert {"question", "debate", "verdict", "Carol, round 1", "Alice, round 1", "Carol to Alice"} <= phases.keys()
+    assert [one.name for one in await tea.acp.list() if one.name == "alice"] == ["alice"]
+    (answers,) = [one.variables["answers"] for one in model.requests["judge"]]
+    texts = {one["name"]: one["text"] for one in answers}
+    assert list(texts) == ["Alice", "Quin", "Carol"]
+    assert "Quin: cooperative; Carol: competitive" in texts["Alice"]
+    assert "Alice: cooperative; Carol: competitive" in texts["Quin"]
+    assert "HEARD Round 1" in texts["Alice"]
+    assert '"report.pdf"' in texts["Alice"]
+    assert "With Quin you compete" in shown(model.requests["debate_statement"][1])
+    assert "Carol was refuted: answer 3 has no source" in outcome.gaps
+    assert [one.source for one in outcome.evidence] == ["report.pdf"]
+    assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+
+
+async def test_cooperative_experts_are_asked_to_complete_each_other(tea: Platform) -> None:
+    invited = invitation(expert("Ann", relation="cooperative"), expert("Bob", relation="cooperative"))
+    model = Cast(debate_invitation=invited, debate_statement=statement("Hold"), judge=verdict(1, answer="Hold."))
+    await play(tea, model, "Is it good?")
+    asked = {one.variables["name"]: shown(one) for one in model.requests["debate_statement"]}
+    assert "With Bob you work together" in asked["Ann"]
+
+
+async def test_equal_positions_end_the_debate_at_once(tea: Platform) -> None:
+    said = [statement("About 1,000"), statement("about 1000.")]
+    model = Cast(debate_invitation=TWO, debate_statement=said, judge=verdict(1, answer="1000"))
+    same = Cast(debate_invitation=TWO, debate_statement=statement("1,000"), judge=verdict(1, answer="1000"))
+    outcome, told = await play(tea, same, "How many?")
+    assert (same.asked()["debate_statement"], outcome.answer) == (2, "1000")
+    assert ("debate", "all agree after round 1") in told
+    assert outcome.gaps == ()
+    await play(tea, model, "How many?")
+    assert model.asked()["debate_statement"] == 2
+
+
+async def test_experts_who_say_that_they_agree_end_it_after_their_rebuttals(tea: Platform) -> None:
+    first = [statement("Buy", agrees=["Bob"]), statement("Sell", agrees=["Ann"])]
+    later = [statement("Buy some", agrees=["Bob"]), statement("Buy a part", agrees=["ann"])]
+    model = Cast(debate_invitation=TWO, debate_statement=[*first, *later], judge=verdict(1, answer="Buy some"))
+    _, told = await play(tea, model, "Is it good?")
+    assert model.asked()["debate_statement"] == 4
+    assert ("debate", "all agree after round 2") in told
+
+
+async def test_a_debate_has_at_most_three_rounds(tea: Platform) -> None:
+    again = [statement(side, rebuttals=[{"to": "Bob", "point": "no"}]) for side in ("Buy", "Sell")] * 4
+    model = Cast(debate_invitation=TWO, debate_statement=again, judge=verdict(1, answer="Buy"))
+    outcome, _ = await play(tea, model, "Is it good?")
+    assert model.asked() == {"debate_invitation": 1, "debate_statement": 6, "judge": 1}
+    assert len(outcome.gaps) == 1
+    assert "disagrees: " in outcome.gaps[0]
+
+
+async def test_a_round_without_anything_new_is_the_last(tea: Platform) -> None:
+    model = Cast(
+        debate_invitation=TWO,
+        debate_statement=lambda request: statement(request.variables["name"]),  # pyright: ignore[reportUnknownLambdaType, reportUnknownMemberType]
+        judge=verdict(1, answer="Ann"),
+    )
+    _, told = await play(tea, model, "Who?")
+    assert ("debate", "nobody had anything new to say in round 2") in told
+
+
+async def test_an_expert_who_cannot_be_read_is_passed_over(tea: Platform) -> None:
+    def spoken(request: Any) -> Any:
+        return "no statement" if request.variables["name"] == "Bob" else statement("Buy")
+
+    model = Cast(debate_invitation=TWO, debate_statement=spoken, judge=verdict(1, answer="Buy"))
+    outcome, told = await play(tea, model, "Is it good?")
+    assert outcome.ok
+    assert any(phase == "Bob, round 1" and text.startswith("says nothing") for phase, text in told)
+    silent = Cast(debate_invitation=TWO, debate_statement="no statement")
+    outcome, _ = await play(tea, silent, "Is it good?")
+    assert (outcome.exit_code, outcome.error["code"]) == (1, "BadOutput")
+
+
+async def test_without_a_verdict_the_strongest_position_stands_and_says_so(tea: Platform) -> None:
+    said = [statement("Buy", 80), statement("Sell", 40)] * 3
+    model = Cast(debate_invitation=TWO, debate_statement=said, judge="no verdict")
+    outcome, _ = await play(tea, model, "Is it good?")
+    assert (outcome.exit_code, outcome.answer, outcome.partial) == (0, "Buy", True)
+    assert "no judge decided" in outcome.gaps[0]
+    outcome, _ = await play(
+        tea, Cast(debate_invitation=TWO, debate_statement=said, judge="none"), "How many?", answer={"type": "integer"}
+    )
+    assert outcome.exit_code == 1
+
+
+async def test_an_unreadable_invitation_leaves_two_sides(tea: Platform) -> None:
+    model = Cast(debate_invitation="none", debate_statement=statement("Buy"), judge=verdict(1, answer="Buy"))
+    _, told = await play(tea, model, "Is it good?")
+    assert [text.partition(":")[0] for phase, text in told if phase == "invited"] == ["Advocate", "Sceptic"]
+
+
+async def test_the_budget_of_questions_ends_the_rounds_before_the_verdict(tea: Platform) -> None:
+    again = [statement(side, rebuttals=[{"to": "Bob", "point": "no"}]) for side in ("Buy", "Sell")] * 4
+    model = Cast(debate_invitation=TWO, debate_statement=again, judge=verdict(2, answer="Sell"))
+    outcome, told = await play(tea, model, "Is it good?", budget={"steps": 5})
+    assert (outcome.exit_code, outcome.answer) == (0, "Sell")
+    assert model.asked() == {"debate_invitation": 1, "debate_statement": 2, "judge": 1}
+    assert ("debate", "the budget of questions leaves no further round") in told
+
+
+async def test_the_verdict_has_the_form_of_the_task(tea: Platform) -> None:
+    model = Cast(debate_invitation=TWO, debate_statement=statement("7"), judge=verdict(1, answer=7))
+    outcome, _ = await play(tea, model, "How many?", answer={"type": "integer"})
+    assert (outcome.ok, outcome.answer) == (True, 7)
+
+
+async def test_a_debate_is_forked_in_its_middle(tea: Platform) -> None:
+    said = [statement("Buy", rebuttals=[{"to": "Bob", "point": "no"}]), statement("Sell")] * 4
+    model = Cast(debate_invitation=TWO, debate_statement=said, judge=verdict(1, answer="Buy"))
+    outcome, _ = await play(tea, model, "Is it good?")
+    keys = [record.key for record in tea.tracer.records(outcome.run) if record.kind == "done"]
+    asked = sum(model.asked().values())
+    fork = await tea.fork(outcome.run, at=keys[len(keys) // 2])
+    assert (fork.ok, fork.answer) == (True, "Buy")
+    assert asked < sum(model.asked().values()) < 2 * asked

@@ -1,0 +1,87 @@
+"""The fields of a wanted object: their status, the nudge for open ones, and the best object at the end."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from loop_kit import Stage, done, step, told
+
+TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
+FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": TEXT, "founded": {"type": ["integer", "null"]}, "head": TEXT, "people": NUMBER},
+    "required": ["name", "founded", "head", "people"],
+    "additionalProperties": False,
+}
+WHOLE = {"name": "Oslo", "founded": 1040, "head": "Ann", "people": 700_000}
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stage() -> AsyncIterator[Stage]:
+    async with Stage.open() as stage:
+        yield stage
+
+
+def drafted(**fields: Any) -> tuple[str, dict[str, Any]]:
+    return "draft", {"fields": fields}
+
+
+async def test_an_open_field_is_asked_about_once_and_then_told_as_a_gap(stage: Stage) -> None:
+    open_ = {**WHOLE, "founded": None, "head": "Unknown"}
+    outcome, model = await stage.play(step(done(open_)), step(done(open_)), answer=FORM)
+    assert "These fields of the answer have no value yet: founded, head." in told(model.requests[1])
+    assert (outcome.ok, outcome.answer, outcome.partial) == (True, open_, True)
+    assert outcome.gaps == ("'founded' is not known", "'head' is not known")
+
+
+async def test_a_whole_answer_is_not_asked_about(stage: Stage) -> None:
+    outcome, model = await stage.play(step(done(WHOLE)), answer=FORM)
+    assert (len(model.requests), outcome.gaps, outcome.partial) == (1, (), False)
+
+
+async def test_a_field_that_was_given_up_is_not_asked_about(stage: Stage) -> None:
+    answer = {**WHOLE, "founded": None}
+    outcome, model = await stage.play(step(drafted(founded=None)), step(done(answer)), answer=FORM)
+    assert len(model.requests) == 2
+    assert outcome.gaps == ("'founded' is not known",)
+
+
+async def test_the_status_of_each_field_stands_at_the_end_of_the_question(stage: Stage) -> None:
+    _, model = await stage.play(step(drafted(name="Oslo", founded=None)), step(done(WHOLE)), answer=FORM)
+    assert 'Fields of the answer:\n- name: "Oslo"\n- founded: given up\n- head: missing\n- people: missing' in told(
+        model.requests[1]
+    )
+
+
+async def test_a_field_that_does_not_fit_is_refused(stage: Stage) -> None:
+    wrong = [drafted(people="many"), drafted(size=3), ("draft", {"fields": {}})]
+    _, model = await stage.play(*(step(one) for one in wrong), step(done(WHOLE)), answer=FORM)
+    seen = told(model.requests[3])
+    for words in ("'people' does not fit", "'size' is not a field", "No field is given"):
+        assert words in seen, words
+
+
+async def test_an_answer_without_fields_takes_no_draft(stage: Stage) -> None:
+    _, model = await stage.play(step(drafted(name="Oslo")), step(done(1)), answer=NUMBER)
+    assert "The answer has no fields" in told(model.requests[1])
+    assert "draft" not in {one["name"] for one in model.requests[0].tools}
+
+
+async def test_a_budget_that_ends_leaves_the_best_answer_in_the_form(stage: Stage) -> None:
+    outcome, _ = await stage.play(
+        step(drafted(name="Oslo", people=700_000)), step(("note", {"fact": "x"})), answer=FORM, budget={"steps": 2}
+    )
+    assert (outcome.status, outcome.exit_code) == ("exhausted", 5)
+    assert outcome.answer == {"name": "Oslo", "founded": None, "head": "unknown", "people": 700_000}
+    assert outcome.gaps == ("'founded' is not known", "'head' is not known")
+
+
+async def test_a_last_answer_that_does_not_fit_lends_its_good_fields(stage: Stage) -> None:
+    unfit = step(done({**WHOLE, "people": "many"}))
+    outcome, _ = await stage.play(unfit, unfit, unfit, answer=FORM, budget={"steps": 2})
+    assert outcome.status == "exhausted"
+    assert outcome.answer == {"name": "Oslo", "founded": 1040, "head": "Ann"}
+    assert outcome.gaps == ("'people' is not known",)
