@@ -1,6 +1,7 @@
 """Questions and tokens of whole tasks, with the answers of a strong model kept and given again; see `_sittings_format`.
 
     python benchmarks/sittings.py [--only NAMES] [--peers FOLDER] [--player NAME] [--settings JSON] [--details]
+    python benchmarks/sittings.py --examples [--only NAMES]
     python benchmarks/sittings.py [--only NAMES] --lay-out FOLDER
 
 Each row is a sitting, each column a way to work: questions asked, tokens sent (request bytes / 4), whether the answer
@@ -24,7 +25,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from _sittings_format import Sitting, sittings
+from _sittings_format import EXAMPLES, ROOT, Sitting, sittings
 from _sittings_server import KeptServer, Question, open_site
 
 from tea.errors import TeaError
@@ -61,6 +62,7 @@ async def main() -> None:
     """Read the command line, sit, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="Parts of the sittings' names, divided by commas.")
+    parser.add_argument("--examples", action="store_true", help="The examples of the team instead of the sittings.")
     parser.add_argument("--peers", type=Path, help="Folder of a virtual environment with the other libraries.")
     parser.add_argument("--player", default="tea", help="Whose answers tea is given: NAME.json of each sitting.")
     parser.add_argument("--settings", type=json.loads, default={}, help="Further settings of tea's model, as JSON.")
@@ -75,7 +77,8 @@ async def main() -> None:
         for name in PEERS if given.peers else ():
             worker = await stack.enter_async_context(started(await python_of(given.peers), name))
             ways[name] = by_peer(name, worker)
-        await sit(ways, list(sittings(given.only)), details=given.details)
+        chosen = sittings(given.only, EXAMPLES if given.examples else ROOT)
+        await sit(ways, list(chosen), details=given.details)
 
 
 async def sit(ways: Mapping[str, Way], chosen: Sequence[Sitting], *, details: bool) -> None:
@@ -102,20 +105,59 @@ def by_tea(player: str, more: Mapping[str, Any]) -> Way:
             return Row(remark=f"skipped: there is no Platform.{sitting.needs}")
         if not sitting.answers(player):
             return Row(remark=f"skipped: {player} gave no answers")
-        home, files = folder / "home", folder / "files"
-        home.mkdir()
-        files.mkdir()
-        async with open_site(sitting.site) as site:
-            server = KeptServer(sitting.flows(player, site), context=sitting.model.get("context"))
-            settings = {**MODEL, **sitting.model, **more}
+        async with seated(sitting, folder, player, more) as seat:
             try:
-                async with server.open() as url:
-                    (home / "tea.toml").write_text(_settings({**settings, "base_url": url}, site), encoding="utf-8")
-                    return await _worked(sitting.at(site), server, home, sitting.lay_out(files))
+                return await _worked(seat)
             except TeaError as error:
-                return Row(questions=tuple(server.questions), remark=str(error))
+                return Row(questions=tuple(seat.server.questions), remark=str(error))
 
     return sat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """A sitting about to begin.
+
+    Args:
+        sitting: The sitting, its site at an address.
+        server: Gives the answers.
+        home: The home of a platform, with its model.
+        files: The task's files.
+    """
+
+    sitting: Sitting
+    server: KeptServer
+    home: Path
+    files: Sequence[Path]
+
+
+@asynccontextmanager
+async def seated(
+    sitting: Sitting,
+    folder: Path,
+    player: str = "tea",
+    more: Mapping[str, Any] | None = None,
+    *,
+    remembers: bool = False,
+) -> AsyncGenerator[Seat]:
+    """Give all that a sitting needs, in a folder, until the end of the block.
+
+    Args:
+        sitting: The sitting.
+        folder: Where home and files come to lie.
+        player: Whose answers are given.
+        more: Further settings of the model.
+        remembers: Whether a question asked before gets its answer again.
+    """
+    home, files = folder / "home", folder / "files"
+    home.mkdir()
+    files.mkdir()
+    async with open_site(sitting.site) as site:
+        server = KeptServer(sitting.flows(player, site), context=sitting.model.get("context"), remembers=remembers)
+        settings = {**MODEL, **sitting.model, **(more or {})}
+        async with server.open() as url:
+            (home / "tea.toml").write_text(_settings({**settings, "base_url": url}, site), encoding="utf-8")
+            yield Seat(sitting=sitting.at(site), server=server, home=home, files=sitting.lay_out(files))
 
 
 def _settings(model: Mapping[str, Any], site: str) -> str:
@@ -125,20 +167,26 @@ def _settings(model: Mapping[str, Any], site: str) -> str:
     return "\n".join(['model = "kept"', "[web]", *web, "[models.kept]", *lines])
 
 
-async def _worked(sitting: Sitting, server: KeptServer, home: Path, files: Sequence[Path]) -> Row:
-    async with Platform(home, state=home / "state") as tea:
+async def _worked(seat: Seat) -> Row:
+    sitting, server = seat.sitting, seat.server
+    async with Platform(seat.home, state=seat.home / "state") as tea:
 
         async def tell(text: str) -> None:
             await getattr(tea, sitting.needs)("last", text)
 
+        for root in sitting.corpus:
+            await tea.corpus.add(str(root))
         server.tell = tell
-        task = {name: value for name, value in sitting.task.items() if name != "files"}
         async with asyncio.timeout(SECONDS):
-            outcome = await tea.run(task, files=files)
+            outcome = await tea.run(sitting.told, files=seat.files)
         again = await tea.replay(outcome.run)
+        agents = {record.agent for record in tea.tracer.records(outcome.run) if record.agent}
     cannot = outcome.exit_code == 1 and outcome.answer in ("", None)
     ended = "" if outcome.ok else f"{outcome.status}: {outcome.reason}"
-    row = judged(sitting, server, outcome.answer, ended, cannot=cannot)
+    report = outcome.report.read_text(encoding="utf-8") if outcome.report else ""
+    row = judged(sitting, server, outcome.answer, ended, cannot=cannot, report=report)
+    if sitting.agents and agents != {*sitting.agents}:
+        return replace(row, right=False, remark=f"these agents worked: {', '.join(sorted(agents))}")
     return row if again.answer == outcome.answer else replace(row, right=False, remark="its replay has another answer")
 
 
@@ -171,9 +219,9 @@ def in_words(sitting: Sitting, files: Sequence[Path]) -> str:
     return "\n\n".join(parts)
 
 
-def judged(sitting: Sitting, server: KeptServer, answer: Any, remark: str, *, cannot: bool) -> Row:
+def judged(sitting: Sitting, server: KeptServer, answer: Any, remark: str, *, cannot: bool, report: str = "") -> Row:
     """Return a sitting's result; a dishonest answer is not right."""
-    right = sitting.is_right(answer, cannot=cannot)
+    right = sitting.is_right(answer, cannot=cannot, report=report)
     missing = [(n, text) for n, one in enumerate(server.questions, start=1) for text in one.missing]
     if missing:
         right, remark = False, f"question {missing[0][0]} does not show {missing[0][1]!r}. {remark}"

@@ -50,6 +50,10 @@ _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,'’\u00a0\u202f ]\d{3})*(?:[.,]\d+)?
 _GROUPING = re.compile(r"['’\u00a0\u202f ]")
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_ARTICLES = {
+    *("the", "a", "an", "der", "die", "das", "ein", "eine", "le", "la", "les", "un", "une"),
+    *("el", "los", "las", "il", "lo", "gli", "de", "het", "een"),
+}
 _NAME = re.compile(r"[^\W\d_][\w'’-]*")
 
 
@@ -98,7 +102,8 @@ class Evidence:
         self.dates |= {(year, month, 0) for year, month, _ in self.dates}  # a source with a day tells the month
         self.numbers = {one for match in _NUMBER.finditer(text) for one in _readings(match[0])}
         self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in self.words}
-        self.numbers |= set(re.findall(r"\d+(?:\.\d+)?", text))
+        # cells with commas between them are read one by one, too
+        self.numbers |= {one for cell in re.findall(r"\d+(?:\.\d+)?", text) for one in _readings(cell)}
 
 
 def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True) -> Checked:
@@ -195,7 +200,9 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
             at = next_.end()
         alone = at == match.end()
         begins = first is not None and match.start() == first.start()
-        if len(match[0]) > 1 and not (alone and begins and not match[0].isupper()):
+        if begins and not alone and match[0].casefold() in _ARTICLES:
+            yield match.end() + 1, at
+        elif len(match[0]) > 1 and not (alone and begins and not match[0].isupper()):
             yield match.start(), at
 
 

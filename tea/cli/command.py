@@ -78,7 +78,12 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
     ),
     "as_json": (Annotated[bool, typer.Option("--json", help="Print one JSON object for programs.")], False),
     "quiet": (Annotated[bool, typer.Option("--quiet", "-q", help="Print the result and errors only.")], False),
-    "verbose": (Annotated[int, typer.Option("--verbose", "-v", count=True, help="Say more; twice for tracebacks.")], 0),
+    "verbose": (
+        Annotated[
+            int, typer.Option("--verbose", "-v", count=True, help="Say more; twice for look-ups and tracebacks.")
+        ],
+        0,
+    ),
 }
 
 

@@ -26,7 +26,8 @@ class Progress:
     """A display of a run's progress for a person on standard error.
 
     On a terminal what goes on is one line that changes, and the words of the answering agent stand below it while they
-    come. With `-v` every event is a line of its own, on a terminal but for the present call.
+    come. With `-v` every call and step is a line of its own, on a terminal but for the present call; with `-vv` every
+    look-up, too.
 
     Args:
         command: Says how much is wanted.
@@ -39,6 +40,7 @@ class Progress:
         self._opening = opening
         self._silent = command.quiet
         self._all = command.verbose > 0
+        self._lookups = command.verbose > 1
         self._live = interactive(sys.stderr)
         self._shown = False
         self._draft = Draft(sys.stderr)
@@ -82,7 +84,7 @@ class Progress:
             self._present(f"{event.agent or 'tea'}: {target}({arguments})")
         elif kind == "model":
             self._present(f"{event.agent or 'tea'}: asks {target}{self._left.get(event.agent, '')}")
-        elif self._all and kind != "policy":
+        elif self._lookups and kind != "policy":
             self._detail(f"{event.agent or 'tea'}: {kind} {target}", "dim")
 
     def _delta(self, event: "Event", data: Mapping[str, Any]) -> None:
@@ -149,12 +151,12 @@ class Progress:
             self._detail(
                 f"{event.agent}: works on {progress_line(str(fields(task).get('text', task)), _WORDS)}", "cyan"
             )
-        elif kind in _TOLD and "phase" in said:  # the researcher notes its rounds likewise
+        elif kind in _TOLD and said.get("phase"):
             about = f" {said['task']}" if said.get("task") else ""
             text = f": {progress_line(str(said['text']), _WORDS)}" if said.get("text") else ""
             self._line(f"{said.get('phase', '')}{about}{text}", "cyan")
         elif kind == "step":
-            goal = said.get("next_goal") or said.get("thinking") or "goes on"
+            goal = said.get("next_goal") or said.get("thinking") or said.get("evaluation") or "goes on"
             calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))
             tail = f" ({calls})" if calls else ""
             self._detail(f"{event.agent}: step {said.get('step', '?')}: {progress_line(str(goal), _WORDS)}{tail}")

@@ -100,6 +100,9 @@ async def test_citations_that_lead_nowhere_are_told(act: Act, folder: Path) -> N
 @pytest.mark.parametrize(
     ("source", "claim", "doubts"),
     [
+        ("state,murder\nDistrict of Columbia,24.2\n", "The District of Columbia has a rate of 24.2.", []),
+        ("Columbia,24.2\n", "The District of Columbia has a rate of 24.2.", ["District"]),
+        ("2013,828.0\n2012,1226.0\n", "In 2013 it was 828 and in 2012 it was 1226.", []),
         ("There are 1,234 birds.", "There are 1234 birds", []),
         ("There are 1.234,50 euros.", "It costs 1,234.5 euros", []),
         ("There are seven birds.", "There are 7 birds", []),

@@ -1,0 +1,177 @@
+"""The examples with kept answers of a model: answered, replayed, forked, and resumed after SIGKILL."""
+
+import asyncio
+import json
+import random
+import re
+import shutil
+import sys
+from asyncio.subprocess import PIPE
+from collections import Counter
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from killing import KILLED, Killable, records
+
+from tea.errors import BadInput
+from tea.platform import Platform
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+PLAYED = EXAMPLES / "played"
+SITTINGS: dict[str, dict[str, Any]] = {
+    path.parent.name: json.loads(path.read_text()) for path in sorted(PLAYED.glob("*/sitting.json"))
+}
+AGENTS = ("analyzer", "browser", "planner", "reporter", "researcher", "tool_generator")
+SLOW = {  # documents of Debian, Chromium, and tools in the making
+    name
+    for name, one in SITTINGS.items()
+    if {"browser", "tool_generator"} & {*one["agents"]} or any(root.startswith("/") for root in one.get("corpus", ()))
+}
+KILLS = 2
+
+
+@pytest.fixture(autouse=True)
+def beside_the_benchmark() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
+        yield
+
+
+def leader(name: str) -> str:
+    """Return the agent that the task is given to."""
+    return json.loads((EXAMPLES / f"{name}.json").read_text()).get("agent", "planner")
+
+
+def three_of_each() -> list[str]:
+    """Return the first three examples of each agent by name, for the planner those with the most agents."""
+    by_size = sorted(SITTINGS, key=lambda name: -len(SITTINGS[name]["agents"]))
+    return [name for agent in AGENTS for name in [one for one in by_size if leader(one) == agent][:3]]
+
+
+def read(name: str) -> Any:
+    return import_module("_sittings_format").Sitting.read(PLAYED / name)
+
+
+@asynccontextmanager
+async def seated(name: str, folder: Path) -> AsyncGenerator[Any]:
+    """Give a sitting with its corpus, and a model with the same answer to the same question."""
+    folder.mkdir(exist_ok=True)
+    async with import_module("sittings").seated(read(name), folder, remembers=True) as seat:
+        async with Platform(seat.home, state=seat.home / "state") as tea:
+            for root in seat.sitting.corpus:
+                await tea.corpus.add(str(root))
+        yield seat
+
+
+def test_every_agent_leads_three_examples_and_twelve_need_two_or_more() -> None:
+    led = Counter(leader(name) for name in SITTINGS)
+    assert min(led[agent] for agent in AGENTS) >= 3, led
+    assert sum(len(one["agents"]) > 2 for one in SITTINGS.values()) >= 10
+    assert sum(len(one["agents"]) > 1 for one in SITTINGS.values()) >= 12
+    tasks = [path for path in EXAMPLES.rglob("*.json") if "task" in json.loads(path.read_text())]
+    assert len([path for path in tasks if PLAYED not in path.parents]) >= 30
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(one, marks=pytest.mark.slow) if one in SLOW else one for one in SITTINGS]
+)
+async def test_an_example_is_answered_and_its_replay_answers_the_same(name: str, tmp_path: Path) -> None:
+    row = await import_module("sittings").by_tea("tea", {})(read(name), tmp_path)
+    assert row.right, row.remark
+
+
+async def forked(tea: Platform, run: str, questions: list[str], middle: int) -> tuple[Any, int]:
+    """Return a fork at a question, and how many are before it.
+
+    A sandbox with its Python cannot be brought back, so behind its first change a fork is refused.
+    """
+    for taken in range(middle, 0, -1):
+        try:
+            return await tea.fork(run, at=questions[taken]), taken
+        except BadInput as error:
+            if "declares that its state is lost" not in error.problem:
+                raise
+    return await tea.fork(run, at=questions[0]), 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", three_of_each())
+async def test_an_example_is_replayed_identically_and_forked_in_its_middle(name: str, tmp_path: Path) -> None:
+    async with seated(name, tmp_path) as seat, Platform(seat.home, state=seat.home / "state") as tea:
+        outcome = await tea.run(seat.sitting.told, files=seat.files)
+        asked = len(seat.server.questions)
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+        assert len(seat.server.questions) == asked
+        found = list(tea.tracer.records(outcome.run))
+        questions = [one.key for one in found if one.kind == "start" and one.data["kind"] == "model"]
+        done = [one.key for one in found if one.kind == "done" and one.key in questions]
+        middle = 0 if "browser" in seat.sitting.agents else len(done) // 2  # a page is not brought back
+        fork, taken = await forked(tea, outcome.run, done, middle)
+        assert (fork.exit_code, fork.answer) == (outcome.exit_code, outcome.answer), fork.reason
+        assert 0 < len(seat.server.questions) - asked <= asked - taken
+        assert (await tea.replay(fork.run)).to_json() == fork.to_json()
+
+
+@pytest.fixture(scope="module")
+def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
+    killable = Killable(tmp_path_factory.mktemp("killed"))
+    yield killable
+    killable.process.communicate(timeout=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", three_of_each())
+async def test_an_example_is_resumed_after_sigkill_to_the_same_answer(tea: Killable, name: str, tmp_path: Path) -> None:
+    chance = random.Random(name)
+    async with seated(name, tmp_path) as seat:
+        for path in seat.files:
+            shutil.copy(path, seat.home)
+        task = {**seat.sitting.told, "files": [path.name for path in seat.files]}
+        (seat.home / "task.json").write_text(json.dumps(task))
+        homes = [tmp_path / str(number) for number in range(KILLS)]
+        for home in homes:
+            shutil.copytree(seat.home, home)
+        code, out = await asyncio.to_thread(tea, seat.home, "run", "task.json", "--json", "-q")
+        expected, length = json.loads(out), len(records(seat.home))
+        for home in homes:
+            moment = chance.randint(3, length - 1), 0.0
+            killed, _ = await asyncio.to_thread(tea, home, "run", "task.json", "--json", "-q", moment=moment)
+            assert killed == KILLED
+            before = records(home)
+            resumed, out = await asyncio.to_thread(tea, home, "resume", "last", "--json", "-q")
+            found = json.loads(out)
+            assert (resumed, found["status"], found["answer"]) == (code, expected["status"], expected["answer"]), moment
+            assert records(home)[: len(before)] == before
+            assert (await asyncio.to_thread(tea, home, "replay", "last", "-q"))[0] == 0
+
+
+def lines_of(picture: Path) -> list[str]:
+    """Return the lines of text in a picture of a terminal."""
+    lines: dict[str, str] = {}
+    for one in ElementTree.parse(picture).getroot().iter("{http://www.w3.org/2000/svg}text"):
+        if "team-title" not in one.get("class", ""):
+            lines[one.get("y", "")] = lines.get(one.get("y", ""), "") + (one.text or "").rstrip("\n")
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines.values()]
+
+
+def told(lines: list[str]) -> list[str]:
+    """Return the words of lines in any order, without what differs from run to run: ids, days and numbers of tokens."""
+    text = re.sub(r"[0-9a-f]{12}|\d{4}-\d\d-\d\d|\d+ tokens", "", " ".join(lines))
+    return sorted(text.split())
+
+
+@pytest.mark.slow
+async def test_the_picture_of_the_team_shows_what_the_command_prints_now() -> None:
+    arguments = (ROOT / "benchmarks" / "picture.py", "--text")
+    process = await asyncio.create_subprocess_exec(sys.executable, *arguments, stdout=PIPE, stderr=PIPE)
+    out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    drawn = lines_of(EXAMPLES / "team.svg")
+    assert drawn[0] == "$ tea run -v examples/youngest_president.json"
+    assert told(drawn[1:]) == told(out.decode().splitlines())
