@@ -6,7 +6,9 @@ BIN := $(VENV)/bin
 CORPORA := python3-doc postgresql-doc-15 git-doc sqlite3-doc debian-reference-en
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
-.PHONY: help demo test slow check format lint types wheel-check bubblewrap chromium corpora
+READERS := ffmpeg tesseract-ocr p7zip-full
+
+.PHONY: help demo test slow check format lint types wheel-check bubblewrap chromium corpora readers
 .DEFAULT_GOAL := help
 
 help:
@@ -19,16 +21,22 @@ help:
 demo: $(VENV)/core.stamp
 	$(BIN)/tea run examples/demo.json
 
-test: $(VENV)/test.stamp bubblewrap
+test: $(VENV)/test.stamp bubblewrap readers
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-slow: $(VENV)/browser.stamp bubblewrap chromium corpora
+slow: $(VENV)/browser.stamp bubblewrap chromium corpora readers
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m slow
 
 # The strongest sandbox is a program of the system; where this may not install it, the tests that need it fail.
 bubblewrap:
 	@command -v bwrap >/dev/null || (apt-get update -qq && apt-get install -y -qq bubblewrap) >/dev/null 2>&1 \
 	  || echo 'bubblewrap is missing, so its tests fail: install the package `bubblewrap` of your distribution.'
+
+# Sounds, videos, letters in images and 7Z archives are read by programs of the system.
+readers:
+	@command -v ffmpeg tesseract 7z | grep -c . | grep -qx 3 || (apt-get update -qq && apt-get install -y -qq \
+	  --no-install-recommends $(READERS)) >/dev/null 2>&1 \
+	  || echo 'Programs for media are missing, so tests fail: install $(READERS).'
 
 # The browser's tests drive the one of the system.
 chromium:

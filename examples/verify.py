@@ -1,16 +1,23 @@
 """Recomputes the expected answer of every example with pandas, apart from the product: `python examples/verify.py`."""
 
+import email
 import hashlib
 import json
 import random
 import re
+import subprocess
 import sys
+import tarfile
+import xml.etree.ElementTree as ElementTree
+import zipfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import yaml
 
 EXAMPLES = Path(__file__).resolve().parent
 DATA = EXAMPLES / "data"
@@ -99,6 +106,118 @@ def tai_in_1999() -> int:
     return int(seconds[seconds["date"] < "1999-06-01"]["tai_minus_utc_after"].iloc[-1])
 
 
+def packed(name: str, part: str) -> str:
+    """Read one part of a ZIP file as a text without marks of XML."""
+    with zipfile.ZipFile(DATA / name) as archive:
+        text = archive.read(part).decode("utf-8")
+    return " ".join(re.sub(r"<[^>]+>", " ", text).split())
+
+
+def only(pattern: str, text: str) -> str:
+    """Return what the one match of a pattern holds."""
+    (found,) = set(re.findall(pattern, text))
+    return str(found)
+
+
+def memory_of_bunzip2() -> int:
+    """Read the manual's pages with pypdfium2 alone."""
+    document = import_module("pypdfium2").PdfDocument(DATA / "bzip2_manual.pdf")
+    text = " ".join(" ".join(page.get_textpage().get_text_range().split()) for page in document)
+    return int(only(r"default 900k block size, bunzip2 will require about (\d+) kbytes", text))
+
+
+def offset_of_page_size() -> int:
+    with zipfile.ZipFile(DATA / "sqlite_file_format.epub") as book:
+        pages = [name for name in book.namelist() if name.endswith(".xhtml")]
+    text = " ".join(packed("sqlite_file_format.epub", name) for name in pages)
+    return int(only(r"offset of (\d+) bytes from the beginning of the database file", text))
+
+
+def third_quarter() -> float:
+    with zipfile.ZipFile(DATA / "placeholders.pptx") as slides:
+        (chart,) = [name for name in slides.namelist() if re.fullmatch(r"ppt/charts/chart\d+\.xml", name)]
+    numbers = packed("placeholders.pptx", chart)
+    return float(only(r"1st Qtr 2nd Qtr 3rd Qtr 4th Qtr .*?8\.\S+ 3\.\S+ (\S+) ", numbers))
+
+
+def width_of_gif(data: bytes) -> int:
+    assert data.startswith(b"GIF8")
+    return int.from_bytes(data[6:8], "little")
+
+
+def attached_picture() -> int:
+    message = email.message_from_bytes((DATA / "dingus_fish.eml").read_bytes())
+    (picture,) = [part for part in message.walk() if part.get_content_type() == "image/gif"]
+    return width_of_gif(bytes(picture.get_payload(decode=True)))
+
+
+def packed_image() -> int:
+    line = ["7z", "e", "-so", str(DATA / "puremagic.7z")]
+    return width_of_gif(subprocess.run(line, capture_output=True, check=True).stdout)
+
+
+def plotting_backend() -> str:
+    notebook = json.loads((DATA / "numpy_matplotlib.ipynb").read_text(encoding="utf-8"))
+    (cell,) = [one for one in notebook["cells"] if "matplotlib.backends.backend" in "".join(one["source"])]
+    return "".join(cell["outputs"][0]["text"]).strip()
+
+
+def hook_revision() -> str:
+    told = yaml.safe_load((DATA / "nbconvert_checks.yaml").read_text(encoding="utf-8"))
+    (found,) = [one["rev"] for one in told["repos"] if one["repo"].endswith("/blacken-docs")]
+    return str(found)
+
+
+def keyboard_vendor() -> str:
+    items = ElementTree.parse(DATA / "keyboards.xml").iter("configItem")
+    (found,) = [one for one in items if one.findtext("description") == "Apple Aluminium (ANSI)"]
+    return str(found.findtext("vendor"))
+
+
+def camera() -> str:
+    with import_module("PIL.Image").open(DATA / "casio.jpg") as image:
+        return str(image.getexif()[0x0110]).strip()
+
+
+def chart_unit() -> str:
+    line = ["tesseract", str(DATA / "sqlite_cycles.jpg"), "stdout"]
+    return only(r"(Billions .*)", subprocess.run(line, capture_output=True, check=True, text=True).stdout)
+
+
+def who_plucked() -> str:
+    data = (DATA / "pluck.wav").read_bytes()
+    at = data.index(b"IART")
+    return data[at + 8 : at + 8 + int.from_bytes(data[at + 4 : at + 8], "little")].rstrip(b"\0").decode("ascii")
+
+
+def width_of_mice() -> int:
+    line = ["ffprobe", "-v", "error", "-select_streams", "v", "-show_entries", "stream=width", "-of", "csv=p=0"]
+    return int(subprocess.run([*line, str(DATA / "two_mice.mp4")], capture_output=True, check=True).stdout)
+
+
+def hook_python() -> str:
+    with tarfile.open(DATA / "pre_commit_hooks-6.0.0.tar.gz") as archive:
+        member = archive.extractfile("pre_commit_hooks-6.0.0/setup.cfg")
+        assert member is not None
+        return only(r"python_requires = (\S+)", member.read().decode("utf-8"))
+
+
+def largest_file() -> int:
+    name = "pre_commit_hooks-6.0.0-py2.py3-none-any.whl"
+    return int(only(r"'--maxkb', type=int, default=(\d+)", packed(name, "pre_commit_hooks/check_added_large_files.py")))
+
+
+def conflict_hook() -> str:
+    text = (DATA / "pre_commit_hooks.md").read_text(encoding="utf-8")
+    return only(r"#### `(\S+)`\n[^\n]*merge conflict strings", text)
+
+
+def largest_database() -> int:
+    return int(
+        only(r"Max DB size: *(?:<[^>]*>)? *(\d+) terabytes", (DATA / "sqlite_about.html").read_text(encoding="utf-8"))
+    )
+
+
 def hash_of_primes() -> str:
     sieve = np.ones(600, dtype=bool)
     sieve[:2] = False
@@ -168,6 +287,27 @@ def middle_of_numbers() -> int:
 
 ANSWERS: dict[str, Callable[[], Any]] = {
     "demo": country_with_most_time_zones,
+    "attached_databases": lambda: int(
+        only(r"attached databases cannot be increased above (\d+)", packed("sqlite_limits.docx", "word/document.xml"))
+    ),
+    "block_size": memory_of_bunzip2,
+    "camera": camera,
+    "chart_unit": chart_unit,
+    "conflict_hook": conflict_hook,
+    "dingus_fish": attached_picture,
+    "equipment_in_douglas": lambda: int((pd.read_excel(DATA / "ne_1033.xlsx")["county"] == "DOUGLAS").sum()),
+    "hook_python": hook_python,
+    "hook_revision": hook_revision,
+    "keyboard_vendor": keyboard_vendor,
+    "largest_database": largest_database,
+    "largest_file": largest_file,
+    "many_writers": lambda: only(r"Many concurrent writers\? → choose (\S+)", packed("sqlite_uses.odt", "content.xml")),
+    "packed_image": packed_image,
+    "page_size_offset": offset_of_page_size,
+    "plotting_backend": plotting_backend,
+    "plucked_string": who_plucked,
+    "third_quarter": third_quarter,
+    "two_mice": width_of_mice,
     "airports_in_texas": lambda: int((table("airports.csv")["state"] == "TX").sum()),
     "amendment_on_bail": amendment_on_bail,
     "birth_states": lambda: str(table("us_presidents.csv")["birth_state"].value_counts().idxmax()),

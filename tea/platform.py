@@ -416,11 +416,15 @@ class Platform:
     @cached_property
     def corpus(self) -> Corpus:
         """The folders and sites searched on this machine; see `tea corpus`."""
+        from tea.corpus.converting import MOST_BYTES, SUFFIXES, Converter
         from tea.corpus.corpus import Corpus
         from tea.corpus.index import Index
+        from tea.corpus.reading import Readers
         from tea.retrieval.embedding.builtin import StaticEmbedder
 
-        return Corpus(Index(self.corpus_file, StaticEmbedder()), self.web)
+        convert = Converter(lambda: self.sandboxes.parser_terms()).convert
+        readers = Readers(convert=convert, converted=SUFFIXES, most_converted=MOST_BYTES)
+        return Corpus(Index(self.corpus_file, StaticEmbedder()), self.web, readers)
 
     @cached_property
     def research(self) -> Research:

@@ -96,14 +96,33 @@ async def test_example_gives_the_expected_answer_and_replays(tea: Platform, name
     assert (await tea.replay(outcome.run)).answer == outcome.answer
 
 
+class Stage:
+    """The model of all scripted examples: another script for each."""
+
+    model: Any = None
+
+    async def complete(self, *words: Any) -> Any:
+        return await self.model.complete(*words)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stage() -> AsyncIterator[tuple[Platform, Stage]]:
+    model = Stage()
+    async with platform(model=model) as tea:
+        yield tea, model
+
+
+@in_one_loop
 @pytest.mark.parametrize("name", sorted(SCRIPTED))
-async def test_an_example_that_needs_a_model_gives_the_expected_answer_and_replays(name: str) -> None:
-    expected = EXPECTED[name]
-    async with platform(model=ScriptedModel(expected["replies"])) as scripted:
-        outcome = await run(scripted, name)
-        assert (outcome.exit_code, outcome.answer) == (expected["exit"], expected["answer"]), outcome.reason
-        assert [one.doubt for one in outcome.evidence] == [""]
-        assert (await scripted.replay(outcome.run)).answer == outcome.answer
+async def test_an_example_that_needs_a_model_gives_the_expected_answer_and_replays(
+    stage: tuple[Platform, Stage], name: str
+) -> None:
+    (scripted, model), expected = stage, EXPECTED[name]
+    model.model = ScriptedModel(expected["replies"])
+    outcome = await run(scripted, name)
+    assert (outcome.exit_code, outcome.answer) == (expected["exit"], expected["answer"]), outcome.reason
+    assert [one.doubt for one in outcome.evidence] == [""]
+    assert (await scripted.replay(outcome.run)).answer == outcome.answer
 
 
 @pytest.mark.slow

@@ -42,8 +42,9 @@ async def add(
 ) -> None:
     """Index folders, files and sites; update those already in the corpus.
 
-    HTML, Markdown and plain text are read. Of a site the pages below the address are read, as far as its robots.txt
-    permits. Nothing leaves this machine when the corpus is searched.
+    HTML, Markdown, plain text, PDF, Office, EPUB, mail and notebooks are read, foreign formats in a sandbox. Of a site
+    the pages below the address are read, as far as its robots.txt permits. Nothing leaves this machine when the corpus
+    is searched.
     """
     async with command.platform() as tea:
         if not tea.home.is_dir():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from tea.corpus.index import Index, Match, Ways
 from tea.corpus.passages import passages
-from tea.corpus.reading import MOST_BYTES, Readers
+from tea.corpus.reading import Readers
 from tea.corpus.site import Page, pages_of
 from tea.errors import BadInput, TeaError
 from tea.retrieval.embedding.embedder import Embedder
@@ -93,7 +94,7 @@ class Corpus:
         updated = await self._update(name, {"pages": pages}, tell or (lambda line: None))
         if not (updated.added or updated.changed or updated.same):
             await self.remove(name)
-            why = next(iter(updated.problems.values()), "it holds no HTML, Markdown or text")
+            why = next(iter(updated.problems.values()), "it holds no document of a kind that is read")
             raise BadInput(f"There is nothing to index in {root[:200]!r}: {why}", fix="name another folder or site.")
         return updated
 
@@ -136,13 +137,14 @@ class Corpus:
 
     async def _update(self, root: str, document: dict[str, Any], tell: Tell) -> Updated:
         known = {name: document[name] for name in ("pages",) if name in document}
+        loop = asyncio.get_running_loop()
         about = {**known, "updated": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
         if not root.startswith(_FILE):
             pages, problems = await pages_of(root, self._web, int(about.get("pages", MOST_PAGES)), tell)
-            return await asyncio.to_thread(self._of_site, root, about, pages, problems)
-        return await asyncio.to_thread(self._of_files, root, about, tell)
+            return await asyncio.to_thread(self._of_site, root, about, pages, problems, loop)
+        return await asyncio.to_thread(self._of_files, root, about, tell, loop)
 
-    def _of_files(self, root: str, about: dict[str, Any], tell: Tell) -> Updated:
+    def _of_files(self, root: str, about: dict[str, Any], tell: Tell, loop: AbstractEventLoop) -> Updated:
         """Index the files below a path: read those with a new size or time, and remove those gone."""
         path, problems = Path(unquote(urlsplit(root).path)), dict[str, str]()
         counts = dict.fromkeys(("added", "changed", "same"), 0)
@@ -159,7 +161,7 @@ class Corpus:
                         counts["same"] += 1
                         continue
                     try:
-                        data = read_regular(file, MOST_BYTES)
+                        data = read_regular(file, self._readers.most_bytes(file.name))
                         digest = sha256(data).hexdigest()[:32]
                         if known is not None and known.state.endswith(f" {digest}"):
                             change.mark(source, url, f"{state} {digest}")
@@ -167,7 +169,7 @@ class Corpus:
                             continue
                         date = f"{datetime.fromtimestamp(facts.st_mtime, UTC):%Y-%m-%d}"
                         tell(str(file))
-                        self._put(change, source, url, f"{state} {digest}", data, file.name, date)
+                        self._put(change, source, url, f"{state} {digest}", data, file.name, date, loop)
                         counts["added" if known is None else "changed"] += 1
                     except Refused as reason:
                         problems[url] = f"{reason}."
@@ -179,7 +181,14 @@ class Corpus:
                 change.remove(source, url)
         return Updated(root=root, **counts, removed=len(before), problems=problems)
 
-    def _of_site(self, root: str, about: dict[str, Any], pages: Sequence[Page], problems: dict[str, str]) -> Updated:
+    def _of_site(
+        self,
+        root: str,
+        about: dict[str, Any],
+        pages: Sequence[Page],
+        problems: dict[str, str],
+        loop: AbstractEventLoop,
+    ) -> Updated:
         """Index the pages of a site; pages answered otherwise than with a page stay until they are gone."""
         counts = dict.fromkeys(("added", "changed", "same"), 0)
         with self._index.changing() as change:
@@ -192,7 +201,7 @@ class Corpus:
                     counts["same"] += 1
                     continue
                 try:
-                    self._put(change, source, page.url, digest, page.body, page.name, page.date)
+                    self._put(change, source, page.url, digest, page.body, page.name, page.date, loop)
                 except TeaError as error:
                     if "passages" in error.problem:
                         raise
@@ -204,8 +213,18 @@ class Corpus:
                 change.remove(source, url)
         return Updated(root=root, **counts, removed=len(gone), problems=problems)
 
-    def _put(self, change: Any, source: int, url: str, state: str, data: bytes, name: str, date: str) -> None:
-        document = self._readers.read(data, name)
+    def _put(
+        self,
+        change: Any,
+        source: int,
+        url: str,
+        state: str,
+        data: bytes,
+        name: str,
+        date: str,
+        loop: AbstractEventLoop,
+    ) -> None:
+        document = self._readers.read(data, name, loop)
         change.put(source, url, state, document.title or name, date, list(passages(document.parts)))
 
 

@@ -1,15 +1,17 @@
 """Reading: the text of a document in Markdown, by its kind.
 
-Kinds that are not read here are read by what is given to `Readers`, a function for each suffix.
+Kinds that are not read here are read by what is given to `Readers`: a function for each suffix, or a converter.
 """
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import html
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from asyncio import AbstractEventLoop
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -38,6 +40,7 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
 _LOOKED_AT = 4_096
 
 Reader = Callable[[bytes, str], "Document"]
+Convert = Callable[[bytes, str], Awaitable["Document"]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,33 +62,58 @@ class Readers:
     Args:
         further: More readers by suffix, for example `.pdf`; each gives a `Document` of bytes and a name, or raises a
             TeaError.
+        convert: Reads documents of foreign formats, which need a sandbox.
+        converted: Suffixes of those.
+        most_converted: Most bytes of one.
     """
 
-    def __init__(self, further: Mapping[str, Reader] | None = None) -> None:
+    def __init__(
+        self,
+        further: Mapping[str, Reader] | None = None,
+        *,
+        convert: Convert | None = None,
+        converted: Collection[str] = (),
+        most_converted: int = MOST_BYTES,
+    ) -> None:
         own: dict[str, Reader] = {**dict.fromkeys(TEXTS, read_text), **dict.fromkeys(MARKDOWN, read_markdown)}
         self._by_suffix: Mapping[str, Reader] = {**own, **dict.fromkeys(HTML, read_html), **(further or {})}
+        self._convert, self._most = convert, most_converted
+        self._converted = frozenset(() if convert is None else converted) - self._by_suffix.keys()
 
     def has(self, name: str) -> bool:
         """Return whether documents of a name's suffix are read."""
-        return suffix_of(name) in self._by_suffix
+        return suffix_of(name) in self._by_suffix or suffix_of(name) in self._converted
 
-    def read(self, data: bytes, name: str) -> Document:
-        """Return a document.
+    def most_bytes(self, name: str) -> int:
+        """Return the most bytes of a document with a name."""
+        return self._most if suffix_of(name) in self._converted else MOST_BYTES
+
+    def read(self, data: bytes, name: str, loop: AbstractEventLoop | None = None) -> Document:
+        """Return a document; this blocks.
 
         Args:
             data: Its bytes; those of a name that ends in `.gz` are decompressed.
             name: Its name.
+            loop: Runs the sandbox of a foreign format, in another thread than this.
 
         Raises:
             BadInput: It is not text, is too large, or there is no reader for it.
+            ToolError: It is of a foreign format, and cannot be read.
         """
+        most, suffix = self.most_bytes(name), suffix_of(name)
         if name.endswith(".gz"):
-            data = _unpacked(data, name)
-        if len(data) > MOST_BYTES:
-            raise BadInput(f"{name[-100:]!r} has more than {MOST_BYTES:,} bytes.", fix="leave it out, or divide it.")
-        if (reader := self._by_suffix.get(suffix_of(name))) is None:
+            data, name = _unpacked(data, name, most), name.removesuffix(".gz")
+        if len(data) > most:
+            raise BadInput(f"{name[-100:]!r} has more than {most:,} bytes.", fix="leave it out, or divide it.")
+        if suffix in self._converted and self._convert is not None and loop is not None:
+            return asyncio.run_coroutine_threadsafe(_awaited(self._convert(data, name)), loop).result()
+        if (reader := self._by_suffix.get(suffix)) is None:
             raise BadInput(f"{name[-100:]!r} is of no kind that is read.", fix="add HTML, Markdown or plain text.")
         return reader(data, name)
+
+
+async def _awaited(document: Awaitable[Document]) -> Document:
+    return await document
 
 
 def suffix_of(name: str) -> str:
@@ -162,7 +190,7 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _unpacked(data: bytes, name: str) -> bytes:
+def _unpacked(data: bytes, name: str, most: int) -> bytes:
     """Return decompressed bytes, at most one more than are read.
 
     Raises:
@@ -172,6 +200,6 @@ def _unpacked(data: bytes, name: str) -> bytes:
 
     try:
         with gzip.open(BytesIO(data)) as file:
-            return file.read(MOST_BYTES + 1)
+            return file.read(most + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise BadInput(f"{name[-100:]!r} cannot be decompressed.", fix="leave it out, or mend it.") from error

@@ -22,8 +22,8 @@ from tea.web.visit import Visitor
 
 DELAY = 0.2  # seconds between two pages of a site
 _MOST_LINKS = 20_000
-_PAGE = re.compile(r"text/(?:html|plain|markdown)|application/xhtml\+xml", re.IGNORECASE)
-_SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md"}
+_PAGE = re.compile(r"text/(?:html|plain|markdown)|application/(?:xhtml\+xml|pdf)", re.IGNORECASE)
+_SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "application/pdf": ".pdf"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

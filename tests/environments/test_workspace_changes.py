@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tea.platform import Platform
-from tea.testing import platform
+from tea.testing import ScriptedModel, platform
 from tea.types import ActionResponse
 
 Act = Callable[..., Coroutine[Any, Any, ActionResponse]]
@@ -258,3 +258,20 @@ async def test_the_history_is_out_of_reach(act: Act, folder: Path) -> None:
 async def test_what_a_model_is_told_of_all_actions_is_short(tea: Platform) -> None:
     functions = (await tea.ecp.info("workspace")).function_schemas()
     assert len(json.dumps([one["function"] for one in functions], separators=(",", ":"))) <= 4_500
+
+
+async def test_its_actions_as_tools_share_the_history_of_one_session() -> None:
+    step = {"thinking": "", "evaluation": "", "memory": "", "next_goal": ""}
+    calls = [
+        ("workspace_write", {"name": "note.txt", "text": "first\n"}),
+        ("workspace_write", {"name": "note.txt", "text": "second\n"}),
+        ("workspace_undo", {}),
+        ("workspace_read", {"name": "note.txt"}),
+        ("done", {"answer": "first", "evidence": [{"source": "note.txt", "detail": "", "quote": "first"}]}),
+    ]
+    replies = [{**step, "calls": [{"name": name, "arguments": given}]} for name, given in calls]
+    async with platform(model=ScriptedModel(replies)) as fresh:
+        await fresh.transform("E2T", "workspace")
+        outcome = await fresh.run("Write `note.txt` twice, undo, and read it.")
+        assert (outcome.answer, [one.doubt for one in outcome.evidence]) == ("first", [""]), outcome.reason
+        assert (await fresh.replay(outcome.run)).to_json() == outcome.to_json()

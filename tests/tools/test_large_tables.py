@@ -1,7 +1,10 @@
 """Test small files with large contents: read within bounds, or refused in one line."""
 
+import asyncio
 import io
 import json
+import subprocess
+import sys
 import time
 import tracemalloc
 import zipfile
@@ -207,6 +210,104 @@ async def test_a_table_that_is_too_large_to_be_held_is_kept_once_and_asked(
     found = await tools.invoke("table_query", {"files": [name], "find": ["note number 77777"]})
     assert [row[3] for row in found.unwrap()["rows"]] == ["note number 77777"]
     assert time.process_time() - begun < 20
+
+
+BLANKS = " " * 60_000_000  # so a workbook is too large to be held, and still packed in no time
+
+
+async def test_a_workbook_too_large_to_be_held_is_read_row_by_row(ask: Ask) -> None:
+    strings = "<si><t>city</t></si><si><r><t>Ber</t></r><r><t>gen</t></r><rPh><t>x</t></rPh></si><si><t>NA</t></si>"
+    head = '<row r="2"><c r="C2" t="s"><v>0</v></c><c r="D2" t="inlineStr"><is><t>day</t></is></c>'
+    head += '<c r="E2" t="str"><v>amount</v></c><c r="F2" t="inlineStr"><is><t>paid</t></is></c></row>'
+    rows = "".join(
+        f'<row r="{n + 3}"><c r="C{n + 3}" t="s"><v>{1 + n % 2}</v></c><c r="D{n + 3}" s="1"><v>{45_000 + n}</v></c>'
+        f'<c r="E{n + 3}"><v>{n}.5E-1</v></c><c r="F{n + 3}" t="b"><v>{n % 2}</v></c></row>'
+        for n in range(3_000)
+    )
+    styles = f'{STYLES[:-10]}<xf numFmtId="14"/></cellXfs>'
+    content = workbook(head + rows + BLANKS, strings, styles)
+    (table,) = (await ask("a.xlsx", content, full=True)).unwrap()["tables"]
+    assert (table["name"], table["rows"]) == ("a", 3_000)
+    kinds = {one["name"]: (one["type"], one["min"], one["max"]) for one in table["columns"]}
+    assert kinds == {
+        "city": ("text", "Bergen", "NA"),
+        "day": ("date", "2023-03-15", "2031-05-31"),
+        "amount": ("real", 0.05, 299.95),
+        "paid": ("text", "false", "true"),
+    }
+
+
+HELD = {
+    "one endless text": lambda: workbook(BLANKS, f"<si><t>{'a' * 11_000_000}</t></si>"),
+    "texts beyond all bounds": lambda: workbook(BLANKS, f"<si><t>{'a' * 1_000_000}</t></si>" * 70),
+    "a cell beyond the last column": lambda: workbook(f"<row>{'<c><v>1</v></c>' * 17_000}</row>{BLANKS}"),
+    "a document type of its own": lambda: workbook(BLANKS, before="<!DOCTYPE worksheet []>"),
+    "a text that is not there": lambda: workbook(f'<row><c t="s"><v>7</v></c></row>{BLANKS}'),
+    "styles beyond all bounds": lambda: workbook(BLANKS, styles=f"<cellXfs>{'<xf/>' * 500_000}</cellXfs>"),
+    "rows that reach far to the right": lambda: workbook(f"<row>{cell('XFD1', 1)}</row>" * 3_000 + BLANKS),
+}
+
+
+SLOW = "rows that reach far to the right"
+
+
+@pytest.mark.parametrize("what", [pytest.param(one, marks=pytest.mark.slow if one == SLOW else ()) for one in HELD])
+async def test_a_large_workbook_that_holds_too_much_is_refused_in_one_line(ask: Ask, what: str) -> None:
+    response = await ask("a.xlsx", HELD[what]())
+    assert response.error is not None
+    assert response.error["code"] == "ToolError"
+    assert "'a.xlsx'" in response.error["problem"]
+    assert response.error["fix"]
+
+
+FOLDER = Path(__file__).parents[2] / "tools" / "_table_query"
+MILLION = """
+import asyncio, json, sqlite3, sys, types
+from pathlib import Path
+from tea.testing import platform
+
+async def main():
+    package = types.ModuleType("parts")
+    package.__path__ = [sys.argv[1]]
+    sys.modules["parts"] = package
+    from parts.stored_workbook import stored_sheets
+    async with platform():  # whose memory counts too
+        (table,) = stored_sheets(Path("million.xlsx"), "million.xlsx", Path("kept"))
+        names = [one.name for one in table.columns]
+        city, amount, day = (f"c{names.index(name)}" for name in ("city", "amount", "day"))
+        sql = f"SELECT {city}, count(*), sum({amount}), max({day}) FROM t GROUP BY 1 ORDER BY 1"
+        rows = sqlite3.connect(table.path).execute(sql).fetchall()
+        print(json.dumps([rows, [one.kind for one in table.columns]]))
+        # The largest size of this program alone: what `getrusage` tells includes the one that started it.
+        status = Path("/proc/self/status").read_text()
+        print(int(status.partition("VmHWM:")[2].split()[0]) // 1024)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+async def test_a_workbook_of_a_million_rows_needs_little_memory(tmp_path: Path) -> None:
+    cities = "".join(f"<si><t>{name}</t></si>" for name in ("Bergen", "Oslo", "Tromsø"))
+    notes = "".join(f"<si><t>note number {n}</t></si>" for n in range(1_000_000))
+    names = ("id", "city", "amount", "day", "code", "note")
+    head = "".join(f'<c r="{place}1" t="str"><v>{name}</v></c>' for place, name in zip("ABCDEF", names, strict=True))
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="B{n}" t="s"><v>{n % 3}</v></c><c r="C{n}"><v>{n % 100}.5</v></c>'
+        f'<c r="D{n}" s="1"><v>{45_000 + n % 365}</v></c><c r="E{n}"><v>{n % 50}</v></c>'
+        f'<c r="F{n}" t="s"><v>{n + 1}</v></c></row>'
+        for n in range(2, 1_000_002)
+    )
+    styles = f'{STYLES[:-10]}<xf numFmtId="14"/></cellXfs>'
+    (tmp_path / "million.xlsx").write_bytes(workbook(f'<row r="1">{head}</row>{rows}', cities + notes, styles))
+    line = [sys.executable, "-W", "ignore", "-c", MILLION, str(FOLDER)]
+    done = await asyncio.to_thread(subprocess.run, line, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told, megabytes = done.stdout.splitlines()
+    rows, kinds = json.loads(told)
+    assert [row[:2] for row in rows] == [["Bergen", 333_333], ["Oslo", 333_333], ["Tromsø", 333_334]]
+    assert kinds == ["integer", "text", "real", "date", "integer", "text"]
+    assert int(megabytes) < 250
 
 
 async def test_rows_that_hold_too_much_are_refused_before_they_are_held(ask: Ask) -> None:

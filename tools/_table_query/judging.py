@@ -36,9 +36,11 @@ class Judge:
 
     Args:
         decimal_comma: Whether 3,14 is three and a bit.
+        marks: Whether NA and the like stand for missing values among texts; among numbers they always do.
     """
 
-    def __init__(self, *, decimal_comma: bool) -> None:
+    def __init__(self, *, decimal_comma: bool, marks: bool = True) -> None:
+        self._marks, self._marked = marks, False
         self._plain = _Numbers(decimal_comma=decimal_comma, pointed=False)
         self._pointed = _Numbers(decimal_comma=True, pointed=True) if decimal_comma else None
         self._points, self._all_pointed = False, decimal_comma
@@ -52,6 +54,7 @@ class Judge:
         text = cell.strip()
         if text in MISSING:
             self._perhaps = self._perhaps or text in PERHAPS_CODES
+            self._marked = self._marked or text != ""
             return
         self._present += 1
         self._codes += CODE.fullmatch(text) is not None if len(text) < 40 else 0
@@ -100,7 +103,7 @@ class Judge:
     def meaning(self) -> Callable[[str], Cell]:
         """Return a function for the meaning of a cell."""
         found = self._numbers
-        missing = MISSING - PERHAPS_CODES if self._keeps_codes else MISSING
+        missing = {""} if not self._marks else MISSING - PERHAPS_CODES if self._keeps_codes else MISSING
 
         def as_number(cell: str) -> Cell:
             value = None if found is None else found.value(cell)

@@ -1,7 +1,9 @@
 """Files to typed tables."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 
 from tea import ToolError
@@ -11,8 +13,10 @@ from .decoding import read_bytes, text_of
 from .delimited import read_delimited
 from .json_tables import read_json
 from .stored import LARGE, StoredTable, stored
+from .stored_workbook import stored_sheets
 from .tables import Budget, RawTable, Table
 from .workbook import read_workbook
+from .workbook_stream import is_large
 
 _DELIMITED = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data"}
 _JSON = {".json", ".jsonl", ".ndjson", ".geojson"}
@@ -33,28 +37,34 @@ def load(paths: list[tuple[str, Path]], folder: Path | None) -> list[Table | Sto
         ToolError: A file is missing, too large, or holds no table.
     """
     large = {file: _large(path, file, folder) for file, path in paths if _is_large(path)}
-    if len(large) > _MOST_LARGE:
-        raise ToolError(f"{len(large)} files are large.", fix=f"name at most {_MOST_LARGE} such files at once.")
+    many = sum(map(len, large.values()))
+    if many > _MOST_LARGE:
+        raise ToolError(f"{many} large tables are too many.", fix=f"name files with at most {_MOST_LARGE} at once.")
     contents = tuple((file, read_bytes(path, file)) for file, path in paths if file not in large)
     small = sum(len(data) for _, data in contents) <= _MOST_KEPT
     held = (_kept if small else _parsed)(contents) if contents else ()
-    found = [*held, *large.values()]
+    found = [*held, *chain.from_iterable(large.values())]
     names = distinct(one.name for one in found)
     return [one if one.name == name else replace(one, name=name) for one, name in zip(found, names, strict=True)]
 
 
 def _is_large(path: Path) -> bool:
+    suffix = path.suffix.lower()
     try:
-        return path.suffix.lower() in _DELIMITED and path.stat().st_size >= LARGE
+        return (suffix in _DELIMITED and path.stat().st_size >= LARGE) or (suffix in _BOOKS and is_large(path))
     except OSError:
         return False
 
 
-def _large(path: Path, file: str, folder: Path | None) -> StoredTable:
-    found = stored(path, file, sql_name(Path(file).stem), folder)
-    if found is None:
+def _large(path: Path, file: str, folder: Path | None) -> Sequence[StoredTable]:
+    name = sql_name(Path(file).stem)
+    if path.suffix.lower() in _BOOKS:
+        found = stored_sheets(path, file, folder)
+        return [replace(found[0], name=name)] if len(found) == 1 else found
+    table = stored(path, file, name, folder)
+    if table is None:
         raise ToolError(f"{file!r} holds no table.", fix=_FIX)
-    return found
+    return [table]
 
 
 def _parsed(contents: tuple[tuple[str, bytes], ...]) -> tuple[Table, ...]:

@@ -8,7 +8,7 @@ import os
 import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -28,9 +28,10 @@ MOST_BYTES = 1_000_000_000
 MOST_CELLS = 40_000_000
 MOST_KEPT = 4_000_000_000  # bytes of all copies together
 MOST_VALUES = 100_000  # distinct values of a column that are held at once
-_VERSION, _SUFFIX, _FOLDER = "1", ".sqlite", "tables"
+SUFFIX = ".sqlite"
+_VERSION, _FOLDER = "1", "tables"
 _BATCH, _CHUNK, _SAMPLE_LINES = 5_000, 1 << 20, 400
-_LONGEST_FIELD = 10_000_000
+LONGEST_FIELD = 10_000_000
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _CACHE = "PRAGMA cache_size = -32000"
 
@@ -84,6 +85,23 @@ class StoredTable:
             return Counter({str(value): number for value, number in connection.execute(sql, values)})
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A table read row by row, as often as it is needed.
+
+    Args:
+        header: Names of its columns, perhaps too few or empty.
+        rows: Gives the rows below the header from the first on.
+        decimal_comma: Whether 3,14 is three and a bit.
+        marks: Whether NA and the like stand for missing values.
+    """
+
+    header: list[str]
+    rows: Callable[[], Iterator[list[str]]]
+    decimal_comma: bool = False
+    marks: bool = True
+
+
 def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable | None:
     """Return the table in a large delimited file, None without one.
 
@@ -96,6 +114,45 @@ def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable
     Raises:
         ToolError: It is too large, or cannot be read or kept.
     """
+    with keeping(path, file, folder) as (kept, digest):
+        target = kept / f"{digest}{SUFFIX}"
+        found = _told(target)
+        if found is None:
+            source = _delimited(path, file)
+            found = None if source is None else _made(source, file, target)
+        return None if found is None else _table(found, file, name, target)
+
+
+def stored_as(target: Path, file: str, name: str, source: Callable[[], Source | None]) -> StoredTable | None:
+    """Return the table kept in a file, made from a source where it is not there; None without rows.
+
+    Args:
+        target: The file, in the folder given by `keeping`.
+        file: What its user calls the file it comes from.
+        name: A name for the table.
+        source: Opens the table; called once at most.
+
+    Raises:
+        ToolError: It is too large, or cannot be read.
+    """
+    found = _told(target)
+    if found is None and (opened := source()) is not None:
+        found = _made(opened, file, target)
+    return None if found is None else _table(found, file, name, target)
+
+
+@contextmanager
+def keeping(path: Path, file: str, folder: Path | None) -> Generator[tuple[Path, str]]:
+    """Yield the folder for copies, and the beginning of the names of those of a file.
+
+    Args:
+        path: The file.
+        file: What its user calls it.
+        folder: As for `stored`.
+
+    Raises:
+        ToolError: It is too large, or nothing can be kept.
+    """
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ToolError(f"{file!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
@@ -103,13 +160,13 @@ def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable
         kept.mkdir(mode=0o700, parents=True, exist_ok=True)
         if kept.stat().st_uid != os.getuid() or kept.is_symlink():
             raise ToolError(f"{str(kept)!r} belongs to somebody else.", fix="remove it.")
-        target = kept / f"{_digest(path)}-{_VERSION}{_SUFFIX}"
-        found = _told(target)
-        if found is None and (found := _made(path, file, target)) is None:
-            return None
-        os.utime(target)
+        yield kept, f"{_digest(path)}-{_VERSION}"
     except (OSError, sqlite3.Error) as error:
         raise ToolError(f"{file!r} cannot be kept as a table: {error}.", fix="make room on the disk.") from error
+
+
+def _table(found: "_Told", file: str, name: str, target: Path) -> StoredTable:
+    os.utime(target)
     columns, rows, told = found
     return StoredTable(name=name, file=file, columns=columns, path=target, rows=rows, told=told)
 
@@ -142,25 +199,35 @@ def _opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _made(path: Path, file: str, target: Path) -> _Told | None:
-    """Make the copy of a file: read once to judge its columns, and once to keep them."""
-    csv.field_size_limit(_LONGEST_FIELD)
+def _delimited(path: Path, file: str) -> Source | None:
+    """Return the table in a delimited text, None without any."""
     encoding = _encoding(path, file)
     with _lines(path, encoding) as lines:
         shape = shape_of(list(islice(lines, _SAMPLE_LINES)))
     if shape is None:
         return None
+    found = shape
+    return Source(
+        header=found.header,
+        rows=lambda: _rows(path, encoding, found, file),
+        decimal_comma=found.decimal_comma,
+    )
+
+
+def _made(source: Source, file: str, target: Path) -> _Told | None:
+    """Make the copy of a table: read once to judge its columns, and once to keep them."""
+    csv.field_size_limit(LONGEST_FIELD)
     judges = list[Judge]()
     rows = cells = 0
-    for row in _rows(path, encoding, shape, file):
+    for row in source.rows():
         rows, cells = rows + 1, cells + len(row)
         if cells > MOST_CELLS or len(row) > MOST_COLUMNS:
             raise ToolError(f"{file!r} has more than {MOST_CELLS:,} cells.", fix="split the file.")
         while len(judges) < len(row):
-            judges.append(Judge(decimal_comma=shape.decimal_comma))
+            judges.append(Judge(decimal_comma=source.decimal_comma, marks=source.marks))
         for judge, cell in zip(judges, row, strict=False):
             judge.take(cell)
-    header = [*shape.header, *[""] * (len(judges) - len(shape.header))]
+    header = [*source.header, *[""] * (len(judges) - len(source.header))]
     names = distinct(" ".join(label.split()) or f"col_{number}" for number, label in enumerate(header, start=1))
     columns = [Column(name=name, kind=judge.kind, form=judge.form) for name, judge in zip(names, judges, strict=False)]
     if not rows or not columns:
@@ -168,7 +235,7 @@ def _made(path: Path, file: str, target: Path) -> _Told | None:
     part = target.with_name(f".{target.name}-{os.getpid()}")
     try:
         with closing(sqlite3.connect(part)) as connection:
-            told = _filled(connection, columns, judges, _rows(path, encoding, shape, file))
+            told = _filled(connection, columns, judges, source.rows())
             facts = {"columns": [_as_json(one) for one in columns], "rows": rows, "told": told}
             connection.execute("CREATE TABLE facts (facts TEXT)")
             connection.execute("INSERT INTO facts VALUES (?)", (json.dumps(facts),))
@@ -262,14 +329,14 @@ def _rows(path: Path, encoding: str, shape: Shape, file: str) -> Iterator[list[s
             rows = csv.reader(body, delimiter=shape.delimiter, skipinitialspace=True)
             yield from islice((row for row in rows if any(map(str.strip, row))), shape.rows_above, None)
         except csv.Error as error:
-            fix = f"close its quotation marks, and keep a field below {_LONGEST_FIELD:,} characters."
+            fix = f"close its quotation marks, and keep a field below {LONGEST_FIELD:,} characters."
             raise ToolError(f"{file!r} is not a readable table: {error}.", fix=fix) from error
 
 
 def _forget_oldest(target: Path) -> None:
     """Remove the copies unused for longest, if all take too much."""
     with suppress(OSError):
-        found = [(one.stat(), one.path) for one in os.scandir(target.parent) if one.name.endswith(_SUFFIX)]
+        found = [(one.stat(), one.path) for one in os.scandir(target.parent) if one.name.endswith(SUFFIX)]
         size = sum(facts.st_size for facts, _ in found)
         for facts, path in sorted(found, key=lambda one: one[0].st_mtime_ns):
             if size <= MOST_KEPT or path == str(target):
