@@ -45,7 +45,8 @@ class Folder:
     @classmethod
     async def parser_terms(cls) -> dict[str, Any]:
         """Return the terms of the strongest sandbox of this machine."""
-        from tea.sandbox.levels import Sandboxes, SandboxSettings, cache_folder
+        from tea.sandbox.folder import cache_folder
+        from tea.sandbox.levels import Sandboxes, SandboxSettings
 
         return dict(await Sandboxes(SandboxSettings(), cache_folder()).parser_terms())
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from tea.dotenv import parse_variables
 from tea.errors import BadInput
 from tea.policy.rules import PolicySettings
+from tea.refs import KINDS, plural
 from tea.sandbox.settings import SandboxSettings
 from tea.store.access import foreign_hand, read_own
 from tea.store.strict import Refused
@@ -21,7 +22,13 @@ from tea.store.strict import Refused
 SETTINGS = "tea.toml"
 SECRETS = ".env"
 STORES = ("registry", "traces", ".corpus")
+# What is written to without a look at each name of its path, so none of it may lead out of the home.
+_WRITTEN = (
+    *(f"traces/{name}" for name in (".research", "evaluations", "evolution", "memory", "usage")),
+    *(f"registry/{name}" for name in (".catalogue", ".vectors", *map(plural, KINDS))),
+)
 _LIMIT = 2**18  # bytes of settings, or of secrets
+_MOST = 2**63
 # Reading a key takes the square of its parts: one of 60,000 took minutes.
 _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", re.ASCII)
 _TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "hosts", "research")
@@ -85,12 +92,20 @@ def require_own(home: Path) -> None:
                 if folder == home and os.path.lexists(home):
                     raise BadInput(f"The home {str(home)[-150:]!r} is not a folder.", fix="name a folder with --home.")
                 continue
-            inside = folder == home or folder.resolve().is_relative_to(home.resolve())
+            inside = folder == home or _leads_within(folder, home)
             reason = foreign_hand(folder) if inside else "it is a link to somewhere outside of the home"
         except OSError as error:
             raise BadInput(f"The home {str(home)[-150:]!r} cannot be looked at: {error.strerror}.", fix=_OWN) from error
         if reason:
             raise BadInput(f"The home {str(home)[-100:]!r} is not used: of {folder.name!r}, {reason}.", fix=_OWN)
+    for name in _WRITTEN:
+        if os.path.islink(folder := home / name) and folder.is_dir() and not _leads_within(folder, home):
+            problem = f"The home {str(home)[-100:]!r} is not used: {name!r} is a link to somewhere outside of it."
+            raise BadInput(problem, fix="put a folder there, or a link to one inside of the home.")
+
+
+def _leads_within(folder: Path, home: Path) -> bool:
+    return folder.resolve().is_relative_to(home.resolve())
 
 
 def read_settings(home: Path) -> Settings:
@@ -104,8 +119,10 @@ def read_settings(home: Path) -> Settings:
         raise BadInput(f"{SETTINGS} cannot be read: a key in it has more than 32 parts.", fix="mend or remove it.")
     try:
         data = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLDecodeError
         raise BadInput(f"{SETTINGS} cannot be read: {str(error)[:120]}.", fix="mend or remove it.") from error
+    if any(abs(number) >= _MOST for number in _integers(data)):
+        raise BadInput(f"{SETTINGS} cannot be read: it holds a number of more than 64 bits.", fix="mend or remove it.")
     return _settings(data, home)
 
 
@@ -215,6 +232,16 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
     sandbox = SandboxSettings.read(data.pop("sandbox", {}), home)
     policy = PolicySettings.read(data.pop("policy", {}))
     return Settings(**data, sandbox=sandbox, policy=policy)
+
+
+def _integers(value: object) -> Iterator[int]:
+    """Yield all integers of a document; hexadecimal ones may have any length, and cannot even be shown."""
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, Mapping | list):
+        inner = cast("Mapping[str, object] | list[object]", value)
+        for one in inner.values() if isinstance(inner, Mapping) else inner:
+            yield from _integers(one)
 
 
 def _nearest(folder: Path) -> Path:

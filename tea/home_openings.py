@@ -1,22 +1,30 @@
 """Home openings: what the settings of a home open beyond the defaults, and the settings without it.
 
-A home may come from elsewhere. What weakens a wall, or leads words of a run to another machine, waits for the grant of
-the home; what stays on this machine, as a server on loopback, does not.
+A home may come from elsewhere. What weakens a wall, raises a limit, or leads words of a run to a place closed by
+default waits for the grant of the home. Servers on loopback are such places: a database or a control port of this
+machine often asks nobody for a password.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from tea.home import SETTINGS, Settings
-from tea.sandbox.settings import LEAST, LEVELS, SandboxSettings
+from tea.sandbox.settings import LEAST, LEVELS, USUAL, Limits, SandboxSettings
 
 _ARCHIVE = "web.archive.org"
+_LIMITS = ("seconds", "redirects", "html_bytes", "pdf_bytes", "pdf_pages", "characters", "cache_bytes")
+# Lists of `[web]` that open something with each entry.
+_LISTS = {
+    "allow": "opens to agents",
+    "repositories": "lets agents clone and push to the repositories in",
+    "plain": "reads pages without encryption from hosts that end in",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,17 +66,17 @@ def narrowed(settings: Settings, home: Path) -> Settings:
         settings: Those of the home.
         home: Its folder.
     """
-    sandbox = settings.sandbox
+    sandbox, web = settings.sandbox, settings.web
     if _is_weak(sandbox):
         sandbox = replace(sandbox, least=None)
     if _is_outside(sandbox, home):
         sandbox = replace(sandbox, wheels=None)
-    web = dict(settings.web)
-    if "allow" in web:
-        web["allow"] = [one for one in web["allow"] if is_local(one)]
-    if _is_foreign_archive(web):
-        web["wayback"] = ""
-    return replace(settings, sandbox=sandbox, web=web)
+    usual, shown = asdict(Limits()), _shown(sandbox)
+    sandbox = replace(sandbox, limits=replace(sandbox.limits, **{name: usual[name] for name in _raised(sandbox)}))
+    if shown and sandbox.packages is not None:
+        sandbox = replace(sandbox, packages=tuple(one for one in sandbox.packages if one not in shown))
+    opened = {*_LISTS, *_raised_of_web(web), *(["wayback"] if _is_foreign_archive(web) else [])}
+    return replace(settings, sandbox=sandbox, web={name: value for name, value in web.items() if name not in opened})
 
 
 def is_local(place: str) -> bool:
@@ -81,10 +89,10 @@ def is_local(place: str) -> bool:
 
 
 def leads_away(engine: str, address: str) -> bool:
-    """Return whether an address is neither the official one of a search engine nor on this machine."""
+    """Return whether an address is another than the official one of a search engine."""
     from tea.web.search import APIS
 
-    return address not in ("", APIS[engine].address) and not is_local(address)
+    return address not in ("", APIS[engine].address)
 
 
 def _of_sandbox(sandbox: SandboxSettings, home: Path) -> list[Opening]:
@@ -94,16 +102,23 @@ def _of_sandbox(sandbox: SandboxSettings, home: Path) -> list[Opening]:
         found.append(Opening(setting=setting, does=does, what=str(sandbox.least)))
     if _is_outside(sandbox, home):
         found.append(Opening(setting=setting, does="shows untrusted code the folder", what=str(sandbox.wheels)))
+    for one in _shown(sandbox):
+        found.append(Opening(setting=setting, does="shows untrusted code the package", what=one))
+    given = asdict(sandbox.limits)
+    for name in _raised(sandbox):
+        found.append(Opening(setting=setting, does="raises a limit of untrusted code,", what=f"{name} = {given[name]}"))
     return found
 
 
 def _of_web(web: Mapping[str, Any]) -> list[Opening]:
     setting = f"[web] in {SETTINGS}"
     found = [
-        Opening(setting=setting, does="opens to agents", what=one) for one in web.get("allow", ()) if not is_local(one)
+        Opening(setting=setting, does=does, what=one) for name, does in _LISTS.items() for one in web.get(name, ())
     ]
     if _is_foreign_archive(web):
         found.append(Opening(setting=setting, does="tells the addresses of pages to", what=web["wayback"]))
+    for name in _raised_of_web(web):
+        found.append(Opening(setting=setting, does="raises a limit of what is fetched,", what=f"{name} = {web[name]}"))
     return found
 
 
@@ -140,6 +155,26 @@ def _is_outside(sandbox: SandboxSettings, home: Path) -> bool:
     return sandbox.wheels is not None and not Path(sandbox.wheels).is_relative_to(home.resolve())
 
 
+def _raised(sandbox: SandboxSettings) -> list[str]:
+    """Return the names of the limits above their defaults."""
+    usual = asdict(Limits())
+    return [name for name, value in asdict(sandbox.limits).items() if value > usual[name]]
+
+
+def _shown(sandbox: SandboxSettings) -> list[str]:
+    """Return the packages shown to code beyond the usual ones."""
+    return [one for one in sandbox.packages or () if one not in USUAL]
+
+
+def _raised_of_web(web: Mapping[str, Any]) -> list[str]:
+    """Return the names of the limits of `[web]` above their defaults."""
+    if not web:
+        return []
+    from tea.web.settings import WebSettings
+
+    return [name for name in _LIMITS if name in web and web[name] > getattr(WebSettings(), name)]
+
+
 def _is_foreign_archive(web: Mapping[str, Any]) -> bool:
     address = str(web.get("wayback", ""))
-    return bool(address) and urlsplit(address).hostname != _ARCHIVE and not is_local(address)
+    return bool(address) and urlsplit(address).hostname != _ARCHIVE

@@ -121,6 +121,11 @@ class HomeTrust:
         ours = self._keys.from_process
         return [] if self.granted else [one for one in self.routes if not one.keys or any(map(ours, one.keys))]
 
+    @property
+    def left_out(self) -> list[Route]:
+        """The openings of the settings replaced by the defaults until a grant."""
+        return [one for one in self.refused() if "opens" in one.covered]
+
     def of_settings(self, config: ModelConfig, key: str) -> None:
         """Refuse a key of the environment to a configuration of `tea.toml`; see `tea.models.connect.Guard`."""
         if self._strays(key, reached(config)):

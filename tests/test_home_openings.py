@@ -1,19 +1,32 @@
 """A home that weakens walls, or leads words elsewhere, does so only after a grant."""
 
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from tea import Platform
 from tea.errors import UntrustedHome
+from tea.sandbox.settings import Limits
+from tea.web import WebSettings
 from tea.web.hosts import HostSettings
 
 OPENINGS = {
     '[sandbox]\nleast = "rlimits"': "lets untrusted code run at the level rlimits",
     '[sandbox]\nwheels = "../keys"': "shows untrusted code the folder",
-    '[web]\nallow = ["10.0.0.1:80", "127.0.0.1:8000"]': "opens to agents 10.0.0.1:80",
+    '[sandbox]\npackages = ["numpy", "pytest"]': "shows untrusted code the package pytest",
+    "[sandbox]\nmemory_mb = 60000": "raises a limit of untrusted code, memory_mb = 60000",
+    "[sandbox]\nprocesses = 65\ncall_seconds = 1": "raises a limit of untrusted code, processes = 65",
+    '[web]\nallow = ["10.0.0.1:80"]': "opens to agents 10.0.0.1:80",
+    '[web]\nallow = ["127.0.0.1:8000"]': "opens to agents 127.0.0.1:8000",
+    '[web]\nallow = ["localhost:2375"]': "opens to agents localhost:2375",
     '[web]\nwayback = "https://archive.evil.test"': "tells the addresses of pages to https://archive.evil.test",
+    '[web]\nwayback = "http://127.0.0.1:9200/"': "tells the addresses of pages to http://127.0.0.1:9200/",
+    '[web]\nrepositories = ["/srv/git"]': "lets agents clone and push to the repositories in /srv/git",
+    '[web]\nplain = [".gov"]': "reads pages without encryption from hosts that end in .gov",
+    "[web]\nhtml_bytes = 900000000": "raises a limit of what is fetched, html_bytes = 900000000",
     '[search.searxng]\nurl = "https://search.evil.test/"': "sends queries to https://search.evil.test/",
+    '[search.searxng]\nurl = "http://127.0.0.1:8888/search"': "sends queries to http://127.0.0.1:8888/search",
     '[hosts.github]\napi = "https://evil.test/v3"\nkey_env = ""': "sends issues and code to https://evil.test/v3",
 }
 
@@ -24,19 +37,25 @@ def platform(folder: Path, settings: str, **options: bool) -> Platform:
     return Platform(folder / "home", state=folder / "state", **options)
 
 
+def opened(tea: Platform) -> dict[str, object]:
+    """Return what is other than by default."""
+    sandbox, web = tea.settings.sandbox, asdict(tea.web)
+    found = {name: value for name, value in web.items() if value != getattr(WebSettings(), name) and name != "cache"}
+    found |= {name: value for name, value in asdict(sandbox.limits).items() if value > getattr(Limits(), name)}
+    others = {"least": sandbox.least, "wheels": sandbox.wheels, "packages": sandbox.packages}
+    return found | {name: value for name, value in others.items() if value not in (None, ("numpy",))}
+
+
 @pytest.mark.parametrize(("settings", "words"), OPENINGS.items())
 async def test_what_a_home_opens_waits_for_its_grant(tmp_path: Path, settings: str, words: str) -> None:
     async with platform(tmp_path, settings) as tea:
         (route,) = tea.home_trust.refused()
         assert words in route.words
-        assert tea.settings.sandbox.least is None
-        assert tea.settings.sandbox.wheels is None
-        assert (tea.web.wayback, [one for one in tea.web.allow if not one.startswith("127.")]) == ("", [])
+        assert opened(tea) == {}
         tea.home_trust.grant()
     async with platform(tmp_path, settings) as tea:
         assert tea.home_trust.refused() == []
-        given = tea.settings.sandbox.least or tea.settings.sandbox.wheels or tea.web.wayback or tea.web.allow
-        assert given or tea.settings.search or tea.settings.hosts
+        assert opened(tea) or tea.settings.search or tea.settings.hosts
 
 
 async def test_words_do_not_go_to_an_engine_that_nobody_granted(tmp_path: Path) -> None:
@@ -51,8 +70,8 @@ async def test_words_do_not_go_to_an_engine_that_nobody_granted(tmp_path: Path) 
     "settings",
     [
         '[sandbox]\nleast = "bubblewrap"\nwheels = "wheels"',
-        '[web]\nallow = ["127.0.0.1:8000", "localhost:80", "[::1]:80"]\nwayback = "https://web.archive.org"',
-        '[search.searxng]\nurl = "http://127.0.0.1:8888/search"',
+        '[sandbox]\npackages = ["numpy", "scipy"]\nmemory_mb = 256\ncpu_seconds = 60',
+        '[web]\nwayback = "https://web.archive.org"\nhtml_bytes = 1000\ndeny = ["evil.test"]',
         "[search.brave]\ntier = 2",
         '[hosts.github]\nurl = "http://127.0.0.1:8000"\nkey_env = ""',
         '[hosts.work]\nurl = "https://git.example.org"',
@@ -62,7 +81,7 @@ async def test_words_do_not_go_to_an_engine_that_nobody_granted(tmp_path: Path) 
 async def test_what_weakens_nothing_needs_no_grant(tmp_path: Path, settings: str) -> None:
     async with platform(tmp_path, settings) as tea:
         assert tea.home_trust.routes == ()
-        assert len(tea.web.allow) in (0, 3)
+        assert tea.web.allow == ()
 
 
 async def test_a_key_of_the_environment_goes_to_no_code_host_that_nobody_granted(

@@ -123,7 +123,7 @@ async def run(
             tea.connect(_local(base_url, model))
         if locked:
             read = await _locked(command, tea, read)
-        progress = Progress(command, opening=_opening(tea, read))
+        progress = Progress(command, opening=_opening(command, tea, read))
         async with interruptible(progress):
             outcome = await tea.execute(read, files, progress, locked=locked, rules=policy or ())
             outcome, more = await learned(command, tea, outcome, read, progress if evolve else None)
@@ -186,8 +186,10 @@ async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskF
     return task.model_copy(update={"use": lock.use})
 
 
-def _opening(tea: "Platform", task: "TaskFile") -> str:
-    """Return the model in use, and advice if none was chosen and none is configured."""
+def _opening(command: Command, tea: "Platform", task: "TaskFile") -> str:
+    """Tell of settings left out; return the model in use, and advice if none was chosen and none is configured."""
+    for one in tea.home_trust.left_out:
+        command.tell(one_line(f"tea: {one.words}: left out until `tea trust --home` grants it.", 300))
     if task.model is None and tea.settings.model is None and tea.models.default == "offline":
         return "tea: no model is configured: offline solvers answer, see `tea doctor`."
     return f"tea: the model {tea.models.config(task.model, Ref.parse(task.agent, kind='agent').name).name!r} answers."

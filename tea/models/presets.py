@@ -85,7 +85,7 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
     """
     given = dict(document)
     start = given.pop("preset", name if name in PRESETS and "base_url" not in given else None)
-    if start is not None and start not in PRESETS:
+    if start is not None and (not isinstance(start, str) or start not in PRESETS):
         raise BadInput(f"There is no preset {str(start)[:60]!r}.", fix=f"presets are {', '.join(PRESETS)}.")
     if name == OFFLINE:
         raise BadInput("The offline solvers are called 'offline'.", fix="give the model another name.")

@@ -18,6 +18,8 @@ _SCHEMES = {"http": 80, "https": 443}
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{}|\x00-\x20]+", re.IGNORECASE)
 _CLOSING = {")": "(", "]": "["}
 _ENDS = ".,;:!?*_~"
+_WILD = re.compile(r"[*?\[]")
+_PARTING = re.compile(r"[\s<>\"'`\\/?#|;&=]")
 _SEPARATORS = re.compile(r"[,;\n]")
 # Letters that belong to an address or a name, so that none of its parts stands for it.
 _BEFORE = re.compile(r"[\w\-@.+%&=?#~/]\Z")
@@ -89,7 +91,7 @@ def destinations_of(names: Iterable[str], arguments: JsonObject, state: JsonValu
     for name in names:
         whole, path = (state, name.removeprefix(STATE).split(".")) if name.startswith(STATE) else (arguments, [name])
         for text in texts_in(_member(whole, path)):
-            found += [origin_of(text) or text.strip()] if name.startswith(STATE) else _parts(text)
+            found += [origin_of(text) or text.strip()] if name.startswith(STATE) else parts_of(text)
     return tuple(dict.fromkeys(found))
 
 
@@ -163,6 +165,26 @@ def fits_pattern(destination: str, pattern: str) -> bool:
     return fnmatchcase(whole, _plain(pattern))
 
 
+def permits(pattern: str, destination: str) -> bool:
+    """Return whether a pattern that allows something fits a destination, and no second address hides in its wildcards.
+
+    Mail programs and fetchers read more than one place out of a text: `eve@evil.test <x@team.test` ends like a member
+    of the team. So what stands for a wildcard adds no `@` to one address, and no sign at which an address may end;
+    patterns of paths, and beginnings with an open end, hold such signs on purpose.
+    """
+    if not fits_pattern(destination, pattern):
+        return False
+    beginning = pattern.rstrip("*")
+    if not beginning or canonical_address(destination):
+        return True
+    given = normalize("NFKC", destination.strip()).lstrip("#")
+    if given.count("@") > max(1, pattern.count("@")):
+        return False
+    if pattern.startswith("/") or (beginning != pattern and not _WILD.search(beginning)):
+        return True
+    return all(given.count(one) <= pattern.count(one) for one in set(_PARTING.findall(given)))
+
+
 def _split(pattern: str) -> SplitResult:
     try:
         return urlsplit(pattern)
@@ -174,7 +196,7 @@ def _plain(text: str) -> str:
     return normalize("NFC", text).casefold().strip()
 
 
-def _parts(text: str) -> list[str]:
+def parts_of(text: str) -> list[str]:
     """Return the destinations in a text: an address as a whole, else the parts of a list."""
     if canonical_address(text.strip()):
         return [text.strip()]

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast, get_args
 
 from tea.components.operation import Traits
 from tea.errors import BadInput
-from tea.policy.destination import fits_pattern, texts_in
+from tea.policy.destination import fits_pattern, parts_of, permits, texts_in
 from tea.refs import Ref
 from tea.types import JsonObject
 
@@ -61,7 +61,8 @@ class Rule:
             return False
         if self.component != _ANY and not any(fnmatchcase(name, self.component) for name in _names(ref)):
             return False
-        return all(_fits_all(arguments.get(name), pattern) for name, pattern in self.arguments.items())
+        fits = _fits_all if self.decision in _NARROWING else _permits_all
+        return all(fits(arguments.get(name), pattern) for name, pattern in self.arguments.items())
 
     @property
     def words(self) -> str:
@@ -282,6 +283,12 @@ def _are_texts(given: object) -> bool:
 def _fits_all(value: object, pattern: str) -> bool:
     texts = list(texts_in(value))
     return bool(texts) and all(fits_pattern(one, pattern) for one in texts)
+
+
+def _permits_all(value: object, pattern: str) -> bool:
+    """Return whether a pattern that allows something fits each part of each text."""
+    parts = [part for text in texts_in(value) for part in (parts_of(text) or [text])]
+    return bool(parts) and all(permits(pattern, one) for one in parts)
 
 
 def _names(ref: str) -> tuple[str, ...]:

@@ -49,6 +49,8 @@ class GeneratedService(Service):
         found: Any = await self.effect(request, agent)
         if isinstance(request, AdoptTool) and found.get("how") in _USED:
             self._adopted.append(str(found["ref"]))
+            if found["how"] != "reused":
+                self._run.readings.made(str(found["ref"]))
         return found
 
     async def answer(self, request: Request, agent: str, key: str) -> JsonValue:

@@ -11,8 +11,8 @@ from tea.policy.destination import (
     STATE,
     canonical_address,
     destinations_of,
-    fits_pattern,
     names_origin,
+    permits,
     stands_in,
     texts_in,
 )
@@ -222,7 +222,7 @@ class OperatorPolicy:
         return self._is_listed(place) or _is_typed(request, place, fetching=fetching)
 
     def _is_listed(self, place: str) -> bool:
-        return any(fits_pattern(place, pattern) for pattern in self.settings.destinations)
+        return any(permits(pattern, place) for pattern in self.settings.destinations)
 
     def _carried(self, request: CallRequest, places: Sequence[str]) -> tuple[str, ...]:
         """Return the addresses in the words of a call that neither a person nor the operator's list names.

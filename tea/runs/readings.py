@@ -25,6 +25,7 @@ from tea.types import JsonObject, JsonValue, Principal
 
 CONSENTS = ("allow", "deny", "always")
 _WRITING = ("record", "save", "merge", "swap", "put", "put_in_turn")
+_FINDING = ("list", "retrieve")
 _READING = ("recall", "summarise", "insights", "load")
 
 
@@ -46,6 +47,7 @@ class Readings:
         self._provenance = Provenance(files, shared=shared)
         self._calls: defaultdict[str, dict[str, Delivered]] = defaultdict(dict)
         self._recorded: defaultdict[str, list[tuple[str, str, JsonObject]]] = defaultdict(list)
+        self._made = set[str]()
         self._asked = ""
         self.found: Known | None = None
 
@@ -130,6 +132,8 @@ class Readings:
             self._provenance.recalled(self._gate.path(), value, lasting=True)
         elif service == "media":
             self._provenance.seen(self._gate.path(), data["names"])
+        elif service == "registry" and verb in _FINDING:
+            self._found(one for one in value if not one.get("trusted", True))
         elif service == "skills":
             for one in value if verb == "list" else [value]:
                 if not one["trusted"]:
@@ -138,6 +142,17 @@ class Readings:
             self._provenance.say(value)
         elif service == "person" and not data.get("choices"):
             self._provenance.say((value,))
+
+    def described(self, configs: Iterable[Manifest]) -> None:
+        """Note the words of components shown to the branch at work; those of an untrusted one are words of others."""
+        for one in configs:
+            if not self._believes(one.digest):
+                self._words_of(str(one.ref))
+
+    def made(self, ref: str) -> None:
+        """Note a component made by the branch at work: its words carry what was read, and no more."""
+        self._made.add(ref)
+        self._provenance.kept(self._gate.path())
 
     def prompted(self, prompt: Manifest) -> None:
         """Note a model call by the branch at work through a prompt; an imported prompt holds the words of others."""
@@ -148,6 +163,18 @@ class Readings:
         """Keep words typed by a person from inside an effect; one of several choices are others' words."""
         if answer not in tuple(choices):
             self._provenance.answered(effect_key(key), answer)
+
+    def _found(self, rows: Iterable[JsonObject]) -> None:
+        """Note the words of untrusted components in a list."""
+        for one in rows:
+            self._words_of(str(one.get("ref") or f"{one['name']}@{one['version']}"))
+
+    def _words_of(self, ref: str) -> None:
+        place = self._gate.path()
+        if ref in self._made:
+            self._provenance.seen(place, ())
+        else:
+            self._provenance.read(place, Source("component", ref))
 
     def _traits(self, call: CallRequest) -> Traits:
         """Return the effective traits: the worst ones for an untrusted operation, as it may declare anything."""

@@ -39,10 +39,13 @@ class RegistryService(Service):
         match request:
             case ComponentInfo():
                 ref = self._server(request.kind).manager.ref(request.ref)
-                return facts(await self._run.pins.resolve(ref))
+                config = await self._run.pins.resolve(ref)
+                self._run.readings.described((config,))
+                return facts(config)
             case ComponentFacts():
                 manager = self._server(request.kind).manager
                 found = await self._run.pins.resolve_all([manager.ref(ref) for ref in request.refs])
+                self._run.readings.described(found)
                 return list(map(facts, found))
             case ListComponents() | RetrieveComponents() | SimilarSolutions() | RankTexts():
                 return await self.effect(request, agent)
@@ -77,14 +80,22 @@ class RegistryService(Service):
         found = [match.to_json() for match in matches]
         return [one for one in found if self._run.pins.may_use(f"{request.kind}:{one['name']}")]
 
-    async def _listed(self, server: AnyServer, *, for_models: bool = False) -> list[dict[str, str]]:
+    async def _listed(self, server: AnyServer, *, for_models: bool = False) -> list[dict[str, Any]]:
         """Return the active components, trusted or adopted, limited by the run's lock; on demand those for models."""
         hidden = _NOT_FOR_MODELS if for_models else ()
         adopted = server.manager.services.trust.adopted.digests()
         listed = [one for one in await server.list() if one.category not in hidden]
         listed = [one for one in listed if one.trusted or one.digest in adopted]
         found = [one for one in listed if self._run.pins.may_use(f"{one.kind}:{one.name}")]
-        return [{"name": one.name, "version": one.version, "description": one.description} for one in found]
+        return [
+            {
+                "name": one.name,
+                "version": one.version,
+                "description": one.description,
+                **({} if one.trusted else {"trusted": False}),
+            }
+            for one in found
+        ]
 
     def _server(self, kind: Kind) -> AnyServer:
         """Return the protocol of a kind.

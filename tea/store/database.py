@@ -1,12 +1,19 @@
-"""Small SQLite files for derived data, shared by several processes, with atomic changes."""
+"""Small SQLite files for derived data, shared by several processes, with atomic changes.
+
+A file may have come with a folder from elsewhere, and SQLite does what it says: a link leads to another database, a
+view in the place of a table computes without end, and a rollback journal that names a journal of several databases has
+that file deleted. So a file is looked at before SQLite opens it, and holds our own tables and nothing else.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +25,13 @@ if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _PATIENCE = 20.0  # seconds that one process waits for another
+_JOURNAL = "-journal"
+_BESIDE = (_JOURNAL, "-wal", "-shm")
+# The end of a rollback journal that names another file; none of ours does, as each change is in one database.
+# Source: https://www.sqlite.org/fileformat2.html, 3, and `readSuperJournal` of SQLite's pager.
+_NAMES_ANOTHER = bytes.fromhex("d9d505f920a163d7")
+_FIX = "`tea doctor --repair` removes it; it is made again."
+_REMOVE = "remove it; it is made again."
 
 
 @contextmanager
@@ -31,11 +45,12 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
 
     Raises:
         StorageError: It cannot be read or written.
-        Damaged: It is no database.
+        Damaged: It is no database, another than the schema says, or leads elsewhere.
     """
     import sqlite3
 
     try:
+        _check_files(path)
         if not path.parent.is_dir():
             path.parent.mkdir(PRIVATE_FOLDER if private else PUBLIC_FOLDER, exist_ok=True)
             (path.parent / ".gitignore").write_text("*\n", encoding="ascii")
@@ -43,7 +58,10 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
             _create(path)
         connection = sqlite3.connect(path, timeout=_PATIENCE)
         try:
+            connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA secure_delete = ON")
+            if foreign := set(connection.execute(_OBJECTS)) - _objects(schema):
+                raise Damaged(f"{shown(path)} holds {_named(foreign)}, which tea did not make.", fix=_REMOVE)
             connection.executescript(schema)
             with connection:
                 yield connection
@@ -55,8 +73,55 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
         fix = "look at its permissions, free space on its disk, or end what else uses it."
         raise StorageError(f"Cannot use {shown(path)}: {str(error)[:120]}.", fix=fix) from error
     except sqlite3.DatabaseError as error:
-        fix = "`tea doctor --repair` removes it; it is made again."
-        raise Damaged(f"{shown(path)} is not a database.", fix=fix) from error
+        raise Damaged(f"{shown(path)} is not a database.", fix=_FIX) from error
+
+
+_OBJECTS = "SELECT type, name, sql FROM sqlite_master"
+
+
+@cache
+def _objects(schema: str) -> frozenset[tuple[str, str, str | None]]:
+    """Return the tables and indexes made by a schema, as SQLite writes them down."""
+    import sqlite3
+
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(schema)
+        return frozenset(connection.execute(_OBJECTS))
+
+
+def _named(objects: set[tuple[str, str, str | None]]) -> str:
+    kind, name, _ = min(objects, key=str)
+    return f"the {kind} {name[:40]!r}"
+
+
+def _check_files(path: Path) -> None:
+    """Refuse a database with files that lead elsewhere, or that would have SQLite delete another file.
+
+    Raises:
+        Damaged: It is refused.
+    """
+    folder = path.parent
+    if folder.is_symlink() and not folder.resolve().is_relative_to(folder.parent.resolve()):
+        raise Damaged(f"{shown(folder)} is a link to elsewhere.", fix="put a folder there.")
+    for one in (path, *(path.with_name(path.name + end) for end in _BESIDE)):
+        try:
+            mode = one.lstat().st_mode
+        except FileNotFoundError:
+            continue
+        if not stat.S_ISREG(mode):
+            raise Damaged(f"{shown(one)} is not a regular file.", fix=_FIX)
+        if one.name.endswith(_JOURNAL) and _names_another(one):
+            raise Damaged(f"{shown(one)} names another file, which tea's never do.", fix=_FIX)
+
+
+def _names_another(journal: Path) -> bool:
+    """Return whether a rollback journal names a journal of several databases, which SQLite would delete."""
+    # The change that it was for may have ended meanwhile.
+    with suppress(FileNotFoundError), journal.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - len(_NAMES_ANOTHER)))
+        return size > len(_NAMES_ANOTHER) and file.read() == _NAMES_ANOTHER
+    return False
 
 
 def _lack(error: Exception) -> OSError | None:
@@ -79,8 +144,16 @@ def fault(path: Path) -> str:
     import sqlite3
 
     try:
+        _check_files(path)
+    except Damaged as error:
+        return error.problem.rstrip(".")
+    except OSError as error:
+        raise storage_error("read", path, error) from error
+    try:
         connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE)
         try:
+            if odd := set(connection.execute(f"{_OBJECTS} WHERE type IN ('view', 'trigger')")):
+                return f"it holds {_named(odd)}"
             found = connection.execute("PRAGMA quick_check(1)").fetchone()
         finally:
             connection.close()
@@ -108,6 +181,7 @@ def _create(path: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file of derived data."""
-    with suppress(OSError):
-        path.unlink()
+    """Remove a file of derived data, and what SQLite keeps beside it."""
+    for one in (path, *(path.with_name(path.name + end) for end in _BESIDE)):
+        with suppress(OSError):
+            one.unlink()

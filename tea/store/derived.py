@@ -27,7 +27,7 @@ def examine_derived(home: Path, *, mend: bool) -> Generator[Finding]:
     """
     for name, again in _DATABASES.items():
         path = home.absolute() / name
-        if os.path.exists(path):  # what lies in a folder that is closed to us is found with that
+        if os.path.lexists(path):  # what lies in a folder that is closed to us is found with that
             yield from _database(path, again, mend)
     for path in sorted((home.absolute() / REGISTRY / FOLDER).glob("*.json")):
         yield from _checked(path, whole, "the next list writes it again", mend)

@@ -322,7 +322,8 @@ class FileJournals:
 
 
 def _is_run(folder: Path) -> bool:
-    return (folder / JOURNAL).exists() or (folder / LEASE).exists()
+    """Tell whether a folder is a run's; a link is none, as what is written there would be written elsewhere."""
+    return not folder.is_symlink() and ((folder / JOURNAL).exists() or (folder / LEASE).exists())
 
 
 def _may_be_run(folder: Path) -> bool:

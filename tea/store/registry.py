@@ -48,7 +48,7 @@ class FileRegistry:
 
     def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
         """See `RegistryStore.create`."""
-        path = self._version(kind, name, version)
+        path = _within(self._version(kind, name, version))
         data = sealed(document)
         if not (self._create_name(path, data) or self._create_file(path, data)):
             self._confirm(path)
@@ -62,7 +62,7 @@ class FileRegistry:
         with reading(heads):
             if not heads.parent.is_dir():
                 raise _unknown(kind, name)
-        path = heads / f"{expected + 1:06d}.json"
+        path = _within(heads / f"{expected + 1:06d}.json")
         if self._listed(heads) != expected or not self._create_file(path, data):
             raise Conflict(f"{kind}:{name} was changed by someone else at the same time.", fix="try again.")
         self.moves += 1
@@ -103,7 +103,7 @@ class FileRegistry:
     def bury(self, kind: str, name: str, version: str, document: JsonObject) -> None:
         """See `RegistryStore.bury`."""
         self.read(kind, name, version)
-        write_over(self._version(kind, name, version), sealed(document), self._scratch)
+        write_over(_within(self._version(kind, name, version)), sealed(document), self._scratch)
         self.moves += 1
 
     def versions(self, kind: str, name: str) -> list[str]:
@@ -189,6 +189,18 @@ class FileRegistry:
 
     def _version(self, kind: str, name: str, version: str) -> Path:
         return self._component(kind, name) / "versions" / f"{Version.parse(version)}.json"
+
+
+def _within(path: Path) -> Path:
+    """Return the path of a file to be written, of a component with folders that are no links.
+
+    Raises:
+        Damaged: One is a link, so the file would be written elsewhere.
+    """
+    for folder in (path.parent, path.parent.parent):
+        if folder.is_symlink():
+            raise damaged(folder, "it is a link, and what is written there would be written elsewhere")
+    return path
 
 
 def _withdraw(path: Path) -> None:

@@ -66,7 +66,9 @@ def examine(home: Path, *, mend: bool) -> list[Finding]:
     for kind in KINDS:
         found += _named(_components(FileRegistry(registry), registry, kind))
     found += _named(_streams(traces / MEMORY))
-    found += _no_folders(*(path for path in _listed(traces) if _RUN.fullmatch(path.name)))
+    runs = [path for path in _listed(traces) if _RUN.fullmatch(path.name)]
+    found += _no_folders(*runs)
+    found += (Finding(problem=damaged(one, "it is a link, and no run").problem) for one in runs if one.is_symlink())
     return [*found, *_named(_runs(FileJournals(traces), traces, mend))]
 
 

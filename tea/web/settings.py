@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import date
 from difflib import get_close_matches
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 from tea.errors import BadInput
 
@@ -77,7 +78,7 @@ class WebSettings:
         for name in ("after", "before"):
             if (day := getattr(found, name)) and not _is_day(day):
                 raise _bad(name, f"{day[:40]!r} is not a date", "write it as 2024-05-31.")
-        if found.wayback and not re.match(r"https?://[^/]", found.wayback):
+        if found.wayback and not _is_address(found.wayback):
             raise _bad("wayback", "it is not an address", 'write "https://web.archive.org".')
         return found
 
@@ -124,6 +125,13 @@ def _fits(value: object, wanted: type[object]) -> bool:
 
 def _bad(name: str, problem: str, fix: str) -> BadInput:
     return BadInput(f"web.{name[:60]} in tea.toml: {problem}.", fix=fix)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(re.match(r"https?://[^/]", text)) and bool(urlsplit(text).hostname)
+    except ValueError:
+        return False
 
 
 def _is_day(text: str) -> bool:

@@ -144,7 +144,8 @@ async def world(
         lines += ["[search.brave]", f'url = "{site.url}/engine"', "delay = 0"] if pages is not None else []
         (folder / "tea.toml").write_text("\n".join(lines))
         (folder / ".env").write_text("BRAVE_API_KEY=key-of-the-home-0123456789\n" if pages is not None else "")
-        async with Platform(folder, state=folder / "state", model=model, policy=AllowTrusted()) as tea:
+        options = {"model": model, "policy": AllowTrusted(), "trust_home": True}
+        async with Platform(folder, state=folder / "state", **options) as tea:
             if docs:
                 place = folder / "docs"
                 place.mkdir(exist_ok=True)

@@ -1,6 +1,7 @@
 """The browser agent on the browser environment, with scripted models."""
 
 import json
+import re
 import threading
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +14,7 @@ from dialects import DIALECTS, Say, said
 from loopback import Loopback
 from run_kit import home
 
+from tea.errors import ApprovalNeeded
 from tea.platform import Platform
 from tea.runs.policy import AllowTrusted
 from tea.testing import ScriptedModel
@@ -62,7 +64,7 @@ def played() -> Played:
 async def tea(site: str, played: Any, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
     folder = tmp_path_factory.mktemp("home")
     (folder / "tea.toml").write_text(f'[web]\nallow = ["{site.removeprefix("http://")}"]\n')
-    async with Platform(folder, model=played, policy=AllowTrusted(), state=folder / "state") as made:
+    async with Platform(folder, model=played, policy=AllowTrusted(), state=folder / "state", trust_home=True) as made:
         yield made
 
 
@@ -120,6 +122,39 @@ async def test_a_model_that_sees_is_shown_the_page(site: str, tmp_path: Path, se
     more = f'[web]\nallow = ["{site.removeprefix("http://")}"]'
     async with Loopback(*replies).open() as server:
         home(tmp_path, DIALECTS["openai_chat"], server.url, more, capabilities=["schema", sense])
-        async with Platform(tmp_path, policy=AllowTrusted(), state=tmp_path / "state") as tea:
+        async with Platform(tmp_path, policy=AllowTrusted(), state=tmp_path / "state", trust_home=True) as tea:
             assert (await tea.run("What is there?", agent="browser")).answer == "A shop."
         assert [one.raw.decode().count("data:image/png") for one in server.asked] == [0, pictures]
+
+
+class Buyer:
+    """A model that opens the shop, clicks its button, and ends."""
+
+    def __init__(self, site: str) -> None:
+        self._site, self._asked = site, 0
+
+    async def complete(self, *words: Any) -> Any:
+        self._asked += 1
+        if self._asked == 1:
+            given = step(("navigate", {"url": f"{self._site}/"}))
+        elif self._asked == 2:
+            index = re.findall(r"\[(\d+)\]<button", str(words[0]))[-1]
+            given = step(("click", {"index": int(index)}))
+        else:
+            given = step(final={"success": True, "answer": "bought"})
+        return await ScriptedModel([given]).complete(*words)
+
+
+@pytest.mark.parametrize(("task", "goes"), [("Buy the kettle at {site}/.", True), ("Buy a kettle.", False)])
+async def test_under_the_default_policy_it_acts_at_the_site_that_the_person_named(
+    site: str, tmp_path: Path, task: str, *, goes: bool
+) -> None:
+    (tmp_path / "tea.toml").write_text(f'[web]\nallow = ["{site.removeprefix("http://")}"]\n')
+    async with Platform(tmp_path, model=Buyer(site), state=tmp_path / "state", trust_home=True) as tea:
+        if goes:
+            outcome = await tea.run(task.format(site=site), agent="browser")
+            assert (outcome.ok, outcome.answer) == (True, "bought"), outcome
+            assert (await tea.replay(outcome.run)).ok
+            return
+        with pytest.raises(ApprovalNeeded, match=f"would go to {site}/, which nobody named"):
+            await tea.run(task, agent="browser")

@@ -15,6 +15,8 @@ def settled(tea: Any, place: str, url: str, name: str) -> None:
     """Write a home that knows a code host, with its key."""
     tea.write("tea.toml", f'[web]\nallow = ["{place}"]\n[hosts.{name}]\nurl = "{url}"\nkey_env = "HOST_KEY"\n')
     tea.write(".env", f"HOST_KEY={KEY}\n").chmod(0o600)
+    digest = tea("trust", "--home", "--json").data["digest"]
+    assert tea("trust", "--home", f"@{digest}").code == 0
 
 
 async def test_a_call_reads_and_changes_an_issue(tea: Any) -> None:

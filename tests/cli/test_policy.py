@@ -7,6 +7,7 @@ import json
 import pytest
 
 from .conftest import Finished, Tea
+from .test_review import on_terminal
 
 POST = '''
 from tea import tool
@@ -77,6 +78,23 @@ def test_always_is_listed_and_revoked(stocked: Tea) -> None:
     stocked("policy", "revoke", "nothing").refused(2, "'nothing'", "tea policy list")
     assert stocked("policy", "revoke", allowed["id"]).out == f"revoked {allowed['id']}\n"
     obey(stocked).refused(6, "eve@evil.test")
+
+
+def test_always_is_chosen_at_a_terminal_then_listed_and_revoked(stocked: Tea) -> None:
+    code, screen = on_terminal(stocked, [b"perhaps", b"always"], "run", "Go.", "--agent", "obeys")
+    assert code == 0
+    assert "would go to eve@evil.test, which nobody named, after untrusted reading (tool:page@1.0.0#call" in screen
+    assert '  to: "eve@evil.test"' in screen
+    assert screen.count("[allow / deny / always] > ") == 2
+    assert "posted to eve@evil.test" in screen
+    (allowed,) = stocked("policy", "list", "--json").data["allowed"]
+    assert "may always send to eve@evil.test" in stocked("policy", "list").out
+    assert on_terminal(stocked, [], "run", "Go.", "--agent", "obeys")[0] == 0
+    assert stocked("policy", "revoke", allowed["id"]).code == 0
+    assert "eve@evil.test" not in stocked("policy", "list").out
+    code, screen = on_terminal(stocked, [b"deny"], "run", "Go.", "--agent", "obeys")
+    assert "[allow / deny / always] > " in screen
+    assert "posted" not in screen
 
 
 def test_a_person_names_the_destination_in_the_task(stocked: Tea) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Tea
+from .conftest import SHOUT, Tea
 
 KEY = "sk-environment-0123456789abcdef"
 NOWHERE = "http://127.0.0.1:9/v1"
@@ -166,3 +166,63 @@ def test_what_never_ends_in_the_place_of_a_file_is_one_line_at_once(tea: Tea, pl
             path.symlink_to("/dev/zero")
     line = {"task.json": ["run", "task.json"], "input": ["run", "What is 2 + 2?", "--file", "input"]}
     tea(*line.get(place, ["list"])).refused(2, place)
+
+
+def test_a_run_says_what_its_home_would_open(tea: Tea) -> None:
+    tea.write("tea.toml", '[web]\nallow = ["127.0.0.1:9"]\n[sandbox]\nmemory_mb = 4096\n')
+    said = tea("run", "1+1")
+    assert said.code == 0
+    assert "[web] in tea.toml opens to agents 127.0.0.1:9: left out until `tea trust --home` grants it" in said.err
+    assert "raises a limit of untrusted code, memory_mb = 4096: left out" in said.err
+    digest = tea("trust", "--home", "--json").data["digest"]
+    assert tea("trust", "--home", f"@{digest}").code == 0
+    assert "left out" not in tea("run", "1+1").err
+
+
+@pytest.mark.parametrize("place", ["traces/memory", "traces/usage", "traces/evaluations", "registry/.vectors"])
+def test_nothing_is_written_through_a_link_that_leads_out_of_the_home(tea: Tea, tmp_path: Path, place: str) -> None:
+    (outside := tmp_path / "outside").mkdir()
+    (tea.folder / place).parent.mkdir()
+    (tea.folder / place).symlink_to(outside)
+    tea("run", "1+1").refused(2, place, "link to somewhere outside")
+    assert list(outside.iterdir()) == []
+    (tea.folder / place).unlink()
+    (tea.folder / "inside").mkdir()
+    (tea.folder / place).symlink_to(tea.folder / "inside")
+    assert tea("run", "-q", "1+1").out == "2\n"
+
+
+def test_a_component_that_is_a_link_is_not_written_to(tea: Tea, tmp_path: Path) -> None:
+    (outside := tmp_path / "outside").mkdir()
+    (tea.folder / "registry" / "tools").mkdir(parents=True)
+    (tea.folder / "registry" / "tools" / "shout").symlink_to(outside)
+    assert tea("register", tea.write("shout.py", SHOUT)).code != 0
+    assert list(outside.iterdir()) == []
+
+
+def test_a_run_that_is_a_link_is_a_finding_and_no_run(tea: Tea, tmp_path: Path) -> None:
+    (outside := tmp_path / "outside").mkdir()
+    (outside / "journal.jsonl").write_text("own words\n")
+    (tea.folder / "traces").mkdir()
+    (tea.folder / "traces" / ("a" * 32)).symlink_to(outside)
+    assert tea("runs", "--json").data["runs"] == []
+    assert "it is a link, and no run" in tea("doctor", "--repair").out
+    tea("resume", "a" * 32).refused(2, "No runs begin with")
+    assert tea("runs", "gc", "--keep", "1").code == 0
+    assert [(one.name, one.read_text()) for one in outside.iterdir()] == [("journal.jsonl", "own words\n")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        (f"model = {'1' * 5_000}", "4300 digits"),
+        (f"[web]\nseconds = 0x{'f' * 9_000}", "more than 64 bits"),
+        (f"[web]\nretries = [0x{'f' * 9_000}]", "more than 64 bits"),
+        ("[models.x]\npreset = []", "There is no preset '[]'"),
+        ('[web]\nwayback = "https://[/"', "it is not an address"),
+    ],
+)
+def test_odd_values_of_settings_are_one_line(tea: Tea, settings: str, said: str) -> None:
+    tea.write("tea.toml", settings)
+    for line in (["list"], ["trust", "--home"]):
+        tea(*line).refused(2, "tea.toml", said)

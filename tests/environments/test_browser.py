@@ -79,7 +79,7 @@ def site() -> Iterator[str]:
 async def tea(site: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
     folder = tmp_path_factory.mktemp("home")
     (folder / "tea.toml").write_text(f'[web]\nallow = ["{site.removeprefix("http://")}"]\n')
-    async with Platform(folder, policy=AllowTrusted(), state=folder / "state") as made:
+    async with Platform(folder, policy=AllowTrusted(), state=folder / "state", trust_home=True) as made:
         yield made
 
 
@@ -295,7 +295,7 @@ async def test_a_crashed_browser_is_one_clear_observation_and_the_next_call_has_
 @pytest.mark.slow
 async def test_nothing_is_left_when_its_platform_ends(folder: Path, site: str) -> None:
     before = set(browsers())
-    async with Platform(folder / "home", policy=AllowTrusted(), state=folder / "state") as tea:
+    async with Platform(folder / "home", policy=AllowTrusted(), state=folder / "state", trust_home=True) as tea:
         (await tea.ecp.invoke("browser#navigate", {"url": "about:blank"}, session="short")).unwrap()
         own = set(browsers()) - before
         assert own

@@ -37,7 +37,7 @@ async def tea(opened: Path) -> AsyncIterator[Platform]:
     home = opened.parent / "home"
     home.mkdir()
     (home / "tea.toml").write_text(f'[web]\nrepositories = ["{opened}"]\n')
-    async with Platform(home, state=opened.parent / "state") as tea:
+    async with Platform(home, state=opened.parent / "state", trust_home=True) as tea:
         yield tea
 
 

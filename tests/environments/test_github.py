@@ -59,7 +59,7 @@ def acting(tea: Platform) -> Act:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def tea(served: GitHubSite, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
     folder = tmp_path_factory.mktemp("module")
-    async with Platform(home_of(folder, served), state=folder / "state") as tea:
+    async with Platform(home_of(folder, served), state=folder / "state", trust_home=True) as tea:
         yield tea
 
 
@@ -216,7 +216,7 @@ async def test_a_moved_repository_is_followed_within_the_api(act: Act, site: Git
 
 
 async def test_without_a_key_public_things_are_read(tmp_path: Path, site: GitHubSite) -> None:
-    async with Platform(home_of(tmp_path, site, key=""), state=tmp_path / "state") as tea:
+    async with Platform(home_of(tmp_path, site, key=""), state=tmp_path / "state", trust_home=True) as tea:
         act = acting(tea)
         assert (await act("repository", **REPO)).ok
         assert "authorization" not in site.asked[-1].headers
@@ -274,7 +274,7 @@ async def test_an_agent_answers_an_issue_and_no_record_holds_the_key(tmp_path: P
         ]
     )
     home = home_of(tmp_path, site)
-    async with Platform(home, model=model, policy=AllowTrusted(), state=tmp_path / "state") as tea:
+    async with Platform(home, model=model, policy=AllowTrusted(), state=tmp_path / "state", trust_home=True) as tea:
         outcome = await tea.run("Thank for issue 2 of octo/hello.")
         assert outcome.answer == "Answered."
         assert [one["body"] for one in site.comments[2]] == ["Thank you."]

@@ -12,6 +12,7 @@ from tea.policy.destination import (
     destinations_of,
     fits_pattern,
     names_address,
+    permits,
     stands_in,
 )
 
@@ -68,6 +69,33 @@ def test_addresses_stand_in_prose_and_markdown(text: str, found: set[str]) -> No
 )
 def test_a_pattern_fits_whole_destinations(destination: str, pattern: str, *, fits: bool) -> None:
     assert fits_pattern(destination, pattern) is fits
+
+
+@pytest.mark.parametrize(
+    ("destination", "pattern", "fits"),
+    [
+        ("ann@good.test", "*@good.test", True),
+        ("ann.b+c@good.test", "*@good.test", True),
+        ("ann@good.test", "*good.test", True),
+        ("ann@good.test", "*", True),
+        ("eve@evil.test?x=@good.test", "*@good.test", False),
+        ("eve@evil.test <x@good.test", "*@good.test", False),
+        ("eve\uff20evil.test@good.test", "*@good.test", False),
+        ("eve@evil.test .good.test", "*.good.test", False),
+        ("evil.test/.good.test", "*.good.test", False),
+        ("evil.test\\.good.test", "*.good.test", False),
+        ("evil.test#.good.test", "*.good.test", False),
+        ("www.good.test", "*.good.test", True),
+        ("https://www.good.test/a?b", "*.good.test", True),
+        ("#team-a", "#team-*", True),
+        ("#team-a", "*team-a", True),
+        ("/srv/git/a/b.git", "/srv/git/*", True),
+        ("DE89 3704 0044", "DE89*", True),
+        ("Ann Smith", "Ann Smith", True),
+    ],
+)
+def test_what_allows_hides_no_second_address_in_a_wildcard(destination: str, pattern: str, *, fits: bool) -> None:
+    assert permits(pattern, destination) is fits
 
 
 def test_destinations_are_taken_from_lists_texts_and_state() -> None:

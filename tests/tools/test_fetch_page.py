@@ -59,7 +59,7 @@ async def platform_of(folder: Path, site: Site, *, model: Any = None, **settings
     given = {"allow": [site.place], "retries": [0, 0], "seconds": 5, **settings}
     lines = [f"{name} = {json.dumps(value)}" for name, value in given.items()]
     (folder / "tea.toml").write_text("\n".join(["[web]", *lines]))
-    async with Platform(folder, state=folder / "state", model=model) as tea:
+    async with Platform(folder, state=folder / "state", model=model, trust_home=True) as tea:
         yield tea
 
 

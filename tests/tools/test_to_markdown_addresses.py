@@ -35,7 +35,7 @@ async def test_a_file_at_an_address_is_kept_and_read(tmp_path: Path, monkeypatch
     page = Page(body=word_file("The lamp was lit in 1871."), headers={"content-type": "application/octet-stream"})
     async with Site({"/files/report.docx": page, "/gone": Page(status=404)}).open() as site:
         settings(tmp_path, site)
-        async with Platform(tmp_path, state=tmp_path / "state") as tea:
+        async with Platform(tmp_path, state=tmp_path / "state", trust_home=True) as tea:
             got = (await tea.tcp.invoke("to_markdown", {"source": f"{site.url}/files/report.docx"})).unwrap()
             assert got["kind"] == "docx"
             assert got["label"] == "untrusted"
@@ -66,7 +66,7 @@ async def test_a_run_reads_an_archive_once_and_its_replay_touches_nothing(tmp_pa
         call = {"name": "to_markdown", "arguments": {"source": f"{site.url}/a.zip"}}
         replies = [{**words, "calls": [call]}, {**words, "calls": [{"name": "done", "arguments": {"answer": 1}}]}]
         model = ScriptedModel(replies)
-        async with Platform(tmp_path, state=tmp_path / "state", model=model) as tea:
+        async with Platform(tmp_path, state=tmp_path / "state", model=model, trust_home=True) as tea:
             outcome = await tea.run(f"What is in {site.url}/a.zip?", also=["to_markdown"])
             assert outcome.ok
             told = str(model.requests[1].messages)

@@ -44,7 +44,7 @@ async def searching(
     (folder / "tea.toml").write_text("\n".join(lines))
     if keys:
         (folder / ".env").write_text("".join(f"{VARIABLES[one]}={KEY}\n" for one in engines if one in VARIABLES))
-    async with Platform(folder, state=folder / "state", model=model) as tea:
+    async with Platform(folder, state=folder / "state", model=model, trust_home=keys) as tea:
         yield tea
 
 
@@ -103,8 +103,9 @@ async def test_a_key_of_the_environment_goes_elsewhere_only_by_a_grant(
             with pytest.raises(BadInput, match=r"\[search.brave\] in tea.toml sends BRAVE_API_KEY of the environment"):
                 await searched(tea, "x")
             assert site.asked == []
-            assert [one.setting for one in tea.home_trust.routes] == ["[search.brave] in tea.toml"]
+            assert {one.setting for one in tea.home_trust.routes} == {"[search.brave] in tea.toml", "[web] in tea.toml"}
             tea.home_trust.grant()
+        async with searching(tmp_path, site, {"brave": "/b"}, keys=False) as tea:
             assert (await searched(tea, "x"))["results"]
         assert site.asked[0].headers["x-subscription-token"] == "key-of-the-environment"
 
@@ -219,7 +220,7 @@ async def test_html_engines_go_through_the_guard(tmp_path: Path, monkeypatch: py
         for allowed in (site.place, "127.0.0.1:9"):
             lines = ["[web]", f'allow = ["{allowed}"]', "[search]", 'engines = ["ddgs"]', "fresh = 0", "[search.ddgs]"]
             (tmp_path / "tea.toml").write_text("\n".join([*lines, 'backends = "duckduckgo"', "delay = 0"]))
-            async with Platform(tmp_path, state=tmp_path / "state") as tea:
+            async with Platform(tmp_path, state=tmp_path / "state", trust_home=True) as tea:
                 if allowed == site.place:
                     (one,) = (await searched(tea, "lighthouse"))["results"]
                     assert (one["url"], one["engines"], one["tier"]) == ("https://cape.example/tower", ["ddgs"], 4)
