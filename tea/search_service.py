@@ -107,6 +107,17 @@ class SearchService:
             raise _failed(found)
         return self._told(found)
 
+    async def document(self, url: str) -> JsonObject | None:
+        """Return a document of the corpus as it was indexed, None if it is not there.
+
+        Args:
+            url: Its address.
+        """
+        if await asyncio.to_thread(self._corpus_fault):
+            return None
+        found = await self.corpus().document(url)
+        return None if found is None else asdict(found)
+
     async def passages(self, query: str, found: int, kept: int) -> list[JsonObject]:
         """Return passages of the corpus, best first; none where there is no corpus.
 

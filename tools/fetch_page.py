@@ -13,6 +13,8 @@ LEAST_MATERIAL = 4_000
 SHRINKING = 0.6
 TRIES = 3
 CHARACTERS_IN_TOKEN = 3
+LOCAL = "file"
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20})://")
 
 
 class Quote(TypedDict):
@@ -58,7 +60,7 @@ class Reading(TypedDict):
 
 @tool(effects="reads", idempotent=True, scope=True, network=True, metadata={"category": "web", "files": "http"})
 async def fetch_page(ctx: Context, url: str, question: str = "", start: int = 1, find: str = "") -> Reading:
-    """Read a web page or PDF file at an address (http or https), as Markdown with its tables and links.
+    """Read a web page, PDF file or local document found by a search, at its address, as Markdown.
 
     With a question it gives what the page says about it, with quotations; without one the text from a line on.
 
@@ -72,7 +74,7 @@ async def fetch_page(ctx: Context, url: str, question: str = "", start: int = 1,
         raise ToolError(f"start {start}.", fix="count lines from 1.")
     most = await _room(ctx) if question.strip() and not find.strip() else 0
     wanted = {"url": url, "question": find.strip() or question.strip(), "start": start, "most": most}
-    page = (await ctx.tcp.invoke("open_page", wanted)).unwrap()
+    page = await _opened(ctx, wanted)
     reading = _facts(page)
     if "window" in page:
         window = page["window"]
@@ -90,6 +92,22 @@ async def fetch_page(ctx: Context, url: str, question: str = "", start: int = 1,
     reading["summary"] = _framed(found[0], page["digest"])
     reading["quotes"] = found[1]
     return reading
+
+
+async def _opened(ctx: Context, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a page of the web, or a document of the operator's corpus.
+
+    Raises:
+        ToolError: Its address is of neither.
+    """
+    scheme = _SCHEME.match(str(wanted["url"]).strip())
+    kind = scheme[1].lower() if scheme else "http"
+    if kind == LOCAL:
+        return (await ctx.tcp.invoke("stored_page", wanted)).unwrap()
+    if kind not in ("http", "https"):
+        problem = f"{wanted['url'][:300]!r} is no address of a page."
+        raise ToolError(problem, fix="give one that begins with http:// or https://; read_file opens the task's files.")
+    return (await ctx.tcp.invoke("open_page", wanted)).unwrap()
 
 
 async def _room(ctx: Context) -> int:
@@ -118,7 +136,7 @@ async def _answer(ctx: Context, question: str, page: Mapping[str, Any], most: in
     for _ in range(TRIES):
         variables = {
             "question": question, "url": page["url"], "title": page["title"], "handle": page["digest"],
-            "published": page["published"] or page["modified"], "text": shown,
+            "published": page.get("published") or page["modified"], "text": shown,
         }  # fmt: skip
         try:
             output = (await ctx.ask(PROMPT, variables, model=name)).output
@@ -129,7 +147,7 @@ async def _answer(ctx: Context, question: str, page: Mapping[str, Any], most: in
                 return None
             most = int(most * SHRINKING)
             again = {"url": page["url"], "question": question, "most": most}
-            shown = str((await ctx.tcp.invoke("open_page", again)).unwrap()["material"])
+            shown = str((await _opened(ctx, again))["material"])
             continue
         written = cast("Mapping[str, Any]", output)
         summary = str(written["summary"]).encode("utf-8", "replace")[:MOST_SUMMARY].decode("utf-8", "ignore")
@@ -170,10 +188,12 @@ def _line(before: str) -> int:
 def _facts(page: Mapping[str, Any]) -> Reading:
     """Return what is told of every page."""
     reading = Reading(url=page["url"], title=page["title"], page=page["digest"], lines=page["lines"], label="untrusted")
-    if page["published"]:
+    if page.get("published"):
         reading["published"] = page["published"]
     if page["modified"]:
         reading["modified"] = page["modified"]
+    if "status" not in page:  # of the corpus, where nothing was fetched
+        return reading
     notes = list[str]()
     if page["truncated"]:
         notes.append(f"Only the beginning was read: {page['read_as']}, {page['characters']:,} characters.")

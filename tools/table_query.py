@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict
 
 from tea import Context, ToolError, tool
 
-from ._table_query.brief import BriefTable, brief_link, brief_tables, fitting
+from ._table_query.brief import BriefTable, brief_links, brief_tables, fitting
 from ._table_query.database import Database
 from ._table_query.describing import Link, TableDescription, describe, links
 from ._table_query.finding import Found
@@ -24,6 +24,7 @@ ARCHIVES = "zip tar gz tgz bz2 xz 7z"  # which tables come out of
 MOST_FILES = 20
 MOST_PHRASES = 400
 MOST_ROWS = 1_000
+MOST_SHEETS = 20
 _FOUND = ("phrase", "table", "column", "value", "rows", "match")
 
 
@@ -31,10 +32,11 @@ class Answer(TypedDict):
     """What was asked for: `tables` and `links`, or `columns` and `rows`; for programs also `found`, beside `tables`.
 
     `row_count` rows are in it. Where `truncated` is true, the query gave `query_rows`, and more follow from
-    `next_offset` on. `cut` says that cells are shortened.
+    `next_offset` on. `cut` says that cells are shortened. `sheets` are those of one row, which SQL does not reach.
     """
 
     tables: NotRequired[list[BriefTable] | list[TableDescription]]
+    sheets: NotRequired[list[str]]
     links: NotRequired[list[str] | list[Link]]
     found: NotRequired[list[Found]]
     columns: NotRequired[list[str]]
@@ -109,8 +111,10 @@ def _described(tables: list[Table | StoredTable], full: bool) -> Answer:
         return {"tables": described, "links": linked}
     shown, left = brief_tables(described)
     answer: Answer = {"tables": shown}
+    if sheets := [line for table in tables if isinstance(table, Table) for line in table.sheets]:
+        answer["sheets"] = sheets[:MOST_SHEETS]
     if linked:
-        answer["links"] = [brief_link(link) for link in linked[:20]]
+        answer["links"] = brief_links(linked)[:20]
     if left:
         answer["more"] = f"{left} tables more: SELECT name FROM sqlite_master LIMIT 1000 OFFSET {len(shown)}"
     return answer

@@ -56,7 +56,7 @@ class Search(TypedDict):
 async def web_search(
     ctx: Context, queries: list[str], since: Literal["", "day", "week", "month", "year"] = ""
 ) -> Search:
-    """Search the web and local documents; gives addresses with snippets. Read a page with `fetch_page`.
+    """Search the web and local documents; gives addresses with snippets. Read one with `fetch_page(url, question)`.
 
     Args:
         queries: One to five queries of a few words.

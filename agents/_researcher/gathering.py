@@ -80,6 +80,9 @@ class Gathering:
         """
         known = [one for one in self.sources.all() if one.state == "found"]
         named = [one for url in wanted if (one := self._named(url)) is not None]
+        unknown = [url.strip() for url in wanted if not self._is_known(url)]
+        lines = [f"{url[:200]} was not read: it stands in nothing that was found" for url in unknown]
+        self.problems += [one for one in lines if one not in self.problems]
         best = sorted((one for one in known if one.score >= self.score), key=lambda one: -one.score)
         pages = {one.number: one for one in (*named, *best) if one.host not in self.refused}
         return [*pages.values()][: self.opens if most is None else most]
@@ -89,10 +92,15 @@ class Gathering:
         address = url.strip()
         known = [one for one in self.sources.all() if normal(one.url) == normal(address)]
         if known:
-            return known[0] if known[0].state == "found" else None
+            one = known[0]
+            return one if one.state == "found" or (one.is_local and not one.opened) else None
         texts = [text for one in self.sources.all() for text in (one.summary, *(words.text for words in one.words))]
         is_there = re.match(r"https?://", address) and any(address in text for text in texts)
         return self.sources.page(address) if is_there else None
+
+    def _is_known(self, url: str) -> bool:
+        """Return whether an address is that of a source, known or just named."""
+        return any(normal(one.url) == normal(url.strip()) for one in self.sources.all())
 
     async def read(self, pages: Sequence[Source], question: str) -> list[Source]:
         """Read pages with a question, side by side, and return those that could be read."""
@@ -121,6 +129,7 @@ class Gathering:
 
     async def _reading(self, page: Source, more: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what reading a page gave, nothing where it cannot be read."""
+        page.opened = True
         response = await self.ctx.tcp.invoke("fetch_page", {"url": page.url, **more})
         if response.ok:
             _take(page, response.value)

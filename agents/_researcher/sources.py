@@ -42,6 +42,7 @@ class Source:
         score: How well it fits what was searched for, from 0 to 1.
         tier: The tier of the best engine that gave it, from 1.
         state: Whether it was only found, was read, or cannot be read.
+        opened: Whether its page was opened; of a local document a passage is read without that.
         words: Its words, as far as they were recorded.
         summary: What a model wrote about it for the question.
         problem: Why it cannot be read.
@@ -55,6 +56,7 @@ class Source:
     score: float = 0.0
     tier: int = 1
     state: State = "found"
+    opened: bool = False
     words: list[Words] = field(default_factory=list[Words])
     summary: str = ""
     problem: str = ""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from tea.components.files import existing_file, files_in
+from tea.components.files import existing_file, files_in, path_in
 from tea.components.port import (
     AdoptAgent,
     AdoptTool,
@@ -35,6 +35,7 @@ from tea.components.port import (
     Question,
     RandomId,
     RandomNumber,
+    ReadCorpus,
     ReadInsights,
     ReadSkill,
     ReadWebSettings,
@@ -531,6 +532,11 @@ class Context:
         self.path("")
         return await self.port.serve(SearchCorpus(query, found, kept))
 
+    async def corpus_document(self, url: str) -> JsonObject | None:
+        """Return a document of the operator's corpus by its address: url, title, date, lines; None without one."""
+        self.path("")
+        return await self.port.serve(ReadCorpus(url))
+
     async def sandbox_terms(self) -> JsonObject:
         """Return the argument of `tea.Sandbox.open`: the level, the workspace, and the operator's limits.
 
@@ -575,15 +581,7 @@ class Context:
         """
         if not self.opens_files:
             raise ToolError("An agent opens no files itself.", fix="use a tool, or an action of an environment.")
-        root = Path(self.workspace)
-        try:
-            path = (root / name).resolve()
-            inside = path.is_relative_to(root.resolve())
-        except (OSError, ValueError, RuntimeError):
-            inside, path = False, root
-        if not inside:
-            raise ToolError(f"{name[:100]!r} is outside of the workspace.", fix="name a file inside it.")
-        return path
+        return path_in(self.workspace, name)
 
     async def files(self) -> dict[str, Path]:
         """Return the paths of the workspace's files by name, without hidden ones and links leading out of it."""

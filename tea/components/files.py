@@ -146,3 +146,20 @@ def _holds(words: str, others: str) -> bool:
 
 def _folded(text: str) -> str:
     return " ".join(re.findall(r"[^\W_]+", text[:1_000].casefold()))
+
+
+def path_in(workspace: str, name: str) -> Path:
+    """Return the absolute path of a file inside a workspace.
+
+    Raises:
+        ToolError: The name leads out of the workspace.
+    """
+    root = Path(workspace)
+    try:
+        path = (root / name).resolve()
+        inside = path.is_relative_to(root.resolve())
+    except (OSError, ValueError, RuntimeError):
+        inside, path = False, root
+    if not inside:
+        raise ToolError(f"{name[:100]!r} is outside of the workspace.", fix="name a file inside it.")
+    return path

@@ -28,6 +28,8 @@ from tea.threads import Threads
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 
 Function = Callable[..., Any]
+FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
+_MOST_PARAMETERS = 600  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +237,7 @@ class InProcess:
                 valid = self.arguments.validator.validate_json(strict_object(arguments))
             except (ValueError, TypeError, RecursionError) as error:
                 problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
-                raise BadArguments(problem, fix="follow its schema.") from error
+                raise BadArguments(problem, fix=f"{parameters_in_words(self.parameters())}.") from error
         if self.contexts:
             valid = {**valid, **dict.fromkeys(self.contexts, context if self.threads is None else _alone(context))}
         try:
@@ -301,6 +303,26 @@ def _is_sync(function: Function) -> bool:
 
 def _repeatable(schema: JsonSchema) -> JsonSchema:
     return {key: value for key, value in schema.items() if key != "uniqueItems"}
+
+
+def parameters_in_words(schema: JsonObject) -> str:
+    """Return the parameters of a schema in one line: names, types, and those that are needed."""
+    properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
+    needed = cast("Sequence[str]", schema.get("required", ()))
+    shown = [
+        f"{name}{_kind(one)}{', needed' if name in needed else ''}"
+        for name, one in properties.items()
+        if not str(one.get("description", "")).startswith(FOR_PROGRAMS)
+    ]
+    return f"its parameters are {'; '.join(shown)}"[:_MOST_PARAMETERS] if shown else "it takes no parameters"
+
+
+def _kind(schema: JsonObject) -> str:
+    """Return the type of a parameter in brackets, empty if it has no single one."""
+    kind, items = schema.get("type"), schema.get("items")
+    if kind == "array" and isinstance(items, dict) and isinstance(one := cast("JsonObject", items).get("type"), str):
+        return f" (array of {one}s)"
+    return f" ({kind})" if isinstance(kind, str) else ""
 
 
 def reasons(error: BaseException, limit: int = 3) -> str:

@@ -456,6 +456,13 @@ class SearchCorpus(NamedTuple):
     service, verb = "search", "corpus"
 
 
+class ReadCorpus(NamedTuple):
+    """Read a document of the operator's own, by its address."""
+
+    url: str
+    service, verb = "search", "document"
+
+
 ServiceRequest: TypeAlias = (
     ListComponents
     | ComponentInfo
@@ -498,6 +505,7 @@ ServiceRequest: TypeAlias = (
     | ListSkills
     | ReadSkill
     | SearchCorpus
+    | ReadCorpus
 )
 """All requests to the services of a run."""
 PortMessage: TypeAlias = Invocation | ServiceRequest | Question

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from tea.corpus.index import Index, Match, Ways
-from tea.corpus.passages import passages
+from tea.corpus.passages import joined, passages
 from tea.corpus.reading import Readers
 from tea.corpus.site import Page, pages_of
 from tea.errors import BadInput, TeaError
@@ -50,6 +50,23 @@ class Updated:
     removed: int = 0
     same: int = 0
     problems: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A document of the corpus.
+
+    Args:
+        url: Its address.
+        title: Its title.
+        date: The day of its last change, `YYYY-MM-DD`; empty if unknown.
+        lines: Its text.
+    """
+
+    url: str
+    title: str
+    date: str
+    lines: list[str]
 
 
 class Corpus:
@@ -130,6 +147,20 @@ class Corpus:
     async def find(self, query: str, k: int = 10, ways: Ways = "both") -> list[Match]:
         """Return the passages with the best fit to a query; see `Index.search`."""
         return await asyncio.to_thread(self._index.search, query, k, ways)
+
+    async def document(self, url: str) -> Document | None:
+        """Return a document as it was indexed, None if it is not in the corpus; no file is opened.
+
+        Args:
+            url: Its address, `file://` and a path for a file; a fragment does not count.
+        """
+        path = url.partition("#")[0]
+        address = f"{_FILE}{quote(unquote(urlsplit(path).path))}" if path.startswith(_FILE) else path
+        matches = await asyncio.to_thread(self._index.document, address)
+        if not matches:
+            return None
+        lines = joined([one.passage for one in matches])
+        return Document(url=address, title=matches[0].title, date=matches[0].date, lines=lines)
 
     async def search(self, query: Query) -> Sequence[Hit]:
         """Return the hits of a query; see `tea.web.search.Engine`."""

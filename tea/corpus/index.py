@@ -152,6 +152,18 @@ class Index:
             chosen = sorted(scores, key=lambda one: (-scores[one], one))[:k]
             return [_match(connection, one, scores[one]) for one in chosen]
 
+    def document(self, url: str) -> list[Match]:
+        """Return all passages of a document in their order; empty for no document of that address."""
+        if not self._path.is_file():
+            return []
+        with database(self._path, _SCHEMA, private=True) as connection:
+            rows = connection.execute(
+                "SELECT passages.id FROM passages WHERE document ="
+                " (SELECT id FROM documents WHERE url = ? ORDER BY id LIMIT 1) ORDER BY passages.id",
+                (url,),
+            ).fetchall()
+            return [_match(connection, number, 1.0) for (number,) in rows]
+
     def _by_meaning(self, connection: Connection, query: str, also: Iterable[int]) -> dict[int, float]:
         """Return how near passages are to a query: the nearest, and those found otherwise."""
         numbers, vectors = self._loaded(connection)

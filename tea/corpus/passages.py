@@ -87,6 +87,31 @@ def passages(parts: Sequence[Section], size: int = SIZE, overlap: int = OVERLAP)
         yield _together(group)
 
 
+def joined(parts: Sequence[Passage]) -> list[str]:
+    """Return the lines of a document from its passages in their order, each line at its number without pages."""
+    lines = list[str]()
+    for part in parts:
+        at = len(lines) if part.page else part.line - 1
+        lines += [""] * (at - len(lines))
+        for number, line in enumerate(part.text.split("\n"), at):
+            if number == len(lines):
+                lines.append(line)
+            else:
+                lines[number] = _merged(lines[number], line)
+    return lines
+
+
+def _merged(first: str, second: str) -> str:
+    """Return a line from two parts of it; the second may repeat the end of the first."""
+    if second in first:
+        return first
+    if first in second:
+        return second
+    most = min(len(first), len(second), SIZE)
+    shared = next((size for size in range(most, 0, -1) if first.endswith(second[:size])), 0)
+    return first + second[shared:]
+
+
 def _together(group: Sequence[Section]) -> Passage:
     first = group[0]
     return Passage(

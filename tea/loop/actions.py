@@ -27,7 +27,7 @@ from tea.loop.observation import Observation
 from tea.loop.offer import DONE
 from tea.loop.toolset import Toolset
 from tea.loop.window import Window
-from tea.types import Fact, ToolCall, changed
+from tea.types import Fact, JsonValue, ToolCall, changed
 
 REPEATED = "you made this call before as {id}; nothing has changed since, so it was not made again"
 _ENDS = (ApprovalNeeded, BudgetExceeded, Diverged, InternalError, Interrupted, NotLocked)  # of the run, not of a call
@@ -38,6 +38,10 @@ class Checks(Protocol):
 
     def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
         """Return the outcome of `done`, refused if it does not hold."""
+        ...
+
+    async def look(self, ctx: Context, given: JsonValue) -> None:
+        """Look up the files named by an end."""
         ...
 
     def stated(self, call: ToolCall) -> ToolCall:
@@ -90,7 +94,7 @@ class Actions:
             for index, outcome in zip(range(position, end), await _together(self.ctx, batch, work), strict=True):
                 outcomes[index] = outcome
             position = end
-        found = [self._ended(named, outcomes, index, last, ending) for index in range(len(named))]
+        found = [await self._ended(named, outcomes, index, last, ending) for index in range(len(named))]
         for one in found:
             self._keep(one)
         return found
@@ -147,9 +151,9 @@ class Actions:
         if id is None:
             return None
         before = self.window.results[id]
-        return replace(before, id=call.id, hint=REPEATED.format(id=id), repeated=True)
+        return replace(before, id=call.id, hint=REPEATED.format(id=id), repeated=True, first=id)
 
-    def _ended(
+    async def _ended(
         self, calls: Sequence[ToolCall], outcomes: dict[int, Observation], index: int, last: bool, ending: Checks
     ) -> Observation:
         """Return an outcome; the outcome of `done` stands only if the end holds."""
@@ -157,6 +161,7 @@ class Actions:
         if outcome.name != DONE or not outcome.ok:
             return outcome
         others = [one for at, one in outcomes.items() if at != index and not self.toolset.is_own(one.name)]
+        await ending.look(self.ctx, outcome.value)
         return ending.check(outcome, others, last=last)
 
     def _keep(self, outcome: Observation) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from tea.loop.observation import Observation
@@ -30,6 +30,7 @@ class Sources:
         results: What calls gave.
         doubted: Evidence of parts that could not be confirmed where they were worked on.
         heads: Heads of its files; only a whole one counts as the file, of another the quote must stand in it.
+        missing: Names without a file in the workspace.
     """
 
     def __init__(
@@ -39,8 +40,10 @@ class Sources:
         results: Iterable[Observation],
         doubted: Iterable[Evidence] = (),
         heads: Iterable[Head] = (),
+        missing: Collection[str] = (),
     ) -> None:
         self._task = task
+        self._missing = missing
         self._heads = list(heads)
         self._doubted = {one.source.casefold(): one.doubt for one in doubted}
         self._facts = list(facts)
@@ -61,9 +64,16 @@ class Sources:
         if quoted:
             return ""
         if not texts:
+            if source in self._missing:
+                return f"there is no file {source[:100]!r} in the workspace"
             part = "; its head shows only a part of it" if heads else ""
             return f"{source[:100]!r} was not opened in this run{part}"
         return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}"
+
+    def knows(self, source: str) -> bool:
+        """Return whether a source was read or shown, wholly or in part."""
+        name = source.strip().casefold()
+        return any(True for _ in self._of(name)) or any(_is_of(name, one.name.casefold()) for one in self._heads)
 
     def _of(self, source: str) -> Iterator[str]:
         """Yield the texts read from a source; a derived result includes its arguments."""
@@ -104,6 +114,13 @@ def stands_in(quote: str, text: str) -> bool:
     lines = [(set(_WORD.findall(line)), list(_numbers(line))) for line in map(_plain, text.splitlines())]
     everything = [number for _, numbers in lines for number in numbers]
     return bool(pieces) and all(piece in whole or _in_a_line(piece, lines, everything) for piece in pieces)
+
+
+def numbers_stand_in(words: str, text: str) -> bool:
+    """Return whether all numbers of some words occur in a text; separators, percent and rounding do not count."""
+    wanted = list(_wanted(_plain(words)))
+    known = list(_numbers(_plain(text)))
+    return len(wanted) <= _MOST_SOUGHT and all(_found(one, known) for one in wanted)
 
 
 def with_doubts(evidence: Sequence[Evidence], sources: Sources) -> tuple[Evidence, ...]:

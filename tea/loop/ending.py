@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
+from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, joined, with_doubts
+from tea.loop.claims import announces, file_names, missing, was_shown
 from tea.loop.fields import MOST_NAMED, unresolved
 from tea.loop.ledger import Ledger
 from tea.loop.observation import Observation
@@ -30,11 +33,19 @@ from tea.types import (
     changed,
 )
 
+NO_ANSWER = "`done` came without an answer."
+ANNOUNCED = (
+    "These words say what comes next, but no function was called. Call it now; if they are the answer, say so with "
+    "`done`."
+)
+UNCONFIRMED = "The evidence could not be confirmed: {}."
+NO_FILE = "There is no file {} in the workspace."
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 NOTHING_READ = (
     "No function has given a result yet. If these words are the answer, say so with `done`; if it cannot be done, call "
     "`done` with success false and the reason; else call the function that you need next."
 )
+_FENCED = re.compile(r"```\w{0,10}\s*\n(.*?)```", re.DOTALL)
 MOST_SCHEMA = 600
 MOST_PART = 120
 MOST_FINDINGS, MOST_FINDING = 8, 1_500
@@ -64,6 +75,8 @@ class Ending:
         self._returned: set[str] = set()
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
+        self._missing: set[str] = set()
+        self._announced: set[str] = set()
         self._unfit: JsonValue = None
         self._confidence: int | None = None
 
@@ -92,6 +105,21 @@ class Ending:
         """Add the words of a person to the task, and withdraw an end accepted before them."""
         self.reopen()
         self._words = f"{self._words}\n{text}"
+
+    async def look(self, ctx: Context, given: JsonValue) -> None:
+        """Look up the files named by an end, and neither read nor written until then.
+
+        Args:
+            ctx: What the agent may reach.
+            given: What `done` gave, or words that are to be the answer.
+        """
+        words: JsonObject = {"answer": given, "evidence": []}
+        value = cast("JsonObject", given) if isinstance(given, dict) else words
+        sources, asked = self._sources(), set(file_names(self._words))
+        stripped = [one.source.strip() for one in evidence_in(value)]
+        named = [name for name in stripped if name in file_names(name)]
+        named += [name for name in file_names(_said(value["answer"])) if name in asked]
+        self._missing = await missing(ctx, [name for name in named if not sources.knows(name)])
 
     def stated(self, call: ToolCall) -> ToolCall:
         """Keep the confidence stated beside an answer, and return the call of `done` without it."""
@@ -130,6 +158,8 @@ class Ending:
             return _refused(outcome, UNSEEN, "look at their results, then call `done` alone.")
         if failed := [one.name for one in others if not one.ok]:
             return _refused(outcome, f"{failed[0]!r} failed beside `done`.", "say so in the reason, or leave it out.")
+        if value["success"] and self._is_blank(outcome):
+            return _refused(outcome, NO_ANSWER, "give `answer`, or success false with `reason`.")
         if not value["success"]:
             self.accepted = self._result(value, evidence_in(value), last=last)
             return outcome
@@ -141,9 +171,15 @@ class Ending:
                 return _refused(outcome, f"The answer does not fit: {'; '.join(faults)}.", fix)
         evidence = joined(evidence_in(value), [source for _, one in self._parts for source in one.evidence])
         marked = with_doubts(evidence, self._sources())
+        absent = [one.source for one in marked if one.source.strip() in self._missing]
+        if absent and not last:
+            fix = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
+            return _refused(outcome, UNCONFIRMED.format(_doubts(marked)), fix)
         if not last and (problem := self._once(marked, value["answer"])):
             return _refused(outcome, problem, "mend it, or call `done` again as it is if that is right.")
-        self.accepted = self._result(value, marked, last=False)
+        if absent:
+            value = {**value, "success": False, "reason": NO_FILE.format(repr(absent[0][:100]))}
+        self.accepted = self._result(value, self._with_claims(marked, value["answer"]), last=bool(absent))
         return outcome
 
     def proposed(self, text: str, *, last: bool) -> str:
@@ -151,9 +187,13 @@ class Ending:
         text, schema = text.strip(), self._task.answer
         answer: JsonValue = text if schema is None else _read_as(schema, _formed(text, schema))
         if schema is not None and (faults := value_faults(schema, answer)):
+            self._returned.add("nothing")  # one question is enough
             return f"The answer does not fit: {'; '.join(faults)}. Call `done` with `answer` in the form of the task."
+        if schema is None and text not in self._announced and announces(text):
+            self._announced.add(text)
+            return ANNOUNCED
         if not last:
-            if self._has_nothing() and "nothing" not in self._returned:
+            if "nothing" not in self._returned and self._has_nothing(text):
                 self._returned.add("nothing")
                 return self._held(text, NOTHING_READ)
             if problem := self._once((), answer):
@@ -161,13 +201,37 @@ class Ending:
         answer = self._kept(answer)
         evidence = tuple(source for _, one in self._parts for source in one.evidence)
         value = {"answer": answer, "success": True, "reason": ""}
-        self.accepted = self._result(value, with_doubts(evidence, self._sources()), last=False)
+        marked = self._with_claims(with_doubts(evidence, self._sources()), answer)
+        self.accepted = self._result(value, marked, last=False)
         return ""
 
-    def _has_nothing(self) -> bool:
-        """Return whether files were given, or calls made, without any result."""
+    def _is_blank(self, outcome: Observation) -> bool:
+        """Return whether `done` gives no answer; of a typed one its schema decides, and a report may stand for it."""
+        if self._report is not None:
+            return False
+        given = outcome.arguments.get("answer")
+        blank = given is None or (isinstance(given, str) and not given.strip())
+        return blank and (self._task.answer is None or "answer" not in outcome.arguments)
+
+    def _has_nothing(self, text: str) -> bool:
+        """Return whether files were given, or calls made, without any result, and the words were not shown before."""
         results = self._window.results.values()
-        return bool(self._task.files or results) and not any(one.ok for one in results)
+        if not (self._task.files or results) or any(one.ok for one in results):
+            return False
+        if self.heads and all(one.whole for one in self.heads):
+            return False
+        spoken = "\n".join(one.text for one in self._task.history)
+        return not was_shown(text, "\n".join([self._words, spoken, *(one.text for one in self.heads)]), spoken)
+
+    def _claimed(self, answer: JsonValue) -> list[str]:
+        """Return the missing files named by the task and by its answer."""
+        return sorted(self._missing & set(file_names(_said(answer))) & set(file_names(self._words)))
+
+    def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
+        """Return evidence with a doubt for each missing file that the answer speaks of."""
+        known = {one.source.strip() for one in evidence}
+        claims = [Evidence(source=name, doubt=_no_file(name)) for name in self._claimed(answer) if name not in known]
+        return (*evidence, *claims)
 
     def _held(self, text: str, problem: str) -> str:
         """Hold words not accepted yet, as the next reply may only confirm them."""
@@ -242,13 +306,15 @@ class Ending:
         fields = self._ledger.fields
         asked = {
             "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
-            "evidence": "; ".join(one.doubt for one in evidence if one.doubt),
+            "files": "; ".join(map(_no_file, self._claimed(answer))),
+            "evidence": _doubts(evidence),
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{_short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
         }
         words = {
             "fields": "These fields of the answer have no value yet: {}.",
-            "evidence": "The evidence could not be confirmed: {}.",
+            "files": "The task and the answer name it, but {}.",
+            "evidence": UNCONFIRMED,
             "plan": "These items of the plan are open: {}.",
             "failed": "These parts failed: {}.",
         }
@@ -259,7 +325,7 @@ class Ending:
     def _sources(self) -> Sources:
         facts = (*self._task.facts, *self._ledger.facts)
         doubted = [source for _, one in self._parts for source in one.evidence if source.doubt]
-        return Sources(self._words, facts, self._window.results.values(), doubted, self.heads)
+        return Sources(self._words, facts, self._window.results.values(), doubted, self.heads, self._missing)
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])
@@ -276,6 +342,14 @@ class Ending:
         )
 
 
+def _doubts(evidence: Sequence[Evidence]) -> str:
+    return "; ".join(one.doubt for one in evidence if one.doubt)
+
+
+def _no_file(name: str) -> str:
+    return NO_FILE.format(repr(name[:100])).removesuffix(".").replace("There", "there", 1)
+
+
 def _refused(outcome: Observation, problem: str, fix: str) -> Observation:
     return Observation.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))
 
@@ -290,15 +364,18 @@ def _read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
 
 
 def _formed(text: str, schema: JsonObject) -> JsonValue:
-    """Return text as a value of the expected form, if it contains one; else the text."""
-    for candidate in (text, braced(text)):
+    """Return text as a value of the expected form, if it contains one; else its fenced value, or the text."""
+    fenced = _FENCED.search(text)
+    given: JsonValue = text
+    for candidate in (braced(text), *([fenced[1]] if fenced else ()), text):
         try:
             value: Any = json.loads(candidate)
         except (ValueError, RecursionError):
             continue
-        if not value_faults(dict(schema), value):
+        given = value if candidate != text or not isinstance(value, str) else text
+        if not value_faults(dict(schema), _read_as(dict(schema), value)):
             return value
-    return text
+    return given
 
 
 def _finding(one: Observation) -> Fact:

@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 
 from tea.components.context import Context
 from tea.components.json_schema import schema_fault
-from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded
+from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.ending import Ending
 from tea.loop.exchanges import json_tokens
@@ -20,6 +20,7 @@ from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Le
 from tea.loop.limits import Limits
 from tea.loop.media import show_files
 from tea.loop.observation import Observation, limit_of, shortened
+from tea.loop.offer import DONE
 from tea.loop.opening import conversation, heads
 from tea.loop.revision import Revision
 from tea.loop.step import Reply, said
@@ -47,10 +48,12 @@ STALLED = (
     "another function, other files or words, smaller parts. If nothing is left to try, call `done` with what you have."
 )
 LAST_QUESTION = (
-    "This is the last question. Call `done` now with your best answer, beside a last call that it still needs if there "
-    "is one; or with success false and the reason why there is none. The task was: {task}"
+    "This is the last question. Call `done` now with your best answer, or with success false and the reason why there "
+    "is none; only here a call that it still needs may stand beside it. The task was: {task}"
 )
 SOLVED = "A task like this was solved before, and checked ({ref}): {task} -> {content}"
+UNDELIVERED = "The answer was not delivered: the person said more."
+ANEW = "mind what was said, and call `done` anew."
 PERSON = "The person says: {text}"
 
 
@@ -148,6 +151,7 @@ class _Loop:
     seen: dict[str, Any] = field(default_factory=dict[str, Any])
     heard: set[str] = field(default_factory=set[str])
     told: list[str] = field(default_factory=list[str])
+    ended: str = ""
     strikes: int = 0
     last: int = 0
 
@@ -231,8 +235,9 @@ class _Loop:
         """Return file heads and date for a model; nothing for a solver."""
         if self.solver:
             return {}
-        self.ending.heads = await heads(self.ctx, self.task)
-        return {"heads": [one.text for one in self.ending.heads], "today": await self.ctx.today()}
+        found = await heads(self.ctx, self.task)
+        self.ending.heads = [*found, *(part for one in found for part in one.members)]
+        return {"heads": [one.text for one in found], "today": await self.ctx.today()}
 
     async def run(self) -> Result:
         """Go step by step to the result."""
@@ -246,7 +251,10 @@ class _Loop:
                 self.last = step
                 self._tell(LAST_QUESTION.format(task=self.task.text))
             result = await self._take(step, await self._ask(step))
-            if result is not None and (self.limits.questions < 1 or not await self._hear()):
+            heard = result is not None and self.limits.questions >= 1 and await self._hear()
+            if heard and self.ended:
+                self.window.refuse(self.ended, ToolError(UNDELIVERED, fix=ANEW))
+            if result is not None and not heard:
                 if not self.revision.wanted(result, self.limits.questions):
                     return result
                 self.last = 0
@@ -318,6 +326,7 @@ class _Loop:
         if reply.problem:
             return await self._strike(step, reply)
         self.window.add(reply.message())
+        self.ended = ""
         if not reply.calls:
             return await self._proposed_end(step, reply)
         outcomes = await self.actions.act(reply.calls, last=bool(self.last), ending=self.ending)
@@ -325,6 +334,7 @@ class _Loop:
             await self.limits.look()
         self.strikes = 0 if any(one.ok for one in outcomes) else self.strikes
         result = self.ending.finished(outcomes, [self.toolset.delegated(one) for one in outcomes])
+        self.ended = next((one.id for one in outcomes if one.name == DONE and one.ok), "")
         best = self.ending.so_far()
         if best is not None or self.ctx.attempt:
             self.ctx.so_far(self._with_state(best or Result()))
@@ -370,6 +380,7 @@ class _Loop:
 
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
         """Handle text without a call as a proposed end, checked like `done`."""
+        await self.ending.look(self.ctx, reply.text)
         problem = self.ending.proposed(reply.text, last=bool(self.last))
         await self._record(step, reply, (), {})
         if not problem:

@@ -31,6 +31,7 @@ class Observation:
         error: Why it is not ok.
         hint: What else the model is told of it.
         repeated: Whether it is the result of an earlier call, which was not made again.
+        first: Id of that call, empty without one.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Observation:
     error: ErrorRecord | None = None
     hint: str = ""
     repeated: bool = False
+    first: str = ""
 
     @classmethod
     def refused(cls, id: str, name: str, arguments: JsonObject, error: TeaError) -> Observation:

@@ -16,6 +16,7 @@ MOST_WHOLE = 1_500  # characters of a text that is shown whole
 MOST_BEGINNING = 300  # of one that is not
 LEAST_TEXT = 200  # of a head that shows of a text more than its kind and size
 MOST_CELLS = 60  # of a table that is shown whole
+MOST_MEMBER = 600  # bytes of a text in an archive that is shown
 MEMBER = 40  # characters beside the name of a file in an archive
 TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("image", "audio", "video", "archive")
 ALL = (*TABLES, *TEXTS, *OTHERS)
@@ -29,11 +30,13 @@ class Head(NamedTuple):
         name: Name of the file.
         text: What is shown.
         whole: Whether it shows all that the file holds.
+        members: Heads of the files of an archive, which stand in its text.
     """
 
     name: str
     text: str
     whole: bool = False
+    members: tuple[Head, ...] = ()
 
 
 async def heads(ctx: Context, task: Task) -> list[Head]:
@@ -53,43 +56,49 @@ def conversation(task: Task) -> str:
     return "\n".join(["The conversation before this task, oldest first:", *lines])
 
 
-async def _heads(ctx: Context, names: Sequence[str], most: int, *, tables: bool = False) -> list[Head]:
-    """Return the heads of files within a number of characters; with `tables`, only those of tables show more."""
+async def _heads(ctx: Context, names: Sequence[str], most: int, *, members: bool = False) -> list[Head]:
+    """Return the heads of files within a number of characters; of members only tables and short texts show more."""
     response = await ctx.ecp.invoke("workspace#list_files", {"names": list(names), "limit": len(names)})
     value: Any = response.value if response.ok else {"files": []}
     found = {str(one["name"]): one for one in cast("list[dict[str, Any]]", value["files"])}
     each = most // len(names)
-    return [await _head(ctx, name, found.get(name), each, only=TABLES if tables else ALL) for name in names]
+    return [await _head(ctx, name, found.get(name), each, member=members) for name in names]
 
 
-async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: int, *, only: Sequence[str]) -> Head:
+async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: int, *, member: bool) -> Head:
     if file is None:
         return Head(name, f"{name}: there is no such file")
     line = f"{name}: {file['type']}, {file['size']:,} bytes"
     if not 0 < file["size"] <= MOST_BYTES:
         return Head(name, line) if file["size"] else Head(name, f"{line}, empty", whole=True)
-    body, whole = await _body(ctx, name, str(file["type"]), most - len(line)) if file["type"] in only else ("", False)
+    kind = str(file["type"])
+    if member and kind not in TABLES and not (kind in TEXTS and file["size"] <= min(MOST_MEMBER, most)):
+        return Head(name, line)
+    body, whole, members = await _body(ctx, name, kind, most - len(line))
     if not body:
         return Head(name, line)
     text = f"{line}\n{body}"
-    return Head(name, text, whole) if len(text) <= most else Head(name, f"{text[: max(0, most - 3)]}...")
+    if len(text) > most:
+        return Head(name, f"{text[: max(0, most - 3)]}...")
+    return Head(name, text, whole, members)
 
 
-async def _body(ctx: Context, name: str, kind: str, most: int) -> tuple[str, bool]:
-    """Return a short view of a file, and whether it is whole; empty if its tool is missing or fails."""
+async def _body(ctx: Context, name: str, kind: str, most: int) -> tuple[str, bool, tuple[Head, ...]]:
+    """Return a short view of a file, whether it is whole, and heads in it; empty if its tool is missing or fails."""
     if kind in TABLES:
         value = await _told(ctx, "table_query", {"files": [name]})
         whole = await _rows(ctx, name, value, most) if value is not None else ""
-        return (whole, True) if whole else ("" if value is None else _outline(value), False)
+        return (whole, True, ()) if whole else ("" if value is None else _outline(value), False, ())
     if most < LEAST_TEXT:
-        return "", False
+        return "", False, ()
     if kind in TEXTS:
         value = await _told(ctx, "read_file", {"path": name, "lines": HEAD_LINES})
     else:
         value = await _told(ctx, "to_markdown", {"source": name})
         if value is not None and kind == "archive" and value.get("files"):
-            return await _unpacked(ctx, cast("list[str]", value["files"]), most), False
-    return ("", False) if value is None else _beginning(value)
+            text, members = await _unpacked(ctx, cast("list[str]", value["files"]), most)
+            return text, False, members
+    return ("", False, ()) if value is None else (*_beginning(value), ())
 
 
 async def _told(ctx: Context, tool: str, arguments: JsonObject) -> Mapping[str, Any] | None:
@@ -107,24 +116,27 @@ async def _rows(ctx: Context, name: str, outline: Mapping[str, Any], most: int) 
     if value is None or value.get("truncated") or value.get("cut"):
         return ""
     text = f"table: {tables[0]['table']}, rows: {tables[0]['rows']}, all of them\n{content(value)}"
+    if sheets := outline.get("sheets"):
+        text = "\n".join([text, *sheets])
     return text if len(text) <= min(most, MOST_WHOLE) else ""
 
 
-async def _unpacked(ctx: Context, names: Sequence[str], most: int) -> str:
-    """Return the files of an archive by their names in the workspace, with the heads of its tables."""
+async def _unpacked(ctx: Context, names: Sequence[str], most: int) -> tuple[str, tuple[Head, ...]]:
+    """Return the files of an archive by their names in the workspace, with the heads of its tables and short texts."""
     shown = list(names)
     while len(shown) > 1 and sum(len(one) + MEMBER for one in shown) > most:
         shown.pop()
     left = len(names) - len(shown)
     more = [f"and {left:,} more beside them"] if left else []
-    found = await _heads(ctx, shown, most - len(UNPACKED), tables=True)
-    return "\n".join([UNPACKED, *(one.text for one in found), *more])
+    found = await _heads(ctx, shown, most - len(UNPACKED), members=True)
+    return "\n".join([UNPACKED, *(one.text for one in found), *more]), tuple(found)
 
 
 def _outline(value: Mapping[str, Any]) -> str:
     """Return tables with their columns, one a line, and the remaining facts."""
-    rest = {key: one for key, one in value.items() if one and key != "tables"}
+    rest = {key: one for key, one in value.items() if one and key not in ("tables", "sheets")}
     lines = [line for one in value["tables"] for line in _table(cast("dict[str, Any]", one))]
+    lines += value.get("sheets", ())
     return "\n".join([*lines, rendered(rest)] if rest else lines)
 
 
@@ -143,6 +155,6 @@ def _beginning(value: Mapping[str, Any]) -> tuple[str, bool]:
     for line in text.splitlines():
         if shown and len(line) >= left:
             break
-        shown.append(line[:left])
+        shown.append(line if len(line) <= left else f"{line[:left].rpartition(' ')[0] or line[:left]} ...")
         left -= len(line) + 1
     return "\n".join([f"{lines}, beginning with:", *shown]), False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
+from tea.components.operation import FOR_PROGRAMS
 from tea.types import JsonObject, JsonSchema
 
 _NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
@@ -12,7 +13,6 @@ _LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NESTED = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 _SILENT: tuple[object, ...] = (None, "", False)  # defaults that say nothing
 _REFERENCE = "#/$defs/"
-FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
 
 
 def compact(schema: JsonObject) -> JsonSchema:

@@ -17,6 +17,7 @@ from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, ToolError
 from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
 from tea.loop.fields import Fields
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
+from tea.loop.meant import meant
 from tea.loop.observation import Observation, shortened
 from tea.loop.offer import (
     BOOKKEEPING,
@@ -35,7 +36,7 @@ from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked
 from tea.loop.skills import naming_skills, with_skills
 from tea.refs import Kind, check_name
 from tea.retrieval.embedding.wordpiece import words as words_of
-from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Result, Task, ToolCall
+from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Result, Task, ToolCall, changed
 
 OWN = tuple(str(one["name"]) for one in FUNCTIONS)
 MOST_IN_STATE = 4_000
@@ -273,9 +274,12 @@ class Toolset:
         return name in OWN and name not in self._known
 
     def named(self, name: str) -> str:
-        """Return the intended name: models write `functions.x` for `x`."""
+        """Return the intended name: models write `functions.x` or `X` for `x`."""
+        if name in self._known:
+            return name
         last = name.rpartition(".")[2].strip()
-        return last if name not in self._known and (last in self._known or last in OWN) else name
+        alike = [one for one in (*self._known, *OWN) if _letters(one) == _letters(last)]
+        return last if last in (*self._known, *OWN) else alike[0] if len(alike) == 1 else name
 
     def reads(self, name: str) -> bool:
         """Return whether a call of the given name declares to change nothing."""
@@ -316,6 +320,8 @@ class Toolset:
         if one.kind == "agent":
             return await self._delegate(one, call, facts, share)
         port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
+        if one.name == DONE:
+            call = changed(call, arguments=meant(one.parameters, call.arguments))
         return _outcome(call, await port.invoke(one.ref, _exactly(one, call.arguments)))
 
     async def _delegate(
@@ -357,9 +363,11 @@ class Toolset:
         kind = self._further.get(name, "tool")
         if name not in self._further and EVERY not in self._further:
             raise self._unknown(name)
-        check_name(name, "what is called")
         try:
+            check_name(name, "what is called")
             (facts,) = await (self._ctx.tcp if kind == "tool" else self._ctx.acp).facts([name])
+        except BadRef as error:
+            raise self._unknown(name) from error
         except UnknownComponent as error:
             raise self._unknown(name) if name not in self._further else error from error
         (one,) = callables(kind, name, facts)
@@ -368,7 +376,7 @@ class Toolset:
 
     def _unknown(self, name: str) -> UnknownComponent:
         there = list(dict.fromkeys((*sorted({*self._offered, *self._added}), *self._known)))[:MOST_SCHEMAS]
-        near = difflib.get_close_matches(name, sorted({*there, *self._known, *self._further} - {EVERY}), n=1)
+        near = difflib.get_close_matches(name.casefold(), sorted({*there, *self._known, *self._further} - {EVERY}), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         return UnknownComponent(f"Nothing to call is named {name[:80]!r}.", fix=f"{hint}there is {', '.join(there)}.")
 
@@ -431,6 +439,11 @@ def _called_for(
     nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
     beside = within_limits(nearby, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
     return [*(one for one in wanted if one not in nearby), *beside]
+
+
+def _letters(name: str) -> str:
+    """Return a name in small letters and without the marks between its words."""
+    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def _needs(facts: JsonObject) -> object:

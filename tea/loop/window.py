@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from tea.components.context import Context
-from tea.errors import BadArguments, BadOutput, BudgetExceeded, ProviderError, ToolError
+from tea.errors import BadArguments, BadOutput, BudgetExceeded, ProviderError, TeaError, ToolError
 from tea.loop.exchanges import (
     BYTES_PER_TOKEN,
     briefer,
@@ -23,7 +23,7 @@ from tea.loop.ledger import READ_RESULT
 from tea.loop.observation import LEAST_CHARACTERS, MOST_CHARACTERS, Observation, is_cut, limit_of
 from tea.loop.step import said
 from tea.models.rendering import content, rendered, result_text
-from tea.types import JsonObject, JsonValue, Message, ModelResponse, TextPart, Usage, changed
+from tea.types import DataPart, JsonObject, JsonValue, Message, ModelResponse, TextPart, Usage, changed
 
 FOLD = "fold"
 ASKING = ("restart", "summary")
@@ -36,6 +36,7 @@ LEDGER_SHARE = 0.125
 KEPT_RESULTS = 5
 KEPT_EXCHANGES = 4
 LEAST_CONTEXT = 2_000
+LEAST_REPEATED = 200  # characters of a result that is not given twice
 _GIST = 60
 _NOTES = 80  # tokens of what stands beside a result that is cut
 _MOST_WORDS = 150
@@ -111,9 +112,32 @@ class Window:
             return
         room = FULL_AT * self.context - self.before - tokens(*exchanges(self._latest)[-1])
         share = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room)) / max(1, len(outcomes))
-        made = [_within(one, limit, left, share) for one, left in zip(outcomes, words, strict=False)]
+        briefly = [replace(one, value=None) if self._needs_no_value(one) else one for one in outcomes]
+        made = [_within(one, limit, left, share) for one, left in zip(briefly, words, strict=False)]
         self.rereads = self.rereads or any(map(is_cut, made))
         self.add(*made)
+
+    def refuse(self, id: str, error: TeaError) -> None:
+        """Replace a shown result by an error, where it holds no more."""
+        old = self._shown[id]
+        new = self._shown[id] = Observation.refused(id, old.name, old.arguments, error)
+        told = new.message(LEAST_CHARACTERS, "").content
+        self._latest = tuple(
+            changed(one, content=(*told, *(part for part in one.content if isinstance(part, TextPart))))
+            if one.call_id == id
+            else one
+            for one in self._latest
+        )
+        self._count()
+
+    def _needs_no_value(self, one: Observation) -> bool:
+        """Return whether a result is a long one repeated, and its first still stands in the conversation."""
+        return bool(one.first) and len(one.text) > LEAST_REPEATED and self._shows(one.first)
+
+    def _shows(self, id: str) -> bool:
+        """Return whether the result of a call still stands whole in the conversation."""
+        made = [one for one in self._latest if one.role == "tool" and one.call_id == id]
+        return any(isinstance(part, DataPart) for one in made for part in one.content) and not any(map(is_cut, made))
 
     def keep(self, outcome: Observation) -> None:
         """Keep a whole result, to be read again and to check evidence against."""

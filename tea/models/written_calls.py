@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -22,6 +23,12 @@ _WRAPPING = re.compile(
     r"|^[\s\[\],]+|(?<![\s\[\],])[\s\[\],]+$"
 )
 _SPEAKS_OF_CALLS = re.compile(r"""["'](?:tool_)?calls["']\s*:|["'](?:arguments|parameters)["']\s*:""")
+_ACTION = re.compile(
+    r"^[ \t>*]{0,8}Action[ \t*]{0,4}:[ \t*`]{0,6}([A-Za-z_][\w.-]{0,79})[ \t*`()]{0,6}\n\s{0,4}"
+    r"[ \t>*]{0,8}Action[ _]Input[ \t*]{0,4}:[ \t*]{0,4}(?:\n?\s{0,4}```\w{0,10})?\s{0,4}",
+    re.MULTILINE | re.IGNORECASE,
+)
+_OBSERVED = re.compile(r"^[ \t>*]{0,8}Observation[ \t*]{0,4}:", re.MULTILINE | re.IGNORECASE)
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -49,7 +56,10 @@ class Written:
 
 
 def calls_in(text: str) -> Written | None:
-    """Return the calls in a text: those of its first record, else all separate ones; None if it contains none."""
+    """Return the calls in a text: those of its first record, else all separate ones; None if it contains none.
+
+    Calls as `Action:` and `Action Input:` count where there are no others.
+    """
     said = answered(text)
     found = list(_objects(said))
     for begin, end, one in found:
@@ -59,11 +69,30 @@ def calls_in(text: str) -> Written | None:
                 return Written(calls=cast("list[Any]", calls), record=one, words=_unwrapped(said[:begin] + said[end:]))
     alone = [one for one in found if _is_call(one[2])]
     if not alone:
-        return None
+        return _actions(said)
     words, at = "", 0
     for begin, end, _ in alone:
         words, at = words + said[at:begin], end
     return Written(calls=[one for _, _, one in alone], record={}, words=_unwrapped(words + said[at:]))
+
+
+def _actions(said: str) -> Written | None:
+    """Return the calls written as `Action:` and `Action Input:`, before any invented observation; None without any."""
+    first = _ACTION.search(said)
+    if first is None:
+        return None
+    invented = _OBSERVED.search(said, first.end())
+    meant = said[: invented.start()] if invented else said
+    calls = [{"name": one[1], "arguments": _given(meant, one.end())} for one in _ACTION.finditer(meant)]
+    return Written(calls=calls, record={}, words=_unwrapped(meant[: first.start()]))
+
+
+def _given(text: str, at: int) -> Any:
+    """Return the arguments that begin in a text: an object, else the line as it stands."""
+    if text.startswith("{", at):
+        with suppress(ValueError, RecursionError):
+            return _decode(text, at)[0]
+    return text[at:].partition("\n")[0]
 
 
 def object_in(text: str) -> dict[str, Any]:

@@ -38,6 +38,10 @@ class Search(Protocol):
         """Return the findings of a search."""
         ...
 
+    async def document(self, url: str) -> JsonObject | None:
+        """Return a document of the corpus, None if it is not there."""
+        ...
+
     async def passages(self, query: str, found: int, kept: int) -> list[JsonObject]:
         """Return passages of the corpus."""
         ...

@@ -16,6 +16,7 @@ from tea.components.port import (
     RandomId,
     RandomNumber,
     ReadCodeHost,
+    ReadCorpus,
     ReadWebSettings,
     RemainingBudget,
     SandboxPackages,
@@ -164,8 +165,11 @@ class _Sandbox(Service):
 
 
 class _Search(Service):
-    async def answer(self, request: SearchEngines | SearchCorpus, agent: str, key: str) -> JsonValue:
-        if (search := self._run.deps.search) is None:
+    async def answer(self, request: SearchEngines | SearchCorpus | ReadCorpus, agent: str, key: str) -> JsonValue:
+        search = self._run.deps.search
+        if isinstance(request, ReadCorpus):
+            return None if search is None else await search.document(request.url)
+        if search is None:
             raise ToolError("Nothing searches here.", fix="search in a run of a platform.")
         if isinstance(request, SearchCorpus):
             return await search.passages(request.query, request.found, request.kept)

@@ -18,7 +18,7 @@ def step(*calls: tuple[str, Mapping[str, Any]], **words: str) -> dict[str, Any]:
     return {**texts, "calls": [{"name": name, "arguments": dict(arguments)} for name, arguments in calls]}
 
 
-def done(answer: Any = "", **more: Any) -> tuple[str, dict[str, Any]]:
+def done(answer: Any = "It is done.", **more: Any) -> tuple[str, dict[str, Any]]:
     return "done", {"answer": answer, **more}
 
 

@@ -185,11 +185,11 @@ async def test_functions_are_understood_with_a_prefix(stage: Stage) -> None:
 
 
 async def test_evidence_of_what_was_not_read_goes_back_once_and_is_marked_if_it_stays(stage: Stage) -> None:
-    sources = [{"source": "nowhere.csv", "quote": "7"}, {"source": "calculator", "quote": "8"}]
+    sources = [{"source": "a hunch", "quote": "7"}, {"source": "calculator", "quote": "8"}]
     end = step(done(7, evidence=sources))
     outcome, model = await stage.play(step(sum_of("3 + 4")), end, end)
     problem = observations(model.requests[2])[1]["calls"][0]["error"]["problem"]
-    assert "'nowhere.csv' was not opened" in problem
+    assert "'a hunch' was not opened" in problem
     assert "the quote '8' does not stand" in problem
     assert [bool(one.doubt) for one in outcome.evidence] == [True, True]
     assert outcome.answer == 7
@@ -527,7 +527,7 @@ async def test_a_last_call_beside_the_last_done_is_made(stage: Stage) -> None:
 
 
 async def test_doubts_of_a_part_are_not_lost_on_the_way(stage: Stage) -> None:
-    source = {"source": "chart.png", "quote": "blue"}
+    source = {"source": "the chart", "quote": "blue"}
     end = step(done("blue", evidence=[source]))
     outcome, _ = await stage.play(step(("analyzer", {"task": "which colour"})), end, end, end, end)
     assert outcome.answer == "blue"

@@ -230,7 +230,7 @@ async def test_6_an_end_beside_a_result_that_nobody_has_seen_is_refused(dialect:
 
 @pytest.mark.parametrize(
     ("source", "quote", "why"),
-    [("towns.csv", "Oslo,Norway,700000", "was not opened"), ("cities.csv", "Oslo has 900000", "does not stand")],
+    [("the register", "Oslo,Norway,700000", "was not opened"), ("cities.csv", "Oslo has 900000", "does not stand")],
 )
 async def test_6_false_evidence_goes_back_once_and_is_marked_if_it_stays(
     dialect: Dialect, tmp_path: Path, source: str, quote: str, why: str

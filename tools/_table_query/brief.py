@@ -44,7 +44,16 @@ def brief_tables(tables: Sequence[TableDescription]) -> tuple[list[BriefTable], 
     return shown, len(tables) - len(shown)
 
 
-def brief_link(link: Link) -> str:
+def brief_links(links: Sequence[Link]) -> list[str]:
+    """Return links as conditions of joins, strongest first; of one in both directions the stronger."""
+    found = dict[frozenset[tuple[str, str]], Link]()
+    for link in links:
+        ends = frozenset({(link["table"], link["column"]), (link["other_table"], link["other_column"])})
+        found.setdefault(ends, link)
+    return [_brief_link(link) for link in found.values()]
+
+
+def _brief_link(link: Link) -> str:
     """Return a link as the condition of a join."""
     left = f"{_written(link['table'])}.{_written(link['column'])}"
     right = f"{_written(link['other_table'])}.{_written(link['other_column'])}"

@@ -33,6 +33,7 @@ class RawTable:
         rows: Cells; a row may be shorter than the header.
         decimal_comma: Whether 3,14 is three and a bit.
         untyped: Whether every cell is text, so that NA and the like stand for missing values.
+        sheets: Sheets of one row beside it in its workbook, in words.
     """
 
     name: str
@@ -41,6 +42,7 @@ class RawTable:
     rows: Sequence[Sequence[Cell]]
     decimal_comma: bool = False
     untyped: bool = False
+    sheets: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -94,12 +96,13 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A typed table; `cells` holds a list for each column."""
+    """A typed table; `cells` holds a list for each column, `sheets` what sheets of one row beside it say."""
 
     name: str
     file: str
     columns: list[Column]
     cells: list[list[Cell]] = field(repr=False)
+    sheets: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         """Return the number of rows."""

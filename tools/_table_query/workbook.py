@@ -1,4 +1,4 @@
-"""Tables inside XLSX workbooks: one for each sheet with rows."""
+"""Tables inside XLSX workbooks: one for each sheet with rows, and the words of sheets with only one."""
 
 import io
 import zipfile
@@ -11,6 +11,9 @@ from tea import ToolError
 
 from .survey import survey
 from .tables import Budget, Cell, RawTable, plain
+
+_CUT = "\u2026"
+_MOST_SAID = 600  # characters of a sheet with one row
 
 
 def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[RawTable]:
@@ -31,11 +34,23 @@ def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[Raw
     except Exception as error:
         raise ToolError(f"{file!r} is not a readable workbook: {error}.", fix="save it as XLSX.") from error
     tables = [table for title, rows in sheets if (table := _table(rows, title, file))]
+    single = [(title, rows[0]) for title, rows in sheets if len(rows) == 1]
+    if not tables:  # of a sheet with one row nobody can say whether it is a header, so it is shown
+        tables = [RawTable(name=title, file=file, header=[], rows=[row]) for title, row in single]
+    elif single:
+        tables[0].sheets = tuple(_said(title, row) for title, row in single)
     if not tables:
         raise ToolError(f"{file!r} holds no table.", fix="put a header row above the values.")
     if len(tables) == 1:
         tables[0].name = name
     return tables
+
+
+def _said(title: str, row: Sequence[Cell]) -> str:
+    """Return a sheet of one row in words."""
+    text = " | ".join(" ".join(str(cell).split()) for cell in row if cell not in (None, ""))
+    text = text if len(text) <= _MOST_SAID else text[:_MOST_SAID] + _CUT
+    return f'sheet {title}, 1 row: "{text}"'
 
 
 def _rows(sheet: Any, used: Sequence[int], file: str, budget: Budget) -> list[list[Cell]]:

@@ -1,0 +1,77 @@
+"""Claims of a proposed end: steps that were only announced, files that do not exist, words shown before any call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, cast
+
+from tea.components.context import Context
+from tea.loop.checks import numbers_stand_in
+
+MOST_FILES = 8  # looked up for one end
+_LONGEST = 300  # characters of a sentence that may announce a step
+_SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n")
+_DOING = (
+    "analy[sz]e|begin|calculate|call|check|collect|compare|compute|convert|count|create|determine|examine|explore"
+    "|extract|fetch|filter|find|gather|get|identify|inspect|investigate|list|load|look|need|open|parse|proceed|query"
+    "|read|retrieve|review|run|search|see|start|sum|try|use|verify|write"
+)
+_ANNOUNCES = re.compile(
+    r"^(?:[-*>#\s]{0,8})(?:(?:now|next|first|then|so|okay|ok|alright|sure|great|thought|step \d+)[,.:]? ){0,2}"
+    r"(?:(?:i(?:'|\u2019)ll|i will|i am going to|i(?:'|\u2019)m going to|i need to|i have to|i should|i must"
+    r"|let me|let(?:'|\u2019)s|let us|we need to|we will|we should)"
+    rf" (?:(?:now|first|next|then|also|start by|begin by|quickly|simply) ){{0,2}}(?:{_DOING})"
+    r"|(?:(?:ich werde|(?:(?:nun|jetzt|zuerst|dann|als n\u00e4chstes) )werde ich|lass(?:en sie)? mich)|je vais"
+    r"|(?:(?:ahora|primero|luego),? )?voy a) )\b",
+    re.IGNORECASE,
+)
+_FILE = re.compile(r"(?<![\w./:@-])[\w][\w./-]{0,150}\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w/@-])")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_PLACE = re.compile(r"\[\d{1,3}\]")
+
+
+def announces(text: str) -> bool:
+    """Return whether a text ends with the announcement of a step, instead of an answer."""
+    sentences = [one.strip() for one in _SENTENCE.split(text.strip()[-4 * _LONGEST :]) if one.strip()]
+    return bool(sentences) and _ANNOUNCES.match(sentences[-1][:_LONGEST]) is not None
+
+
+def file_names(text: str) -> list[str]:
+    """Return the names of files in a text, each once; a part of an address is none."""
+    return list(dict.fromkeys(_FILE.findall(text)))
+
+
+async def missing(ctx: Context, names: Iterable[str]) -> set[str]:
+    """Return the names without a file in the workspace; empty if there is no workspace to ask.
+
+    Args:
+        ctx: What the agent may reach.
+        names: Names of files; at most 8 are looked up.
+    """
+    found = set[str]()
+    for name in list(dict.fromkeys(names))[:MOST_FILES]:
+        response = await ctx.ecp.invoke("workspace#list_files", {"names": [name], "limit": 1})
+        if response.ok and not cast("dict[str, Any]", response.value)["files"]:
+            found.add(name)
+    return found
+
+
+def was_shown(answer: str, shown: str, spoken: str) -> bool:
+    """Return whether an answer was shown before any call: its numbers anywhere, else its words in the conversation.
+
+    Words alone, such as one of the values of a column, may be a guess.
+
+    Args:
+        answer: The answer in words.
+        shown: The task, its conversation, and the heads of its files.
+        spoken: The conversation alone.
+    """
+    bare = _PLACE.sub(" ", answer)
+    if any(map(str.isdecimal, bare)):
+        return numbers_stand_in(bare, shown)
+    return set(_words(bare)) <= set(_words(spoken))
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())

@@ -1,0 +1,235 @@
+"""Test ends that claim too much: no answer, steps only announced, files that do not exist."""
+
+import zipfile
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from loop_kit import Stage, done, observations, step, sum_of, told
+from openpyxl import Workbook
+
+from tea.loop.claims import announces, file_names, was_shown
+from tea.testing import FunctionModel
+from tea.types import ModelRequest, ModelResponse, ToolCall
+
+ROWS = "place,people\n" + "".join(f"town {number},{1000 + 7 * number}\n" for number in range(200))
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stage() -> AsyncIterator[Stage]:
+    async with Stage.open() as stage:
+        yield stage
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def test_success_without_an_answer_is_refused_and_an_answer_taken(stage: Stage) -> None:
+    outcome, model = await stage.play(step(("done", {})), step(done(" ")), step(done("4")))
+    problems = [one["calls"][0]["error"] for one in observations(model.requests[2])]
+    assert [one["problem"] for one in problems] == ["`done` came without an answer."] * 2
+    assert "give `answer`, or success false with `reason`" in problems[0]["fix"]
+    assert (outcome.ok, outcome.answer) == (True, "4")
+
+
+async def test_a_model_that_gives_no_answer_to_the_end_did_not_succeed(stage: Stage) -> None:
+    outcome, _ = await stage.play(*[step(("done", {}))] * 3, budget={"steps": 3})
+    assert (outcome.ok, outcome.exit_code) == (False, 5)
+
+
+async def test_an_empty_text_fits_where_the_form_of_the_answer_has_it(stage: Stage) -> None:
+    outcome, _ = await stage.play(step(done("")), answer={"type": "string"})
+    assert (outcome.ok, outcome.answer) == (True, "")
+
+
+async def test_an_announced_step_is_no_answer_at_any_step(stage: Stage) -> None:
+    text = "Now I will query the table for the sum of b."
+    outcome, model = await stage.play(step(sum_of("3 + 4")), text, "It is 7.")
+    assert "no function was called" in told(model.requests[2])
+    assert outcome.answer == "It is 7."
+
+
+async def test_an_announcement_said_again_is_the_answer(stage: Stage) -> None:
+    text = "Let me check the calendar for you."
+    outcome, model = await stage.play(text, text)
+    assert (outcome.answer, len(model.requests)) == (text, 2)
+
+
+async def test_an_action_in_words_is_made(stage: Stage) -> None:
+    text = 'Let me add.\n\nAction: calculator\nAction Input: {"expression": "3 + 4"}\nObservation: 8'
+    outcome, model = await stage.play(text, "It is 7.")
+    assert observations(model.requests[1])[0]["calls"][0]["value"] == 7
+    assert outcome.answer == "It is 7."
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("I'll look at the data first.", True),
+        ("The file has two sheets. Next, let me open the second one:", True),
+        ("Zuerst werde ich die Tabelle lesen.", True),
+        ("Let me look at the data. The sum is 42.", False),
+        ("The sum is 42. Let me know if you need more.", False),
+        ("I will remember that.", False),
+        ("Bring a coat, as it will rain.", False),
+    ],
+)
+async def test_announcements_are_told_from_answers(text: str, *, is_one: bool) -> None:
+    assert announces(text) is is_one
+
+
+async def test_evidence_of_a_file_that_does_not_exist_never_passes(stage: Stage) -> None:
+    sources = [{"source": "result.csv"}, {"source": "calculator", "quote": "8"}]
+    end = step(done("written to result.csv", evidence=sources))
+    outcome, model = await stage.play(step(sum_of("3 + 4")), end, end, step(done(7)))
+    for number in (1, 2):
+        problem = observations(model.requests[3])[number]["calls"][0]["error"]["problem"]
+        assert "there is no file 'result.csv' in the workspace" in problem
+        assert "the quote '8' does not stand" in problem
+    assert (outcome.ok, outcome.answer, outcome.evidence) == (True, 7, ())
+
+
+async def test_the_last_question_marks_a_file_that_does_not_exist_and_takes_no_success(stage: Stage) -> None:
+    end = step(done("written", evidence=[{"source": "result.csv"}]))
+    outcome, _ = await stage.play(end, end, budget={"steps": 2})
+    assert (outcome.ok, outcome.answer) == (False, "written")
+    assert "no file 'result.csv'" in outcome.reason
+    assert [one.doubt for one in outcome.evidence] == ["there is no file 'result.csv' in the workspace"]
+
+
+async def test_a_file_of_the_task_claimed_by_the_answer_and_never_written_is_asked_about_and_marked(
+    stage: Stage,
+) -> None:
+    task = "Write 3 + 4 into result.csv."
+    for end in ("Written to result.csv.", step(done("Written to result.csv."))):
+        outcome, model = await stage.play(step(sum_of("3 + 4")), end, end, task=task)
+        assert "there is no file 'result.csv' in the workspace" in told(model.requests[2])
+        assert [one.doubt for one in outcome.evidence] == ["there is no file 'result.csv' in the workspace"]
+
+
+async def test_a_file_that_was_written_is_no_matter_of_doubt(stage: Stage) -> None:
+    write = step(("workspace_write", {"name": "result.csv", "text": "7\n"}))
+    end = step(done("Written to result.csv.", evidence=[{"source": "result.csv"}]))
+    outcome, model = await stage.play(write, end, task="Write 3 + 4 into result.csv.")
+    assert (outcome.ok, len(model.requests)) == (True, 2)
+    assert not any(one.doubt for one in outcome.evidence)
+
+
+async def test_words_that_a_head_shows_end_at_once(stage: Stage, tmp_path: Path) -> None:
+    small, large = tmp_path / "small.csv", tmp_path / "large.csv"
+    small.write_text("place,people\nhill,12\nlake,40\n")
+    large.write_text(ROWS)
+    outcome, model = await stage.play("The lake.", task="Where do most live?", files=[small])
+    assert (outcome.answer, len(model.requests)) == ("The lake.", 1)
+    outcome, model = await stage.play("It has 200 rows.", task="How many rows are there?", files=[large])
+    assert (outcome.answer, len(model.requests)) == ("It has 200 rows.", 1)
+    outcome, model = await stage.play("On average 85000.", "On average 85000.", task="How many?", files=[large])
+    assert "No function has given a result yet" in told(model.requests[1])
+
+
+async def test_a_typed_answer_in_a_fence_is_read_and_its_faults_are_those_of_the_value(stage: Stage) -> None:
+    form = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    replies = ['```json\n{"n": "many"}\n```', '```json\n{"n": 7}\n```']
+    outcome, model = await stage.play(*replies, answer=form)
+    assert "'many' is not of type 'integer'" in told(model.requests[1])
+    assert (outcome.answer, len(model.requests)) == ({"n": 7}, 2)
+
+
+async def test_names_of_files_are_told_from_addresses() -> None:
+    text = "Write out/result.csv, not https://example.org/a.html or me@example.org; version 3.11 is no file."
+    assert file_names(text) == ["out/result.csv"]
+
+
+async def test_numbers_may_stand_anywhere_and_words_in_the_conversation() -> None:
+    assert was_shown("There are 1,200 rows.", "data.csv: 1200 rows", "")
+    assert not was_shown("North", "regions: North, South", "")
+    assert was_shown("North", "", "person: I live in the North.")
+
+
+async def test_members_of_a_typed_answer_given_beside_it_and_bare_sources_are_understood(stage: Stage) -> None:
+    form = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    end = ("done", {"n": "7", "evidence": "calculator"})
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), step(end), answer=form)
+    assert (outcome.answer, [one.source for one in outcome.evidence]) == ({"n": 7}, ["calculator"])
+
+
+async def test_a_name_in_other_letters_is_understood_and_an_odd_one_refused_with_the_nearest(stage: Stage) -> None:
+    calls = [("Calculator", {"expression": "3 + 4"}), ("Calculatr!", {"expression": "3 + 4"})]
+    _, model = await stage.play(step(*calls), step(done(7)))
+    first, second = observations(model.requests[1])[0]["calls"]
+    assert first["value"] == 7
+    assert "did you mean 'calculator'?" in second["error"]["fix"]
+
+
+async def test_bad_arguments_are_answered_with_the_parameters(stage: Stage) -> None:
+    _, model = await stage.play(step(("fetch_page", {"source": "a.html"})), step(done(7)))
+    fix = observations(model.requests[1])[0]["calls"][0]["error"]["fix"]
+    assert fix == "its parameters are url (string), needed; question (string); start (integer); find (string)."
+
+
+async def test_a_long_result_is_not_given_twice_while_the_first_stands_in_the_window(
+    stage: Stage, tmp_path: Path
+) -> None:
+    large = tmp_path / "large.csv"
+    large.write_text(ROWS)
+    query = ("table_query", {"files": ["large.csv"], "sql": "SELECT * FROM large LIMIT 50"})
+    _, model = await stage.play(step(query), step(query), step(done(7)), files=[large], task="Look.")
+    first, second = (one["calls"][0] for one in observations(model.requests[2]))
+    assert (len(first["value"]["rows"]), second["value"]) == (50, None)
+    assert "you made this call before as c1_1" in second["note"]
+
+
+async def test_an_answer_held_back_by_a_word_of_the_person_is_shown_as_not_delivered(stage: Stage) -> None:
+    asked: list[ModelRequest] = []
+
+    async def reply(request: ModelRequest) -> ModelResponse:
+        asked.append(request)
+        if len(asked) == 1:
+            (run,) = {*stage.tea.tracer.runs()} - known
+            await stage.tea.tell(run, "Leave out the north.")
+        return ModelResponse(calls=(ToolCall(id="", name="done", arguments={"answer": len(asked)}),))
+
+    known = {*stage.tea.tracer.runs()}
+    stage.model = FunctionModel(reply)
+    outcome = await stage.tea.run("sum it up")
+    assert outcome.answer == 2
+    (held,) = observations(asked[1])[0]["calls"]
+    assert held["error"]["problem"] == "The answer was not delivered: the person said more."
+
+
+async def test_an_archive_shows_its_short_texts_and_what_it_shows_was_opened(stage: Stage, tmp_path: Path) -> None:
+    packed = tmp_path / "bundle.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("staff.csv", "name,age\nAda,36\n")
+        archive.writestr("notes.md", "The office moves on 3 May.\n")
+    sources = [{"source": "bundle.zip.d/staff.csv"}, {"source": "bundle.zip.d/notes.md", "quote": "3 May"}]
+    outcome, model = await stage.play(step(done("Ada", evidence=sources)), files=[packed], task="Who?")
+    assert "The office moves on 3 May." in str(model.requests[0].messages)
+    assert (len(model.requests), [one.doubt for one in outcome.evidence]) == (1, ["", ""])
+
+
+async def test_a_sheet_of_one_row_stands_in_the_head_and_the_description(stage: Stage, tmp_path: Path) -> None:
+    book = Workbook()
+    for number in range(200):
+        book.worksheets[0].append(["region", "n"] if not number else ["North", number])
+    book.create_sheet("Notes").append(["Regions may be written in small letters."])
+    book.save(tmp_path / "orders.xlsx")
+    look = step(("table_query", {"files": ["orders.xlsx"]}))
+    count = step(("table_query", {"files": ["orders.xlsx"], "sql": "SELECT count(*) FROM orders"}))
+    _, model = await stage.play(look, count, step(done(199)), files=[tmp_path / "orders.xlsx"], task="How many?")
+    line = 'sheet Notes, 1 row: "Regions may be written in small letters."'
+    assert line in "\n".join(str(part) for one in model.requests[0].messages for part in one.content)
+    described, counted = (one["calls"][0]["value"] for one in observations(model.requests[2]))
+    assert described["sheets"] == [line]
+    assert counted["rows"] == [[199]]
