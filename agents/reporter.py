@@ -8,13 +8,14 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
-from tea import Agent, Context, Result, Task, ToolError, consult
+from tea import Agent, Context, Result, Task, ToolError, consult, conversation
 
 MOST_MATERIAL = 8_000
 MOST_REPORTS = 200
 MOST_SAID = 20
 TRIES = 3
 
+_CITED = re.compile(r"(?<!!)\[\d{1,4}\]\(<?([^()<>\n]+)>?\)")
 _FACTS = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
@@ -36,14 +37,18 @@ class Reporter(Agent):
         """Draft, number the references, check the claims, and write the report under a name that is free."""
         materials = [await _material(ctx, name) for name in task.files]
         findings = [one.model_dump(mode="json") for one in task.facts]
-        variables = {"task": task.text, "materials": materials, "findings": findings, "locale": ctx.locale}
+        variables = {
+            "task": task.text, "before": conversation(task), "materials": materials, "findings": findings,
+            "locale": ctx.locale,
+        }  # fmt: skip
         draft = await consult(ctx, "reporter", variables, lambda response: response.output)
         report = await ctx.new_id()  # reports that are written side by side do not mix
-        references = _quoted([*findings, *_facts_of(task.text)])
+        references = [*_quoted([*findings, *_facts_of(task.text)]), *_told(task, draft["markdown"])]
         await _act(ctx, "add", {"text": draft["markdown"], "references": references, "report": report})
         written, trouble = await _completed(ctx, draft, report)
         _note(ctx, draft, written)
-        return Result(answer=" ".join([draft["summary"], *trouble]).strip(), report=written["files"][0])
+        answer = " ".join([draft["summary"], *trouble]).strip()
+        return Result(answer=answer, report=written["files"][0], gaps=_gaps(written))
 
 
 async def _material(ctx: Context, name: str) -> dict[str, str]:
@@ -90,6 +95,12 @@ def _quoted(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def _told(task: Task, markdown: str) -> list[dict[str, Any]]:
+    """Return the cited sources that the task's words name, such as a tool: what it says of them is in those words."""
+    cited = [one for one in dict.fromkeys(_CITED.findall(markdown)) if one in task.text and one not in task.files]
+    return [{"number": 0, "source": one, "quote": task.text} for one in cited]
+
+
 def _facts_of(text: str) -> list[dict[str, Any]]:
     """Return the references in the block of JSON of a task; what was calculated stands in their quotes."""
     found = _FACTS.search(text)
@@ -110,6 +121,16 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 def _words(reference: dict[str, Any]) -> str:
     given = [reference[name] for name in ("detail", "quote") if reference.get(name)]
     return "\n".join(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given)
+
+
+def _gaps(written: dict[str, Any]) -> tuple[str, ...]:
+    """Return what the checks found, in a line each."""
+    found = list[str]()
+    if count := len(written["doubts"]):
+        found.append(f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]")
+    if missing := written["missing"]:
+        found.append(f"cited files are not there: {', '.join(missing[:MOST_SAID])}")
+    return tuple(found)
 
 
 def _note(ctx: Context, draft: dict[str, Any], written: dict[str, Any]) -> None:

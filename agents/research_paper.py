@@ -1,14 +1,16 @@
 """The author: a paper of what a research found, in which every cited source was read in its conversation."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tea import Agent, Context, Evidence, Result, Task, consult
+from tea import Agent, BadOutput, Context, Evidence, Result, Task, consult
 
 FIGURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 MOST_OUTPUT = 6_000
 MOST_QUOTE = 600
+COUNTED = 13
+MARK = " [?]"
 _CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
 
 
@@ -18,12 +20,12 @@ class ResearchPaper(Agent):
     role = "Author"
     competencies = ("write up what a research found", "cite only what was read")
     objectives = ("a paper that says what was found, how, and how certain it is",)
-    environments = ("research",)
+    environments = ("research", "report")
     tools = ("typeset_paper",)
     metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping", "when": "For `tea research paper`."}
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Draft once, number what is cited, and typeset."""
+        """Draft once, compare its numbers with what the tasks found, number what is cited, and typeset."""
         state = (await ctx.ecp.state("research")).unwrap()
         tasks = [one for one in state["plan"].values() if one["output"]]
         if not tasks:
@@ -31,14 +33,17 @@ class ResearchPaper(Agent):
         sources = read_sources(tasks)
         figures = [name for name in task.files if name.lower().endswith(FIGURES)]
         variables = {**_known(state, tasks), "sources": sources, "figures": figures, "locale": ctx.locale}
-        draft = await consult(ctx, "research_paper", variables, lambda response: response.output)
-        paper, cited = composed(draft, sources, figures)
+        draft = await consult(ctx, "research_paper", variables, _cites([one["number"] for one in sources]))
+        marked, doubts = await _compared(ctx, draft, sources, tasks)
+        paper, cited = composed(marked, sources, figures)
         made = await ctx.tcp.invoke(
             "typeset_paper", {**paper, "byline": f"{(await ctx.today())}", "language": ctx.locale}
         )
         files = made.unwrap()["files"]
         evidence = tuple(Evidence(source=one["source"], detail=one["detail"], quote=one["quote"]) for one in cited)
-        return Result(answer={"title": draft["title"], "pdf": files[0], "files": files}, evidence=evidence)
+        count = len(doubts)
+        gaps = (f"{count} value{'s' if count > 1 else ''} not found in the sources, marked [?]",) if count else ()
+        return Result(answer={"title": draft["title"], "pdf": files[0], "files": files}, evidence=evidence, gaps=gaps)
 
 
 def read_sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -63,7 +68,7 @@ def composed(
     """Return a draft as data to typeset, and the cited sources in the order of their new numbers.
 
     Args:
-        draft: Title, abstract and sections, with citations as `[n]` of the sources' numbers.
+        draft: Title, abstract and sections, with citations as `[n]` of the sources' numbers; others become `[?]`.
         sources: What was read.
         figures: Names of the pictures that are there.
     """
@@ -71,15 +76,11 @@ def composed(
     numbers: dict[int, int] = {}
 
     def parts(text: str) -> list[dict[str, Any]]:
-        found, begin = list[dict[str, Any]](), 0
+        text, found, begin = _marked(text, list(known)), list[dict[str, Any]](), 0
         for match in _CITED.finditer(text):
-            cited = [int(one) for one in re.split(r"\D+", match[1]) if int(one) in known]
-            found.append(
-                {"kind": "text", "text": text[begin : match.start()].rstrip() if cited else text[begin : match.start()]}
-            )
-            if cited:
-                again = [numbers.setdefault(one, len(numbers) + 1) for one in dict.fromkeys(cited)]
-                found.append({"kind": "cite", "numbers": sorted(again)})
+            found.append({"kind": "text", "text": text[begin : match.start()].rstrip()})
+            again = [numbers.setdefault(one, len(numbers) + 1) for one in dict.fromkeys(_numbers(match[1]))]
+            found.append({"kind": "cite", "numbers": sorted(again)})
             begin = match.end()
         return [one for one in [*found, {"kind": "text", "text": text[begin:]}] if one["kind"] == "cite" or one["text"]]
 
@@ -100,6 +101,69 @@ def composed(
     references = [{"number": numbers[one["number"]], "source": one["source"], "detail": one["detail"]} for one in cited]
     paper = {"title": draft["title"], "abstract": abstract, "sections": sections, "references": references}
     return {**paper, "words": draft["words"]}, cited
+
+
+def _numbers(cited: str) -> list[int]:
+    return [int(one) for one in re.split(r"\D+", cited) if one]
+
+
+def _unknown(cited: str, known: Sequence[int]) -> list[int]:
+    return [one for one in _numbers(cited) if one not in known]
+
+
+def _marked(text: str, known: Sequence[int]) -> str:
+    """Return a text with a mark in place of each citation that no source has the number of."""
+
+    def one(match: re.Match[str]) -> str:
+        if not _unknown(match[1], known):
+            return match[0]
+        kept = ", ".join(str(number) for number in _numbers(match[1]) if number in known)
+        return f"[{kept}]{MARK}" if kept else MARK.strip()
+
+    return _CITED.sub(one, text)
+
+
+def _cites(known: Sequence[int]) -> Callable[[Any], Mapping[str, Any]]:
+    """Return the reading of a draft: the first one that cites a number without a source is refused."""
+    refused = list[int]()
+
+    def read(response: Any) -> Mapping[str, Any]:
+        draft: Mapping[str, Any] = response.output
+        unknown = [one for text in _texts(draft) for match in _CITED.findall(text) for one in _unknown(match, known)]
+        if unknown and not refused:
+            refused.extend(unknown)
+            named = ", ".join(f"[{one}]" for one in dict.fromkeys(unknown))
+            problem = f"No listed source has the number {named}. Cite one that is listed, or leave the claim out."
+            raise BadOutput(problem, fix="ask another model.")
+        return draft
+
+    return read
+
+
+def _texts(draft: Mapping[str, Any]) -> list[str]:
+    return [*draft["abstract"], *(text for one in draft["sections"] for text in one["paragraphs"])]
+
+
+async def _compared(
+    ctx: Context, draft: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, Any], list[Any]]:
+    """Return a draft with its doubtful numbers marked, and these: a source says its quote and what its tasks found."""
+    outputs = {str(one["id"]): str(one["output"]) for one in tasks}
+    references = [
+        {"source": one["source"], "number": one["number"]}
+        | {"quote": "\n".join([one["quote"], *(outputs[id] for id in one["tasks"])])}
+        for one in sources
+    ]
+    told = [f"{one['objective']}\n{one['output']}" for one in tasks]
+    counts = " ".join(map(str, range(COUNTED)))  # figures, tasks and parts are counted in words of the paper's own
+    known = "\n".join([counts, *told, *(str(one["quote"]) for one in sources)])
+    numbers = [int(one["number"]) for one in sources]
+    wanted = {"texts": [_marked(one, numbers) for one in _texts(draft)], "references": references, "known": known}
+    found = (await ctx.ecp.invoke("report#compare", wanted)).unwrap()
+    texts = iter(found["texts"])
+    abstract = [next(texts) for _ in draft["abstract"]]
+    sections = [{**one, "paragraphs": [next(texts) for _ in one["paragraphs"]]} for one in draft["sections"]]
+    return {**draft, "abstract": abstract, "sections": sections}, found["doubts"]
 
 
 def _known(state: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

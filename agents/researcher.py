@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tea import Agent, BadOutput, BudgetExceeded, Context, Evidence, Result, Task, consult
+from tea import Agent, BadOutput, BudgetExceeded, Context, Evidence, Result, Task, consult, conversation
 
 from ._researcher.enumeration import enumerated, row_schema
 from ._researcher.evidence import Claim
@@ -73,7 +73,7 @@ async def _planned(research: Research) -> Plan:
     variables = {
         "task": task.text, "files": list(task.files), "today": research.today, "locale": ctx.locale,
         "facts": [" ".join(filter(None, [one.fact, one.source])) for one in task.facts],
-        "before": "\n".join(f"{one.who or 'remark'}: {one.text}" for one in task.history),
+        "before": conversation(task),
         **({"answer": task.answer} if task.answer else {}),
     }  # fmt: skip
     try:
@@ -229,7 +229,7 @@ def _answer_schema(answer: Mapping[str, Any] | None, *, report: bool) -> dict[st
 async def _excerpts(ctx: Context, task: Task) -> Result:
     """Return the passages nearest to a question, where no model is there to judge them: never as an answer."""
     words = " ".join(re.findall(r"[\w'-]+", task.text))[:400]
-    response = await ctx.tcp.invoke("web_search", {"queries": [words]}) if words else None
+    response = await ctx.tcp.invoke("web_search", {"queries": [words], "full": True}) if words else None
     if response is None or not response.ok:
         why = (response.error or {}).get("problem", "") if response else ""
         return Result(ok=False, reason=" ".join(["No model is configured, and nothing was found.", str(why)]).strip())

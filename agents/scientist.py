@@ -8,7 +8,9 @@ from typing import Any, ClassVar, TypeVar
 
 from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, show_files
 
+from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for
 from ._scientist.decision import Decision, by_model, by_person, by_rule, unreadable
+from ._scientist.facts import beginning, table_words
 from ._scientist.mirror import BRIEF, Mirror
 from ._scientist.tasks import Found, analysis, literature
 
@@ -56,8 +58,9 @@ class Scientist(Agent):
         iteration = 1
         while await _scoped(ctx, self._iteration(ctx, mirror, iteration)):
             iteration += 1
+        await self._hear(ctx, mirror)  # said during the last reply: the next start plans for it
         await mirror.act("finish")
-        last = mirror.state["messages"][-1]
+        last = next(one for one in reversed(mirror.state["messages"]) if one["who"] != "person")
         evidence = tuple(Evidence(**one) for one in last["sources"])
         return Result(answer=last["text"], evidence=evidence, report=last["report"] or None)
 
@@ -76,7 +79,7 @@ class Scientist(Agent):
         await self._hear(ctx, mirror)
         await self._suggest(ctx, mirror, message)
         decision = await self._decide(ctx, mirror, message, number)
-        if decision["go_on"] and await self._hear(ctx, mirror):  # said while it was decided
+        if await self._hear(ctx, mirror) and decision["go_on"]:  # said while it was planned and decided
             await self._suggest(ctx, mirror, message)
             decision = await self._decide(ctx, mirror, message, number)
         await self._reply(ctx, mirror, message, decision)
@@ -115,7 +118,7 @@ class Scientist(Agent):
     async def _planned(self, ctx: Context, mirror: Mirror, stage: str) -> Mapping[str, Any]:
         shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
         variables = {**mirror.view(ctx.locale, shown, BRIEF), "stage": stage, "mode": mirror.state["mode"]}
-        return await consult(ctx, "research_plan", variables, lambda response: response.output)
+        return await consult(ctx, "research_plan", variables, tasks_for(list(mirror.state["datasets"])))
 
     async def _execute(self, ctx: Context, mirror: Mirror, message: str, level: int) -> list[dict[str, Any]]:
         """Carry out the tasks of a level that have not ended, side by side, and return those of the level."""
@@ -198,10 +201,11 @@ class Scientist(Agent):
         _tell(ctx, message, "reply")
         shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
         variables = {**mirror.view(ctx.locale, shown), "decision": dict(decision)}
-        text = await consult(ctx, "research_reply", variables, lambda response: str(response.output["text"]))
-        sources = _sources(shown)
+        known = known_sources(mirror.tasks(0), mirror.state["datasets"])
+        text = await consult(ctx, "research_reply", variables, cites(known))
+        sources = sources_of(shown)
         report = await ctx.new_id()
-        quoted = [{**one, "number": 0} for one in _quotes(shown)]
+        quoted = [{**one, "number": 0} for one in quotes(shown, mirror.state["datasets"])]
         await _report(ctx, "add", {"text": text, "references": quoted, "report": report})
         title = mirror.state["title"] or mirror.state["objective"][:150]
         written = await _report(ctx, "complete", {"title": title, "name": f"reply-{report}", "report": report})
@@ -213,6 +217,7 @@ class Scientist(Agent):
             "references": written["references"],
             "sources": [one for one in sources if one["source"] in cited],
             "doubts": written["doubts"],
+            "missing": written["missing"],
             "report": written["files"][0],
             "ended": await ctx.now(),
         }
@@ -248,7 +253,9 @@ async def _facts(ctx: Context, name: str) -> str:
     lines = [f"{found['kind']}, {found['bytes']:,} bytes"]
     lines += [f"{found['lines']:,} lines"] if found["lines"] else []
     lines += [f"columns: {', '.join(found['columns'])}"] if found["columns"] else []
-    lines += await _parsed(ctx, found) if found["parse"] else [str(found["head"])[:BRIEF]]
+    outline = await ctx.tcp.invoke("table_query", {"files": [name]}) if found["family"] == "table" else None
+    lines += [table_words(outline.value)] if outline is not None and outline.ok else []
+    lines += await _parsed(ctx, found) if found["parse"] else [beginning(str(found["head"]), BRIEF)]
     return "\n".join(lines)
 
 
@@ -265,7 +272,7 @@ async def _parsed(ctx: Context, surveyed: Mapping[str, Any]) -> list[str]:
     found = parsed.value
     facts = [f"{key}: {value}" for key, value in found.get("facts", {}).items()] if is_pdf else []
     title = [f"title: {found['title']}"] if found["title"] else []
-    return [*title, *facts, str(found["text"])[:BRIEF], *map(str, found.get("notes", ()))]
+    return [*title, *facts, beginning(str(found["text"]), BRIEF), *map(str, found.get("notes", ()))]
 
 
 async def _seen(ctx: Context, names: Sequence[str]) -> tuple[Message, ...]:
@@ -330,25 +337,3 @@ async def _read(ctx: Context, name: str) -> str:
             break
         offset = page["next_offset"]
     return text
-
-
-def _quotes(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return the words that claims may rest on: those quoted of sources, and of datasets what was computed of them."""
-    found: dict[tuple[str, str], dict[str, str]] = {}
-    for task in tasks:
-        computed = str(task["output"]) if task["type"] == "ANALYSIS" else ""
-        named = [(str(one["source"]), str(one.get("quote", ""))) for one in task["sources"]]
-        named += [(str(name), computed) for name in task["datasets"]]
-        for source, quote in named:
-            if quote:
-                found.setdefault((source, quote), {"source": source, "quote": quote})
-    return list(found.values())
-
-
-def _sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Return the sources of tasks, each place once."""
-    found: dict[tuple[str, str, str], dict[str, str]] = {}
-    for one in (each for task in tasks for each in task["sources"]):
-        whole = {name: str(one.get(name, "")) for name in ("source", "detail", "quote", "doubt")}
-        found.setdefault((whole["source"], whole["detail"], whole["quote"]), whole)
-    return list(found.values())

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 
 from tea import Context, Environment, ToolError, action
 
+from ._report.checks import Evidence, check
 from ._report.compose import Composed, compose
 from ._report.items import Item, Items, item_of
 from ._report.output import render, write_all
@@ -55,6 +56,13 @@ class Completed(TypedDict):
     missing: list[str]
     unchecked: list[int]
     notes: list[str]
+
+
+class Compared(TypedDict):
+    """Texts with a mark behind each doubtful value, and the doubts."""
+
+    texts: list[str]
+    doubts: list[Doubt]
 
 
 class Report(Environment):
@@ -140,8 +148,27 @@ class Report(Environment):
         files = await asyncio.to_thread(write_all, root, name, rendered, replace)
         return _completed(composed, files, notes)
 
+    @action(effects="reads", idempotent=True, network=False)
+    async def compare(self, ctx: Context, texts: list[str], references: list[Reference], known: str = "") -> Compared:
+        """Compare the numbers and dates of texts with the sources they cite, and write nothing.
+
+        Args:
+            texts: Paragraphs with citations `[n]`.
+            references: Each source with its number and, as its quote, all that is known of what it says.
+            known: What sentences without a citation rest on; without it they are not compared.
+        """
+        return await asyncio.to_thread(_compared, texts, references, known)
+
 
 _CAPITAL_NOUNS = ("de", "lb")  # languages that begin every noun with a capital
+
+
+def _compared(texts: list[str], references: list[Reference], known: str) -> Compared:
+    evidence = {one.get("number", 0): Evidence(one.get("quote", "")) for one in references}
+    rest = Evidence(known) if known else None
+    found = [check(one, evidence, names=False, rest=rest) for one in texts]
+    doubts = [Doubt(value=d.value, claim=d.claim, sources=list(d.sources)) for one in found for d in one.doubts]
+    return Compared(texts=[one.text for one in found], doubts=doubts)
 
 
 def _completed(composed: Composed, files: list[str], notes: list[str]) -> Completed:

@@ -310,16 +310,19 @@ class Research(Environment):
             title: What the conversation is about, in one line.
             evolving_objective: The objective as it is understood by now.
             current_objective: What is to be found out next.
-            insights: What is known, one sentence each.
+            insights: What is known, one sentence each; one that rests on no task with an output does not count.
             methodology: How it is found out.
         """
         self._world.require(run)
+        insights, lost = self._world.resting(insights)
+        warnings = [f"An insight rests on no task with an output: {one[:120]}" for one in lost]
         return self._world.write(
             title=title,
             evolving_objective=evolving_objective,
             current_objective=current_objective,
             insights=insights,
             methodology=methodology,
+            **self._warned(warnings),
         )
 
     @action(effects="writes", idempotent=True, network=False)

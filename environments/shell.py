@@ -110,7 +110,7 @@ class Shell(Environment):
 
 
 def _output(ran: Any, sandbox: Sandbox) -> Output:
-    parts = [("STDOUT", _shown(ran.stdout)), ("STDERR", _shown(ran.stderr)), ("RESULT", ran.result)]
+    parts = [_shown("STDOUT", ran.stdout), _shown("STDERR", ran.stderr), ("RESULT", ran.result)]
     parts.append(("EXIT", str(ran.exit or "")))
     parts.append(("NOTES", "\n".join(ran.notes)))
     return Output(
@@ -121,11 +121,14 @@ def _output(ran: Any, sandbox: Sandbox) -> Output:
     )
 
 
-def _shown(printed: Printed) -> str:
-    """Return a text with its middle left out where it is long."""
+def _shown(name: str, printed: Printed) -> tuple[str, str]:
+    """Return a stream under its name; of a long one the name tells that its middle is left out, as it may be cut."""
     text, half = printed.text, MOST_SHOWN // 2
     left = len(text) - MOST_SHOWN
-    return text if left <= 0 else f"{text[:half]}\n[{left} characters left out]\n{text[-half:]}"
+    if left <= 0:
+        return name, text
+    told = f"{name} ({len(text):,} characters, of which {left:,} in the middle are left out)"
+    return told, f"{text[:half]}\n[{left:,} characters left out]\n{text[-half:]}"
 
 
 def _held(sandbox: Sandbox) -> str:

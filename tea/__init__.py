@@ -25,6 +25,7 @@ if _typing.TYPE_CHECKING:
     from tea.loop.limits import budget_share as budget_share
     from tea.loop.loop import work as work
     from tea.loop.media import show_files as show_files
+    from tea.loop.opening import conversation as conversation
     from tea.loop.step import ask_for as ask_for
     from tea.loop.step import consult as consult
     from tea.retrieval.embedding.builtin import StaticEmbedder as StaticEmbedder
@@ -76,6 +77,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.loop.limits": "budget_share",
         "tea.loop.loop": "work",
         "tea.loop.media": "show_files",
+        "tea.loop.opening": "conversation",
         "tea.loop.step": "ask_for consult",
         "tea.memory.manager": "MemoryManager",
         "tea.models.manager": "ModelManager",

@@ -18,7 +18,8 @@ CONVERTED = frozenset(("pdf", "docx", "pptx", "odt", "odp", "epub", "eml", "ipyn
 class Reading(TypedDict):
     """What was read: `text` with the numbers of its first and last line, or `passages`, best first.
 
-    More follows where `truncated` is true: from line `next_start` on, of whose characters `next_offset` were read.
+    `more_passages` fit as well and are not shown. More follows where `truncated` is true: from line `next_start` on, of
+    whose characters `next_offset` were read.
     """
 
     read_as: NotRequired[str]
@@ -30,6 +31,7 @@ class Reading(TypedDict):
     next_offset: NotRequired[int]
     text: NotRequired[str]
     passages: NotRequired[list[Passage]]
+    more_passages: NotRequired[int]
 
 
 @tool(effects="reads", idempotent=True, network=False, metadata={"files": "*"})
@@ -77,7 +79,9 @@ def _read(text: Text, name: str, start: int, lines: int, find: str, offset: int)
         reading["read_as"] = text.read_as
     if not find.strip():
         return reading | _excerpt(text, name, start, lines, offset)
-    reading["passages"] = best_passages(text.lines, find)
+    reading["passages"], left = best_passages(text.lines, find)
+    if left:
+        reading["more_passages"] = left
     return reading
 
 

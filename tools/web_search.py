@@ -1,5 +1,6 @@
 """A search of the web and of the operator's own documents: one list of results, which lead on to `fetch_page`."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
@@ -8,6 +9,7 @@ from tea import BudgetExceeded, Context, TeaError, tool
 LOCAL = "file://"
 MOST_LOCAL = 9_000  # characters of local passages that are given whole
 SHORT = 300
+LEAST_TWIN = 60  # characters of a text that two different documents hardly share
 MOST_OPENED = 4_000
 
 
@@ -15,15 +17,16 @@ class Found(TypedDict):
     """A result: where it is, what it says of itself, who found it, and how well it fits (0 to 1).
 
     `place` is the line, page or heading of a passage of the operator's own documents. `read` is what the page says,
-    where it was opened.
+    where it was opened. Programs get it with `full`; others read date, place and query in `about`.
     """
 
     url: str
     title: str
     text: str
-    engines: list[str]
-    tier: int
-    score: float
+    about: NotRequired[str]
+    engines: NotRequired[list[str]]
+    tier: NotRequired[int]
+    score: NotRequired[float]
     date: NotRequired[str]
     place: NotRequired[str]
     query: NotRequired[str]
@@ -54,29 +57,46 @@ class Search(TypedDict):
     metadata={"category": "web", "files": "web", "needs": "search"},
 )
 async def web_search(
-    ctx: Context, queries: list[str], since: Literal["", "day", "week", "month", "year"] = ""
+    ctx: Context, queries: list[str], since: Literal["", "day", "week", "month", "year"] = "", full: bool = False
 ) -> Search:
     """Search the web and local documents; gives addresses with snippets. Read one with `fetch_page(url, question)`.
 
     Args:
         queries: One to five queries of a few words.
         since: Only pages of the last day, week, month or year.
+        full: With engines and scores, for programs.
     """
     found = (await ctx.tcp.invoke("search_engines", {"queries": queries, "since": since})).unwrap()
     left, results = MOST_LOCAL, list[Found]()
-    for one in found["results"]:
+    for one in _once(found["results"]):
         text = str(one["snippet"])
         if one["url"].startswith(LOCAL):
             text = text if len(text) <= left else f"{text[:SHORT]}..."
             left -= len(text)
         results.append(_result(one, text, many=len(queries) > 1))
     await _open(ctx, results, found["open"])
-    search = Search(label="untrusted", results=results)
-    if profile := found.get("profile"):
+    search = Search(label="untrusted", results=results if full else [_brief(one) for one in results])
+    if full and (profile := found.get("profile")):
         search["profile"] = Profile(opens=profile["opens"], score=profile["score"])
     if notes := _notes(found):
         search["notes"] = notes
     return search
+
+
+def _once(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return results without those that say word for word the same as an earlier one."""
+    kept = dict[str, Mapping[str, Any]]()
+    for one in found:
+        words = " ".join(re.findall(r"\w+", str(one["snippet"]).casefold()))
+        kept.setdefault(words if len(words) >= LEAST_TWIN else str(one["url"]), one)
+    return list(kept.values())
+
+
+def _brief(one: Found) -> Found:
+    """Return a result with the members that a reader needs; all results have the same ones, as rows of a table."""
+    about = "; ".join(filter(None, (one.get("date"), one.get("place"), one.get("query"))))
+    text = one["text"] if "read" not in one else f"{one['text']}\n\n{one['read']}"
+    return Found(url=one["url"], title=one["title"], text=text, about=about)
 
 
 def _result(one: Mapping[str, Any], text: str, *, many: bool) -> Found:
@@ -96,7 +116,7 @@ async def _open(ctx: Context, results: Sequence[Found], policy: Mapping[str, Any
     """Read the best pages at once, where the operator wants that; one that cannot be read stays unread."""
     left = policy["most"]
     for one in results:
-        if not left or one["score"] < policy["score"]:
+        if not left or one.get("score", 0.0) < policy["score"]:
             return
         if one["url"].startswith(LOCAL):
             continue

@@ -52,12 +52,14 @@ class Gathering:
         if not queries:
             return []
         self.queries += queries
-        return self._taken(await self.ctx.tcp.invoke("web_search", {"queries": list(queries), "since": since}))
+        return self._taken(
+            await self.ctx.tcp.invoke("web_search", {"queries": list(queries), "since": since, "full": True})
+        )
 
     async def search_each(self, queries: Sequence[str], since: str = "") -> list[Source]:
         """Search for each query by itself, side by side: more results, and longer passages, than for all of them."""
         self.queries += queries
-        wanted: list[dict[str, Any]] = [{"queries": [query], "since": since} for query in queries]
+        wanted: list[dict[str, Any]] = [{"queries": [query], "since": since, "full": True} for query in queries]
         found = await together(self.ctx, [self.ctx.tcp.invoke("web_search", one) for one in wanted])
         return [one for response in found for one in self._taken(response)]
 

@@ -98,7 +98,7 @@ class Research:
     def gaps(self) -> tuple[str, ...]:
         """What is missing, contradictory, or could not be searched, read or confirmed."""
         thrown = len(self.store.rejected)
-        unheld = [f"{thrown} quotation{'s do' if thrown > 1 else ' does'} not stand in the source."] * bool(thrown)
+        unheld = [f"{thrown} claim{'s' * (thrown > 1)} left out, not quoted as in the source."] * bool(thrown)
         why = [self.partial] * bool(self.partial)
         return tuple([*why, *self.missing, *self.conflicts, *unheld, *self.gathering.problems][:MOST_GAPS])
 

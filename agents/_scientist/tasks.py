@@ -11,6 +11,7 @@ from .mirror import Mirror
 
 RESEARCHER, ANALYZER = "researcher", "analyzer"
 MOST_FILES = 1_000
+MOST_PASSAGE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,11 +77,17 @@ def _searched(value: Mapping[str, Any] | None, error: Mapping[str, Any] | None, 
     if value is None:
         return Found(error="" if error is None else str(error["problem"]))
     results: list[dict[str, Any]] = value[name]
-    lines = [f"- {one['title']} [{one['url']}]: {one['text']}" for one in results]
+    lines = [f'<passage source="{one["url"]}">\n{_brief(one)}\n</passage>' for one in results]
     sources = [
         {"source": str(one["url"]), "detail": str(one.get("place", "")), "quote": str(one["text"])} for one in results
     ]
     return Found(output="\n".join(lines), sources=sources, parts=lines)
+
+
+def _brief(passage: Mapping[str, Any]) -> str:
+    """Return a passage for a task's output; nobody judged it, and its sources keep the whole of it."""
+    text = f"{passage['title']}: {passage['text']}"
+    return text if len(text) <= MOST_PASSAGE else f"{text[:MOST_PASSAGE]}..."
 
 
 def _once(sources: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from .calculations import calculated
+
 MARK = " [?]"
 MOST_LISTED = 200
 LEAST_WORDS = 4
@@ -16,13 +18,18 @@ _BLOCK = re.compile(r"(?:^(?!\s*$).*\n?)+", re.MULTILINE)
 _UNIT = re.compile(r"^[ \t]*(?:[-*+]|\d{1,4}[.)])[ \t]+", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[ \t]*:?[ \t]*\|", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)$")
-_CITED = re.compile(r"\[(\d{1,4})\](?:\((?:[^()\s]|\([^()\s]*\))*\))?")
+_CITED = re.compile(r"\[(\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50})\](?:\((?:[^()\s]|\([^()\s]*\))*\))?")
 _END = re.compile(r"(?:(?<=\d)[.](?=\s)|(?<!\d)[.](?!\w)|[!?](?!\w)|[。！？])[\"'”’)\]*_]{0,4}")
-_BEHIND = re.compile(r"(?:[ \t\n]{0,3}\[\d{1,4}\](?:\((?:[^()\s]|\([^()\s]*\))*\))?[.,]?)*")
+_BEHIND = re.compile(
+    r"(?:[ \t\n]{0,3}\[\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50}\](?:\((?:[^()\s]|\([^()\s]*\))*\))?[.,]?)*"
+)
 _SHORT = re.compile(
     r"(?:\b[A-Z]|\b(?:e\.g|i\.e|cf|vs|al|approx|ca|Dr|Mr|Mrs|Ms|Prof|St|No|Nos|Fig|Inc|Ltd|Co|Jr|Sr|Vol|pp?))$"
 )
-_ASIDE = re.compile(r"`+[^`]*`+|!?\[[^\]\n]{0,300}\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|https?://\S+|\[\d{1,4}\]")
+_ASIDE = re.compile(
+    r"`+[^`]*`+|!?\[[^\]\n]{0,300}\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|https?://\S+"
+    r"|\[\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50}\]"
+)
 _MONTHS = [
     "january",
     "february",
@@ -105,26 +112,36 @@ class Evidence:
         # cells with commas between them are read one by one, too
         self.numbers |= {one for cell in re.findall(r"\d+(?:\.\d+)?", text) for one in _readings(cell)}
 
+    def holds(self, number: str) -> bool:
+        """Return whether the source has a number, however its thousands are marked."""
+        return bool(self.numbers & _readings(number))
 
-def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True) -> Checked:
+
+def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, rest: Evidence | None = None) -> Checked:
     """Compare each claim of a report with the text of the sources it cites.
+
+    A value counts as known, too, where a calculation in the text gives it from known values.
 
     Args:
         text: The Markdown, with numbered citations and without its list of references.
         evidence: What is known of sources, by number; a claim that cites another one is not compared.
         names: Whether names are told by their capitals, which not every language allows.
+        rest: What claims without a citation are compared with; without it they are listed.
     """
     checked, at, pieces = Checked(text=text), 0, list[str]()
-    for begin, end in _sentences(text):
+    bounds = list(_sentences(text))
+    for begin, end in bounds:
+        _calculate(text[begin:end], evidence, rest)
+    for begin, end in bounds:
         sentence = text[begin:end]
-        cited = tuple(dict.fromkeys(int(one) for one in _CITED.findall(_without_code(sentence))))
-        if not cited:
+        cited = _cited(sentence)
+        if not cited and rest is None:
             if _is_claim(sentence):
                 checked.unsourced.append(_shown(sentence))
             continue
         if any(one not in evidence for one in cited):
             continue
-        known = [evidence[one] for one in cited]
+        known = _known(cited, evidence, rest)
         for first, last in _unknown(sentence, known, names=names):
             checked.doubts.append(Doubt(value=sentence[first:last], claim=_shown(sentence), sources=cited))
             pieces += [text[at : begin + last], MARK]
@@ -132,6 +149,24 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True) ->
     checked.text = "".join([*pieces, text[at:]])
     checked.doubts, checked.unsourced = checked.doubts[:MOST_LISTED], checked.unsourced[:MOST_LISTED]
     return checked
+
+
+def _cited(sentence: str) -> tuple[int, ...]:
+    lists = _CITED.findall(_without_code(sentence))
+    return tuple(dict.fromkeys(int(one) for each in lists for one in re.findall(r"\d+", each)))
+
+
+def _known(cited: tuple[int, ...], evidence: Mapping[int, Evidence], rest: Evidence | None) -> list[Evidence]:
+    found = [evidence[one] for one in cited if one in evidence]
+    return found if cited or rest is None else [rest]
+
+
+def _calculate(sentence: str, evidence: Mapping[int, Evidence], rest: Evidence | None) -> None:
+    """Add the results of a sentence's calculations to what its sources say."""
+    known = _known(_cited(sentence), evidence, rest)
+    for result in calculated(sentence, lambda value: any(one.holds(value) for one in known)):
+        for one in known:
+            one.numbers |= _readings(result)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -182,7 +217,7 @@ def _unknown(sentence: str, known: list[Evidence], *, names: bool) -> list[tuple
     for pattern in _DATES:
         plain = pattern.sub(lambda match: _blank(match[0]), plain)
     for match in _NUMBER.finditer(plain):
-        if not any(one.numbers & _readings(match[0]) for one in known):
+        if not any(one.holds(match[0]) for one in known):
             found.append(match.span())
     if names:
         found += [(a, b) for a, b in _named(plain) if not any(_holds(one, plain[a:b]) for one in known)]
@@ -207,7 +242,13 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _holds(evidence: Evidence, name: str) -> bool:
-    return all(one.casefold().removesuffix("'s").removesuffix("’s") in evidence.words for one in _WORD.findall(name))
+    words = [one.casefold().removesuffix("'s").removesuffix("’s") for one in _WORD.findall(name)]
+    return all(one in evidence.words or _month_is_held(one, evidence) for one in words)
+
+
+def _month_is_held(word: str, evidence: Evidence) -> bool:
+    """Return whether a word is a month's name that the source has in full or with three letters."""
+    return any(word in (name, name[:3]) and not evidence.words.isdisjoint((name, name[:3])) for name in _MONTHS)
 
 
 def _dates(text: str) -> list[re.Match[str]]:

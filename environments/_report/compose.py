@@ -20,7 +20,7 @@ class Composed:
         doubts: Values that the cited sources do not contain.
         unsourced: Sentences without a citation.
         unresolved: Citations without a source.
-        missing: Cited files that are not there.
+        missing: Cited files that are not there, and of which no words were given.
         unchecked: Numbers of the sources without a known text.
     """
 
@@ -53,18 +53,23 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
     for one in known:
         if one.file and (text := _text(workspace / one.file)):
             texts[one.number] = f"{texts.get(one.number, '')}\n{text}"
+    lost = [one for one in known if one.file in missing and one.number not in texts]
+    texts |= {one.number: "" for one in lost}
     evidence = {number: Evidence(text) for number, text in texts.items()}
     checked = check("\n\n".join(one for one in bodies if one), evidence, names=names)
-    parts = [f"# {' '.join(title.split())}", checked.text.strip(), _found(checked)]
+    unchecked = [one for one in known if one.number not in evidence]
+    unresolved = list(dict.fromkeys(references.unresolved))
+    found = _found(checked, [one.file for one in lost], unresolved, unchecked)
+    parts = [f"# {' '.join(title.split())}", checked.text.strip(), found]
     parts += [references.section().strip()] if known else []
     return Composed(
         markdown="\n\n".join(one for one in parts if one) + "\n",
         references=known,
         doubts=checked.doubts,
         unsourced=checked.unsourced,
-        unresolved=list(dict.fromkeys(references.unresolved)),
-        missing=missing,
-        unchecked=[one.number for one in known if one.number not in evidence],
+        unresolved=unresolved,
+        missing=[one.file for one in lost],
+        unchecked=[one.number for one in unchecked],
     )
 
 
@@ -87,9 +92,16 @@ def _text(path: Path) -> str:
         return ""
 
 
-def _found(checked: Checked) -> str:
+def _found(checked: Checked, lost: list[str], unresolved: list[str], unchecked: list[Reference]) -> str:
     """Return the section about the checks' findings, empty without any."""
     lines: list[str] = []
+    if lost:
+        lines.append(f"Cited, and not there: {', '.join(lost)}.")
+    if unresolved:
+        lines.append(f"Citations without a source: {', '.join(unresolved)}.")
+    if unchecked:
+        named = ", ".join(f"[{one.number}] {one.description}" for one in unchecked)
+        lines.append(f"Claims not compared, as the text of their source is not known here: {named}.")
     if checked.doubts:
         lines.append(f"Marked{MARK}: what the text of the cited source does not contain.")
         lines.append("\n".join(f"- {one.value}: {one.claim}" for one in checked.doubts))

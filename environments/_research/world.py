@@ -1,5 +1,6 @@
 """The world of a conversation: what its research knows, as JSON, and the changes to it, each with a number."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
@@ -10,6 +11,7 @@ LIMITS: Mapping[str, int] = {"steering": 1, "semi": 5, "full": 20}
 KINDS: Mapping[str, str] = {"LITERATURE": "lit", "ANALYSIS": "ana"}
 MOST_OUTPUT = 12_000  # characters of a task's output
 MOST_SOURCES = 60
+_ID = re.compile(r"\b(?:lit|ana)-\d+-\d+\b")
 PENDING, COMPLETED, FAILED = "pending", "completed", "failed"
 
 
@@ -91,6 +93,20 @@ class World:
             raise ToolError(f"There is no task {id[:40]!r} in the plan.", fix="name one by its id.")
         return found
 
+    def resting(self, insights: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Return insights without the ids of tasks that found nothing, and those that rest on no other task."""
+        kept, lost = list[str](), list[str]()
+        for insight in insights:
+            ids = _ID.findall(insight)
+            unknown = [one for one in ids if not self.with_outputs([one])]
+            if ids and len(unknown) == len(ids):
+                lost.append(insight)
+                continue
+            for one in unknown:
+                insight = re.sub(rf"(?:[,;]\s*)?\b{one}\b", "", insight)
+            kept.append(re.sub(r"\(\s*[,;]\s*", "(", insight))
+        return kept, lost
+
     def with_outputs(self, ids: Sequence[str]) -> list[str]:
         """Return those of some ids that are tasks with an output."""
         plan = self.state["plan"]
@@ -106,7 +122,7 @@ class World:
                 raise ToolError(f"{kind[:40]!r} is not a type of task.", fix=f"use {' or '.join(KINDS)}.")
             counts[kind] += 1
             id = f"{KINDS[kind]}-{level}-{counts[kind]}"
-            names = [name for name in one.get("datasets", ()) if name in self.state["datasets"]]
+            names = [known for name in one.get("datasets", ()) if (known := self.dataset(str(name)))]
             made[id] = {
                 "id": id,
                 "type": kind,
@@ -123,11 +139,32 @@ class World:
             }
         return level, made
 
+    def dataset(self, name: str) -> str:
+        """Return the dataset that a name stands for, also without its folder, its ending or its case; else empty."""
+        known = list(self.state["datasets"])
+        if name in known:
+            return name
+        wanted = name.strip().casefold()
+        for form in (str.casefold, _base, _stem):
+            found = [one for one in known if form(one) in (wanted, _base(wanted))]
+            if len(found) == 1:
+                return found[0]
+        return ""
+
     def missing(self, tasks: Sequence[Mapping[str, Any]]) -> list[str]:
         """Return a warning for each dataset that tasks name and that is not there."""
         names = [str(name) for one in tasks for name in one.get("datasets", ())]
-        lost = [name for name in dict.fromkeys(names) if name not in self.state["datasets"]]
+        lost = [name for name in dict.fromkeys(names) if not self.dataset(name)]
         return [f"There is no dataset {name[:100]!r}; its task goes on without it." for name in lost]
+
+
+def _base(name: str) -> str:
+    return name.casefold().rpartition("/")[2]
+
+
+def _stem(name: str) -> str:
+    base = _base(name)
+    return base.rpartition(".")[0] or base
 
 
 def replaced(messages: Sequence[Mapping[str, Any]], id: str, **changes: Any) -> list[dict[str, Any]]:

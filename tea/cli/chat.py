@@ -201,7 +201,9 @@ class _Talk:
 
     async def _agent(self, name: str) -> None:
         await self.chat.address(name.removeprefix("@"))
-        self.command.show("", {"agent": await self.chat.agent()})
+        now = await self.chat.agent()
+        self.command.tell(f"@{now} is spoken to")
+        self.command.show("", {"agent": now})
 
     async def _file(self, given: str) -> None:
         """Give a file with the next line; without a path, name those given."""

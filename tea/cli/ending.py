@@ -54,7 +54,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
     for line in _rests_on(outcome, whole=bool(command.verbose)):
         command.tell(line)
     if outcome.gaps:
-        named = "incomplete" if outcome.partial else "not known or contradictory"
+        named = "incomplete" if outcome.partial else "gaps"
         command.tell(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")
     if outcome.unheard:
         command.tell(f"not heard, as the work was over: {one_line('; '.join(outcome.unheard), 300)}")

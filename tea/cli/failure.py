@@ -12,6 +12,7 @@ from tea.cli.terminal import discard, document, one_line, painted, review, write
 from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError
 
 MOST_CHARACTERS = 300
+MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked
 READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
 _PREFIX = "tea: "
 
@@ -45,7 +46,8 @@ def report(error: BaseException, *, as_json: bool, verbose: int) -> int:
 
 def complain(fault: TeaError) -> None:
     """Write an error for people: one line on standard error."""
-    line = in_one_line(fault.problem, fault.fix)
+    most = MOST_OF_QUESTION if isinstance(fault, ApprovalNeeded) else MOST_CHARACTERS
+    line = in_one_line(fault.problem, fault.fix, most)
     write(painted(_PREFIX, "red", sys.stderr) + line.removeprefix(_PREFIX) + "\n", sys.stderr)
 
 
@@ -65,11 +67,11 @@ def explained(error: BaseException) -> TeaError:
     return InternalError(f"internal error {words}", fix="`-vv` or TEA_DEBUG=1 shows where; please report it.")
 
 
-def in_one_line(problem: str, fix: str) -> str:
-    """Return `tea: problem. Fix: remedy` in at most 300 characters; if it is too long, the remedy is kept."""
+def in_one_line(problem: str, fix: str, most: int = MOST_CHARACTERS) -> str:
+    """Return `tea: problem. Fix: remedy` in a number of characters; if it is too long, the remedy is kept."""
     remedy = one_line(fix, MOST_CHARACTERS // 2 + 50)
     ending = f" Fix: {remedy}"
-    words = one_line(problem, MOST_CHARACTERS - len(_PREFIX) - len(ending) - 1)
+    words = one_line(problem, most - len(_PREFIX) - len(ending) - 1)
     return f"{_PREFIX}{words}{'' if words.endswith(('.', '?', '!')) else '.'}{ending}"
 
 

@@ -115,8 +115,12 @@ async def tell(
 ) -> None:
     """Tell a research at work something; it is taken at the next boundary of its cycle."""
     async with command.platform() as tea:
-        number = await tea.research.tell(research, text)
-    command.show("", {"message": number})
+        run = (await tea.research.status(research)).run
+        number = await tea.research.tell(run, text)
+        held = await asyncio.to_thread(tea.tracer.store.held, run)
+    command.show(f"told run {run}: message {number}", {"message": number, "run": run, "held": held})
+    if not (held or command.as_json):
+        command.tell(f"nobody works on it now: tea research resume {run}")
 
 
 async def answer(
@@ -238,10 +242,20 @@ def _conclude(command: Command, found: "Status", more: dict[str, Any]) -> int:
     text = found.reply["text"] if found.reply is not None else found.answer
     if text not in (None, ""):
         say(shown(text))
+    for line in _lacks(found):
+        command.tell(line)
     if fault is not None:
         complain(fault)
     command.tell(painted(f"status: tea research status {found.conversation}", "dim", sys.stderr))
     return _code(found)
+
+
+def _lacks(found: "Status") -> list[str]:
+    """Return what the checks of a reply found, in a line each."""
+    about = found.reply or {}
+    count, missing = len(about.get("doubts", ())), about.get("missing", ())
+    lines = [f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]"] if count else []
+    return [*lines, *([f"cited files are not there: {one_line(', '.join(missing), 300)}"] if missing else [])]
 
 
 def _fault(found: "Status") -> TeaError | None:
@@ -264,7 +278,7 @@ def _told(found: "Status") -> str:
         f"conversation  {found.conversation}",
         f"message       {found.message}",
         f"status        {found.status}{f': {found.phase}' if found.phase else ''}",
-        f"mode          {found.mode or '-'}, iteration {found.iteration}",
+        f"mode          {found.mode or '-'}, iteration {found.iteration} of this run, {found.rounds} in all",
     ]
     if found.title:
         lines.append(f"about         {one_line(found.title, 200)}")
@@ -272,6 +286,8 @@ def _told(found: "Status") -> str:
         lines.append(f"error         {one_line(found.error, 300)}")
     if found.stale:
         lines.append(f"stale         {found.stale}; another start gives it up")
+    for text in found.unanswered:
+        lines.append(f"you said      {one_line(text, 300)} (no reply yet)")
     for one in found.questions:
         choices = f" ({' / '.join(one.choices)})" if one.choices else ""
         lines.append(f"asks          {one_line(one.question, 600)}{choices}")

@@ -192,4 +192,6 @@ def _opening(command: Command, tea: "Platform", task: "TaskFile") -> str:
         command.tell(one_line(f"tea: {one.words}: left out until `tea trust --home` grants it.", 300))
     if task.model is None and tea.settings.model is None and tea.models.default == "offline":
         return "tea: no model is configured: offline solvers answer, see `tea doctor`."
-    return f"tea: the model {tea.models.config(task.model, Ref.parse(task.agent, kind='agent').name).name!r} answers."
+    chosen = tea.models.config(task.model, Ref.parse(task.agent, kind="agent").name)
+    named = chosen.model if chosen.name == LOCAL and chosen.model else chosen.name
+    return f"tea: the model {named!r} answers."

@@ -218,6 +218,12 @@ class Tracer:
         """
         return (self.store.last(run) or {}).get("kind") == "end"
 
+    def unended(self, run: str) -> BadInput:
+        """Return the error for a run that must have ended first: its process is at work, or it is to be resumed."""
+        if self.store.held(run):
+            return BadInput(f"The run {run} is at work.", fix=f"wait for it; `tea trace {run}` shows where it is.")
+        return BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
+
     def remove(self, run: str) -> int:
         """Remove a run permanently, with its blobs and workspace, and return the number of bytes freed.
 

@@ -49,11 +49,21 @@ async def heads(ctx: Context, task: Task) -> list[Head]:
 
 
 def conversation(task: Task) -> str:
-    """Return the conversation before a task, each contribution under its speaker; empty if there is none."""
+    r"""Return the conversation before a task as one block for a prompt, each contribution under its speaker.
+
+    Args:
+        task: The task; without a history the block is empty.
+
+    Examples:
+        >>> from tea.types import Said
+        >>> conversation(Task(text="Its legs?", history=(Said(who="person", text="Name a bird."),)))
+        '<conversation>\nThe conversation before this task, oldest first:\nperson: Name a bird.\n</conversation>'
+    """
     if not task.history:
         return ""
     lines = [f"{one.who}: {one.text}" if one.who else f"({one.text})" for one in task.history]
-    return "\n".join(["The conversation before this task, oldest first:", *lines])
+    begin = ("<conversation>", "The conversation before this task, oldest first:")
+    return "\n".join([*begin, *lines, "</conversation>"])
 
 
 async def _heads(ctx: Context, names: Sequence[str], most: int, *, members: bool = False) -> list[Head]:

@@ -100,6 +100,22 @@ class Status:
         """What the research is about, in a line."""
         return str(self.state.get("title") or self.state.get("objective") or "")
 
+    @property
+    def rounds(self) -> int:
+        """How many iterations the conversation has had, in all runs."""
+        return sum(one["who"] != "person" for one in self.state.get("messages", ()))
+
+    @property
+    def unanswered(self) -> list[str]:
+        """The words of the person since the last completed reply; while a run is new they are its objective."""
+        found = list[str]()
+        for one in reversed(self.state.get("messages", ())):
+            if one["who"] != "person" and one["status"] == "completed":
+                return found[::-1]
+            if one["who"] == "person":
+                found.append(str(one["text"]))
+        return found[-2::-1]
+
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
         return asdict(self)

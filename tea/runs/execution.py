@@ -14,7 +14,6 @@ from typing import Any
 from tea.components.context import Agents
 from tea.errors import (
     ApprovalNeeded,
-    BadInput,
     Damaged,
     Diverged,
     Interrupted,
@@ -272,7 +271,7 @@ class Executions:
         except Damaged as error:
             raise Diverged(error.problem, fix=error.fix) from error
         if not past.end:
-            raise BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
+            raise await asyncio.to_thread(self._tracer.unended, run)
         require_used(use or (), {pin.asked.partition("@")[0] for pin in past.pins})
         recorder = Recorder(None, run, watch)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)

@@ -13,7 +13,7 @@ VOCABULARY = words(
     """
     Agent Attempted BadOutput Budget BudgetExceeded Context DataPart Environment Evidence Fact Message Result
     RootedFolder Said Sandbox SandboxService StaticEmbedder Task TeaError TextPart ToolCall ToolError action ask_for
-    budget_share consult copied_name follow merge_patch nearest require_extra same show_files tool work
+    budget_share consult conversation copied_name follow merge_patch nearest require_extra same show_files tool work
     """
 )
 

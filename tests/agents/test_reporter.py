@@ -23,6 +23,8 @@ async def test_citations_are_renumbered_in_order_and_listed(stage: Any) -> None:
     text = await report_of(stage, "A [7](b.csv). B [3](https://example.org/x). A again [7](b.csv).")
     assert text == (
         "# T\n\nA [1](b.csv). B [2](https://example.org/x). A again [1](b.csv).\n\n"
+        "## Checks\n\nCited, and not there: b.csv.\n\nClaims not compared, as the text of their source is not known "
+        "here: [2] https://example.org/x.\n\n"
         "## References\n\n1. [b.csv](b.csv)\n2. [https://example.org/x](https://example.org/x)\n"
     )
 
@@ -163,6 +165,7 @@ async def test_values_that_a_cited_file_lacks_are_marked_and_claims_without_sour
     outcome = await stage.play({"reporter": [draft]}, "Report.", agent="reporter", files=[str(tmp_path / "notes.txt")])
     text = outcome.report.read_text()
     assert "Oslo has 900 [?] parks [1](notes.txt)." in text
+    assert outcome.gaps == ("1 value not found in the cited sources, marked [?]",)
     assert "- 900: Oslo has 900 parks [1](notes.txt)." in text
     assert "Claims without a source:\n\n- Many people like them.\n" in text
     assert (await stage.tea.replay(outcome.run)).ok

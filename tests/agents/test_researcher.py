@@ -63,7 +63,7 @@ async def test_a_quotation_that_is_not_on_the_page_is_thrown_away_and_the_answer
         outcome = await tea.run(QUESTION, agent="researcher")
         assert (outcome.status, outcome.answer, outcome.evidence) == ("failed", "", ())
         assert "The sources do not say it" in outcome.reason
-        assert "1 quotation does not stand in the source." in outcome.gaps
+        assert "1 claim left out, not quoted as in the source." in outcome.gaps
         assert "researcher_answer" not in model.asked()
         (rejected,) = notes(tea, outcome.run, "research")[-1]["rejected"]
         assert (rejected["url"], rejected["quote"]) == (f"{made.site.url}/a", "The lighthouse was built in 1875.")

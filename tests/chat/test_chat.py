@@ -61,6 +61,24 @@ async def test_a_model_sees_the_conversation_before_its_turn() -> None:
             assert (await tea.replay(turn.run)).answer == turn.answer
 
 
+REPORT = {"title": "Birds", "summary": "s", "markdown": "A stork."}
+SEARCH = {"kind": "answer", "question": "q", "queries": ["q"], "needs": []}
+
+
+@pytest.mark.parametrize(("agent", "answer"), [("planner", done("two")), ("reporter", REPORT), ("researcher", SEARCH)])
+async def test_each_agent_gets_the_conversation_in_one_form(agent: str, answer: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("words")
+    model = ScriptedModel([done("a stork"), answer])
+    async with platform(model=model) as tea:
+        chat = tea.chat()
+        await chat.send("Name a bird.")
+        await chat.send(f"@{agent} Say more.", files=[tmp_path / "a.txt"])
+    before = "The conversation before this task, oldest first:\nperson: Name a bird.\nplanner: a stork"
+    words = shown(model.requests[1])
+    assert f"<conversation>\n{before}\n</conversation>" in words
+    assert "From earlier work" not in words
+
+
 async def test_a_turn_is_iterated_as_events_and_ends_with_itself(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("words")
     async with platform(model=TestModel(call_tools=[], answer="seen")) as tea:

@@ -71,7 +71,9 @@ def test_a_start_that_is_detached_is_found_and_taken_up_once(served: Tea) -> Non
     one, other = served(*line).data, served(*line).data
     assert (one["message"], one["deduplicated"]) == (other["message"], False)
     assert other["deduplicated"]
-    assert served("research", "tell", "c", "Look at harbours.").code == 0
+    told = served("research", "tell", "c", "Look at harbours.")
+    assert (told.code, told.out) == (0, f"told run {one['run']}: message 1\n")
+    assert f"nobody works on it now: tea research resume {one['run']}" in told.err
     (done,) = served("research", "resume", "--json").data["taken_up"]
     assert (done["run"], done["status"], done["error"]) == (one["run"], "completed", "")
     assert [one["text"] for one in done["state"]["messages"] if one["who"] == "person"] == ["Why?", "Look at harbours."]

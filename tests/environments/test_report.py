@@ -256,3 +256,49 @@ def read_pdf(path: Path) -> _Pdf:
             text.append(page.get_textpage().get_text_bounded())
             pictures += len(list(page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE])))
     return _Pdf("\n".join(text), pictures)
+
+
+@pytest.mark.parametrize(
+    ("claim", "doubts"),
+    [
+        ("It grew by 12.5 % (`(1350 - 1200) / 1200 * 100 = 12.5`)", []),
+        ("It grew by 12.5 %", ["12.5"]),
+        ("It grew by 13.5 % (`(1350 - 1200) / 1200 * 100 = 13.5`)", ["13.5"]),  # wrong
+        ("It was 1,400 (`1,350 + 50 = 1,400`)", ["1,400"]),  # the 50 is nowhere
+        ("The mean was 1,275 (`(1200 + 1350) / 2 = 1275`)", []),
+        ("It took off (`2 ** 1200 = 1`)", []),
+    ],
+)
+async def test_a_calculated_value_counts_where_its_calculation_is_right(
+    act: Act, folder: Path, claim: str, doubts: list[str]
+) -> None:
+    (folder / "s.csv").write_text("month,visitors\nJan,1200\nFeb,1350\n")
+    made, _ = await completed(act, folder, f"{claim} [1](s.csv).")
+    assert [one["value"] for one in made["doubts"]] == doubts
+
+
+async def test_a_months_name_is_known_in_full_and_with_three_letters(act: Act, folder: Path) -> None:
+    (folder / "s.csv").write_text("month,visitors\nFeb,1350\nMarch,1610\n")
+    made, _ = await completed(act, folder, "It was 1350 in February, then 1610 in Mar and in April [1](s.csv).")
+    assert [one["value"] for one in made["doubts"]] == ["April"]
+
+
+async def test_values_of_a_source_that_is_not_there_are_marked_and_it_is_told(act: Act, folder: Path) -> None:
+    (folder / "s.csv").write_text("1610")
+    body = "It had 1610 guests [1](s.csv). Of the board 99 % liked it [2](gone.csv). Compare that [3](https://e.org)."
+    made, text = await completed(act, folder, body)
+    assert ([one["value"] for one in made["doubts"]], made["missing"]) == (["99"], ["gone.csv"])
+    assert "Cited, and not there: gone.csv." in text
+    assert "the text of their source is not known here: [3] https://e.org." in text
+
+
+async def test_texts_are_compared_without_writing_a_report(act: Act, folder: Path) -> None:
+    found = await act(
+        "compare",
+        texts=["East returned 26.14 % [1]. South returned 99.9 %.", "In all 1,200 came."],
+        references=[{"source": "orders.xlsx", "number": 1, "quote": "East 26.14"}],
+        known="In all 1200 came.",
+    )
+    assert [one["value"] for one in found.unwrap()["doubts"]] == ["99.9"]
+    assert found.unwrap()["texts"][0] == "East returned 26.14 % [1]. South returned 99.9 [?] %."
+    assert list(folder.iterdir()) == []

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
 from research_kit import ANALYZER_STEP, DECIDED, analysis, literature
 
@@ -107,6 +108,7 @@ async def test_literature_joins_its_sources_and_an_analysis_gives_output_files_a
         await lab.tea.corpus.remove(root)
     found, counted = status.state["plan"].values()
     assert "cities grow by 3 percent" in found["output"]
+    assert '<passage source="file://' in found["output"]  # nobody judged it, so it stands apart
     assert "grew by 12 percent" in found["output"]
     assert {one["source"] for one in found["sources"]} == {
         "https://example.org/growth", f"{root}/growth.md"
@@ -345,3 +347,68 @@ async def test_an_agent_run_without_the_service_researches_in_the_usual_mode(lab
     outcome = await lab.tea.run("Why do cities grow?", agent="scientist")
     assert outcome.ok
     assert "Reply 1" in outcome.answer
+
+
+async def test_insights_rest_on_tasks_that_are_there(lab: Any) -> None:
+    given = ["Cities grow (lit-0-1, lit-9-9).", "Invented (lit-9-9).", "Told without a task."]
+    reflected = {"title": "t", "evolving_objective": "o", "current_objective": "c", "methodology": "m"}
+    lab.plays(plan_next=only(0), reflection={**reflected, "insights": given})
+    status = await lab.run()
+    assert status.state["insights"] == ["Cities grow (lit-0-1).", "Told without a task."]
+    assert status.state["warnings"] == ["An insight rests on no task with an output: Invented (lit-9-9)."]
+
+
+async def test_a_reply_that_cites_what_no_task_has_is_refused_once_and_then_marked(lab: Any, cities: Path) -> None:
+    text = "They are 3 [1](cities.csv), of them 99 % old [2](nowhere.csv). In all 41 [1](cities.csv)."
+    plan = {"objective": "", "tasks": [analysis("Count.", "Cities")]}
+    lab.plays(plan_next=only(0), plan_initial=plan, reply={"text": text})
+    status = await lab.run(files=[cities])
+    assert status.state["plan"]["ana-0-1"]["datasets"] == ["cities.csv"]  # named without its ending
+    assert len(lab.roles.asked("reply")) == 2
+    assert "No task has the source nowhere.csv." in str(lab.roles.asked("reply")[1].messages)
+    assert "41 [?]" in status.reply["text"]
+    assert status.reply["missing"] == ["nowhere.csv"]
+
+
+async def test_a_plan_for_a_dataset_that_is_not_there_is_asked_about_once(lab: Any, cities: Path) -> None:
+    plan = {"objective": "", "tasks": [analysis("Count.", "orders")]}
+    lab.plays(plan_next=only(0), plan_initial=plan)
+    status = await lab.run(files=[cities])
+    asked = [one for one in lab.roles.asked("plan") if one.variables["stage"] == "initial"]
+    assert "There is no dataset orders; there are: cities.csv." in str(asked[1].messages)
+    assert status.state["warnings"] == ["There is no dataset 'orders'; its task goes on without it."]
+
+
+async def test_what_is_said_while_the_last_reply_is_written_is_kept_for_the_next_start(lab: Any) -> None:
+    async def said(request: Any) -> Any:
+        await lab.tea.research.tell(begun.run, "Look at harbours.")
+        with pytest.raises(BadInput, match=r"is at work. Fix: wait for it"):
+            await lab.tea.replay(begun.run)
+        return {"text": "It is so."}
+
+    lab.plays(plan_next=only(0), reply=lambda request, count: said(request))
+    begun = await lab.tea.research.start("Why?", mode="steering")
+    status = await lab.tea.research.drive(begun.run)
+    assert (status.answer.startswith("# "), status.reply["text"] == status.answer) == (True, True)
+    assert status.unanswered == ["Look at harbours."]
+    lab.plays(plan_next=only(0))
+    await lab.run(conversation=status.conversation, text="Go on.")
+    first = next(one for one in lab.roles.asked("plan") if one.variables["stage"] == "initial")
+    assert first.variables["said"] == ["Look at harbours.", "Go on."]
+
+
+async def test_facts_about_a_table_tell_rows_columns_and_all_sheets(lab: Any, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["city", "people"])
+    for number in range(300):
+        book.active.append([f"City {number}", number])
+    notes = book.create_sheet("Years")
+    for row in (["year", "note"], [2020, "first"], [2021, "second"]):
+        notes.append(row)
+    book.save(tmp_path / "book.xlsx")
+    lab.plays(plan_next=only(0))
+    facts = (await lab.run(files=[tmp_path / "book.xlsx"])).state["datasets"]["book.xlsx"]["facts"]
+    assert "rows: 300" in facts
+    assert "rows: 2" in facts
+    assert "note" in facts
+    assert "more characters are not shown here]" in facts

@@ -67,7 +67,9 @@ async def test_a_paper_shows_words_as_data_and_cites_only_what_was_read(lab: Any
     for piece in ('#read("/etc/passwd")', "$x$", "*b*", "<label>", "@ref", "Figure 1", "References"):
         assert piece in shown
     assert "root:" not in shown
-    assert "They grow [1]." in shown  # the number 77 is none of a source
+    assert "They grow [1] [?]." in shown  # the number 77 is none of a source, which the model was told once
+    assert len(lab.roles.asked("paper")) == 2
+    assert done.status == "completed"
     paper = json.loads((folder / "paper.json").read_text())
     assert [(one["number"], one["source"]) for one in paper["references"]] == [
         (1, "https://example.org/growth"), (2, "cities.csv"),
@@ -120,3 +122,22 @@ async def test_a_typesetting_that_dies_is_one_error_and_writes_nothing(
         assert response.error["code"] == "ToolError"
         assert problem in response.error["problem"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.png", "large.png"]
+
+
+def claimed(request: Any, count: int) -> Any:
+    number = request.variables["sources"][0]["number"]
+    paragraphs = [f"They grow by 3 percent [{number}]. Nobody grows by 41 percent [{number}]. All in all 99.9 % do."]
+    section = {"heading": "Results", "paragraphs": paragraphs, "figures": []}
+    return {"title": "Growth", "abstract": ["They grow."], "sections": [section], "words": WORDS}
+
+
+async def test_numbers_of_a_paper_that_no_task_found_are_marked(lab: Any) -> None:
+    lab.plays(plan_initial={"objective": "", "tasks": [literature("a")]}, paper=claimed)
+    status = await lab.run()
+    begun = await lab.tea.research.paper(status.conversation)
+    await lab.tea.research.drive(begun.run)
+    paper = json.loads((lab.tea.home / "traces" / begun.run / "workspace" / "paper.json").read_text())
+    words = "".join(one.get("text", "") for one in paper["sections"][0]["paragraphs"][0])
+    assert words == "They grow by 3 percent. Nobody grows by 41 [?] percent. All in all 99.9 [?] % do."
+    assert len(lab.roles.asked("paper")) == 1
+    assert (await lab.tea.replay(begun.run)).ok

@@ -49,7 +49,7 @@ async def searching(
 
 
 async def searched(tea: Platform, *queries: str, **more: Any) -> Any:
-    return (await tea.tcp.invoke("web_search", {"queries": list(queries), **more})).unwrap()
+    return (await tea.tcp.invoke("web_search", {"queries": list(queries), "full": True, **more})).unwrap()
 
 
 async def test_a_search_joins_its_engines_and_says_who_failed(tmp_path: Path) -> None:
@@ -228,3 +228,20 @@ async def test_html_engines_go_through_the_guard(tmp_path: Path, monkeypatch: py
                     with pytest.raises(ToolError, match="No engine answered"):
                         await searched(tea, "lighthouse")
         assert site.paths() == ["/html"]
+
+
+async def test_a_reader_gets_each_passage_once_and_no_scores(tmp_path: Path) -> None:
+    words = "The keeper of the lighthouse lit its lamp each evening, and wrote that into his book every morning."
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "lamp.txt").write_text(words)
+    (folder / "lamp.html").write_text(f"<html><body><p>{words}</p></body></html>")
+    (folder / "other.txt").write_text("Another lighthouse has no lamp, and nobody keeps it in the evening.")
+    home = tmp_path / "home"
+    home.mkdir()
+    async with Platform(home, state=home / "state") as tea:
+        await tea.corpus.add(str(folder))
+        found = (await tea.tcp.invoke("web_search", {"queries": ["lighthouse lamp evening"]})).unwrap()
+    assert sum("wrote that into his book" in one["text"] for one in found["results"]) == 1
+    assert {tuple(one) for one in found["results"]} == {("url", "title", "text", "about")}
+    assert "profile" not in found

@@ -36,10 +36,10 @@ class _Word:
     weight: float
 
 
-def best_passages(lines: list[str], question: str, most: int = 8) -> list[Passage]:
-    """Return the best sentences for a question, best first; neighbours among them are one passage.
+def best_passages(lines: list[str], question: str, most: int = 8) -> tuple[list[Passage], int]:
+    """Return the best sentences for a question, best first, and how many more fit.
 
-    What fits much less than the best is left out.
+    Neighbours among them are one passage. What fits much less than the best is left out.
 
     Args:
         lines: The text.
@@ -49,13 +49,13 @@ def best_passages(lines: list[str], question: str, most: int = 8) -> list[Passag
     units = list(sentences(lines))
     words = _weighed(units, dict.fromkeys(map(stem, content_words(question))), _about(units))
     if not units or not words:
-        return []
+        return [], 0
     length = max(1.0, sum(sum(unit.stems.values()) for unit in units) / len(units))
     scores = [_score(unit, words, length) for unit in units]
     least = max(scores) * _LEAST_SHARE
     groups = _groups(units, [number for number, score in enumerate(scores) if score > 0 and score >= least])
     groups.sort(key=lambda group: -max(scores[number] for number in group))
-    return [_passage(units, group) for group in groups[:most]]
+    return [_passage(units, group) for group in groups[:most]], max(0, len(groups) - most)
 
 
 def _groups(units: Sequence[Sentence], found: Sequence[int]) -> list[list[int]]:

@@ -1,0 +1,97 @@
+"""What answers of a research may name: sources and datasets that are there; others are asked about once."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tea import BadOutput
+
+MOST_NAMED = 20
+
+_CITED = re.compile(r"(?<![!\\])\[\d{1,4}\]\(<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\s]*)*|[^()<>\n]*)>?\)")
+
+
+def quotes(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[dict[str, str]]:
+    """Return the words that claims may rest on.
+
+    Those quoted of sources; of a source without a quote what its task says, and of datasets what was computed.
+
+    Args:
+        tasks: The tasks that an answer is written from.
+        datasets: Names of all datasets; one that no analysis names rests on all of them.
+    """
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    analyses = [one for one in tasks if one["type"] == "ANALYSIS"]
+    named = [(str(one["source"]), str(one.get("quote") or task["output"])) for task in tasks for one in task["sources"]]
+    for name in datasets:
+        own = [one for one in analyses if name in one["datasets"]]
+        named += [(name, str(one["output"])) for one in own or analyses]
+    for source, quote in named:
+        if quote:
+            found.setdefault((source, quote), {"source": source, "quote": quote})
+    return list(found.values())
+
+
+def sources_of(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Return the sources of tasks, each place once."""
+    found: dict[tuple[str, str, str], dict[str, str]] = {}
+    for one in (each for task in tasks for each in task["sources"]):
+        whole = {name: str(one.get(name, "")) for name in ("source", "detail", "quote", "doubt")}
+        found.setdefault((whole["source"], whole["detail"], whole["quote"]), whole)
+    return list(found.values())
+
+
+def known_sources(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[str]:
+    """Return the names that may be cited: sources and files of tasks, and datasets."""
+    found = [str(each["source"]) for one in tasks for each in one["sources"]]
+    found += [str(name) for one in tasks for name in one["artifacts"]]
+    # What documents of the operator say stands in the outputs, with the addresses.
+    return list(dict.fromkeys([*datasets, *found, *(one["output"] for one in tasks)]))
+
+
+def cites(known: Sequence[str]) -> Callable[[Any], str]:
+    """Return the reading of a text that cites: the first one that cites an unknown source is refused.
+
+    Args:
+        known: What may be cited; a text counts for all that stands in it.
+    """
+    refused = list[str]()
+
+    def read(response: Any) -> str:
+        text = str(response.output["text"])
+        unknown = [one for one in dict.fromkeys(_CITED.findall(text)) if all(one not in each for each in known)]
+        if unknown and not refused:
+            refused.extend(unknown)
+            named = ", ".join(unknown[:MOST_NAMED])
+            problem = f"No task has the source {named}. Cite as a task does, or leave the claim out."
+            raise BadOutput(problem, fix="ask another model.")
+        return text
+
+    return read
+
+
+def tasks_for(datasets: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
+    """Return the reading of a plan: the first one with an analysis of an unknown dataset is refused.
+
+    Args:
+        datasets: The names that are there; one without its ending counts.
+    """
+    refused = list[str]()
+
+    def read(response: Any) -> Mapping[str, Any]:
+        plan: Mapping[str, Any] = response.output
+        named = dict.fromkeys(str(name) for one in plan["tasks"] for name in one.get("datasets", ()))
+        unknown = [one for one in named if not any(_alike(one, each) for each in datasets)]
+        if unknown and not refused:
+            refused.extend(unknown)
+            there = ", ".join(datasets[:MOST_NAMED]) or "none"
+            problem = f"There is no dataset {', '.join(unknown[:MOST_NAMED])}; there are: {there}."
+            raise BadOutput(problem, fix="ask another model.")
+        return plan
+
+    return read
+
+
+def _alike(name: str, dataset: str) -> bool:
+    one, other = name.strip().casefold().rpartition("/")[2], dataset.casefold().rpartition("/")[2]
+    return one in (other, other.rpartition(".")[0])

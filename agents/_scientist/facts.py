@@ -1,0 +1,38 @@
+"""The facts about a dataset in words: its tables with their columns, and how it begins."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+MOST_COLUMNS = 4_000  # characters of all columns
+
+
+def table_words(outline: Mapping[str, Any]) -> str:
+    """Return the tables of a file with rows and columns, and what else the outline tells.
+
+    Args:
+        outline: What `table_query` tells of a file without a query.
+    """
+    lines = list[str]()
+    for table in outline["tables"]:
+        lines.append(", ".join(f"{key}: {_plain(one)}" for key, one in table.items() if key not in ("file", "columns")))
+        lines += [f"- {_plain(column)}" for column in table["columns"]]
+    lines += [f"{key}: {_plain(one)}" for key, one in outline.items() if one and key != "tables"]
+    return beginning("\n".join(lines), MOST_COLUMNS)
+
+
+def beginning(text: str, most: int) -> str:
+    """Return the first whole lines of a text, with a mark where more follows.
+
+    Args:
+        text: The text.
+        most: Most characters of it; of a longer first line the beginning is shown.
+    """
+    if len(text) <= most:
+        return text
+    shown = text[:most].rpartition("\n")[0] or text[:most]
+    return f"{shown}\n[{len(text) - len(shown):,} more characters are not shown here]"
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
