@@ -42,7 +42,7 @@ class AgentGenerator(Agent):
     metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping", "when": "Only for `tea new`."}
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Write tests, draft, try, judge; mend what fails, in at most three rounds."""
+        """Write tests, draft, try, judge; mend failures, in at most three rounds."""
         flow = task.text.startswith(WORKFLOW)
         words = task.text.removeprefix(WORKFLOW)
         tests = await _tests(ctx, words)
@@ -65,7 +65,7 @@ async def _ask(ctx: Context, stage: str, members: dict[str, Any], **variables: A
 
 
 async def _parts(ctx: Context, words: str) -> list[dict[str, Any]]:
-    """Return the tools and agents that fit the words best: what a draft may use."""
+    """Return the best tools and agents for the words: the parts of a draft."""
     found: list[dict[str, Any]] = []
     for kind, port in (("tool", ctx.tcp), ("agent", ctx.acp)):
         near = await port.retrieve(words, MOST_LISTED, among=["*"], besides=[ctx.agent, *OWN])
@@ -77,7 +77,7 @@ async def _parts(ctx: Context, words: str) -> list[dict[str, Any]]:
 
 
 async def _tests(ctx: Context, words: str) -> list[dict[str, Any]]:
-    """Return tests made from the words; answers that are all the same test nothing, and are asked for again."""
+    """Return tests made from the words; answers all alike test nothing, and are asked for again."""
     trouble, tests = "", list[dict[str, Any]]()
     for _ in range(ROUNDS):
         tests = (await _ask(ctx, "test", TESTS, words=words, trouble=trouble))["tests"]
@@ -88,7 +88,7 @@ async def _tests(ctx: Context, words: str) -> list[dict[str, Any]]:
 
 
 async def _fault(ctx: Context, task: Task, draft: dict[str, Any], tests: list[dict[str, Any]], words: str) -> str:
-    """Return what is wrong with a draft: it cannot be registered, or fails a test; empty for nothing."""
+    """Return the fault of a draft: it cannot be registered, or fails a test; empty for none."""
     checked = await ctx.acp.adopt(draft, tests, words, check=True)
     if not checked["ok"]:
         return str(checked["trouble"])

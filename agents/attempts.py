@@ -26,12 +26,12 @@ EARLIER = (
 
 
 class _EnoughError(Exception):
-    """End the attempts that go on."""
+    """End the attempts still at work."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """One attempt that ended."""
+    """One ended attempt."""
 
     number: int
     result: Result
@@ -80,7 +80,7 @@ class Attempts(Agent):
 
 
 async def _side_by_side(ctx: Context, task: Task, agent: str, count: int) -> list[Tried]:
-    """Attempt a task several times at once; two sure answers that are the same end what still goes on."""
+    """Attempt a task several times at once; two equal sure answers end the others."""
     most = int(max(1, min(count, await _questions(ctx) - 1)))  # one question is the judge's
     budget = await budget_share(ctx, most)
     tried: dict[int, Tried] = {}
@@ -110,7 +110,7 @@ def _agrees(one: Tried, among: Sequence[Tried]) -> bool:
 
 
 async def _in_turn(ctx: Context, task: Task, agent: str, count: int) -> list[Tried]:
-    """Attempt a task again and again, each time from the state that the last one left, until one is sure."""
+    """Attempt a task again and again, each time from the last state, until one is sure."""
     tried: list[Tried] = []
     for number in range(1, count + 1):
         if tried and await _questions(ctx) < LEAST:
@@ -154,7 +154,7 @@ def _keep(ctx: Context, tried: Sequence[Tried]) -> None:
 
 
 def _carried(task: Task, tried: Sequence[Tried]) -> dict[str, Any]:
-    """Return what an attempt is given of those before it: their facts, and in words how the last one ended."""
+    """Return the start of an attempt: the facts of those before it, and in words how the last one ended."""
     facts: dict[tuple[str, str], Fact] = {(one.fact, one.source): one for one in task.facts}
     for one in tried:
         for fact in one.result.state.facts if one.result.state is not None else ():
@@ -164,7 +164,7 @@ def _carried(task: Task, tried: Sequence[Tried]) -> dict[str, Any]:
 
 
 def _state(tried: Sequence[Tried]) -> str:
-    """Return the state in which the last attempt ended, in words."""
+    """Return the last state of an attempt, in words."""
     last = tried[-1]
     state = last.result.state
     answers = [f"{_value(one.result.answer)} ({_sure(one)})" for one in tried if one.result.answer not in ("", None)]
@@ -196,7 +196,7 @@ async def _chosen(ctx: Context, task: Task, tried: Sequence[Tried], count: int) 
 
 
 async def _judged(ctx: Context, task: Task, done: Sequence[Tried]) -> tuple[Tried, dict[int, str], str]:
-    """Return the answer that a judge chooses, its objections by attempt, and what is to be said of the choice."""
+    """Return the answer chosen by a judge, its objections by attempt, and the words about the choice."""
     _keep(ctx, done)
     said = tuple(Said(who=f"attempt {one.number}", text=_report(one, done)) for one in done)
     response = await ctx.acp.invoke("judge", Task(text=task.text, files=task.files, history=said))
@@ -216,7 +216,7 @@ async def _judged(ctx: Context, task: Task, done: Sequence[Tried]) -> tuple[Trie
 
 
 def _voted(tried: Sequence[Tried]) -> Tried:
-    """Return the best of the answers that together have the most confidence."""
+    """Return the best of the equal answers with the most confidence together."""
 
     def weight(one: Tried) -> int:
         return sum(UNSAID if each.confidence is None else each.confidence for each in tried if _is_same(one, each))
@@ -225,7 +225,7 @@ def _voted(tried: Sequence[Tried]) -> Tried:
 
 
 def _without(tried: Sequence[Tried], count: int) -> Result:
-    """Return the result where no attempt succeeded: the best unfinished answer, and the reasons of all.
+    """Return the result without a successful attempt: the best unfinished answer, and the reasons of all.
 
     Raises:
         TeaError: Every attempt ended with an error; the first is raised.
@@ -241,7 +241,7 @@ def _without(tried: Sequence[Tried], count: int) -> Result:
 
 
 def _with_stopped(listed: Sequence[Attempted], tried: Sequence[Tried], count: int) -> tuple[Attempted, ...]:
-    """Return the attempts in their order, with those that were stopped, or not begun for want of budget."""
+    """Return the attempts in their order, the stopped ones and those without budget included."""
     known = dict(zip((one.number for one in tried), listed, strict=True))
     sure = any(one.is_sure for one in tried)
     why = "others were sure enough" if sure else "the budget left too little for it"

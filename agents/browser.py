@@ -77,7 +77,7 @@ class BrowserUse(Agent):
 
 
 async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
-    """Return what the browser shows now, and keep the name of its picture."""
+    """Return the state of the browser, and keep the name of its picture."""
     response = await ctx.ecp.state("browser")
     state: dict[str, Any] = response.unwrap()
     if state.get("screenshot"):
@@ -86,7 +86,7 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
 
 
 async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any], *, sees: bool) -> dict[str, Any]:
-    """Return the next step: what came of the last one, what is known, and what to do."""
+    """Return the next step: the result of the last one, the facts so far, and the next actions."""
     variables = {
         "task": task.text,
         "files": list(task.files),
@@ -101,7 +101,7 @@ async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]
 
 
 async def _shown(ctx: Context, state: dict[str, Any]) -> tuple[Message, ...]:
-    """Return the message that shows the picture of the page to a model that sees."""
+    """Return the message with the picture of the page for a model with vision."""
     if not state.get("screenshot"):
         return ()
     (found,) = await ctx.media([state["screenshot"]])
@@ -160,7 +160,7 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
 
 
 def _answer(work: Work, final: dict[str, Any]) -> str:
-    """Return what was extracted, else the final words, else what the last step gave."""
+    """Return the extracted result, else the final words, else the last step's result."""
     last = work.steps[-1]["results"][-1]["result"] if work.steps and work.steps[-1]["results"] else ""
     return "\n\n".join(work.extracted) or str(final.get("answer") or "").strip() or last
 

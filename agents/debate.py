@@ -1,4 +1,4 @@
-"""The debate: a manager invites experts, who state, rebut and change positions in rounds, until a judge decides.
+"""The debate: invited experts state, rebut and change positions in rounds, until a judge decides.
 
 Source: the paper, Appendix G.2; design/033-attempts.md.
 """
@@ -53,7 +53,7 @@ SIDES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expert:
-    """One of the invited: an agent of the registry, or a role that a prompt plays."""
+    """One of the invited: an agent of the registry, or a role played by a prompt."""
 
     name: str
     agent: str
@@ -63,7 +63,7 @@ class Expert:
 
 @dataclass(slots=True, kw_only=True)
 class Course:
-    """The course of one debate: its question, its experts, and what was said so far."""
+    """The course of one debate: its question, its experts, and all statements so far."""
 
     question: str
     experts: Sequence[Expert]
@@ -116,7 +116,7 @@ class Debate(Agent):
 
 
 async def _invited(ctx: Context, task: Task) -> Course:
-    """Return a debate with its question and experts: those that the topic names, and those that a manager invites."""
+    """Return a debate with its question and experts: those named by the topic, and those invited by a manager."""
     listed = [one for one in await ctx.acp.list() if one["name"] not in (ctx.agent, "attempts", "judge")]
     words = [word.casefold() for word in re.findall(r"\w+", task.text)]
     named = [str(one["name"]) for one in listed if one["name"] in words][:MOST_EXPERTS]
@@ -144,7 +144,7 @@ async def _invited(ctx: Context, task: Task) -> Course:
 
 
 def _experts(wanted: Sequence[Mapping[str, Any]], named: Sequence[str], known: Sequence[str]) -> list[Expert]:
-    """Return the experts: each once, those named by the topic for certain; two sides where too few are left."""
+    """Return the experts: each once, those named by the topic for certain; two sides if too few are left."""
     found: dict[str, Expert] = {}
     asked = [str(one["agent"]) for one in wanted]
     further = [{"name": name.capitalize(), "agent": name, "role": "", "relation": COMPETITIVE} for name in named]
@@ -219,7 +219,7 @@ async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
 async def _played(
     ctx: Context, task: Task, debate: Course, one: Expert, number: int, heard: Sequence[Said], today: str
 ) -> Mapping[str, Any]:
-    """Return the statement of a role that the prompt plays.
+    """Return the statement of a role played by the prompt.
 
     Raises:
         BadOutput: It cannot be read.
@@ -246,7 +246,7 @@ async def _played(
 
 
 async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: int) -> Mapping[str, Any]:
-    """Return the statement of an agent of the registry, which works for it as it does.
+    """Return the statement of an agent of the registry, made in its own way of work.
 
     Raises:
         BadOutput: It gave none.
@@ -293,7 +293,7 @@ def _shares(name: str, latest: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def _strongest(debate: Course) -> str:
-    """Return the name of the expert with the position of most confidence, counting those who share it."""
+    """Return the name of the expert with the position of most confidence, its supporters counted."""
 
     def weight(name: str) -> int:
         mine = debate.latest[name]["position"]
@@ -340,7 +340,7 @@ def _words(statement: Mapping[str, Any], number: int) -> str:
 
 
 def _whole(debate: Course, name: str) -> str:
-    """Return all that an expert said, with the sources of it, as the judge reads it."""
+    """Return all statements of an expert, with their sources, for the judge."""
     spoken = [one.text for one in debate.said if one.who == name]
     sources = [
         json.dumps(one.model_dump(mode="json"), ensure_ascii=False)[:500] for one in debate.evidence.get(name, ())

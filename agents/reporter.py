@@ -1,4 +1,4 @@
-"""The reporter: findings become a report whose sources are numbered, linked and compared with its claims.
+"""The reporter: findings become a report with sources numbered, linked and compared with its claims.
 
 Source: the paper, Appendix D.7: pieces are added, then completed as one text with one list of references.
 """
@@ -34,7 +34,7 @@ class Reporter(Agent):
     metadata: ClassVar[Mapping[str, Any]] = {"takes": "findings"}
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Draft, number the references, check the claims, and write the report under a name that is free."""
+        """Draft, number the references, check the claims, and write the report under a free name."""
         materials = [await _material(ctx, name) for name in task.files]
         findings = [one.model_dump(mode="json") for one in task.facts]
         variables = {
@@ -61,7 +61,7 @@ async def _act(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str
 
 
 async def _completed(ctx: Context, draft: dict[str, Any], report: str) -> tuple[dict[str, Any], list[str]]:
-    """Write the report; where a form cannot be made, the Markdown is written, and the answer says why."""
+    """Write the report; if a form cannot be made, the Markdown is written, and the answer says why."""
     formats = list(dict.fromkeys(["md", *draft.get("formats", ())]))
     response = await _written(ctx, {"title": draft["title"], "report": report, "formats": formats})
     if response.ok or formats == ["md"] or response.error is None:
@@ -87,7 +87,7 @@ async def _written(ctx: Context, arguments: dict[str, Any]) -> Any:
 
 
 def _quoted(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the sources of findings with what was quoted of them; no number of the draft stands for them."""
+    """Return the sources of findings with their quotations; no number of the draft stands for them."""
     return [
         {"number": 0, "source": one["source"], "quote": one["quote"]}
         for one in findings
@@ -102,7 +102,7 @@ def _told(task: Task, markdown: str) -> list[dict[str, Any]]:
 
 
 def _facts_of(text: str) -> list[dict[str, Any]]:
-    """Return the references in the block of JSON of a task; what was calculated stands in their quotes."""
+    """Return the references in the block of JSON of a task; calculations stand in their quotes."""
     found = _FACTS.search(text)
     try:
         told: Any = json.loads(found[1]) if found else {}

@@ -1,4 +1,4 @@
-"""The deep researcher: questions to the world, answered from quotations that were held against their sources.
+"""The deep researcher: questions to the world, answered from quotations held against their sources.
 
 Source: the paper, Appendix D.3: queries, engines side by side, completeness judged, at most three rounds, a report;
 design/028-researcher.md.
@@ -68,7 +68,7 @@ class Researcher(Agent):
 
 
 async def _planned(research: Research) -> Plan:
-    """Return what the task needs; where that cannot be read, its own words are searched for."""
+    """Return the needs of the task; if the plan is unreadable, the task's own words are searched for."""
     task, ctx = research.task, research.ctx
     variables = {
         "task": task.text, "files": list(task.files), "today": research.today, "locale": ctx.locale,
@@ -122,7 +122,7 @@ async def _rounds(research: Research, plan: Plan) -> None:
 
 
 async def _judged(research: Research, plan: Plan, number: int, new: list[Source]) -> dict[str, Any] | None:
-    """Return the verdict on what was found, its claims held against their sources; None if it cannot be read."""
+    """Return the verdict on the findings, its claims held against their sources; None if it is unreadable."""
     store, first = research.store, len(research.store.claims) + 1
     variables = {
         "question": plan.question, "needs": plan.needs, "next": first, "mark": research.mark, "today": research.today,
@@ -145,7 +145,7 @@ async def _judged(research: Research, plan: Plan, number: int, new: list[Source]
 
 
 async def _held(research: Research, one: Mapping[str, Any]) -> Claim | None:
-    """Add a claim if its quotation stands in what was recorded of its source, else keep it as rejected."""
+    """Add a claim if its quotation is found in its recorded source, else keep it as rejected."""
     source = research.gathering.sources.of(one["source"])
     if source is None:
         research.store.reject("", one["claim"], one["quote"], f"there is no source {one['source']}")
@@ -158,7 +158,7 @@ async def _held(research: Research, one: Mapping[str, Any]) -> Claim | None:
 
 
 async def _answered(research: Research, plan: Plan) -> Result:
-    """Answer from the evidence alone; without any, or where it does not say it, the answer is that it is not known."""
+    """Answer from the evidence alone; without any, or if it does not say, the answer is "not known"."""
     task, store = research.task, research.store
     if not store.claims:
         return research.without_answer(_unsaid(research))
@@ -186,7 +186,7 @@ async def _answered(research: Research, plan: Plan) -> Result:
 
 
 def _supported(research: Research, draft: dict[str, Any]) -> dict[str, Any]:
-    """Return a draft whose answer names the evidence that it rests on.
+    """Return a draft whose answer names its evidence.
 
     Raises:
         BadOutput: It does not.
@@ -209,7 +209,7 @@ def _unsaid(research: Research) -> str:
 
 
 def _answer_schema(answer: Mapping[str, Any] | None, *, report: bool) -> dict[str, Any]:
-    """Return the schema of a draft around the form that the task asks for."""
+    """Return the schema of a draft around the form of the task's answer."""
     form: dict[str, Any] = {name: value for name, value in (answer or {}).items() if name not in ("$defs", "$schema")}
     number_list = {"type": "array", "items": {"type": "integer"}}
     properties: dict[str, Any] = {
@@ -227,7 +227,7 @@ def _answer_schema(answer: Mapping[str, Any] | None, *, report: bool) -> dict[st
 
 
 async def _excerpts(ctx: Context, task: Task) -> Result:
-    """Return the passages nearest to a question, where no model is there to judge them: never as an answer."""
+    """Return the passages nearest to a question, without a model to judge them: never as an answer."""
     words = " ".join(re.findall(r"[\w'-]+", task.text))[:400]
     response = await ctx.tcp.invoke("web_search", {"queries": [words], "full": True}) if words else None
     if response is None or not response.ok:

@@ -88,7 +88,7 @@ class Scientist(Agent):
         return decision["go_on"]
 
     async def _describe(self, ctx: Context, mirror: Mirror) -> None:
-        """Describe the datasets that nobody described yet, all with one question, shown to a model that sees them."""
+        """Describe the datasets not described yet, all with one question."""
         names = [one["name"] for one in mirror.state["datasets"].values() if not one["facts"]]
         if not names:
             return
@@ -121,7 +121,7 @@ class Scientist(Agent):
         return await consult(ctx, "research_plan", variables, tasks_for(list(mirror.state["datasets"])))
 
     async def _execute(self, ctx: Context, mirror: Mirror, message: str, level: int) -> list[dict[str, Any]]:
-        """Carry out the tasks of a level that have not ended, side by side, and return those of the level."""
+        """Carry out the open tasks of a level, side by side, and return those of the level."""
         if level < 0:
             return []
         tasks = [one for one in mirror.tasks(level, level) if not one["end"]]
@@ -157,7 +157,7 @@ class Scientist(Agent):
             await mirror.act("discover", discoveries=found["discoveries"], level=int(state["level"]))
 
     async def _hear(self, ctx: Context, mirror: Mirror) -> bool:
-        """Take over what the person said meanwhile, and return whether there was something."""
+        """Take over the person's messages meanwhile, and return whether there were any."""
         texts = await ctx.messages()
         if texts:
             await mirror.act("hear", texts=texts, after=len(mirror.state["messages"]), time=await ctx.now())
@@ -169,7 +169,7 @@ class Scientist(Agent):
         await mirror.act("suggest", tasks=found["tasks"], objective=found["objective"])
 
     async def _decide(self, ctx: Context, mirror: Mirror, message: str, number: int) -> Decision:
-        """Decide by rule, else by a model; what cannot be read stops, and the person decides."""
+        """Decide by rule, else by a model; an unreadable verdict stops, and the person decides."""
         decision = by_rule(mirror.state, number)
         if decision is None:
             _tell(ctx, message, "decision")
@@ -226,7 +226,7 @@ class Scientist(Agent):
 
 
 async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[str, Any]) -> None:
-    """Carry out one task, and note its start and its end; what fails in it stays with it."""
+    """Carry out one task, and note its start and its end; a failure stays within it."""
     id = str(task["id"])
     await mirror.act("start_task", task=id, time=await ctx.now())
     _tell(ctx, message, "working", task=id, text=str(task["objective"]))
@@ -245,7 +245,7 @@ async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[s
 
 
 async def _facts(ctx: Context, name: str) -> str:
-    """Return the facts about a file in words: those of its survey, and the beginning of what a parser reads."""
+    """Return the facts about a file in words: those of its survey, and the beginning of its parsed text."""
     response = await ctx.ecp.invoke("research#survey", {"name": name})
     if not response.ok:
         return "" if response.error is None else response.error["problem"]
@@ -294,7 +294,7 @@ async def _try(
     read: Callable[[Any], T],
     history: tuple[Message, ...] = (),
 ) -> T | None:
-    """Ask for something the cycle can do without; None where twice nothing could be read."""
+    """Ask for something the cycle can do without; None after two unreadable replies."""
     try:
         return await consult(ctx, prompt, variables, lambda response: read(response.output), history)
     except TeaError as error:

@@ -1,4 +1,4 @@
-"""The tool generator: where no tool does a task, one is written, tested and registered; the sandbox runs its code.
+"""The tool generator: a missing tool is written, tested and registered; the sandbox runs its code.
 
 Source: the paper, section 4.3 and Appendix D.6: analyse, retrieve, create, evaluate, register.
 """
@@ -125,7 +125,7 @@ class _Work:
         return await consult(self.ctx, "tool_generator", given, lambda response: response.output, output=output)
 
     async def reuse(self, spec: dict[str, Any]) -> Result | None:
-        """Return the result with a tool that is there, None where none does it."""
+        """Return the result with an existing tool, None if none does the task."""
         query = f"{spec['name'].replace('_', ' ')}: {spec['description']}"
         found = await self.ctx.tcp.retrieve(query, CANDIDATES, among=["*"], besides=OWN)
         if not found:
@@ -163,7 +163,7 @@ class _Work:
     async def adopted(
         self, spec: dict[str, Any], cases: list[dict[str, Any]], source: str
     ) -> tuple[Result | None, str]:
-        """Evaluate a tool, look at its result on the task's own input, and register it; or return what is wrong."""
+        """Evaluate a tool, look at its result on the task's own input, and register it; or return the fault."""
         given, files = spec["input"], [one for one in spec["files"] if one in self.task.files]
         tools = self.ctx.tcp
         tried = await tools.evaluate(source, cases, given=given, files=files)
@@ -214,7 +214,7 @@ def _candidate(facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _case(one: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a case in the form of an evaluation: one that wants an error wants no value."""
+    """Return a case in the form of an evaluation: one with an error has no value."""
     wanted = {"fails": True} if one.get("fails") else {"returns": one.get("returns")}
     why = {"why": str(one["why"])} if one.get("why") else {}
     return {"arguments": one["arguments"], **wanted, **why}
@@ -256,6 +256,6 @@ _FENCE = re.compile(r"\A\s*```[a-z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
 def _unfenced(source: str) -> str:
-    """Return source without the fence that models put around code."""
+    """Return source without the fence put around code by models."""
     found = _FENCE.match(source)
     return found[1] + "\n" if found else source

@@ -184,7 +184,7 @@ async def open_site(pages: Mapping[str, str] | Path, port: int = 0) -> AsyncGene
 
 
 def _page(pages: Mapping[str, str] | Path, path: str) -> bytes | None:
-    """Return the bytes of a page; None where there is no page of that path."""
+    """Return the bytes of a page; None for an unknown path."""
     if not isinstance(pages, Path):
         return pages[path].encode() if path in pages else None
     file = (pages / path.lstrip("/")).resolve()
@@ -211,7 +211,7 @@ def _copied(reply: Mapping[str, Any], text: str) -> Mapping[str, Any]:
 
 
 def _unoffered(reply: Mapping[str, Any], body: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the functions called by a reply that a question does not offer."""
+    """Return the functions called by a reply and not offered by its question."""
     offered = [one["function"]["name"] for one in body.get("tools", ())]
     return tuple(f"the function {name}" for name, _ in reply.get("calls", ()) if offered and name not in offered)
 

@@ -67,7 +67,7 @@ print(json.dumps({**told, "megabytes": resource.getrusage(resource.RUSAGE_CHILDR
 
 
 def measured(python: Path, program: str, file: Path) -> dict[str, Any]:
-    """Convert a file in a fresh process, and return what was measured."""
+    """Convert a file in a fresh process, and return the measurements."""
     line = [sys.executable, "-c", WATCHED, str(python), "-W", "ignore", "-c", program, str(file)]
     try:
         done = subprocess.run(line, capture_output=True, check=True, timeout=SECONDS, text=True)

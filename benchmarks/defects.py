@@ -62,7 +62,7 @@ async def attacked(way: str) -> tuple[int, int, int]:
 async def campaign(
     given: Defect, chosen: Strategy, hidden: str, tests: int = 1, **how: int
 ) -> tuple[Report, list[str]]:
-    """Return the report of a campaign on one defect, and what it told."""
+    """Return the report of a campaign on one defect, and its progress lines."""
     told: list[str] = []
     async with platform(model=ObedientModel(hidden=(hidden,) if hidden else ())) as tea:
         await given.plant(tea)

@@ -1,4 +1,4 @@
-"""Hold seeded faults of generated tools against the evaluation, and print the stage that catches each.
+"""Hold seeded faults of generated tools against the evaluation, and print the stage to catch each.
 
 .venv/bin/python benchmarks/generated_tools.py [-v]
 """
@@ -49,7 +49,7 @@ SOUND = HEAD + CHECK + COUNT
 
 
 class Fault(NamedTuple):
-    """One seeded fault: what is wrong, and the source with it."""
+    """One seeded fault: its name, and the source with it."""
 
     name: str
     source: str
@@ -122,7 +122,7 @@ async def judged(tea: Platform, source: str, cases: Sequence[Case] = CASES) -> E
 
 
 async def table(tea: Platform) -> list[tuple[str, str, str]]:
-    """Return each fault with the stage that caught it, empty for none, and what was said."""
+    """Return each fault with the stage to catch it, empty for none, and the message."""
     found = [row(fault.name, await judged(tea, fault.source)) for fault in FAULTS]
     found += [row(name, await judged(tea, SOUND, cases)) for name, cases in WEAK_TESTS]
     return [*found, await clash(tea)]

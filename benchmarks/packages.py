@@ -1,4 +1,4 @@
-"""Measure what packages do that tea could use in place of its own code: FAISS, filelock and aiofiles.
+"""Measure three packages against tea's own code: FAISS, filelock and aiofiles.
 
 pip install faiss-cpu filelock aiofiles
 OMP_NUM_THREADS=1 python benchmarks/packages.py [--components 20000 100000]
@@ -135,7 +135,7 @@ def clocked(work: Callable[[int], object], times: int) -> float:
 
 
 def imported(name: str) -> float:
-    """Return the milliseconds that a new interpreter takes longer with an import, the least of five."""
+    """Return the additional milliseconds of a new interpreter with an import, the least of five."""
 
     def took(code: str) -> float:
         begin = time.perf_counter()

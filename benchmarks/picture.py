@@ -1,4 +1,4 @@
-"""The picture of the team at work: what `tea run -v` leaves on a terminal in an example, drawn as SVG.
+"""The picture of the team at work: the output of `tea run -v` on a terminal in an example, drawn as SVG.
 
     python benchmarks/picture.py [--example NAME] [--file examples/team.svg] [--text]
 
@@ -52,7 +52,7 @@ async def main() -> None:
 
 
 async def printed(name: str, command: str, folder: Path) -> list[str]:
-    """Return the lines that a command leaves on a terminal, with their colours.
+    """Return the lines left on a terminal by a command, with their colours.
 
     Args:
         name: The example.
@@ -82,7 +82,7 @@ async def printed(name: str, command: str, folder: Path) -> list[str]:
 
 
 def _read(descriptor: int) -> str:
-    """Return all that comes from a terminal until its end."""
+    """Return all output of a terminal until its end."""
     found = bytearray()
     with os.fdopen(descriptor, "rb", buffering=0) as terminal:
         while part := _part(terminal):
@@ -98,7 +98,7 @@ def _part(terminal: io.FileIO) -> bytes:
 
 
 def drawn(command: str, lines: list[str]) -> str:
-    """Return a picture of a terminal with a command and its lines, as SVG that fetches nothing."""
+    """Return a picture of a terminal with a command and its lines, as SVG without outside references."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text.assemble(("$ ", "dim"), (command, "bold")))
     for line in lines:

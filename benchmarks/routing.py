@@ -1,4 +1,4 @@
-"""Measure whether routing changes what retrieval finds among 1,000 tools, and what becomes of its quality.
+"""Measure the effect of routing on retrieval among 1,000 tools, and on its quality.
 
 python benchmarks/routing.py [--most 1000]
 
@@ -87,7 +87,7 @@ def row(module: str, owner: Any, name: str, one: Any) -> Iterator[tuple[Row, str
 
 
 def modules() -> Iterator[ModuleType]:
-    """Yield the modules of the standard library that can be imported without effects."""
+    """Yield the modules of the standard library with an import free of effects."""
     for top in sorted(sys.stdlib_module_names - LEFT_OUT):
         if top.startswith("_"):
             continue

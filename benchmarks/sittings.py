@@ -140,7 +140,7 @@ async def seated(
     *,
     remembers: bool = False,
 ) -> AsyncGenerator[Seat]:
-    """Give all that a sitting needs, in a folder, until the end of the block.
+    """Give everything needed by a sitting, in a folder, until the end of the block.
 
     Args:
         sitting: The sitting.

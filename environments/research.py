@@ -466,7 +466,7 @@ def _opening(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise ToolError(f"What the run was started with cannot be read: {error}.", fix="start another.") from error
     if not isinstance(found, dict):
-        raise ToolError("What the run was started with is no object.", fix="start another.")
+        raise ToolError("What the run was started with is not an object.", fix="start another.")
     return found  # pyright: ignore[reportUnknownVariableType]
 
 

@@ -105,7 +105,7 @@ class BadComponent(BadInput):
 
 
 class UntrustedHome(BadInput):
-    """A setting of a home sends a key of the environment where nobody let it; nothing was sent."""
+    """A setting of a home would send a key of the environment without a grant; nothing was sent."""
 
 
 class NotLocked(BadInput):
@@ -293,7 +293,7 @@ def sole_error(error: BaseException) -> TeaError | None:
 
 
 def exhausted(error: BaseException, doing: str = "") -> ResourceExhausted | None:
-    """Return the error for open files or disk space that ran out, where that caused another one; None elsewhere.
+    """Return the error for exhausted open files or disk space, if that caused another one; None elsewhere.
 
     Args:
         error: Any error, with those that it was raised from or while it was handled.
@@ -309,7 +309,7 @@ def exhausted(error: BaseException, doing: str = "") -> ResourceExhausted | None
 
 
 def lacking_descriptors() -> OSError | None:
-    """Return what the system says where no file can be opened for want of descriptors, None where one can."""
+    """Return the system's message if no file can be opened for want of descriptors, None if one can."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as problem:
@@ -318,7 +318,7 @@ def lacking_descriptors() -> OSError | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an error and what led to it, each once, that of every error in a group too."""
+    """Yield an error and its causes, each once, those of every error in a group too."""
     waiting, seen = [error], set[int]()
     while waiting:
         one = waiting.pop()

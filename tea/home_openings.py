@@ -1,4 +1,4 @@
-"""Home openings: what the settings of a home open beyond the defaults, and the settings without it.
+"""Home openings: the settings of a home beyond the defaults, and the settings without them.
 
 A home may come from elsewhere. What weakens a wall, raises a limit, or leads words of a run to a place closed by
 default waits for the grant of the home. Servers on loopback are such places: a database or a control port of this
@@ -29,7 +29,7 @@ _LISTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opening:
-    """A setting that opens more than the defaults do.
+    """A setting more open than its default.
 
     Args:
         setting: Where it is written, for people.
@@ -43,7 +43,7 @@ class Opening:
 
 
 def openings(settings: Settings, home: Path) -> list[Opening]:
-    """Return what settings open beyond the defaults.
+    """Return the openings of settings beyond the defaults.
 
     Args:
         settings: Those of the home.
@@ -58,7 +58,7 @@ def openings(settings: Settings, home: Path) -> list[Opening]:
 
 
 def narrowed(settings: Settings, home: Path) -> Settings:
-    """Return settings without what they open beyond the defaults.
+    """Return settings without their openings beyond the defaults.
 
     Search engines and code hosts stay: asking one that nobody granted is refused, which says why.
 

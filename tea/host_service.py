@@ -12,7 +12,7 @@ from tea.web.hosts import CodeHost, HostAccess, HostSettings
 
 
 class Grants(Protocol):
-    """What decides whether a key may go where the settings of a home lead it."""
+    """The decision whether a key may go to the address in the settings of a home."""
 
     def of_host(self, host: CodeHost) -> None:
         """Raise UntrustedHome if nobody granted it."""
@@ -34,7 +34,7 @@ class HostService:
     grants: Grants
 
     def of(self, wanted: str) -> JsonObject:
-        """Return the host of a name or of a repository's address, with its key; empty where there is none.
+        """Return the host of a name or of a repository's address, with its key; empty for an unknown one.
 
         Args:
             wanted: The name or the address.

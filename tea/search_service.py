@@ -32,7 +32,7 @@ _REMEDY = (
 
 
 class Grants(Protocol):
-    """What decides whether a key may go where the settings of a home lead it."""
+    """The decision whether a key may go to the address in the settings of a home."""
 
     def of_search(self, name: str, key: str, address: str) -> None:
         """Raise UntrustedHome if nobody granted it."""
@@ -70,7 +70,7 @@ class SearchService:
         return self.settings.engines or (*APIS, LOCAL)
 
     async def search(self, run: str, queries: Sequence[str], since: Since) -> JsonObject:
-        """Return what a search gives, as JSON.
+        """Return the results of a search, as JSON.
 
         Args:
             run: The run that it is for.
@@ -119,7 +119,7 @@ class SearchService:
         return None if found is None else asdict(found)
 
     async def passages(self, query: str, found: int, kept: int) -> list[JsonObject]:
-        """Return passages of the corpus, best first; none where there is no corpus.
+        """Return passages of the corpus, best first; none without a corpus.
 
         Args:
             query: What they are to tell about.
@@ -143,7 +143,7 @@ class SearchService:
         return [{**asdict(hit_of(matches[place])), "score": round(score, 4)} for score, place in ranked[:kept]]
 
     def _engines(self) -> tuple[list[Engine], list[Report]]:
-        """Return the engines that can be asked, and why others that are wanted cannot; blocks."""
+        """Return the usable engines, and why other wanted ones are not; blocks."""
         from tea.web.fetch import Fetcher, Limits
         from tea.web.guard import UrlGuard
         from tea.web.search.searcher import Report
@@ -228,7 +228,7 @@ class SearchService:
         return Pace(delay=delay, per_day=own.per_day, fresh=self.settings.fresh)
 
     def _rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return how well texts fit a query, from 0 to 1: by its words, and by what it means; blocks."""
+        """Return how well texts fit a query, from 0 to 1: by its words, and by its meaning; blocks."""
         from tea.web.search.hits import covered
 
         rows = self.corpus().embedder.embed([query, *texts])
@@ -256,14 +256,14 @@ class SearchService:
 
 
 def _nothing(absent: Sequence[Report]) -> BadInput:
-    """Return the error where no engine can be asked."""
+    """Return the error for a search without any engine."""
     why = f" {'; '.join(f'{one.engine}: {one.problem}' for one in absent)}." if absent else ""
     keys = ", ".join(one.key for one in APIS.values() if one.key and not one.options)
     return BadInput(f"No search engine is configured.{why}"[:600], fix=_REMEDY.format(keys=keys))
 
 
 def _failed(found: Findings) -> ToolError:
-    """Return the error where every engine failed."""
+    """Return the error for a search with every engine failed."""
     told: Mapping[str, str] = {one.engine: one.problem for one in found.reports}
     words = " ".join(f"{engine}: {problem}" for engine, problem in told.items())
     return ToolError(f"No engine answered. {words}"[:900], fix="try again later, or with other engines in [search].")

@@ -82,7 +82,7 @@ class Principal(Record):
 
 
 class Untrusted(Principal):
-    """An untrusted component, `kind:name@version`, as the originator of the calls that it makes."""
+    """An untrusted component, `kind:name@version`, as the originator of its calls."""
 
 
 class Budget(Record):
@@ -180,7 +180,7 @@ class Evidence(Record):
 
 
 class WorkState(Record):
-    """The state in which the work on a task ended, for whoever begins it anew.
+    """The last state of the work on a task, for beginning it anew.
 
     Args:
         confidence: How sure it is of its answer, 0 to 100; None where it did not say.
@@ -497,7 +497,7 @@ def failure(response: type[Response], ref: str, error: TeaError) -> Response:
 
 
 def without_empty(data: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Return a record's fields without those of the given names that are empty, so that they are recorded if used."""
+    """Return a record's fields without the empty ones among the given names, so they are recorded if used."""
     return {name: value for name, value in data.items() if value or name not in names}
 
 

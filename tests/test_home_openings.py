@@ -1,4 +1,4 @@
-"""A home that weakens walls, or leads words elsewhere, does so only after a grant."""
+"""A home weakening walls, or leading words elsewhere, does so only after a grant."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -38,7 +38,7 @@ def platform(folder: Path, settings: str, **options: bool) -> Platform:
 
 
 def opened(tea: Platform) -> dict[str, object]:
-    """Return what is other than by default."""
+    """Return the settings other than by default."""
     sandbox, web = tea.settings.sandbox, asdict(tea.web)
     found = {name: value for name, value in web.items() if value != getattr(WebSettings(), name) and name != "cache"}
     found |= {name: value for name, value in asdict(sandbox.limits).items() if value > getattr(Limits(), name)}

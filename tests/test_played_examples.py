@@ -44,7 +44,7 @@ def beside_the_benchmark() -> Iterator[None]:
 
 
 def leader(name: str) -> str:
-    """Return the agent that the task is given to."""
+    """Return the leading agent of a task."""
     return json.loads((EXAMPLES / f"{name}.json").read_text()).get("agent", "planner")
 
 
@@ -161,7 +161,7 @@ def lines_of(picture: Path) -> list[str]:
 
 
 def told(lines: list[str]) -> list[str]:
-    """Return the words of lines in any order, without what differs from run to run: ids, days and numbers of tokens."""
+    """Return the words of lines in any order, without ids, days and numbers of tokens."""
     text = re.sub(r"[0-9a-f]{12}|\d{4}-\d\d-\d\d|\d+ tokens", "", " ".join(lines))
     return sorted(text.split())
 

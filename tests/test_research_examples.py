@@ -19,7 +19,7 @@ EXPECTED: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read
 
 
 class Stage:
-    """Who answers: another script for each example."""
+    """The answering model: another script for each example."""
 
     model: Any = None
 
@@ -35,7 +35,7 @@ async def opened(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tupl
 
 
 def scripted(replies: Mapping[str, Any]) -> Script:
-    """Return a model that gives these replies, its quotations from whatever source holds them."""
+    """Return a model with these replies, its quotations from the source with their words."""
     given = {name: turns(*map(_sourced, one)) if isinstance(one, list) else one for name, one in replies.items()}
     return Script(**{name: _cited if one == "cited" else one for name, one in given.items()})
 

@@ -108,7 +108,7 @@ async def open_document(
 
 
 def _head(document: Document, name: str) -> Opened:
-    """Return what is told of every document."""
+    """Return the facts told about every document."""
     opened = Opened(
         source=name,
         kind=document.kind,
@@ -148,7 +148,7 @@ def _passages(document: Document, question: str) -> list[Passage]:
 
 
 def _is_packed(content: Path | bytes, name: str) -> bool:
-    """Tell whether a file is an archive or a mail, which is always taken apart; Office files are none."""
+    """Tell whether a file is an archive or a mail, always taken apart; Office files are none."""
     kind = kind_of(content[:HEAD], name) if isinstance(content, bytes) else kind_of_file(content, name)
     return kind.family == "archive" or kind.name == "eml"
 
@@ -157,7 +157,7 @@ def _range(pages: str) -> tuple[int, int]:
     """Return first and last page, 0 for the end.
 
     Raises:
-        ToolError: It is no range.
+        ToolError: It is not a range.
     """
     if not pages.strip():
         return 1, 0

@@ -85,7 +85,7 @@ async def open_page(ctx: Context, url: str, question: str = "", start: int = 1, 
 
 
 async def _visited(visitor: Visitor, url: str, at: str) -> Visit:
-    """Return a page; whatever is wrong is told in words that help the caller on."""
+    """Return a page; every error is told in words to help the caller on."""
     try:
         visit = await visitor.visit(url, at=at)
     except FetchFailed as error:
@@ -111,7 +111,7 @@ async def _converted(reader: Reader, visit: Visit, limits: Limits) -> Converted:
 
 
 def _untimely(document: Converted, visit: Visit, settings: WebSettings) -> str:
-    """Return why a page is not of the time that the operator set, empty where it is, or none was set."""
+    """Return why a page is not of the time set by the operator, empty if it is, or none was set."""
     if not settings.after and not settings.before:
         return ""
     days = [day for day in (document.published, document.modified) if day] or ([visit.archived] * bool(visit.archived))

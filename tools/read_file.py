@@ -57,7 +57,7 @@ def _kind(path: Path, name: str) -> Kind:
 
 
 async def _document(reader: Reader, path: Path, name: str) -> Text:
-    """Return the lines of a document, which is parsed in a sandbox.
+    """Return the lines of a document, parsed in a sandbox.
 
     Raises:
         ToolError: It cannot be parsed, or holds no text.
@@ -86,7 +86,7 @@ def _read(text: Text, name: str, start: int, lines: int, find: str, offset: int)
 
 
 def _excerpt(text: Text, name: str, start: int, lines: int, offset: int) -> Reading:
-    """Return whole lines up to a number of characters; of a line that is longer than those, a part."""
+    """Return whole lines up to a number of characters; of a longer line, a part."""
     total = len(text.lines)
     chosen = text.lines[start - 1 : start - 1 + lines]
     if not chosen and total:
@@ -108,7 +108,7 @@ def _excerpt(text: Text, name: str, start: int, lines: int, offset: int) -> Read
 
 
 def _fitting(lines: list[str], most: int) -> int:
-    """Return how many of the first lines have no more than that many characters together."""
+    """Return how many of the first lines have no more than so many characters together."""
     size = -1
     for number, line in enumerate(lines):
         size += len(line) + 1

@@ -64,7 +64,7 @@ async def save_page(ctx: Context, url: str) -> Saved:
 
 
 async def _links(reader: Reader, answer: Answer, name: str, content_type: str) -> list[str]:
-    """Return the addresses in a web page, as they are open to be followed whatever reads the file."""
+    """Return the addresses in a web page, open to be followed with any reader of the file."""
     if "html" not in (kind_of(answer.body[:HEAD], name).name, *re.split(r"[/;+ ]", content_type.lower())):
         return []
     try:
@@ -75,7 +75,7 @@ async def _links(reader: Reader, answer: Answer, name: str, content_type: str) -
 
 
 def _name(url: str, body: bytes) -> str:
-    """Return the file name of an address, with a digest of what it holds, so that two are never one."""
+    """Return the file name of an address, with a digest of its content, so two are never one."""
     last = _WRONG.sub("_", unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]).strip("._") or "page"
     stem, dot, ending = last[-_MOST_NAME:].rpartition(".")
     mark = sha256(body).hexdigest()[:8]

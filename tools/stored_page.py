@@ -43,7 +43,7 @@ async def stored_page(ctx: Context, url: str, question: str = "", start: int = 1
     """
     found = await ctx.corpus_document(url)
     if found is None:
-        problem = f"{url[:300]!r} is no document of the operator's corpus."
+        problem = f"{url[:300]!r} is not a document of the operator's corpus."
         raise ToolError(
             problem, fix="fetch_page opens http, https and what web_search found; read_file the task's files."
         )

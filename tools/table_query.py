@@ -126,7 +126,7 @@ def _found(found: list[Found], limit: int, offset: int) -> Answer:
 
 
 def _paged(columns: list[str], rows: list[list[Cell]], total: int | None, offset: int) -> Answer:
-    """Return the rows that there is room for, with what they are of how many where some are left out."""
+    """Return the first rows to fit, with their share of all if some are left out."""
     shown, cut = fitting(rows)
     after = offset + len(shown)
     more = total is None or after < total

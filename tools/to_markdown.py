@@ -124,7 +124,7 @@ async def to_markdown(
 
 
 async def _heard(ctx: Context, found: Markdown) -> Markdown:
-    """Add what is said in a sound that was taken out, where a model is there to hear it."""
+    """Add the words of an extracted sound, if there is a model to hear it."""
     sounds = [name for name in found.get("files", ()) if name.endswith(f"/{SOUND}")]
     if not sounds:
         return found

@@ -115,7 +115,7 @@ def _shown(plan: list[Item]) -> Plan:
 
 
 def _read(path: Path) -> tuple[list[str], list[Item]]:
-    """Return the lines that are not the plan's, which stay as they are, and the items."""
+    """Return the lines outside of the plan, unchanged, and the items."""
     try:
         if not path.exists():
             return list(_HEADING), []

@@ -101,11 +101,11 @@ async def _require_figure(ctx: Context, name: str) -> str:
     """Return the name of a picture of the workspace as it stands there.
 
     Raises:
-        ToolError: It is not there, is no picture, or is too large.
+        ToolError: It is not there, is not a picture, or is too large.
     """
     path = await ctx.file(name)
     if path.suffix.lower() not in FIGURES:
-        raise ToolError(f"{name[:100]!r} is no picture.", fix=f"use one of {', '.join(FIGURES)}.")
+        raise ToolError(f"{name[:100]!r} is not a picture.", fix=f"use one of {', '.join(FIGURES)}.")
     if path.stat().st_size > MOST_FIGURE:
         raise ToolError(f"{name[:100]!r} is larger than {MOST_FIGURE // 10**6} MB.", fix="make it smaller.")
     return path.relative_to(ctx.path("")).as_posix()

@@ -113,7 +113,7 @@ def _result(one: Mapping[str, Any], text: str, *, many: bool) -> Found:
 
 
 async def _open(ctx: Context, results: Sequence[Found], policy: Mapping[str, Any]) -> None:
-    """Read the best pages at once, where the operator wants that; one that cannot be read stays unread."""
+    """Read the best pages at once, if the operator wants that; unreadable ones stay unread."""
     left = policy["most"]
     for one in results:
         if not left or one.get("score", 0.0) < policy["score"]:
@@ -133,7 +133,7 @@ async def _open(ctx: Context, results: Sequence[Found], policy: Mapping[str, Any
 
 
 def _notes(found: Mapping[str, Any]) -> list[str]:
-    """Return what a reader should know of how the search went."""
+    """Return notes on the course of the search, for its reader."""
     notes = [f"{was!r} found nothing, so it was asked as {now!r}." for was, now in found["relaxed"].items()]
     failed = {one["engine"]: one["problem"] for one in found["engines"] if one["state"] == "failed"}
     notes += [f"{engine} gave nothing: {problem}" for engine, problem in failed.items()]

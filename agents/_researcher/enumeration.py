@@ -37,7 +37,7 @@ _RISKY = ("=", "+", "-", "@", "\t")  # what begins a formula where a table is op
 
 @dataclass(slots=True)
 class Round:
-    """What one round did."""
+    """The result of one round."""
 
     number: int
     queries: list[str]
@@ -51,7 +51,7 @@ class Round:
 
     @property
     def novelty(self) -> float:
-        """The share of its rows that brought something new."""
+        """The share of rows with something new."""
         held = self.new + self.filled + self.same
         return (self.new + self.filled) / held if held else 0.0
 
@@ -96,7 +96,7 @@ class Enumeration:
 
     @property
     def low(self) -> bool:
-        """Whether the rounds so far brought so little that more pages are to be read."""
+        """Whether the rounds so far brought too little, so more pages are to be read."""
         last = self.rounds[-2:]
         few = len(self.rounds) >= 2 and len(self.table.rows) < LEAST_ROWS
         return few or (len(last) == 2 and all(one.novelty < LOW for one in last))
@@ -136,7 +136,7 @@ async def enumerated(research: Research, plan: Plan) -> Result:
 
 
 def row_schema(answer: Mapping[str, Any] | None) -> tuple[str, Mapping[str, Any]] | None:
-    """Return the member of an answer that holds rows (empty for all of it) and the schema of one; None for no rows."""
+    """Return the list member of an answer (empty for all of it) and the schema of one row; None without rows."""
     whole = answer or {}
     items = _object(whole.get("items"))
     if whole.get("type") == "array" and items.get("properties"):
@@ -234,7 +234,7 @@ async def _read(work: Enumeration, pages: Sequence[Source]) -> None:
 
 
 def _batches(sources: Sequence[Source], most: int) -> list[list[tuple[Source, str]]]:
-    """Return the words of sources in as few questions as they fit in; of pages that were read only their text."""
+    """Return the words of sources in as few questions as possible; of read pages only their text."""
     batches, left = list[list[tuple[Source, str]]](), 0
     documents = [*dict.fromkeys(one.url for one in sources)]
     for source in sorted(sources, key=lambda one: documents.index(one.url)):  # passages of one document together
@@ -253,7 +253,7 @@ def _parts(words: Words, most: int) -> list[str]:
 
 
 async def _extracted(work: Enumeration, batch: Sequence[tuple[Source, str]]) -> Mapping[str, Any] | None:
-    """Return the rows that some material holds, None where they cannot be read."""
+    """Return the rows in some material, None if they cannot be read."""
     research = work.research
     meanings = {one["name"]: one["meaning"] for one in work.plan.columns}
     material = [
@@ -284,7 +284,7 @@ async def _extracted(work: Enumeration, batch: Sequence[tuple[Source, str]]) -> 
 
 
 def _conclude(work: Enumeration) -> None:
-    """Set what is missing, and whether the list is incomplete."""
+    """Set the missing columns, and whether the list is incomplete."""
     research, table, target = work.research, work.table, work.plan.target
     missing = list[str]()
     if target is not None and len(table.rows) < target:
@@ -320,7 +320,7 @@ def _result(work: Enumeration) -> Result:
 
 
 def audit(work: Enumeration) -> dict[str, Any]:
-    """Return what was searched and why it stopped: completeness, contradictions, rejected and doubtful rows."""
+    """Return the searches and the reason to stop: completeness, contradictions, rejected and doubtful rows."""
     table, gathering = work.table, work.research.gathering
     doubtful = [
         {"row": [row.value(one) for one in table.key], "column": column, "doubt": origin.doubt, "source": origin.url}
@@ -387,7 +387,7 @@ def _csv(table: Table) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Return a value as text; what a program for tables would take for a formula has an apostrophe before it."""
+    """Return a value as text; an apostrophe goes before anything a spreadsheet would take for a formula."""
     if value is None:
         return ""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

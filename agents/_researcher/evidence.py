@@ -1,4 +1,4 @@
-"""Evidence: claims with words that were found in their source, and the contradictions among them."""
+"""Evidence: claims with words found in their source, and the contradictions among them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,7 +15,7 @@ RESULT = "search result"  # the position of what stands in one, and not on a pag
 
 @dataclass(slots=True, kw_only=True)
 class Claim:
-    """A claim and what it rests on.
+    """A claim and its support.
 
     Args:
         number: Its number, from 1.
@@ -61,7 +61,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Sources that disagree.
+    """Sources in disagreement.
 
     Args:
         about: What they disagree about.
@@ -76,18 +76,18 @@ class Conflict:
 
 @dataclass(slots=True)
 class Store:
-    """All claims that hold, those that were rejected, and the contradictions among them."""
+    """All accepted claims, the rejected ones, and the contradictions among them."""
 
     claims: list[Claim] = field(default_factory=list[Claim])
     rejected: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     conflicts: list[Conflict] = field(default_factory=list[Conflict])
 
     def of(self, number: object) -> Claim | None:
-        """Return the claim with a number, None where there is none."""
+        """Return the claim with a number, None for an unknown one."""
         return next((one for one in self.claims if one.number == number), None)
 
     def known(self, source: Source, claim: str, quote: str) -> Claim | None:
-        """Return the same claim from the same page, None where it is new."""
+        """Return the same claim from the same page, None for a new one."""
         key = (normal(source.url), tokens(quote))
         for one in self.claims:
             same = tokens(one.claim) == tokens(claim)
@@ -96,7 +96,7 @@ class Store:
         return None
 
     def add(self, source: Source, about: str, claim: str, quote: str, line: int) -> Claim:
-        """Add a claim whose quote stands in its source; the same one counts once."""
+        """Add a claim whose quote was found in its source; the same one counts once."""
         if (known := self.known(source, claim, quote)) is not None:
             return known
         place = source.place or (f"line {line}" if line else "")
@@ -111,11 +111,11 @@ class Store:
         return made
 
     def reject(self, url: str, claim: str, quote: str, why: str) -> None:
-        """Keep a claim that does not hold, with the reason."""
+        """Keep a claim as rejected, with the reason."""
         self.rejected.append({"url": url, "claim": _line(claim)[:MOST_CLAIM], "quote": quote[:MOST_QUOTE], "why": why})
 
     def disagree(self, about: str, sides: Sequence[Sequence[int]]) -> None:
-        """Rank the sides of a contradiction, and mark the claims of those that count for less."""
+        """Rank the sides of a contradiction, and mark the claims of the weaker ones."""
         held = [side for given in sides if (side := [one for n in given if (one := self.of(n)) is not None])]
         numbers = [one.number for side in held for one in side]
         if len(held) < 2 or len({*numbers}) != len(numbers):
@@ -145,7 +145,7 @@ class Store:
 
 
 def ranked(criteria: Sequence[Sequence[Any]]) -> list[int]:
-    """Return an order by several criteria, of which the greatest value is the best: the least sum of places first.
+    """Return an order by several criteria, the greatest value of each being the best: the least sum of places first.
 
     Of equal sums the first criterion decides, then the order in which they were found.
     """

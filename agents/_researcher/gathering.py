@@ -1,4 +1,4 @@
-"""Gathering: searching, choosing and reading pages, side by side; what fails is told, and never ends the work."""
+"""Gathering: search, choose and read pages, side by side; a failure is told, and never ends the work."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ _REFUSALS = re.compile(r"is not shown|status (?:401|403|407|429|451)\b")
 
 @dataclass(slots=True)
 class Gathering:
-    """What was searched and read for one task.
+    """The searches and read pages of one task.
 
     Args:
         ctx: What the agent may reach.
@@ -42,13 +42,13 @@ class Gathering:
     refused: list[str] = field(default_factory=list[str])
 
     def new(self, queries: Sequence[str]) -> list[str]:
-        """Return the queries that were not asked before, at most five."""
+        """Return the queries not asked before, at most five."""
         asked = [one.casefold() for one in self.queries]
         cut = dict.fromkeys(" ".join(one.split())[:MOST_WORDS] for one in queries)
         return [one for one in cut if one and one.casefold() not in asked][:MOST_QUERIES]
 
     async def search(self, queries: Sequence[str], since: str = "") -> list[Source]:
-        """Search for several queries at once in all engines and the corpus, and return what is new."""
+        """Search for several queries at once in all engines and the corpus, and return the new results."""
         if not queries:
             return []
         self.queries += queries
@@ -74,7 +74,7 @@ class Gathering:
         return [one for result in found["results"] if (one := self.sources.found(result)) is not None]
 
     def chosen(self, wanted: Sequence[str], most: int | None = None) -> list[Source]:
-        """Return the pages to read now: those that were asked for, then the best results of the profile's score.
+        """Return the pages to read now: the requested ones, then the best results by the profile's score.
 
         Args:
             wanted: Addresses that the model wants to have read; only such as stand in what was found count.
@@ -90,7 +90,7 @@ class Gathering:
         return [*pages.values()][: self.opens if most is None else most]
 
     def _named(self, url: str) -> Source | None:
-        """Return the unread page of an address that stands in what was found, as no model makes up where to go."""
+        """Return the unread page of a found address; a model makes up no addresses."""
         address = url.strip()
         known = [one for one in self.sources.all() if normal(one.url) == normal(address)]
         if known:
@@ -105,7 +105,7 @@ class Gathering:
         return any(normal(one.url) == normal(url.strip()) for one in self.sources.all())
 
     async def read(self, pages: Sequence[Source], question: str) -> list[Source]:
-        """Read pages with a question, side by side, and return those that could be read."""
+        """Read pages with a question, side by side, and return the readable ones."""
         left = await self.questions()
         asks = left is None or left >= len(pages) + KEPT
         more = {"question": question} if asks else {"find": question}
@@ -113,11 +113,11 @@ class Gathering:
         return [one for one in pages if one.state == "read"]
 
     async def read_text(self, page: Source, start: int) -> int:
-        """Read the text of a page from a line on, and return the line at which more of it begins, 0 for its end."""
+        """Read the text of a page from a line on, and return the line after it, 0 at the end."""
         return int((await self._reading(page, {"start": start})).get("next_start", 0))
 
     async def holds(self, source: Source, quote: str) -> int | None:
-        """Return the line of a quote in a source, looked up in the page where it is in none of the recorded words."""
+        """Return the line of a quote in a source; the page itself is read if no recorded words hold it."""
         line = source.line_of(quote)
         if line is not None or source.is_local or source.state != "read":
             return line
@@ -125,12 +125,12 @@ class Gathering:
         return source.line_of(quote)
 
     async def questions(self) -> int | None:
-        """Return how many questions to models are left; None where their number has no limit."""
+        """Return how many questions to models are left; None if their number has no limit."""
         left = (await self.ctx.remaining())["steps"]
         return None if left is None else int(left)
 
     async def _reading(self, page: Source, more: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what reading a page gave, nothing where it cannot be read."""
+        """Return the result of reading a page, empty for an unreadable one."""
         page.opened = True
         response = await self.ctx.tcp.invoke("fetch_page", {"url": page.url, **more})
         if response.ok:
@@ -152,7 +152,7 @@ class Gathering:
 
 
 def _take(page: Source, reading: Mapping[str, Any]) -> None:
-    """Keep what was read of a page: its own words with their lines, and a model's summary of them."""
+    """Keep the text read of a page: its own words with their lines, and a model's summary of them."""
     page.state = "read"
     page.title = page.title or str(reading["title"])
     page.date = str(reading.get("published") or reading.get("modified") or page.date)
@@ -166,7 +166,7 @@ def _take(page: Source, reading: Mapping[str, Any]) -> None:
 
 
 async def files(ctx: Context, names: Sequence[str], question: str, sources: Sources) -> list[str]:
-    """Add what the texts among a task's files say about a question, and return what cannot be read."""
+    """Add the answers of a task's text files to a question, and return the unreadable ones."""
     problems = list[str]()
     for name in names:
         response = await ctx.tcp.invoke("to_markdown", {"source": name, "question": question})

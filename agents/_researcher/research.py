@@ -1,4 +1,4 @@
-"""Research: what is known of one task while it is worked on, and its result at any moment."""
+"""Research: the knowledge about one task during the work, and its result at any moment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 @dataclass(slots=True, kw_only=True)
 class Plan:
-    """What a task needs; see the prompt `researcher`."""
+    """The needs of a task; see the prompt `researcher`."""
 
     kind: str
     question: str
@@ -36,7 +36,7 @@ class Plan:
 
     @classmethod
     def of(cls, output: Mapping[str, Any]) -> "Plan":
-        """Return the plan that a model wrote."""
+        """Return the plan written by a model."""
         return cls(**{name: output[name] for name in cls.__dataclass_fields__ if name in output})
 
 
@@ -79,7 +79,7 @@ class Research:
         )  # fmt: skip
 
     def material(self, sources: list[Source]) -> list[dict[str, Any]]:
-        """Return sources as a model is shown them: what was read first, in the order of their score, cut to fit."""
+        """Return sources as shown to a model: read pages first, in the order of their score, cut to fit."""
         order = sorted(sources, key=lambda one: (one.state != "read", -one.score, one.number))
         left, shown = self.room, list[dict[str, Any]]()
         for one in order:
@@ -96,19 +96,19 @@ class Research:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What is missing, contradictory, or could not be searched, read or confirmed."""
+        """Everything missing, contradictory, or impossible to search, read or confirm."""
         thrown = len(self.store.rejected)
         unheld = [f"{thrown} claim{'s' * (thrown > 1)} left out, not quoted as in the source."] * bool(thrown)
         why = [self.partial] * bool(self.partial)
         return tuple([*why, *self.missing, *self.conflicts, *unheld, *self.gathering.problems][:MOST_GAPS])
 
     def result(self, answer: Any, claims: list[Claim], report: str | None = None) -> Result:
-        """Return an answer with its evidence, of which each claim counts once."""
+        """Return an answer with its evidence, each claim counted once."""
         evidence = tuple(one.evidence() for one in claims[:MOST_EVIDENCE])
         return Result(answer=answer, evidence=evidence, report=report, gaps=self.gaps, partial=bool(self.partial))
 
     def without_answer(self, reason: str, answer: Any = "", *, exhausted: bool = False) -> Result:
-        """Return the result where there is no answer: why, and all the evidence that there is."""
+        """Return the result without an answer: the reason, and all the evidence."""
         evidence = tuple(one.evidence() for one in self.store.claims[:MOST_EVIDENCE])
         return Result(
             ok=False, answer=answer, reason=reason, evidence=evidence, gaps=self.gaps, partial=bool(self.partial),
@@ -116,7 +116,7 @@ class Research:
         )  # fmt: skip
 
     def checkpoint(self, round: int, stage: str, **more: Any) -> None:
-        """Record what is known after a stage; a replay, a resume and a fork come to the same."""
+        """Record the knowledge after a stage; a replay, a resume and a fork come to the same."""
         told = {
             "agent": self.ctx.agent, "round": round, "stage": stage, "queries": list(self.gathering.queries),
             "sources": [_told(one) for one in self.gathering.sources.all()], "missing": list(self.missing),

@@ -1,4 +1,4 @@
-"""Rows of a list: told apart by their key, joined where they are the same, each cell with its sources."""
+"""Rows of a list: told apart by their key, equal ones joined, each cell with its sources."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,7 +14,7 @@ Added = Literal["new", "more", "same", "rejected"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """Where a value comes from: its source, the words that say it, their place, when it was read, and its doubt."""
+    """The origin of a value: its source, its words, their place, the time of reading, and its doubt."""
 
     url: str
     quote: str
@@ -30,7 +30,7 @@ class Origin:
 
 @dataclass(slots=True, kw_only=True)
 class Value:
-    """One value of a cell, and the sources that give it."""
+    """One value of a cell, and its sources."""
 
     value: Any
     origins: list[Origin]
@@ -38,16 +38,16 @@ class Value:
 
 @dataclass(slots=True)
 class Row:
-    """One row: the values that sources give for each column."""
+    """One row: for each column the values given by sources."""
 
     cells: dict[str, list[Value]] = field(default_factory=dict[str, list[Value]])
 
     def value(self, column: str) -> Any:
-        """Return the value of a column that counts most, None where there is none."""
+        """Return the best value of a column, None without one."""
         return found.value if (found := self.best(column)) is not None else None
 
     def best(self, column: str) -> Value | None:
-        """Return the value that is the most recent, is given by the most hosts, and comes from the best source."""
+        """Return the best value: the most recent, given by the most hosts, from the best source."""
         values = self.cells.get(column, [])
         if len(values) < 2:
             return values[0] if values else None
@@ -74,7 +74,7 @@ class Table:
     rejected: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def add(self, cells: Mapping[str, Any], source: Source, quote: str, *, round: int, at: str) -> Added:
-        """Add a row whose quotation and name stand in its source, or join it with the same one."""
+        """Add a row whose quotation and name are found in its source, or join it with the same one."""
         given = {name: _stripped(cells.get(name)) for name in self.columns}
         line = source.line_of(quote)
         why = self._fault(given, source) if line is not None else "the quotation does not stand in the source"
@@ -104,7 +104,7 @@ class Table:
         return "more" if any(filled) else "same"
 
     def _fault(self, given: Mapping[str, Any], source: Source) -> str:
-        """Return why a row is none, empty where it is one."""
+        """Return the fault of a row, empty for a good one."""
         lacking = [name for name in self.key if given.get(name) is None]
         if lacking:
             return f"{lacking[0]!r} is not known"
@@ -114,7 +114,7 @@ class Table:
         return ""
 
     def _same(self, given: Mapping[str, Any]) -> Row | None:
-        """Return the row with the same key, or one with a very similar name that contradicts nothing."""
+        """Return the row with the same key, or one with a very similar name and no contradiction."""
         for row in self.rows:
             if all(_equal(row.value(name), given[name]) for name in self.key):
                 return row
@@ -127,7 +127,7 @@ class Table:
         return None
 
     def shown(self, most: int) -> list[str]:
-        """Return the keys of the rows, the first ones, with the columns that they lack."""
+        """Return the keys of the first rows, with their missing columns."""
         lines = list[str]()
         for row in self.rows[:most]:
             lacks = [name for name in self.columns if row.value(name) is None]
@@ -136,7 +136,7 @@ class Table:
         return lines
 
     def answer(self, schema: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-        """Return the rows in the form of a schema: what is not known is null, left out, or `unknown`, as it allows."""
+        """Return the rows in the form of a schema: an unknown value is null, left out, or `unknown`, as it allows."""
         properties: Mapping[str, Any] = (schema or {}).get("properties", {})
         required = (schema or {}).get("required", ())
         answer = list[dict[str, Any]]()
@@ -155,7 +155,7 @@ class Table:
         return answer
 
     def contradictions(self) -> list[str]:
-        """Return what sources disagree about, one line a cell."""
+        """Return the disagreements of sources, one line a cell."""
         lines = list[str]()
         for row in self.rows:
             for column, values in row.cells.items():
@@ -167,7 +167,7 @@ class Table:
         return lines
 
     def record(self) -> list[dict[str, Any]]:
-        """Return each row with all of its values and where they come from."""
+        """Return each row with all of its values and their origins."""
         return [{name: [asdict(one) for one in values] for name, values in row.cells.items()} for row in self.rows]
 
 
@@ -210,7 +210,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _stripped(value: Any) -> Any:
-    """Return a value, None for one that says that it is not known."""
+    """Return a value, None for one meaning unknown."""
     if isinstance(value, str):
         text = value.strip()
         return None if text.casefold() in ("", UNKNOWN, "n/a", "null", "none", "-") else text

@@ -23,7 +23,7 @@ _LEAST_PIECE = 2  # words between two gaps of a quote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Words of a source as they stand there, and the line they begin in; 0 where that is not known."""
+    """Words of a source, verbatim, and their first line; 0 for an unknown one."""
 
     text: str
     line: int = 0
@@ -67,7 +67,7 @@ class Source:
         return normal(self.url).partition("/")[0] if _WEB.match(self.url) else self.url
 
     def line_of(self, quote: str) -> int | None:
-        """Return the line in which a quote begins, 0 where that is not known, None where it does not stand there."""
+        """Return the first line of a quote, 0 for an unknown line, None if the quote is not in the source."""
         return next((line for one in self.words if (line := _line_in(quote, one)) is not None), None)
 
     def shown(self, most: int) -> dict[str, Any]:
@@ -91,7 +91,7 @@ class Source:
 
 
 class Sources:
-    """All sources of a piece of research, in the order in which they were found."""
+    """All sources of a piece of research, in the order of their discovery."""
 
     def __init__(self) -> None:
         self._known: dict[str, Source] = {}
@@ -101,11 +101,11 @@ class Sources:
         return [*self._known.values()]
 
     def of(self, number: object) -> Source | None:
-        """Return the source with a number, None where there is none."""
+        """Return the source with a number, None for an unknown one."""
         return next((one for one in self._known.values() if one.number == number), None)
 
     def found(self, result: Mapping[str, Any]) -> Source | None:
-        """Add a result of a search; None where its page or passage is known already."""
+        """Add a result of a search; None for a known page or passage."""
         url, place, text = str(result["url"]), str(result.get("place", "")), str(result.get("text", ""))
         local = url.startswith(LOCAL)
         key = " ".join(tokens(text)) if local else normal(url)  # the same passage of two documents counts once
@@ -124,7 +124,7 @@ class Sources:
         )
 
     def page(self, url: str) -> Source:
-        """Return the source with an address, added where it is new."""
+        """Return the source with an address, added if new."""
         return self._known.get(normal(url)) or self._add(normal(url), url=url)
 
     def file(self, name: str, words: Iterable[Words], title: str = "") -> Source:

@@ -1,4 +1,4 @@
-"""Work side by side: what ends one piece of it ends the whole once all have ended, so that nothing done is lost."""
+"""Work side by side: an error in one piece ends the whole once all have ended, so nothing done is lost."""
 
 from collections.abc import Coroutine, Sequence
 from typing import Any, TypeVar

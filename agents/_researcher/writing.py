@@ -13,7 +13,7 @@ MOST_SECTIONS = 8
 
 
 async def written(research: Research, draft: dict[str, Any]) -> str | None:
-    """Write the sections of a draft side by side, and return the name of the report, None where it cannot be written.
+    """Write the sections of a draft side by side, and return the name of the report, None if it cannot be written.
 
     Raises:
         BudgetExceeded: The budget ended before the sections were written.
@@ -42,7 +42,7 @@ async def written(research: Research, draft: dict[str, Any]) -> str | None:
 
 
 def _planned(research: Research, draft: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the sections that have evidence of their own; one with all of it where none has."""
+    """Return the sections with evidence of their own; one with all of it if none has any."""
     listed: list[dict[str, Any]] = draft.get("sections", [])[:MOST_SECTIONS]
     planned = [{**one, "claims": _claims(research, one["evidence"])} for one in listed]
     planned = [one for one in planned if one["claims"]]
@@ -50,7 +50,7 @@ def _planned(research: Research, draft: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def _section(research: Research, title: str, section: dict[str, Any]) -> str:
-    """Return a section in a model's words; where they cannot be read, its claims as they are."""
+    """Return a section in a model's words; if they cannot be read, its claims unchanged."""
     claims: list[Claim] = section["claims"]
     numbers = _numbers(claims)
     own = [one.number for one in claims]

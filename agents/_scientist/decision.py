@@ -1,4 +1,4 @@
-"""The decision whether a research goes on by itself: rules first, a model only where they leave it open."""
+"""The decision whether a research goes on by itself: rules first, a model only for open cases."""
 
 from collections.abc import Mapping
 from typing import Any, TypedDict
@@ -18,7 +18,7 @@ class Decision(TypedDict):
 
 
 def by_rule(state: Mapping[str, Any], iteration: int) -> Decision | None:
-    """Return the decision that needs no model, None where a model is to be asked.
+    """Return the decision made without a model, None for one to ask a model about.
 
     Args:
         state: The world.
@@ -39,7 +39,7 @@ def by_rule(state: Mapping[str, Any], iteration: int) -> Decision | None:
 
 
 def by_model(output: Mapping[str, Any]) -> Decision:
-    """Return the verdict of a model as a decision; a reason to stop counts only where it stops."""
+    """Return the verdict of a model as a decision; a reason to stop counts only with a stop."""
     go_on = bool(output["go_on"])
     return Decision(
         go_on=go_on,
@@ -51,7 +51,7 @@ def by_model(output: Mapping[str, Any]) -> Decision:
 
 
 def unreadable(problem: str) -> Decision:
-    """Return the decision where no verdict could be read: the person decides."""
+    """Return the decision without a readable verdict: the person decides."""
     reasoning = f"Whether to go on could not be told, so you decide: {problem}"
     return Decision(go_on=False, trigger=UNREADABLE, reasoning=reasoning, confidence="low", by="error")
 

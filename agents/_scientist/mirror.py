@@ -1,4 +1,4 @@
-"""The mirror of the world that the research environment keeps: what its actions said, put together."""
+"""The mirror of the world kept by the research environment: the results of its actions, put together."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -24,7 +24,7 @@ class Mirror:
         self.run = str(state["run"])
 
     async def act(self, action: str, **arguments: Any) -> None:
-        """Act in the environment, and take over what it changed.
+        """Act in the environment, and take over its changes.
 
         Raises:
             TeaError: The action failed.
@@ -63,7 +63,7 @@ class Mirror:
         }
 
     def unanswered(self) -> list[dict[str, Any]]:
-        """Return what the person said since the last completed reply, all of it while there is none, oldest first."""
+        """Return the person's messages since the last completed reply, oldest first."""
         found = list[dict[str, Any]]()
         for one in reversed(self.state["messages"]):
             if one["who"] != "person" and one["status"] == "completed":
@@ -82,7 +82,7 @@ def _shown(task: Mapping[str, Any], most: int) -> dict[str, Any]:
 
 
 def _sources(sources: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return each source once, with its places and what speaks against it."""
+    """Return each source once, with its places and the doubts about it."""
     places: dict[str, dict[str, None]] = {}
     for one in sources:
         found = places.setdefault(one["source"], {})

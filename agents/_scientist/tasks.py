@@ -16,7 +16,7 @@ MOST_PASSAGE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What one task gave; `parts` are the pieces of an output of several, each complete in itself."""
+    """The result of one task; `parts` are the pieces of an output of several, each complete in itself."""
 
     output: str = ""
     error: str = ""
@@ -27,7 +27,7 @@ class Found:
 
 
 async def literature(ctx: Context, task: Mapping[str, Any], mirror: Mirror) -> Found:
-    """Ask the researcher and the operator's documents side by side, and join what they say with its sources."""
+    """Ask the researcher and the operator's documents side by side, and join their answers with the sources."""
     objective = str(task["objective"])
     async with ctx.group() as group:
         asked = [group.spawn(_engines(ctx, objective)), group.spawn(_knowledge(ctx, objective))]
@@ -40,7 +40,7 @@ async def literature(ctx: Context, task: Mapping[str, Any], mirror: Mirror) -> F
 
 
 async def analysis(ctx: Context, task: Mapping[str, Any], mirror: Mirror) -> Found:
-    """Have the analyzer work on the datasets of a task, with code where it needs some."""
+    """Have the analyzer work on the datasets of a task, with code if needed."""
     id = str(task["id"])
     job = await ctx.new_id()
     text = (
@@ -55,7 +55,7 @@ async def analysis(ctx: Context, task: Mapping[str, Any], mirror: Mirror) -> Fou
 
 
 async def _engines(ctx: Context, objective: str) -> Found:
-    """Return what the researcher found; where none is registered, the results of a search."""
+    """Return the findings of the researcher; without a registered one, the results of a search."""
     known = await ctx.acp.list()
     if any(one["name"] == RESEARCHER for one in known):
         return _found((await ctx.acp.invoke(RESEARCHER, Task(text=objective))).result)
@@ -66,7 +66,7 @@ async def _engines(ctx: Context, objective: str) -> Found:
 
 
 async def _knowledge(ctx: Context, objective: str) -> Found:
-    """Return the passages of the operator's documents that fit best."""
+    """Return the best passages of the operator's documents."""
     if not ctx.searches:
         return Found()
     response = await ctx.tcp.invoke("knowledge", {"question": objective[:2_000]})

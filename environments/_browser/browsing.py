@@ -55,7 +55,7 @@ _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|\u200b-\u200f\u202a-\u202e\u2066
 
 
 class Browsing:
-    """A browser that lives until it is closed.
+    """A browser alive until it is closed.
 
     Args:
         terms: What the sandbox is opened with.
@@ -113,7 +113,7 @@ class Browsing:
         return self._driver
 
     async def close(self) -> None:
-        """End the browser, and all that belongs to it."""
+        """End the browser with all of its processes and files."""
         self._leave.set()
         if self._life is not None:
             with suppress(asyncio.CancelledError):
@@ -151,7 +151,7 @@ class Browsing:
                     await service.close()  # before the proxy, which its connections would keep waiting
 
     def lend(self, path: Path) -> str:
-        """Copy a file to where the browser can read it, and return its name there."""
+        """Copy a file into the browser's reach, and return its name there."""
         service = self._of()
         folder = service.files / "uploads" / secrets.token_hex(8)
         folder.mkdir()
@@ -162,7 +162,7 @@ class Browsing:
         return service.inside(copied)
 
     def receive(self, folder: Path) -> list[dict[str, Any]]:
-        """Move finished downloads into a folder, each under a name that is free, and return what came.
+        """Move finished downloads into a folder, each under a free name, and return them.
 
         Args:
             folder: Where they go.
@@ -190,7 +190,7 @@ class Browsing:
 
 
 def program() -> str | None:
-    """Return the path of Chromium, None where it is not installed."""
+    """Return the path of Chromium, None if it is not installed."""
     return next((found for one in PROGRAMS if (found := shutil.which(one)) is not None), None)
 
 

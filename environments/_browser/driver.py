@@ -35,7 +35,7 @@ MOST_WORDS = 500
 
 @dataclass(slots=True, kw_only=True)
 class Download:
-    """A file that a page gave.
+    """A file given by a page.
 
     Args:
         guid: The browser's name for it.
@@ -52,7 +52,7 @@ class Download:
 
 @dataclass(slots=True, kw_only=True)
 class Events:
-    """What happened in the browser since it was last told.
+    """The events in the browser since the last report.
 
     Args:
         accept: Whether the present action allows dialogs to be accepted.
@@ -156,7 +156,7 @@ class Driver:
         task.add_done_callback(self._answering.discard)
 
     async def _answered(self, told: dict[str, Any], parameters: dict[str, Any], session_id: str | None) -> None:
-        """Answer a dialog, which several sessions of the protocol tell of, and note the one answer that counted."""
+        """Answer a dialog, told of by several sessions of the protocol, and note the one answer to count."""
         with suppress(Exception):  # the dialog was answered already, or is gone with its page
             send = self.session.cdp_client.send.Page
             await send.handleJavaScriptDialog(params=parameters, session_id=session_id)
@@ -173,7 +173,7 @@ class Driver:
 
 
 class _NoFiles:
-    """Stands for the library's own folder of files, which nothing here uses."""
+    """Stands for the library's own folder of files, unused here."""
 
 
 def check_extra() -> None:
@@ -190,7 +190,7 @@ def check_extra() -> None:
 
 
 def _made(address: str) -> tuple[Any, Any]:
-    """Return a session that does what we ask of it and nothing of its own accord, and the registry of actions."""
+    """Return a session without actions of its own accord, and the registry of actions."""
     check_extra()
     base: Any = require_extra("browser_use.browser.session", EXTRA).BrowserSession
     profile: Any = require_extra("browser_use.browser.profile", EXTRA).BrowserProfile

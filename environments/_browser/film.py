@@ -10,7 +10,7 @@ WIDTH = 960  # pixels
 
 
 def film(pictures: list[Path], name: Path, milliseconds: int) -> None:
-    """Write a GIF that shows pictures one after the other.
+    """Write a GIF with pictures one after the other.
 
     Args:
         pictures: Their files, all shown as large as the first.

@@ -1,4 +1,4 @@
-"""Gate: how the driver reaches the browser in its sandbox: a port of loopback that wants a token."""
+"""Gate: the driver's way to the browser in its sandbox: a port of loopback with a token."""
 
 import asyncio
 import secrets

@@ -1,4 +1,4 @@
-"""The program git, in a folder of its own that holds the only settings it reads."""
+"""The program git, in a folder of its own with the only settings it reads."""
 
 import asyncio
 import os
@@ -71,14 +71,14 @@ _CONFIG = """[core]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """An ended program: its exit code and what it wrote."""
+    """An ended program: its exit code and its output."""
 
     code: int
     out: str
     error: str
 
     def line(self) -> str:
-        """Return the line that says most of an error."""
+        """Return the most telling line of an error."""
         lines = [line.strip() for line in self.error.splitlines() if line.strip()]
         told = [line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))]
         return (told or lines or ["it gave no reason"])[0].removeprefix("fatal: ").removeprefix("error: ")[:200]
@@ -86,7 +86,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """Credentials for one origin, with the name of the variable that holds the password."""
+    """Credentials for one origin, with the name of the password's variable."""
 
     origin: str
     user: str
@@ -130,7 +130,7 @@ class Git:
         (self._own / "global").write_text(safe)
 
     async def run(self, *arguments: str) -> str:
-        """Run a command of git, and return what it wrote.
+        """Run a command of git, and return its output.
 
         Raises:
             ToolError: It failed.
@@ -212,7 +212,7 @@ class Git:
 
 @asynccontextmanager
 async def opened(workspace: str, folder: str) -> AsyncGenerator[Git]:
-    """Yield git for a repository of the workspace; what it changed outside of objects is put back at the end.
+    """Yield git for a repository of the workspace; its changes outside of objects are put back at the end.
 
     Raises:
         ToolError: There is no repository, or it leads elsewhere.
@@ -228,7 +228,7 @@ async def opened(workspace: str, folder: str) -> AsyncGenerator[Git]:
 
 
 def create(workspace: str, folder: str, url: str, branch: str) -> None:
-    """Make an empty repository in a folder that does not exist or is empty.
+    """Make an empty repository in a new or empty folder.
 
     Raises:
         ToolError: The folder is taken.
@@ -247,13 +247,13 @@ def create(workspace: str, folder: str, url: str, branch: str) -> None:
 
 
 def remove(workspace: str, folder: str) -> None:
-    """Remove a folder made by a failed call, with all that is in it."""
+    """Remove a folder made by a failed call, with everything in it."""
     with RootedFolder(workspace) as files:
         shutil.rmtree(files.root / files.inside(folder), ignore_errors=True)
 
 
 def origin_of(workspace: str, folder: str) -> str:
-    """Return the text of a repository's settings, which are data and never in force."""
+    """Return the text of a repository's settings, mere data and never in force."""
     with RootedFolder(workspace) as files:
         if not files.is_file(f"{folder}/.git/config"):
             return ""
@@ -262,7 +262,7 @@ def origin_of(workspace: str, folder: str) -> str:
 
 
 def repositories(workspace: str) -> Sequence[str]:
-    """Return the folders of the workspace that are repositories, the nearest first."""
+    """Return the repositories among the folders of the workspace, the nearest first."""
     with RootedFolder(workspace) as files:
         names = (name for name, _ in files.files(hidden=True))
         return sorted(name.removesuffix(".git/HEAD").rstrip("/") or "." for name in names if _is_head(name))
@@ -270,7 +270,7 @@ def repositories(workspace: str) -> Sequence[str]:
 
 @contextmanager
 def _told(credentials: Credentials | None) -> Generator[tuple[int, ...]]:
-    """Yield the descriptors that a process inherits: a pipe that holds the credentials, or none."""
+    """Yield the descriptors inherited by a process: a pipe with the credentials, or none."""
     if credentials is None:
         yield ()
         return
@@ -307,7 +307,7 @@ def _taken(workspace: str, folder: str, own: Path) -> Git:
 
 
 def _check_plain(files: RootedFolder, below: str) -> None:
-    """Refuse a repository with links, or objects that lie elsewhere."""
+    """Refuse a repository with links, or with objects elsewhere."""
     place = files.root / below
     for folder, folders, names in os.walk(place):
         linked = [name for name in (*folders, *names) if os.path.islink(os.path.join(folder, name))]

@@ -28,7 +28,7 @@ class WatchedGuard(UrlGuard):
 
 @asynccontextmanager
 async def opened_way(ctx: Context, url: str) -> AsyncGenerator[Remote]:
-    """Yield an address that may be reached: through the guard, or a folder that the operator opened.
+    """Yield a reachable address: through the guard, or a folder opened by the operator.
 
     Raises:
         ToolError: It may not be reached.
@@ -75,7 +75,7 @@ def _local(url: str, allowed: Sequence[str]) -> Path | None:
 
 
 def denied(ended: Ended, remote: Remote) -> ToolError | None:
-    """Return the error where a server wants other credentials, or redirected to one that wants some."""
+    """Return the error for a server asking for other credentials, or redirecting to one asking for some."""
     url, given = remote.url[:100], remote.credentials
     begun, (last, verdict) = (remote.asked[0][0], remote.asked[-1]) if remote.asked else ("", ("", None))
     if verdict is not None and not verdict:

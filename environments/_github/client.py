@@ -67,7 +67,7 @@ class GitHub:
             return await self._client.getitem(path, _present(given), **options)
 
     async def find(self, path: str, given: Mapping[str, Any]) -> Any:
-        """Return the answer to a GET, None where there is no such thing.
+        """Return the answer to a GET, None for a missing object.
 
         Raises:
             ToolError: It was refused, and why.
@@ -108,7 +108,7 @@ class GitHub:
         return found
 
     async def send(self, method: str, path: str, given: Mapping[str, Any], data: Mapping[str, Any]) -> Any:
-        """Return the answer to a request that changes something; members of `data` that are None are left out.
+        """Return the answer to a changing request; members of `data` equal to None are left out.
 
         Raises:
             ToolError: It was refused, and why.
@@ -120,7 +120,7 @@ class GitHub:
     async def _sent(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes
     ) -> tuple[int, Mapping[str, str], bytes]:
-        """Send a request to the API and nowhere else, again where a read may succeed, and follow moved repositories."""
+        """Send a request to the API and nowhere else, again if a read may succeed, and follow moved repositories."""
         sent = {name.title(): one for name, one in headers.items() if name not in _OF_THE_WAY}
         content = body if body or method != "GET" else None
         answer = await self._answered(method, url, sent, content)
@@ -133,7 +133,7 @@ class GitHub:
         return answer.status, answer.headers, answer.body
 
     async def _answered(self, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> Answer:
-        """Return the answer to one request to the API; a read that failed for the moment is repeated."""
+        """Return the answer to one request to the API; a read with a passing failure is repeated."""
         if not url.startswith(f"{self._api}/"):  # it would be given the key
             problem = f"GitHub leads on to {url[:100]!r}, which is not its API."
             raise ToolError(problem, fix="name the repository as it is called now.")
@@ -151,7 +151,7 @@ class GitHub:
 
     @asynccontextmanager
     async def _told(self, path: str, given: Mapping[str, Any]) -> AsyncGenerator[None]:
-        """Turn what the library raises into one line."""
+        """Turn an exception of the library into one line."""
         try:
             yield
         except self._kinds.HTTPException as error:
@@ -222,7 +222,7 @@ def _present(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _named(path: str, given: Mapping[str, Any]) -> str:
-    """Return the words for a request's object: the repository, or what was looked for in it."""
+    """Return the words for a request's object: the repository, or the object searched in it."""
     names = [str(given[name]) for name in ("owner", "name") if given.get(name)]
     parts = [str(given[name]) for name in ("number", "branch", "revision") if given.get(name)]
     if isinstance(given.get("path"), list):
@@ -240,7 +240,7 @@ def _line(error: Any) -> str:
 
 
 def _waiting(headers: Mapping[str, str]) -> str:
-    """Return until when requests are refused, empty where nothing says so."""
+    """Return the end of a refusal of requests, empty if unknown."""
     if (after := headers.get("retry-after", "")).isdigit():
         return f"for {int(after)} s"
     reset = headers.get("x-ratelimit-reset", "")

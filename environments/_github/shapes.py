@@ -76,7 +76,7 @@ class PullLine(TypedDict):
 
 
 class Pull(TypedDict):
-    """A pull request; `mergeable` is `yes`, `no` or `unknown`, and `head_commit` what a review is of."""
+    """A pull request; `mergeable` is `yes`, `no` or `unknown`, and `head_commit` the commit to review."""
 
     pull: PullLine
     body: str
@@ -134,14 +134,14 @@ class Entry(TypedDict):
 
 
 class Text(TypedDict):
-    """A piece of a text; `next` is where the next one begins, 0 at the end."""
+    """A piece of a text; `next` is the start of the next one, 0 at the end."""
 
     text: str
     next: int
 
 
 class File(TypedDict):
-    """A piece of a file; `sha` names its content, `next` is where the next piece begins, 0 at the end."""
+    """A piece of a file; `sha` names its content, `next` is the start of the next piece, 0 at the end."""
 
     name: str
     text: str
@@ -160,7 +160,7 @@ class Found(TypedDict):
 
 
 class Made(TypedDict):
-    """The number and address of what was made or changed, and its state."""
+    """The number and address of a new or changed object, and its state."""
 
     number: int
     url: str
@@ -168,7 +168,7 @@ class Made(TypedDict):
 
 
 class Written(TypedDict):
-    """A commit on a branch; empty where the branch holds it already."""
+    """A commit on a branch; empty if the branch holds it already."""
 
     branch: str
     commit: str

@@ -97,7 +97,7 @@ class _Page:
                     picture = self._platypus.Image(str(path))
                     scale = min(1.0, self.width / picture.drawWidth, self.height * 0.8 / picture.drawHeight)
                     picture.drawWidth, picture.drawHeight = picture.drawWidth * scale, picture.drawHeight * scale
-                except Exception:  # foreign code, which may raise anything for a file that is no picture
+                except Exception:  # foreign code, which may raise anything for a file that is not a picture
                     self.notes.append(f"{path.name} is not in the PDF: it cannot be read as a picture.")
                     continue
                 yield picture

@@ -1,4 +1,4 @@
-"""The facts about a dataset, read once from its beginning to its end, whatever its size."""
+"""The facts about a dataset, read once from its beginning to its end, in any size."""
 
 import csv
 from collections.abc import Iterator

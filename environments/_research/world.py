@@ -1,4 +1,4 @@
-"""The world of a conversation: what its research knows, as JSON, and the changes to it, each with a number."""
+"""The world of a conversation: all knowledge of its research, as JSON, and its numbered changes."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ PENDING, COMPLETED, FAILED = "pending", "completed", "failed"
 
 
 class Change(TypedDict):
-    """A change: its number, and a patch of the world in which objects join and everything else replaces."""
+    """A change: its number, and a patch of the world; objects in it join and everything else replaces."""
 
     number: int
     patch: dict[str, Any]
 
 
 def empty() -> dict[str, Any]:
-    """Return a world in which nothing is known."""
+    """Return a world without any knowledge."""
     return {
         "number": 0,
         "run": "",
@@ -52,7 +52,7 @@ def empty() -> dict[str, Any]:
 
 
 class World:
-    """A world that changes by numbered patches."""
+    """A world changed by numbered patches."""
 
     def __init__(self) -> None:
         self.state = empty()
@@ -69,11 +69,11 @@ class World:
         return Change(number=number, patch=whole)
 
     def same(self) -> Change:
-        """Return the change that changes nothing, for what was done already."""
+        """Return the change without effect, for repeated actions."""
         return Change(number=self.state["number"], patch={})
 
     def require(self, run: str) -> None:
-        """Refuse the writing of a run that is not the one at work.
+        """Refuse writes of any run but the active one.
 
         Raises:
             ToolError: Another run is.
@@ -108,12 +108,12 @@ class World:
         return kept, lost
 
     def with_outputs(self, ids: Sequence[str]) -> list[str]:
-        """Return those of some ids that are tasks with an output."""
+        """Return the given ids of tasks with an output."""
         plan = self.state["plan"]
         return list(dict.fromkeys(one for one in ids if one in plan and plan[one]["output"]))
 
     def new_level(self, tasks: Sequence[Mapping[str, Any]]) -> tuple[int, dict[str, dict[str, Any]]]:
-        """Return the next level, and tasks with their ids in it; the datasets that are not there are left out."""
+        """Return the next level, and tasks with their ids in it; unknown datasets are left out."""
         level = max((one["level"] for one in self.state["plan"].values()), default=-1) + 1
         counts, made = dict.fromkeys(KINDS, 0), dict[str, dict[str, Any]]()
         for one in tasks:
@@ -152,7 +152,7 @@ class World:
         return ""
 
     def missing(self, tasks: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Return a warning for each dataset that tasks name and that is not there."""
+        """Return a warning for each unknown dataset named by tasks."""
         names = [str(name) for one in tasks for name in one.get("datasets", ())]
         lost = [name for name in dict.fromkeys(names) if not self.dataset(name)]
         return [f"There is no dataset {name[:100]!r}; its task goes on without it." for name in lost]
@@ -173,7 +173,7 @@ def replaced(messages: Sequence[Mapping[str, Any]], id: str, **changes: Any) -> 
 
 
 def inserted(messages: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return messages with further ones before the reply that is pending, numbered anew."""
+    """Return messages with further ones before the pending reply, numbered anew."""
     place = next((at for at, one in enumerate(messages) if one["status"] == PENDING), len(messages))
     together = [*messages[:place], *said, *messages[place:]]
     return [{**one, "number": number} for number, one in enumerate(together, 1)]

@@ -1,4 +1,4 @@
-"""The files of a workspace: what its actions do, in a thread."""
+"""The files of a workspace: the work of its actions, in a thread."""
 
 import difflib
 import hashlib
@@ -44,7 +44,7 @@ _BY_ENDING = {ending: kind for kind, endings in _TYPES.items() for ending in end
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """One file: its name from the workspace's root, its size in bytes, and what its ending says it is."""
+    """One file: its name from the workspace's root, its size in bytes, and its kind by its ending."""
 
     name: str
     size: int
@@ -61,7 +61,7 @@ class Listing(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A part of a text; `next_offset` says where more follows."""
+    """A part of a text; `next_offset` is the start of the next part."""
 
     text: str
     offset: int
@@ -83,7 +83,7 @@ class Compared(TypedDict):
 
 
 class TakenBack(TypedDict):
-    """The action that was taken back, and its files."""
+    """The undone action, and its files."""
 
     action: str
     files: list[str]
@@ -97,7 +97,7 @@ class Saved(TypedDict):
 
 
 class Restored(TypedDict):
-    """The files that a restored snapshot changed."""
+    """The files changed by restoring a snapshot."""
 
     changed: list[str]
 
@@ -164,7 +164,7 @@ class Files:
         return found, True
 
     def diff(self, name: str, other: str, snapshot: str) -> Compared:
-        """Return the difference of a file to another, to a snapshot, or to what it was before."""
+        """Return the difference of a file to another, to a snapshot, or to its content before."""
         before: bytes | None
         if other:
             before = self._bytes(other)
@@ -180,7 +180,7 @@ class Files:
         return Compared(diff=text[:MOST_SHOWN], more=len(text) > MOST_SHOWN)
 
     def write(self, name: str, data: bytes, replace: bool) -> File:
-        """Write a file; what it holds already needs no change."""
+        """Write a file; equal content needs no change."""
         name, found = self._folder.inside(name), self._folder.status(name)
         if found is not None and stat.S_ISDIR(found.st_mode):
             raise ToolError(f"{name[:100]!r} is a folder.", fix="name a file.")
@@ -301,7 +301,7 @@ class Files:
             raise ToolError("A file of that name exists.", fix="choose another name, or set replace.") from error
 
     def _check_room(self, size: int, files: int) -> None:
-        """Refuse what would make a run's own workspace too large."""
+        """Refuse to make a run's own workspace too large."""
         if not self._bounded:
             return
         sizes = [status.st_size for _, status in self._folder.files(hidden=True)]
@@ -320,7 +320,7 @@ class Files:
                 yield name, found
 
     def _holds(self, name: str, data: bytes) -> bool:
-        """Tell whether the file is what a repeated call wrote already."""
+        """Tell whether the file has the content a repeated call wrote already."""
         found = self._folder.status(name)
         return found is not None and found.st_size == len(data) and self._history.digest(name) == _digest(data)
 
@@ -358,7 +358,7 @@ def _no_text(name: str) -> ToolError:
 
 
 def _no_passage(name: str, old: str, text: str) -> ToolError:
-    """Return the error for a missing passage, with the line that is most like its first one."""
+    """Return the error for a missing passage, with the line most like its first one."""
     first = next((line for line in old.splitlines() if line.strip()), "")
     near = difflib.get_close_matches(first, text.splitlines()[:2_000], n=1) if first else []
     fix = f"the nearest line is {near[0][:120]!r}." if near else "read the file, and copy the passage exactly."

@@ -1,4 +1,4 @@
-"""Search in texts: literally in this process, by a regular expression in one that can be ended."""
+"""Search in texts: literally in this process, by a regular expression in a process with a time limit."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ class Match(TypedDict):
 
 
 def literal(query: str, texts: Sequence[tuple[str, str]], most: int) -> list[Match]:
-    """Return up to one more than the most lines that hold a text, in any case."""
+    """Return the lines with a text in them, in any case, up to one more than the limit."""
     wanted, found = query.casefold(), list[Match]()
     for name, text in texts:
         for number, line in enumerate(text.splitlines(), 1):
@@ -48,7 +48,7 @@ def literal(query: str, texts: Sequence[tuple[str, str]], most: int) -> list[Mat
 
 
 async def by_pattern(pattern: str, texts: Sequence[tuple[str, str]], most: int) -> list[Match]:
-    """Return up to one more than the most lines that fit a regular expression of Python's.
+    """Return the lines matching a Python regular expression, up to one more than the limit.
 
     Raises:
         ToolError: The pattern is too slow.

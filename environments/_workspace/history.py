@@ -1,4 +1,4 @@
-"""The history of a workspace: each change with what it replaced, and snapshots of all files."""
+"""The history of a workspace: each change with the replaced content, and snapshots of all files."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One changed file: digests of what it held before and after, None where there was no file.
+    """One changed file: digests of its content before and after, None for no file.
 
     `size` is what an appended file had before; `moved` is the earlier name of a moved one.
     """
@@ -34,7 +34,7 @@ class Change:
 
 
 class History:
-    """What changes replaced, in a folder of its own.
+    """The contents replaced by changes, in a folder of its own.
 
     Args:
         files: The workspace.
@@ -45,7 +45,7 @@ class History:
         self._files, self._kept = files, kept
 
     def record(self, action: str, changes: Iterable[Change], change: Callable[[], None]) -> None:
-        """Keep what a change replaces, make the change, and forget the oldest ones where they are too many."""
+        """Keep the content before a change, make the change, and forget the oldest ones beyond the limit."""
         found = list(changes)
         for one in found:
             if one.before is not None and one.size is None and one.moved is None:
@@ -80,7 +80,7 @@ class History:
         raise ToolError("There is no change to take back.", fix="restore a snapshot, or write the file again.")
 
     def before(self, name: str) -> bytes | None:
-        """Return what a file held before its newest change; None if there was no file.
+        """Return the content of a file before its newest change; None for no file.
 
         Raises:
             ToolError: No change of it is kept.
@@ -260,7 +260,7 @@ class History:
         return cast("dict[str, Any]", found)
 
     def _prune(self) -> None:
-        """Forget the oldest changes beyond the limits, and contents that nothing needs."""
+        """Forget the oldest changes beyond the limits, and unneeded contents."""
         numbers = sorted(self._numbers())
         sizes = {name.rpartition("/")[2]: size for name, size in self._stored() if "/objects/" in name}
         if len(numbers) <= MOST_CHANGES and sum(sizes.values()) <= MOST_KEPT:

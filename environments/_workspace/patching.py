@@ -1,4 +1,4 @@
-"""Unified diffs: reading and applying them, where context says which lines are meant."""
+"""Unified diffs: reading and applying them, by the context of each hunk."""
 
 import re
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 @dataclass(slots=True, kw_only=True)
 class Hunk:
-    """A part of a diff: signed lines without line ends, and the line of the old file where it seems to begin."""
+    """A part of a diff: signed lines without line ends, and its presumed first line in the old file."""
 
     line: int
     lines: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
@@ -26,7 +26,7 @@ class Hunk:
 
 @dataclass(slots=True, kw_only=True)
 class FilePatch:
-    """The hunks for one file; `old` or `new` is `/dev/null` for a file that comes or goes."""
+    """The hunks for one file; `old` or `new` is `/dev/null` for an added or removed file."""
 
     old: str
     new: str
@@ -61,7 +61,7 @@ def read_diff(diff: str) -> list[FilePatch]:
 
 
 def _read_hunk(lines: Sequence[str], at: int, hunk: Hunk) -> int:
-    """Read the lines of a hunk up to what is none, and return the position of that."""
+    """Read the lines of a hunk, and return the position after them."""
     while at < len(lines):
         line = lines[at]
         heads = line.startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")

@@ -72,7 +72,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
 
 
 def _rests_on(outcome: "Outcome", *, whole: bool) -> list[str]:
-    """Return the evidence of an answer in one line, with what of it was not confirmed; `whole` for a line each."""
+    """Return the evidence of an answer in one line, with the unconfirmed part marked; `whole` for a line each."""
     parts = list(dict.fromkeys(_source_words(one.source, one.detail, one.quote) for one in outcome.evidence))
     doubts = list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt))
     if whole:

@@ -19,7 +19,7 @@ _MOST = 400
 async def learned(
     command: Command, tea: "Platform", outcome: "Outcome", task: "TaskFile", progress: "Progress | None"
 ) -> "tuple[Outcome, dict[str, Any]]":
-    """Return the outcome, after mending if progress is given, and what was revised and mended, for programs."""
+    """Return the outcome, mended if progress is given, and the revisions and mends as JSON."""
     more = await asyncio.to_thread(revision_of, command, tea, outcome.run) if task.reflect else {}
     if progress is not None:
         outcome, mended = await mend_once(command, tea, outcome, task.model, progress)
@@ -28,7 +28,7 @@ async def learned(
 
 
 def revision_of(command: Command, tea: "Platform", run: str) -> dict[str, Any]:
-    """Return what looking at the answer once more changed, and tell it."""
+    """Tell and return the changes of further looks at the answer."""
     from tea.journal.tracer import as_mapping
     from tea.loop.revision import NOTE
 
@@ -47,7 +47,7 @@ def revision_of(command: Command, tea: "Platform", run: str) -> dict[str, Any]:
 async def mend_once(
     command: Command, tea: "Platform", outcome: "Outcome", model: str | None, progress: "Progress"
 ) -> "tuple[Outcome, dict[str, Any] | None]":
-    """Return the outcome after a failing own component was mended, and what was mended; None for nothing."""
+    """Return the outcome after mending a failing own component, and the mended one; None for nothing."""
     from tea.errors import TeaError
     from tea.evolve.mending import mend
 

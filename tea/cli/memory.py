@@ -1,4 +1,4 @@
-"""`tea memory`: what agents learned in sessions, with what speaks for and against it."""
+"""`tea memory`: the insights of agents in sessions, with the evidence for and against each."""
 
 import asyncio
 from pathlib import Path
@@ -46,7 +46,7 @@ async def forget(
     ] = None,
     session: SessionOption = None,
 ) -> None:
-    """Forget an insight; or with --session alone, permanently all that the session remembers."""
+    """Forget an insight; or with --session alone, permanently everything remembered in the session."""
     async with command.platform() as tea:
         if insight is None:
             if session is None:
@@ -98,7 +98,7 @@ def _events(tea: "Platform", session: str) -> "list[JsonObject]":
 
 
 def _named(tea: "Platform", insight: str, session: str | None) -> "list[Insight]":
-    """Return an insight, once for each session that has it.
+    """Return an insight, once for each session with it.
 
     Raises:
         BadInput: There is none, or the beginning of an id stands for several.

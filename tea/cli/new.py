@@ -77,7 +77,7 @@ def _adopted(tea: "Platform", run: str) -> "JsonObject":
 
 
 def _lines(made: "Sequence[Manifest]", how: str) -> list[str]:
-    """Return what was made, its tests, and how to trust it or take it back."""
+    """Return the registered component, its tests, and how to trust it or take it back."""
     lines: list[str] = []
     for one in made:
         lines += [f"{_HOW[how]} {one.ref}  {one.digest}", f"  {one.description.partition(chr(10))[0]}"]
@@ -106,7 +106,7 @@ def _facts(one: "Manifest") -> "JsonObject":
 
 
 def _require_model(tea: "Platform", model: str | None, agent: str) -> None:
-    """Raise ProviderError where nothing but the offline solvers would answer."""
+    """Raise ProviderError if nothing but the offline solvers would answer."""
     if tea.models.config(model, agent).name == "offline":
         fix = "name one with --model, or set it up as `tea models` shows."
         raise ProviderError("No model is configured, and words alone make nothing.", fix=fix)

@@ -1,4 +1,4 @@
-"""Overseer: a process beside a command, to end it where SIGTERM finds it deaf.
+"""Overseer: a process beside a command, to end it if it does not react to SIGTERM.
 
 Python's own handlers run between two of its instructions, and so does every thread. Code in C that keeps the
 interpreter to itself, such as a sum of very many numbers, therefore holds up both for as long as it takes; a regular
@@ -32,13 +32,13 @@ class Overseer:
         self._pipe = pipe
 
     def heard(self) -> None:
-        """Say that the command's own handler of SIGTERM runs and ends it."""
+        """Report a run of the command's own handler of SIGTERM."""
         os.write(self._pipe, _HEARD)
 
 
 @contextmanager
 def overseen() -> Generator[Overseer | None]:
-    """Start the process beside this one for the duration of the body; give None where there is no room for it."""
+    """Start the process beside this one for the duration of the body; give None without room for it."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     try:

@@ -38,7 +38,7 @@ async def find(
         upto: The smallest part of a component that makes sense here; what names a smaller one is refused.
 
     Raises:
-        BadRef: It is no ref, of a kind that makes no sense here, or may mean several components.
+        BadRef: It is not a ref, of a kind that makes no sense here, or may mean several components.
         UnknownComponent: There is none of that name; the error names the nearest.
     """
     if ":" in text.partition("#")[0].partition("@")[0]:

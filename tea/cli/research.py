@@ -101,7 +101,7 @@ async def clarify(
 
 
 async def status(command: Command, research: ResearchArgument = "last") -> int:
-    """Tell where a research stands, with its last reply."""
+    """Tell the status of a research, with its last reply."""
     async with command.platform() as tea:
         found = await tea.research.status(research)
     command.show(_told(found), found.to_json())
@@ -132,7 +132,7 @@ async def answer(
     ] = None,
     key: Annotated[str | None, typer.Option("--key", help="Which question, where there are several.")] = None,
 ) -> int:
-    """Answer the question that a research waits with, and go on."""
+    """Answer the open question of a research, and go on."""
     async with command.platform() as tea:
         progress, run = Progress(command), (await tea.research.status(research)).run
         async with _stoppable(progress, run):
@@ -173,7 +173,7 @@ async def branch(
 
 
 async def paper(command: Command, research: ResearchArgument, model: ModelOption = None) -> int:
-    """Write a paper of what a research found: PDF, and its sources."""
+    """Write a paper on the findings of a research: PDF, and its sources."""
     async with command.platform() as tea:
         begun = await tea.research.paper(research, **({"model": model} if model else {}))
         code = await _driven(command, tea, begun.run, begun.to_json())
@@ -187,7 +187,7 @@ async def resume(
     command: Command,
     research: Annotated[str | None, typer.Argument(metavar="[ID]", help="One research alone; else all.")] = None,
 ) -> int:
-    """Take up research whose process died, and bring it to its end."""
+    """Resume the research of a dead process, and bring it to its end."""
     async with command.platform() as tea:
         progress = Progress(command)
         async with _stoppable(progress, ""):
@@ -273,7 +273,7 @@ def _code(found: "Status") -> int:
 
 
 def _told(found: "Status") -> str:
-    """Return where a research stands, for people."""
+    """Return the status of a research, for people."""
     lines = [
         f"conversation  {found.conversation}",
         f"message       {found.message}",

@@ -102,7 +102,7 @@ def interactive(stream: TextIO | None) -> bool:
 
 
 def harmless(text: str, stream: TextIO | None) -> str:
-    """Return text with no hidden character left but newline and tab, and our own colours where a stream shows them.
+    """Return text with no hidden character left but newline and tab, and our own colours if a stream shows them.
 
     What is put together for the terminal is escaped in its parts already; this leaves it unchanged, and holds where a
     part was forgotten.
@@ -124,7 +124,7 @@ def write(text: str, stream: TextIO | None) -> None:
     """Write text already cleaned.
 
     Raises:
-        BrokenPipeError: Whoever reads the result went away; where progress and errors go, that is no error.
+        BrokenPipeError: Whoever reads the result went away; where progress and errors go, that is not an error.
         StorageError: The output cannot be written, for example because the disk is full.
     """
     if stream is None:

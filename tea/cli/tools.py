@@ -1,4 +1,4 @@
-"""`tea tools usage`: whether tools that agents made are used again, and whether they help."""
+"""`tea tools usage`: reuse of tools made by agents, and whether they help."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 async def usage(command: Command) -> None:
-    """Show the tools that agents made: how often other runs call them, and how those runs end.
+    """Show the tools made by agents: how often other runs call them, and how those runs end.
 
     Counted from journals by lineage, all versions of a tool together; the run that made one does not count. `net` is
     the share of runs with it that ended well, less the share of those since without it.

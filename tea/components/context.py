@@ -168,7 +168,7 @@ class Tools(Caller):
         given: JsonObject | None = None,
         files: Sequence[str] = (),
     ) -> JsonObject:
-        """Register a new tool that passes its tests, for this run and later ones; it stays in the sandbox.
+        """Register a new tool if it passes its tests, for this run and later ones; it stays in the sandbox.
 
         A tool that is there and passes the tests too is returned in its place; one that this source improves without
         breaking its contract gets a version.
@@ -221,7 +221,7 @@ class Agents(Caller):
     async def adopt(
         self, draft: JsonObject, tests: Sequence[JsonObject], task: str, *, check: bool = False
     ) -> JsonObject:
-        """Register a new agent, which is declared, or a workflow of fixed steps; nobody trusts it yet.
+        """Register a new agent by its declaration, or a workflow of fixed steps; nobody trusts it yet.
 
         Args:
             draft: `name` and `description`; of an agent `instructions`, `tools`, `agents` and `environments`; of a
@@ -519,7 +519,7 @@ class Context:
         return await self.port.serve(ReadSkill(name))
 
     async def passages(self, query: str, found: int = 20, kept: int = 5) -> list[JsonObject]:
-        """Return passages of the operator's corpus, best first; none where there is no corpus.
+        """Return passages of the operator's corpus, best first; none without a corpus.
 
         Args:
             query: What they are to tell about.

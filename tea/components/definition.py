@@ -227,7 +227,7 @@ def _operation(found: type[Component], name: str, traits: Traits, known: Mapping
     """Return a method as an operation.
 
     Raises:
-        BadComponent: It is no method that an instance could be given to, or not one that `Operation.of` takes.
+        BadComponent: It is not a method that an instance could be given to, or not one that `Operation.of` takes.
     """
     method = inspect.getattr_static(found, name)
     if not inspect.isfunction(method) or not inspect.signature(method).parameters:
@@ -247,7 +247,7 @@ def _relations(found: type[Agent]) -> dict[str, Relation]:
     relations = cast(object, found.relations)
     if not isinstance(relations, Mapping):
         raise BadComponent(
-            f"The relations of {found.__name__} are no mapping.", fix='write {"analyzer": "cooperative"}.'
+            f"The relations of {found.__name__} are not a mapping.", fix='write {"analyzer": "cooperative"}.'
         )
     for name, relation in cast("Mapping[object, object]", relations).items():
         _checked(str(name), "an agent")

@@ -45,7 +45,7 @@ class Lineage:
     tests: tuple[JsonObject, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the lineage as a JSON object; what only generated versions have is left out elsewhere."""
+        """Return the lineage as a JSON object; the facts of generated versions are left out elsewhere."""
         data = {name: getattr(self, name) for name in Lineage.__slots__}
         return {name: value for name, value in data.items() if value or name not in ("task", "tests")}
 

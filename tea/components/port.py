@@ -194,7 +194,7 @@ class TryTool(NamedTuple):
 
 
 class AdoptTool(NamedTuple):
-    """Register a new tool that passes its tests; see `Tools.adopt`."""
+    """Register a new tool if it passes its tests; see `Tools.adopt`."""
 
     source: str
     cases: Sequence[JsonObject]
@@ -215,7 +215,7 @@ class AdoptAgent(NamedTuple):
 
 
 class TakeNewTools(NamedTuple):
-    """Take the tools that this run made, after the first `seen`."""
+    """Take the tools made by this run, after the first `seen`."""
 
     seen: int
     service, verb = "new_tools", "take"
@@ -448,7 +448,7 @@ class ReadSkill(NamedTuple):
 
 
 class SearchCorpus(NamedTuple):
-    """Find passages of the operator's own documents: the best `kept` of the `found` that fit at first sight."""
+    """Find passages of the operator's own documents: the best `kept` of the `found` nearest ones."""
 
     query: str
     found: int

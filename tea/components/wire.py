@@ -77,7 +77,7 @@ def to_wire(message: PortMessage) -> JsonObject:
     """Return a message as JSON: an object with the member `call`, `serve` or `model`.
 
     Raises:
-        BadArguments: It is no message of a port.
+        BadArguments: It is not a message of a port.
     """
     match message:
         case Invocation():

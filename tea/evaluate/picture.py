@@ -68,5 +68,5 @@ def _picture(title: str, rows: Sequence[tuple[str, Interval]], low: float, high:
 
 
 def _text(words: str) -> str:
-    """Return words as text of XML, which holds no control character."""
+    """Return words as text of XML, without control characters."""
     return escape(numbered(words))

@@ -139,7 +139,7 @@ def money(usd: float | None) -> str:
 
 
 def _plain(words: str) -> str:
-    """Return words on one line, which Markdown takes for nothing else."""
+    """Return words on one line, free of Markdown's marks."""
     return " ".join(_MARKS.sub(r"\\\g<0>", words).split())
 
 

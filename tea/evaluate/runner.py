@@ -49,7 +49,7 @@ _INFRASTRUCTURE = (ProviderError, StorageError, Interrupted)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spending:
-    """The limits of one call of `evaluate`; runs that are going on when one is reached are ended properly.
+    """The limits of one call of `evaluate`; open runs at the moment of reaching one are ended properly.
 
     Args:
         usd: US dollars; a run of an unknown price ends such a budget.
@@ -242,7 +242,7 @@ class _Work:
 
     @property
     def _end(self) -> str:
-        """The limit reached by what was spent now, empty for none."""
+        """The limit reached by the spending so far, empty for none."""
         for name, value in (("runs", self.fresh), *self._spent.items()):
             limit = getattr(self._spending, name)
             if limit is not None and value >= limit:
@@ -345,7 +345,7 @@ class _Work:
         asked = Question(task=task.task, answer=ended["answer"], expected=task.expected, options=task.options)
         try:
             given: Grade = await grade(task.scorer, asked, self._helpers)
-        except TeaError as error:  # who judges is not who is judged, so this is no score of 0
+        except TeaError as error:  # who judges is not who is judged, so this is not a score of 0
             self._unscored = self._unscored or error
             return None
         line = {"what": "graded", "key": cell.key, "scoring": cell.scoring, "score": given.score, "why": given.why,

@@ -131,7 +131,7 @@ def pass_at_k(runs: int, right: int, k: int) -> float:
         k: How many are drawn.
 
     Raises:
-        ValueError: There were fewer runs than `k`, or the counts are no counts.
+        ValueError: There were fewer runs than `k`, or the counts are not counts.
 
     Examples:
         >>> pass_at_k(4, 2, 1)

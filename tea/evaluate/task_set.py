@@ -169,7 +169,7 @@ def made_task(row: Mapping[str, Any], where: str) -> EvalTask:
         where: Where it stands, for errors.
 
     Raises:
-        BadInput: It is no task.
+        BadInput: It is not a task.
     """
     unknown = [key for key in row if key not in EvalTask.model_fields]
     if unknown:

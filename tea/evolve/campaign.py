@@ -91,7 +91,7 @@ class Campaign:
 
     @property
     def id(self) -> str:
-        """Its id, the same for the same components, tasks and agent, whoever proposes: 12 hex digits."""
+        """Its id, the same for the same components, tasks and agent, whatever the strategy: 12 hex digits."""
         plan = {name: one for name, one in self.plan.to_json().items() if name != "label"}
         return digest_of([sorted(self.refs), self.tasks.digest, plan])[:12]
 
@@ -187,7 +187,7 @@ class Campaign:
                     pass
 
     async def _next(self, train: TaskSet) -> Proposal | None:
-        """Return the proposal of a test that was begun and not decided, else a new one; None if there is none."""
+        """Return the proposal of a test begun and not decided, else a new one; None without any."""
         if self._pending:
             return self._pending.pop(next(iter(self._pending)))
         return await self._proposal(train)
@@ -250,7 +250,7 @@ class Campaign:
     async def _decided(
         self, gate: Gate, candidate: Mapping[str, str], base: Evaluation, anchor: Evaluation, number: int
     ) -> Verdict:
-        """Return the verdict of one test, tried again where a provider or this machine made too many runs fail."""
+        """Return the verdict of one test, tried again if a provider or this machine made too many runs fail."""
         verdict = await gate.test(candidate, dict(self._use), anchor, base, number)
         for _ in range(_AGAIN):
             if not verdict.decided:

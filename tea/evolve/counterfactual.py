@@ -1,4 +1,4 @@
-"""Counterfactuals: failed runs again with one variable changed, which shows whether that variable was the cause."""
+"""Counterfactuals: failed runs again with one variable changed, to show whether that variable was the cause."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Counterfactual:
 
 
 async def counterfactual(platform: Platform, origin: str, task: PlacedTask, staged: Staged) -> Counterfactual | None:
-    """Carry out a failed run with other versions, and return what came of it; None where only a judge could tell.
+    """Carry out a failed run with other versions, and return the result; None if only a judge could tell.
 
     It is a fork from before the first use of what changed, where all environments used by then come back as they
     were; else all of the run is done anew.
@@ -90,7 +90,7 @@ async def _anew(platform: Platform, history: History, task: PlacedTask, staged: 
 
 
 async def _obstacle(platform: Platform, history: History, staged: Staged) -> str:
-    """Return why a run cannot be forked from before the first use of what changes, empty where it can be."""
+    """Return why a run cannot be forked from before the first use of the changed part, empty if it can be."""
     changed: dict[str, Manifest] = {}
     for name, version in staged.use.items():
         ref = Ref.parse(name)
@@ -109,7 +109,7 @@ async def _obstacle(platform: Platform, history: History, staged: Staged) -> str
 
 
 def _environments(records: Iterable[TraceRecord]) -> Iterator[str]:
-    """Yield the environments that records call, as `environment:name`."""
+    """Yield the environments called in records, as `environment:name`."""
     for one in records:
         data: Mapping[str, Any] = as_mapping(one.data)
         target = str(data.get("target", "")) if one.kind in ("start", "evidence") else ""

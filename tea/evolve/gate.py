@@ -106,7 +106,7 @@ class Gate:
 
     @property
     def _surely_strict(self) -> bool:
-        """Whether the strict mode decides, whatever the scores; it has runs of both sides of its own."""
+        """Whether the strict mode decides, for any scores; it has runs of both sides of its own."""
         return bool(self.strict) or (self.strict is None and len(set(self.clusters.values())) < LEAST_TASKS)
 
     @property

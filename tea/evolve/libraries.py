@@ -153,7 +153,7 @@ class _Trial:
     texts: Mapping[str, str]
 
     async def evaluate(self, given: Mapping[str, Any]) -> JsonObject:
-        """Return scores, answers and traces of a candidate on some tasks; zeros where it cannot be used."""
+        """Return scores, answers and traces of a candidate on some tasks; zeros for an unusable one."""
         wanted = [str(one) for one in given["tasks"]]
         try:
             use = {**self.known.plan, **await self._staged(given["candidate"])}

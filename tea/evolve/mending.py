@@ -44,7 +44,7 @@ class Mended:
 async def mend(
     platform: Platform, outcome: Outcome, model: str | None = None, watch: Callable[[Event], None] | None = None
 ) -> Mended | None:
-    """Repair an own tool or environment that failed in an unsuccessful run, and go on from before its first use.
+    """Repair an own tool or environment after an unsuccessful run, and go on from before its first use.
 
     The reflection is a run of its own; what it writes runs in a sandbox, in a fork of the run and nowhere else. It
     becomes current only through the gate, or by a person.
@@ -73,7 +73,7 @@ async def mend(
 
 
 async def _failing(platform: Platform, run: str) -> tuple[Manifest, list[Variable]] | None:
-    """Return the last failing component of a run that is the operator's own, and its variables."""
+    """Return the last failing own component of a run, and its variables."""
     records = await asyncio.to_thread(lambda: [*platform.tracer.records(run)])
     pinned = {str(Ref.parse(one.ref).at(None)): Ref.parse(one.ref) for one in pins(records)}
     for name in reversed([*_faults(platform, run)]):

@@ -23,7 +23,7 @@ _NAME = "solution_"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """The check that an answer passed.
+    """The check passed by an answer.
 
     Args:
         scorer: Name of the scorer; empty where a person checked it.

@@ -35,7 +35,7 @@ class Nothing:
 
 @dataclass(slots=True)
 class Given:
-    """A strategy for proposing a version that is there, once.
+    """A strategy for proposing an existing version, once.
 
     Args:
         version: The version of the campaign's one component.
@@ -109,7 +109,7 @@ class Reflection:
     name: str = "reflection"
 
     async def propose(self, platform: Platform, known: Known) -> Proposal | None:
-        """Return the first proposal of the agent `reflector` with which a failed run succeeds, else its last one.
+        """Return the first proposal of the agent `reflector` to make a failed run succeed, else its last one.
 
         It is None if no run failed.
 
@@ -130,7 +130,7 @@ class Reflection:
 
 
 async def _counterfactuals(platform: Platform, known: Known, proposal: Proposal) -> list[Counterfactual]:
-    """Return failed training runs, carried out with a proposal; none where it is refused before any run."""
+    """Return failed training runs, carried out with a proposal; none for one refused before any run."""
     from tea.evolve.counterfactual import counterfactual
 
     allowed = proposal.changes.keys() <= known.variables.keys()
@@ -147,7 +147,7 @@ async def _counterfactuals(platform: Platform, known: Known, proposal: Proposal)
 
 
 def _disproved(proposal: Proposal) -> str:
-    """Return what the counterfactuals of a proposal showed, as material for the next."""
+    """Return the findings of a proposal's counterfactuals, as material for the next."""
     [(component, texts)] = proposal.changes.items()
     lines = [f"Tried: {component}, {', '.join(texts)}: {proposal.why}. It is not the cause, or not all of it:"]
     lines += [

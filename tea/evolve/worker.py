@@ -86,7 +86,7 @@ async def _send(process: asyncio.subprocess.Process, message: JsonObject) -> Non
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return an environment without keys, in which libraries neither fetch anything nor write beside their folder."""
+    """Return an environment without keys; in it libraries fetch nothing and write only in their folder."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     own = {"HOME": folder, "TEXTGRAD_LOG_DIR": folder, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1"}
     return {**kept, **own, "PYTHONDONTWRITEBYTECODE": "1"}

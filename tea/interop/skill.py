@@ -128,7 +128,7 @@ def read_skill(text: str, files: Mapping[str, str], assets: Mapping[str, bytes] 
         raise _bad(f"has an unknown field {unknown[0][:60]!r}", f"fields are {', '.join(FIELDS)}.")
     metadata = as_object(front.get("metadata"))
     if front.get("metadata", "") not in ("", metadata) or not all(map(_is_fact, metadata.items())):
-        raise _bad("has metadata that are no texts by name", "write `key: text` lines below `metadata:`.")
+        raise _bad("has metadata that are not texts by name", "write `key: text` lines below `metadata:`.")
     tools = front.get("allowed-tools", "")
     allowed = {"allowed-tools": " ".join(as_words(cast("object", tools))) if isinstance(tools, list) else tools}
     return Skill(

@@ -28,7 +28,7 @@ async def import_skill(
 
     Raises:
         BadRef: `name` is not a name.
-        BadComponent: It is no usable skill, or holds characters that would hide text; nothing is written.
+        BadComponent: It is not a usable skill, or holds characters that would hide text; nothing is written.
         AlreadyRegistered: Something else has that name; nothing is written.
     """
     chosen = None if name is None else check_name(name, "a prompt")

@@ -1,4 +1,4 @@
-"""Beginnings: the first records of runs, read without what followed."""
+"""Beginnings: the first records of runs, read without the rest."""
 
 from __future__ import annotations
 

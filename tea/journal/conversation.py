@@ -79,7 +79,7 @@ def _written(message: Message) -> str:
     """Return a message as canonical text with its data unchanged; data outside JSON is refused.
 
     Raises:
-        BadArguments: It is no message, or not JSON.
+        BadArguments: It is not a message, or not JSON.
     """
     if not isinstance(message, Message):  # pyright: ignore[reportUnnecessaryIsInstance]
         problem = f"A conversation holds no {type(message).__name__}."

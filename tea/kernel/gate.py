@@ -174,17 +174,17 @@ class Gate:
         return Timeout(self._scheduler, seconds, self._elapsed)
 
     async def alarm(self, seconds: float) -> None:
-        """Wait as long as a timeout; a resumed run does not get again what earlier processes took."""
+        """Wait as long as a timeout; a resumed run waits only for the rest of it."""
         launch = timer(self._scheduler, seconds, lambda key: self._elapsed.get(key, 0.0))
         await self._scheduler.outcome(self._scheduler.begin("timeout", "", seconds, ("fired",), launch))
 
     def inbox(self) -> Inbox[Any]:
-        """Return a queue between branches of the program; waiting for it is no event."""
+        """Return a queue between branches of the program; waiting for it is not an event."""
         return Inbox(self._scheduler.branches)
 
     @property
     def stopped(self) -> bool:
-        """Whether the run ends now, so that its branches only have to leave."""
+        """Whether the run ends now, so its branches only have to leave."""
         return self._scheduler.branches.problem is not None
 
     def abandon(self, problem: TeaError) -> None:
@@ -197,7 +197,7 @@ class Gate:
         return self._scheduler.branches.here().key()
 
     def end_branch(self, path: str) -> None:
-        """Tell the end of a branch that is stepped elsewhere."""
+        """Tell the end of a branch stepped elsewhere."""
         self._scheduler.branches.on_end(path)
 
     def next_key(self) -> str:

@@ -23,7 +23,7 @@ class Handle(Generic[T]):
 
     @property
     def branch(self) -> Branch:
-        """The branch in which the work is done."""
+        """The branch of the work."""
         return self._branch
 
     def result(self) -> T:

@@ -26,7 +26,7 @@ class Inbox(Generic[T]):
         return bool(self._items)
 
     def put(self, item: T) -> None:
-        """Add an item, and wake the branch that waits for one."""
+        """Add an item, and wake the waiting branch."""
         self._items.append(item)
         wait, self._wait = self._wait, None
         if wait is not None:

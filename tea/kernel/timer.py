@@ -26,7 +26,7 @@ def timer(pump: Scheduler, seconds: float, passed: Callable[[str], float] = lamb
         BadArguments: `seconds` is not a finite number from 0.
     """
     if not isinstance(seconds, (int, float)) or not math.isfinite(seconds) or seconds < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadArguments(f"{seconds!r} is no time to wait.", fix="give seconds, a finite number from 0.")
+        raise BadArguments(f"{seconds!r} is not a time to wait.", fix="give seconds, a finite number from 0.")
 
     def launch(pending: Pending) -> Callable[[], object]:
         fired = Entry(event="fired", key=pending.key)

@@ -97,7 +97,7 @@ class Ending:
         return (Fact(fact=f"The question was: {self._words}"), *map(_finding, results[-MOST_FINDINGS:]))
 
     def reopen(self) -> None:
-        """Withdraw an accepted end, so that the work goes on."""
+        """Withdraw an accepted end, so the work goes on."""
         self._withdrawn, self.accepted = self.accepted or self._withdrawn, None
         self._returned.clear()
 
@@ -130,7 +130,7 @@ class Ending:
         return changed(call, arguments=given)
 
     def state(self, result: Result) -> WorkState:
-        """Return the state in which the work ended with a result: facts, failures, and leads left open."""
+        """Return the state of the work at its result: facts, failures, and leads left open."""
         results = list(self._window.results.values())
         parts = [f"{_short(text)}: {why}" for text, why in self._failed.items()]
         items = [one.item for one in self._ledger.plan if one.state == "failed"]

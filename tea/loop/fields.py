@@ -1,4 +1,4 @@
-"""Fields: the status of each field of a wanted object, and the best object to be made of what is known."""
+"""Fields: the status of each field of a wanted object, and the best object made of the known ones."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Fields:
 
     @classmethod
     def of(cls, schema: JsonSchema | None) -> Fields | None:
-        """Return the fields of a form, None if it is no object with named members."""
+        """Return the fields of a form, None if it is not an object with named members."""
         return cls(schema) if schema is not None and _members(schema) else None
 
     @property
     def are_many(self) -> bool:
-        """Whether a list of what is found helps."""
+        """Whether a list of found values helps."""
         return len(_members(self.schema)) > FEW
 
     def keep(self, arguments: JsonObject) -> str:
-        """Keep found fields, and return which are still missing.
+        """Keep found fields, and return the missing ones.
 
         Raises:
-            BadArguments: One is no field of the answer, or its value does not fit.
+            BadArguments: One is not a field of the answer, or its value does not fit.
         """
         given: object = arguments.get("fields", arguments)
         members = _members(self.schema)
@@ -66,7 +66,7 @@ class Fields:
 
     @property
     def missing(self) -> list[str]:
-        """The fields that are neither found nor given up."""
+        """The fields neither found nor given up."""
         return [name for name in _members(self.schema) if name not in self.known]
 
     def text(self) -> str:
@@ -84,12 +84,12 @@ class Fields:
         ]
 
     def left_out(self, answer: JsonValue) -> list[str]:
-        """Return the required fields that an answer lacks."""
+        """Return the required fields missing in an answer."""
         given = cast("Mapping[str, Any]", answer) if isinstance(answer, Mapping) else dict[str, Any]()
         return [name for name in _required(self.schema) if name not in given]
 
     def best(self, *others: JsonValue) -> JsonValue:
-        """Return an object in the form asked for, of what is known; None if nothing is.
+        """Return an object in the form asked for, of the known fields; None without any.
 
         A field without a fitting value is null where that fits, else `unknown` where that does, else left out.
 
@@ -156,7 +156,7 @@ def _required(schema: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _part(schema: JsonSchema, name: str) -> JsonSchema:
-    """Return the schema of a member, with the definitions that it may refer to."""
+    """Return the schema of a member, with the definitions it may refer to."""
     part: Any = _members(schema).get(name, {})
     held = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
     return {**held, **part} if isinstance(part, dict) else held
@@ -168,7 +168,7 @@ def _whole(part: JsonSchema) -> JsonSchema:
 
 
 def _filler(part: JsonSchema) -> tuple[JsonValue] | None:
-    """Return the value of a field without one, None where none fits."""
+    """Return the value for an unknown field, None if none fits."""
     return next(((one,) for one in (None, UNKNOWN) if not value_faults(part, one)), None)
 
 

@@ -1,4 +1,4 @@
-"""Follow: the fixed steps of a workflow, each a call of a tool or an agent with what the steps before gave."""
+"""Follow: the fixed steps of a workflow, each a call of a tool or an agent with the results of earlier steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _GIVEN = ("task", "files")
 
 
 async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -> Result:
-    """Carry out steps in their order, and return what the last one gave; the first failure ends them.
+    """Carry out steps in their order, and return the last result; the first failure ends them.
 
     Args:
         ctx: What the workflow may reach.
@@ -28,7 +28,7 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
             they gave; a text that is nothing else becomes the value itself.
 
     Raises:
-        BadTask: They are no steps.
+        BadTask: They are not steps.
     """
     if fault := steps_fault(steps):
         raise BadTask(f"The steps of the workflow cannot be used: {fault}.", fix="correct its steps.")
@@ -53,7 +53,7 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
 
 
 def steps_fault(steps: object) -> str:
-    """Return why a value is no sequence of steps, in one line; empty where it is one."""
+    """Return why a value is not a sequence of steps, in one line; empty for a good one."""
     listed = list(cast("Sequence[object]", steps)) if isinstance(steps, list | tuple) else []
     if not 0 < len(listed) <= MOST_STEPS:
         return f"1 to {MOST_STEPS} steps are needed"

@@ -196,7 +196,7 @@ class _Loop:
         return self._with_state(result)
 
     def _with_state(self, result: Result) -> Result:
-        """Return a result with the state in which the work ended, if it is one of several attempts."""
+        """Return a result with the last state of the work, if it is one of several attempts."""
         return changed(result, state=self.ending.state(result)) if self.ctx.attempt else result
 
     async def prepare(self, insights: Sequence[str], variables: JsonObject) -> None:
@@ -228,7 +228,7 @@ class _Loop:
 
     @property
     def _tells_form(self) -> bool:
-        """Whether the form of the answer stands in the task's words; for a model it stands in `done` where it can."""
+        """Whether the task's words tell the form of the answer; for a model `done` tells it if possible."""
         return self.solver or not holds_form(self.task)
 
     async def _told(self) -> JsonObject:
@@ -295,7 +295,7 @@ class _Loop:
             self.variables = {**self.variables, "further": added}
 
     def _notes(self) -> tuple[str, ...]:
-        """Return the loop's functions that keep what is known."""
+        """Return the loop's functions for keeping facts."""
         return (NOTE, PLAN, READ_RESULT) if self.ledger.fields is None else (NOTE, PLAN, DRAFT, READ_RESULT)
 
     async def _shorten(self, error: ContextLengthExceeded, tail: Sequence[Message]) -> bool:

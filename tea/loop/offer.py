@@ -164,7 +164,7 @@ def _words(text: str) -> list[str]:
 
 
 def _file_names(text: str) -> list[str]:
-    """Return the names of files in a text; what stands in an address is none."""
+    """Return the names of files in a text; parts of an address are none."""
     return _FILE.findall(_WHOLE_ADDRESS.sub(" ", text))
 
 

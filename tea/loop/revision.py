@@ -1,4 +1,4 @@
-"""Revision: another look at an answer before it counts, and what it changed."""
+"""Revision: another look at an answer before it counts, and its changes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Revision:
 
     @property
     def last(self) -> Result | None:
-        """The last answer that was to be looked at, None if there was none."""
+        """The last answer to look at, None without one."""
         return self.answers[-1] if self.answers else None
 
     def wanted(self, result: Result, left: int) -> bool:
@@ -49,11 +49,11 @@ class Revision:
         return True
 
     def words(self) -> str:
-        """Return the words that ask for a look."""
+        """Return the words to ask for a look."""
         return REVISE.format(answer=str(self.answers[-1].answer)[:_MOST])
 
     def note(self, ctx: Context, result: Result) -> None:
-        """Write what the looks changed into the journal, if there were any."""
+        """Write the changes of the looks into the journal, if there were any."""
         if self.last is None:
             return
         before = self.answers[0].answer

@@ -1,4 +1,4 @@
-"""Skills in an offer: the function that opens one, with their names and descriptions."""
+"""Skills in an offer: the function to open one, with their names and descriptions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_WORDS = 120  # characters of a description
 
 
 def with_skills(ctx: Context, tools: Sequence[str], task: Task, reads_texts: bool) -> tuple[str, ...]:
-    """Return the tools allowed to an agent, with the opener of skills only where it may help.
+    """Return the tools allowed to an agent, with the opener of skills only if it may help.
 
     Args:
         ctx: What the agent may reach.

@@ -391,14 +391,14 @@ class Toolset:
 
 
 def _own_functions(task: Task) -> set[str]:
-    """Return the names of the loop's functions that help with a task from its first step on."""
+    """Return the names of the loop's functions useful from a task's first step on."""
     fields = Fields.of(task.answer)
     many = {DRAFT} if fields is not None and fields.are_many else set[str]()
     return {NOTE, PLAN, *many} if is_large(task) else many
 
 
 async def _told(ctx: Context, tool: Capability, task: Task) -> Capability:
-    """Return a tool with what the task adds to it: the form of the answer, or the skills to open."""
+    """Return a tool with the additions of the task: the form of the answer, or the skills to open."""
     if tool.name == DONE:
         return _answering(tool, task, confident=ctx.attempt)
     return await naming_skills(ctx, tool, task) if tool.name == OPEN_SKILL else tool
@@ -489,7 +489,7 @@ def _state(response: Response) -> Any:
 
 
 def _exactly(one: Capability, arguments: JsonObject) -> JsonObject:
-    """Return arguments with the exact ref of what is named."""
+    """Return arguments with the exact ref of the named component."""
     named = arguments.get("name")
     return {**arguments, "name": one.exact[named]} if isinstance(named, str) and named in one.exact else arguments
 

@@ -1,4 +1,4 @@
-"""Insights: what agents learned in a session, confirmed or contradicted by the outcomes of tasks that were told it."""
+"""Insights: lessons of agents in a session, confirmed or contradicted by the outcomes of later tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNUSED = 50  # tasks that were told others
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Insight:
-    """An insight, with everything that speaks for and against it.
+    """An insight, with all evidence for and against it.
 
     Args:
         id: The beginning of the digest of its text.
@@ -89,7 +89,7 @@ def _begun(session: str, event: JsonObject, text: str) -> dict[str, Any]:
 
 
 def _count(found: dict[str, dict[str, Any]], result: JsonObject) -> None:
-    """Count an outcome for what its task was told."""
+    """Count an outcome for the insights told to its task."""
     told = result.get(TOLD)
     if not isinstance(told, list) or not told:
         return

@@ -124,7 +124,7 @@ class ProviderClient:
         size, taking, ending = 0, False, math.inf
         await self._accounts[name].enter()
         try:
-            await self._client(name)  # the first time it is imported, which is no fault of the provider's
+            await self._client(name)  # the first time it is imported, which is not a fault of the provider's
             async with asyncio.timeout(seconds) as limit:
                 response = await send(name)
                 async for chunk in arriving(response):

@@ -121,7 +121,7 @@ class ModelConfig:
         """Return the configuration in a document; the wire format is Chat Completions if it names none.
 
         Raises:
-            BadInput: It is no usable configuration, or holds what looks like a key.
+            BadInput: It is not a usable configuration, or holds what looks like a key.
         """
         if holds_key(name):
             raise BadInput("The name of a model is what looks like a key.", fix=NAMED)

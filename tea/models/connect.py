@@ -147,7 +147,7 @@ def is_led_to(key: str, address: str) -> bool:
 def _bare(address: str) -> str:
     try:
         parts = urlsplit(address.strip())
-    except ValueError:  # it is no address, and equal to none
+    except ValueError:  # it is not an address, and equal to none
         return address
     return parts._replace(netloc=parts.netloc.lower(), path=parts.path.rstrip("/").removesuffix("/v1")).geturl()
 

@@ -114,7 +114,7 @@ def placed(config: ModelConfig, keys: Callable[[str], str | None]) -> ModelConfi
         keys: Gives a variable by its name.
 
     Raises:
-        BadInput: It is no address.
+        BadInput: It is not an address.
     """
     variable = ADDRESSES.get(config.provider)
     if config.base_url is not None or variable is None or not (address := (keys(variable) or "").strip()):
@@ -137,7 +137,7 @@ def local(name: str, base_url: str, model: str = "") -> ModelConfig:
     """Return a configuration for a server named ad hoc; without a model, its first one answers.
 
     Raises:
-        BadInput: It is no address.
+        BadInput: It is not an address.
     """
     config = ModelConfig.of(name, {**_CUSTOM, "base_url": base_url, "model": model})
     return replace(config, prices=_LOCAL["prices"]) if _own_machine(base_url) else config

@@ -67,7 +67,7 @@ def enforced(schema: JsonObject, reach: Reach) -> dict[str, Any] | None:
         held = _held(schema)
         name = str(schema.get("$ref", "")).removeprefix("#/$defs/")
         found = _enforced({**held[name], "$defs": held} if name in held else schema, reach)
-    except (_Beyond, AttributeError, TypeError):  # the latter where it is no schema at all
+    except (_Beyond, AttributeError, TypeError):  # the latter where it is not a schema at all
         return None
     return found if found.get("type") == "object" and (reach.recursive or not _recursive(found)) else None
 

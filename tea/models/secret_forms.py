@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from html import escape
 from urllib.parse import quote, quote_plus
 
-SHORTEST = 8  # a shorter one is no secret, and would be found in ordinary words
+SHORTEST = 8  # a shorter one is not a secret, and would be found in ordinary words
 HEADERS = "_CUSTOM_HEADERS"  # how a variable's name ends that holds headers, which the SDKs send along: `Name: value`
 _HEADER = re.compile(
     r"^[^:\n]*(?:key|token|secret|auth|passw|cookie|credential)[^:\n]*:"

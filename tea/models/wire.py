@@ -243,7 +243,7 @@ class WireModel:
         if one.came and not events.begun:
             return self._document(one, one.came)
         if not events.sent:
-            raise CallFailure("what came back is no answer" if events.begun else "nothing came back", again=True)
+            raise CallFailure("what came back is not an answer" if events.begun else "nothing came back", again=True)
         return self._document(one, [encoded(assembly.document())])
 
     def _document(self, one: _Asked, pieces: Sequence[bytes]) -> Mapping[str, Any]:

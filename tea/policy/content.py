@@ -19,7 +19,7 @@ _DIGITS = 8  # digits of an account; words in groups of four have fewer
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}:", re.IGNORECASE)
 _ENDS = ".,:!?*_~"
 _DOTS = str.maketrans("\u3002\uff0e\uff61\u2024", "....")  # browsers take each of them for a dot of a host
-# Endings of file names that are no top-level domain: what ends with one is no host.
+# Endings of file names that are not top-level domains: what ends with one is not a host.
 _FILE = re.compile(
     "aac|avi|bmp|bz|csv|css|db|docx?|epub|flac|gif|gz|html?|ico|ini|ipynb|jpe?g|jsonl?|js|lock|log|m4a|mp3|mp4|npy|"
     "od[pst]|ogg|parquet|pdf|png|pptx?|rst|rtf|sql|sqlite|svg|tar|tex|tiff?|toml|tsv|tsx|txt|wav|webm|webp|xlsx?|xml|"
@@ -41,7 +41,7 @@ def addresses_within(value: JsonValue) -> tuple[str, ...]:
 
 
 def addressed(arguments: JsonObject) -> tuple[str, ...]:
-    """Return the arguments entirely made of an address, in canonical form where there is one.
+    """Return the arguments entirely made of an address, in canonical form if there is one.
 
     So are texts that a lenient reader takes for an address: too long ones, with blanks inside, or without a scheme.
     """

@@ -59,7 +59,7 @@ def addresses_in(text: str) -> Iterator[str]:
 
 
 def texts_in(value: JsonValue) -> Iterator[str]:
-    """Yield the texts inside of JSON, with numbers as text; of the names of members those that no field has."""
+    """Yield the texts inside of JSON, with numbers as text; of the names of members those of no field."""
     match value:
         case str():
             yield value
@@ -166,7 +166,7 @@ def fits_pattern(destination: str, pattern: str) -> bool:
 
 
 def permits(pattern: str, destination: str) -> bool:
-    """Return whether a pattern that allows something fits a destination, and no second address hides in its wildcards.
+    """Return whether an allowing pattern fits a destination, without a second address inside its wildcards.
 
     Mail programs and fetchers read more than one place out of a text: `eve@evil.test <x@team.test` ends like a member
     of the team. So what stands for a wildcard adds no `@` to one address, and no sign at which an address may end;

@@ -195,7 +195,7 @@ def read_option(text: str) -> Rule:
     """Return the rule of an option: `external=deny`, `send=ask`, `tool:send(to=*@example.org)=allow`.
 
     Raises:
-        BadInput: It is no rule.
+        BadInput: It is not a rule.
     """
     found = _OPTION.fullmatch(text.strip())
     if found is None:
@@ -286,7 +286,7 @@ def _fits_all(value: object, pattern: str) -> bool:
 
 
 def _permits_all(value: object, pattern: str) -> bool:
-    """Return whether a pattern that allows something fits each part of each text."""
+    """Return whether an allowing pattern fits each part of each text."""
     parts = [part for text in texts_in(value) for part in (parts_of(text) or [text])]
     return bool(parts) and all(permits(pattern, one) for one in parts)
 

@@ -1,4 +1,4 @@
-"""Adoption: a generated tool that passed its tests gets a name, or a version of one that is there, or neither."""
+"""Adoption: a generated tool with passed tests gets a name, becomes a version of another, or neither."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Library = ContextManager[Manifest]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adopted:
-    """What became of a generated tool.
+    """The outcome of adopting a generated tool.
 
     Args:
         evaluation: How it did.
@@ -50,7 +50,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A generated tool with what it is judged by.
+    """A generated tool with the tests it is judged by.
 
     Args:
         source: Its main file.
@@ -70,7 +70,7 @@ class Offer:
 
 
 async def adopt(library: Library, offer: Offer, known: Evaluation | None = None) -> Adopted:
-    """Evaluate a generated tool, and register it unless one that is there does the same; it is trusted by nobody.
+    """Evaluate a generated tool, and register it, untrusted, unless an existing one does the same.
 
     Done twice it has the effect of once: the second time the first one's version is found.
 
@@ -99,7 +99,7 @@ async def adopt(library: Library, offer: Offer, known: Evaluation | None = None)
 
 
 async def _placed(library: Library, offer: Offer, made: Manifest) -> tuple[How, Manifest]:
-    """Return the version for a tool that passed its tests: one that is there, or a new one."""
+    """Return the version for a tool with passed tests: an existing or a new one."""
     near, sandboxes = await _near(library, made), library.services.sandboxes()
     for one in near:
         if _digest_as(made, one.name) == one.digest:
@@ -114,7 +114,7 @@ async def _placed(library: Library, offer: Offer, made: Manifest) -> tuple[How, 
 
 
 async def _near(library: Library, made: Manifest) -> list[Manifest]:
-    """Return the tools that may be the same: those of its name, and the nearest in meaning."""
+    """Return the possible twins of a tool: those of its name, and the nearest in meaning."""
     rows = {one.name: one for one in await library.list() if not _is_hidden(one.category)}
     names = [name for name in _names(made.name) if name in rows]
     matches = await library.retrieve(made.words()[:1_000], _NEAR, among=list(rows)) if rows else []
@@ -124,7 +124,7 @@ async def _near(library: Library, made: Manifest) -> list[Manifest]:
 
 
 async def _improves(library: Library, old: Manifest, new: Manifest, offer: Offer) -> bool:
-    """Return whether a tool may become a version: of a generated one, trusted by nobody, whose tests it passes too.
+    """Return whether a tool may become a version: of a generated, untrusted one, whose tests it passes too.
 
     A version that a person trusts is never replaced by one that a model wrote.
     """
@@ -160,7 +160,7 @@ async def _registered(library: Library, made: Manifest, offer: Offer, old: Manif
 
 
 async def _free_name(library: Library, name: str) -> str:
-    """Return a name that no tool has or had: the given one, or with a number."""
+    """Return a name never used by a tool: the given one, or with a number."""
     return (await library.missing(_names(name)))[0]
 
 
@@ -169,7 +169,7 @@ def _names(name: str) -> list[str]:
 
 
 def _digest_as(made: Manifest, name: str) -> str:
-    """Return the digest that a tool has under a name."""
+    """Return the digest of a tool under a name."""
     try:
         source = made.source if name == made.name else renamed(made.source, {}, made.name, name)[0]
     except BadComponent:

@@ -1,4 +1,4 @@
-"""Drafting: agents and workflows made from words; a draft is data, and all code of what comes of it is written here."""
+"""Drafting: agents and workflows made from words; a draft is data, and all of its code is written here."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Draft(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A draft with what is stored of its making.
+    """A draft with the stored facts about its making.
 
     Args:
         draft: As the model gave it.
@@ -76,7 +76,7 @@ class Proposal:
 
 
 async def adopt_agent(libraries: Libraries, proposal: Proposal, *, check: bool) -> JsonObject:
-    """Register a drafted agent or workflow with its prompt, or only look if that could be done.
+    """Register a drafted agent or workflow with its prompt, or only check whether that is possible.
 
     Done twice it has the effect of once.
 

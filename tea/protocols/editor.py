@@ -169,4 +169,4 @@ def _check_texts(values: object) -> None:
     """Raise BadInput if a value, possibly from a program or a model, is not a mapping of texts."""
     texts = cast("Mapping[object, object]", values) if isinstance(values, Mapping) else {None: None}
     if not all(isinstance(one, str) for pair in texts.items() for one in pair):
-        raise BadInput("The texts to set are no texts by name.", fix="give each variable's name and its new text.")
+        raise BadInput("The texts to set are not texts by name.", fix="give each variable's name and its new text.")

@@ -246,7 +246,7 @@ async def _set_up(definition: Definition, context: Context) -> Environment:
 
 
 async def _restored(config: Manifest, environment: Environment, state: Any) -> Environment:
-    """Return a new environment with a state; one that does not accept it is torn down."""
+    """Return a new environment with a state; one refusing the state is torn down."""
     try:
         await environment.restore(state)
     except BaseException as error:
@@ -269,7 +269,7 @@ async def _take_over(
     saved: SessionState,
     found: SavedState,
 ) -> None:
-    """Replace an instance by one with the state that another process, run or version left in the session.
+    """Replace an instance by one with the state left in the session by another process, run or version.
 
     Raises:
         CallFailed: It does not accept the state of another version, said once; or not that of its own.

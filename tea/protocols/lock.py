@@ -64,7 +64,7 @@ class Lock(Record):
         """Read a lock file.
 
         Raises:
-            BadInput: There is none, or it is no lock file.
+            BadInput: There is none, or it is not a lock file.
         """
         fix = "`tea lock` writes one."
         try:

@@ -65,7 +65,7 @@ class ContextManager(Reading[ConfigT]):
             after: Only as the change that follows this number of the name's head, 0 where there is none.
 
         Raises:
-            BadComponent: It is no usable component of this kind; nothing is written.
+            BadComponent: It is not a usable component of this kind; nothing is written.
             AlreadyRegistered: That version exists; nothing is written.
             Conflict: Its newest head is not `after`; what was written is taken back.
         """

@@ -239,7 +239,7 @@ def _joined(ref: str, arguments: JsonObject, named: JsonObject) -> JsonObject:
     """Return the arguments of a call, given as a mapping and as keywords.
 
     Raises:
-        BadArguments: They are no mapping, or one is given twice.
+        BadArguments: They are not a mapping, or one is given twice.
     """
     if not isinstance(cast(object, arguments), Mapping):
         problem = f"The arguments of {ref} are a {type(arguments).__name__}, not a mapping."

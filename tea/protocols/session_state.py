@@ -1,4 +1,4 @@
-"""Session states: what environments that recover by snapshots hold in a session, kept from process to process.
+"""Session states: the contents of environments with snapshots, kept in a session from process to process.
 
 One record stands for each session and environment: the state after the last change, with the version that left it, its
 revision and the effect that made it, and the state before that effect. An effect that is carried out once more after a
@@ -25,7 +25,7 @@ from tea.types import JsonValue
 
 
 class Revision(NamedTuple):
-    """The identity of a state: its number, from 1, and the effect that made it, `RUN/KEY`."""
+    """The identity of a state: its number, from 1, and the effect behind it, `RUN/KEY`."""
 
     number: int
     by: str
@@ -77,10 +77,10 @@ class SessionStates:
         self._store, self._mask = store, mask
 
     def of(self, config: Manifest, context: Context) -> SessionState | None:
-        """Return the kept state for a call; None where none is kept.
+        """Return the kept state for a call; None without one.
 
         That is so in a branch of a run, in a session of the run alone, where a run's journal holds the state, and for
-        what is no effect: a replay looks at nothing, and what is only done again changes nothing.
+        what is not an effect: a replay looks at nothing, and what is only done again changes nothing.
         """
         if context.branch or not context.change or context.session == context.run:
             return None
@@ -128,7 +128,7 @@ class SessionState:
             give_back()
 
     async def read(self, known: Revision | None) -> SavedState | None:
-        """Return the state to begin with, None where it is the known one, or there is none.
+        """Return the state to begin with, None for the known one or none.
 
         Args:
             known: The revision of the live instance; None without one.
@@ -143,11 +143,11 @@ class SessionState:
         return None if base is None or base.revision == known else base
 
     def refused(self) -> bool:
-        """Return whether this version was told, by an earlier effect, that it does not accept the last state."""
+        """Return whether this version was told, by an earlier effect, to refuse the last state."""
         return self._record is not None and self._record.refused.get(self._config.digest, self._by) != self._by
 
     async def refuse(self) -> None:
-        """Note that this version was told of the loss of the last state; that state stays for others.
+        """Note the loss of the last state for this version; that state stays for others.
 
         Raises:
             Conflict: Another process acts in the environment.
@@ -158,11 +158,11 @@ class SessionState:
                 await self._write(replace(found, refused={**found.refused, self._config.digest: self._by}))
 
     def next(self) -> Revision:
-        """Return the revision of the state that this call leaves."""
+        """Return the revision of the state after this call."""
         return Revision(1 if self._record is None else self._record.last.revision.number + 1, self._by)
 
     async def keep(self, state: JsonValue) -> None:
-        """Keep the state that this call leaves, with the turn; it is durable before this returns.
+        """Keep the state after this call, with the turn; it is durable before this returns.
 
         Raises:
             CallFailed: It is too large.
@@ -189,7 +189,7 @@ class SessionState:
             return None if found is None else TypeAdapter(_Record).validate_python(found)
         except ValidationError as error:
             session, name = self._place
-            problem = f"The state of environment:{name} kept for the session {session} is damaged: it is no record."
+            problem = f"The state of environment:{name} kept for the session {session} is damaged: it is not a record."
             raise Damaged(problem, fix="begin another session.") from error
 
 

@@ -147,7 +147,7 @@ class Reader:
             ignore_case: Whether capitals count for nothing.
 
         Raises:
-            ToolError: It is no expression, or takes too long.
+            ToolError: It is not an expression, or takes too long.
         """
         with tempfile.TemporaryDirectory(prefix="tea-reading-", ignore_cleanup_errors=True) as made:
             folder = Path(made)
@@ -275,7 +275,7 @@ def _file_bytes(path: Path, most: int) -> bytes:
     """Return the program's output, as foreign as its input.
 
     Raises:
-        ToolError: It is no file of its own, or too large.
+        ToolError: It is not a file of its own, or too large.
     """
     try:
         with os.fdopen(open_regular(path), "rb") as file:

@@ -103,7 +103,7 @@ class Recipes:
         """Check a recipe's text without looking anything up.
 
         Raises:
-            BadComponent: It is no recipe of something of that kind.
+            BadComponent: It is not a recipe of something of that kind.
         """
         if files:
             raise BadComponent("A recipe is one document.", fix="register it without further files.")

@@ -239,7 +239,7 @@ def _observer(
 def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Operation:
     form = recipe.actions[name]
     if form.parameters.get("type", "object") != "object":
-        problem = f"The parameters of action {name!r} are no object: their type is {form.parameters['type']!r}."
+        problem = f"The parameters of action {name!r} are not an object: their type is {form.parameters['type']!r}."
         raise BadComponent(problem[:300], fix="describe an object, with one property for each parameter.")
     parameters: JsonSchema = {"additionalProperties": False, "properties": {}, **form.parameters, "type": "object"}
     if fault := schema_fault(parameters):

@@ -54,7 +54,7 @@ class DocumentManager(Generic[T]):
         """Return a document's parsed value.
 
         Raises:
-            BadComponent: It is no usable document of this kind.
+            BadComponent: It is not a usable document of this kind.
         """
         return self._read(source)[1]
 
@@ -62,7 +62,7 @@ class DocumentManager(Generic[T]):
         """Return a checked document with its description and facts.
 
         Raises:
-            BadComponent: It is no usable document of this kind.
+            BadComponent: It is not a usable document of this kind.
         """
         common, _, own = self._read(source)
         return SourceText(

@@ -1,1 +1,1 @@
-"""Deep Research: conversations in which a scientist works on a question over iterations, hours and interruptions."""
+"""Deep Research: conversations with a scientist at work on a question over iterations, hours and interruptions."""

@@ -162,7 +162,7 @@ def states(records: Iterable[TraceRecord]) -> list[dict[str, Any]]:
 
 
 def at_message(worlds: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any] | None:
-    """Return the last of some worlds that has no message after the given number, None if none has that one."""
+    """Return the last of some worlds with no message after the given number, None without one."""
     fitting = [one for one in worlds if len(one["messages"]) == number]
     return fitting[-1] if fitting else None
 

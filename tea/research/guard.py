@@ -47,7 +47,7 @@ async def turn(folder: Path, session: str, seconds: float) -> AsyncGenerator[Non
 
 
 def stale(run: Reading, settings: ResearchSettings, now: datetime) -> str:
-    """Return why a run at work is to be given up, empty if it is not; one that waits for a person never is.
+    """Return the reason to give up a run at work, empty for none; one waiting for a person never is given up.
 
     The time of a wait that is over does not count either.
 
@@ -67,7 +67,7 @@ def stale(run: Reading, settings: ResearchSettings, now: datetime) -> str:
 
 
 def give_up(tracer: Tracer, run: str, why: str) -> None:
-    """End a run that is stale, under a new epoch: whoever still holds it writes nothing any more.
+    """End a stale run, under a new epoch: its former holder writes nothing any more.
 
     Raises:
         Conflict: Another process took it up at this moment.

@@ -1,4 +1,4 @@
-"""Opening: what a run of research is started with, as a file among its recorded inputs."""
+"""Opening: the start of a run of research, as a file among its recorded inputs."""
 
 from __future__ import annotations
 

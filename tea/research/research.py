@@ -1,4 +1,4 @@
-"""Research: Deep Research in conversations; each start is one run, and what is known is read from its journal."""
+"""Research: Deep Research in conversations; each start is one run, and all knowledge is read from its journal."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class Research:
         clarification: str | None = None,
         **options: Any,
     ) -> Started:
-        """Start the research of a question, or go on with it; where a run is at work already, nothing is started.
+        """Start the research of a question, or go on with it; with a run at work already, nothing is started.
 
         Args:
             text: The question, or what shall be done next.
@@ -175,7 +175,7 @@ class Research:
     async def drive(
         self, run: str, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None
     ) -> Status:
-        """Bring a run to its end, or to where it waits for a person, and return where it stands then.
+        """Bring a run to its end, or to a question for a person, and return its status.
 
         Args:
             run: Its id.
@@ -195,7 +195,7 @@ class Research:
         return await self.drive(started.run, watch=watch)
 
     async def resume(self, name: str | None = None, *, watch: Watcher | None = None) -> list[Status]:
-        """Take up the runs whose process died, and bring each to its end, or to where it waits for a person.
+        """Resume the runs of dead processes, and bring each to its end, or to a question for a person.
 
         Runs that are stale, wait for a person or have a living process are left alone.
 
@@ -212,7 +212,7 @@ class Research:
         return [await self.status(run) for run in left]
 
     async def status(self, name: str = LAST) -> Status:
-        """Return where research stands.
+        """Return the status of a research.
 
         Args:
             name: A conversation, run or message by its id or the beginning of it, or `last`.
@@ -223,7 +223,7 @@ class Research:
         return Status.of(await self._find(name), name, self._clock(), self.limits)
 
     async def list(self, problems: list[str] | None = None) -> list[Status]:
-        """Return the conversations, the latest first; add what cannot be read to `problems`."""
+        """Return the conversations, the latest first; add unreadable ones to `problems`."""
         found = await asyncio.to_thread(self._latest, problems if problems is not None else [])
         now, limits = self._clock(), self.limits
         return [Status.of(one, one.head.session, now, limits) for one in found]
@@ -241,7 +241,7 @@ class Research:
         return await self._host.tell((await self._find(name)).head.run, text)
 
     async def answer(self, name: str, text: str, *, key: str | None = None, watch: Watcher | None = None) -> Status:
-        """Answer the question that a run waits with, and go on.
+        """Answer the open question of a run, and go on.
 
         Args:
             name: A conversation, run or message.
@@ -261,7 +261,7 @@ class Research:
             keys = ", ".join(one.key for one in found.questions)
             raise BadInput(f"{len(chosen)} questions are meant.", fix=f"name the key of one of them: {keys}.")
         if chosen[0].choices and text not in chosen[0].choices and not chosen[0].call:
-            raise BadInput(f"{text[:60]!r} is no answer here.", fix=f"say one of {', '.join(chosen[0].choices)}.")
+            raise BadInput(f"{text[:60]!r} is not an answer here.", fix=f"say one of {', '.join(chosen[0].choices)}.")
         return await self.drive(found.head.run, answers={chosen[0].key: text}, watch=watch)
 
     async def clarify(
@@ -290,7 +290,7 @@ class Research:
         return await self.answer(clarification, APPROVE, watch=watch)
 
     async def reject(self, clarification: str, feedback: str, *, watch: Watcher | None = None) -> Status:
-        """Reject the plan of a clarification with what shall be otherwise; another plan is made.
+        """Reject the plan of a clarification with feedback; another plan is made.
 
         Raises:
             BadInput: There is no feedback, or no plan to reject.
@@ -318,7 +318,7 @@ class Research:
             return await chat.send(text, files=[path, *self._carried(found).values()], watch=watch)
 
     async def branch(self, name: str, at: int | None = None) -> Started:
-        """Copy a conversation up to a message into a new one; what was pending has failed there, nothing is started.
+        """Copy a conversation up to a message into a new one; pending messages fail there, nothing is started.
 
         Args:
             name: A conversation, run or message.
@@ -358,7 +358,7 @@ class Research:
         return Started(run=run, message=run, conversation=session, status="queued")
 
     def _figures(self, found: Reading) -> dict[str, Path]:
-        """Return the files that the tasks of a conversation wrote, under names without folders."""
+        """Return the files written by the tasks of a conversation, under names without folders."""
         folders = FileWorkspaces(self._host.home / "traces")
         wanted = {name for one in found.world["plan"].values() for name in one["artifacts"]}
         paths: dict[str, Path] = {}
@@ -370,19 +370,19 @@ class Research:
         return paths
 
     async def _asked_again(self, name: str, text: str, watch: Watcher | None) -> None:
-        """Give an answer that another question follows."""
+        """Give an answer followed by another question."""
         with suppress(ApprovalNeeded):
             await self.answer(name, text, watch=watch)
 
     async def _require_plan(self, name: str) -> None:
         found = await self._find(name)
         if found.head.agent != CLARIFIER:
-            raise BadInput(f"{name[:80]!r} is no clarification.", fix="begin one with `tea research clarify`.")
+            raise BadInput(f"{name[:80]!r} is not a clarification.", fix="begin one with `tea research clarify`.")
         if all(APPROVE not in one.choices for one in found.questions):
             raise BadInput("No plan waits for a decision.", fix=f"`tea research status {name[:40]}` says what waits.")
 
     async def _approved(self, clarification: str | None, conversation: str | None) -> tuple[dict[str, Any], str | None]:
-        """Return the approved plan of a clarification, and the conversation that it belongs to.
+        """Return the approved plan of a clarification, and its conversation.
 
         Raises:
             BadInput: There is no such clarification, its plan is not approved or was used, or it is of another one.
@@ -391,7 +391,7 @@ class Research:
             return {}, conversation
         found = await self._find(clarification)
         if found.head.agent != CLARIFIER:
-            raise BadInput(f"{clarification[:80]!r} is no clarification.", fix="name one of `tea research clarify`.")
+            raise BadInput(f"{clarification[:80]!r} is not a clarification.", fix="name one of `tea research clarify`.")
         if found.status != "completed":
             fix = f"`tea research answer {found.head.run} ...` goes on with it."
             raise BadInput(f"The plan of {found.head.run} is not approved.", fix=fix)
@@ -417,7 +417,7 @@ class Research:
         )
 
     def _opening(self, before: Reading | None, mode: str | None, approved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a run is started with, from what the conversation knows."""
+        """Return the start of a run, from the knowledge of the conversation."""
         state: Mapping[str, Any] = {} if before is None else before.world
         failures = {} if before is None or before.status != "failed" else _failures(before)
         return {
@@ -437,7 +437,7 @@ class Research:
             return await self._host.create(task, {**carried, **given, NAME: path})
 
     def _carried(self, run: Reading) -> dict[str, Path]:
-        """Return the datasets of a conversation, from the run that used them last."""
+        """Return the datasets of a conversation, from the last run with any."""
         folder = FileWorkspaces(self._host.home / "traces").path(run.head.run)
         names = dict.fromkeys([*run.world.get("datasets", ()), *run.head.inputs])
         paths = {name: folder / name for name in names if name != NAME}
@@ -459,7 +459,7 @@ class Research:
         return [reading(self._tracer, one) for one in found.values()]
 
     def _at(self, found: Reading, at: int | None) -> tuple[Mapping[str, Any], Reading]:
-        """Return the world of a conversation at a message, and the run that had it.
+        """Return the world of a conversation at a message, and its run.
 
         Raises:
             BadInput: There is no such message.
@@ -475,7 +475,7 @@ class Research:
         raise BadInput(f"There is no message {at} to branch at.", fix=f"the conversation has {count} messages.")
 
     async def _find(self, name: str) -> Reading:
-        """Return the run that a name means: that of a run or message, or the newest of a conversation.
+        """Return the run meant by a name: that of a run or message, or the newest of a conversation.
 
         Raises:
             BadInput: None, or several.

@@ -1,4 +1,4 @@
-"""Status: where a research stands, for people and programs."""
+"""Status: the progress of a research, for people and programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PENDING = "pending"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """Where a research stands.
+    """The progress of a research.
 
     Args:
         conversation: Id of the conversation.
@@ -58,7 +58,7 @@ class Status:
 
     @classmethod
     def of(cls, run: Reading, name: str, now: datetime, limits: ResearchSettings) -> Self:
-        """Return where a run stands, or one of its messages.
+        """Return the status of a run, or of one of its messages.
 
         Args:
             run: The run.
@@ -97,7 +97,7 @@ class Status:
 
     @property
     def title(self) -> str:
-        """What the research is about, in a line."""
+        """The subject of the research, in a line."""
         return str(self.state.get("title") or self.state.get("objective") or "")
 
     @property

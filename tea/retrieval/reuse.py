@@ -56,7 +56,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reuse:
-    """What became of one generated tool; runs that made it count for nothing.
+    """The uses of one generated tool; runs of its makers count for nothing.
 
     Args:
         made: The tool.
@@ -78,7 +78,7 @@ class Reuse:
 
     @property
     def net(self) -> float | None:
-        """The share of runs with it that ended well, less the share of those without; None where one is empty."""
+        """The share of runs with it ended well, less the share of those without; None if one is empty."""
         if not self.runs or not self.others:
             return None
         return self.well / self.runs - self.others_well / self.others
@@ -91,20 +91,20 @@ class Reuse:
 
 
 def reuse_of(made: Iterable[Made], runs: Iterable[RunFacts]) -> list[Reuse]:
-    """Return what became of each tool, the most used first."""
+    """Return the uses of each tool, the most used first."""
     known = list(runs)
     found = [_reuse(one, [run for run in known if run.id not in one.runs]) for one in made]
     return sorted(found, key=lambda one: (-one.runs, -one.calls, one.made.name))
 
 
 def run_facts(tracer: Tracer) -> list[RunFacts]:
-    """Return the facts of all ended runs that can be read; it blocks."""
+    """Return the facts of all ended, readable runs; it blocks."""
     found: list[RunFacts] = []
     for run in tracer.runs():
         try:
             if tracer.ended(run):
                 found.append(facts_of(run, tracer.records(run, wanted=RunReader())))
-        except TeaError:  # a damaged journal is no evidence
+        except TeaError:  # a damaged journal is not evidence
             continue
     return found
 

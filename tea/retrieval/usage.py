@@ -122,7 +122,7 @@ class UsageEvidence:
         try:
             ended = self._tracer.ended(run)
             return uses_of(run, self._tracer.records(run, wanted=RunReader())) if ended else None
-        except TeaError:  # it is no evidence, and to this process never will be
+        except TeaError:  # it is not evidence, and to this process never will be
             self._unreadable.add(run)
             return None
 

@@ -51,7 +51,7 @@ class Hosts(Protocol):
     """The operator's code hosts; see `tea.host_service`."""
 
     def of(self, wanted: str) -> JsonObject:
-        """Return the host of a name or address with its key; empty where there is none."""
+        """Return the host of a name or address with its key; empty for an unknown one."""
         ...
 
 

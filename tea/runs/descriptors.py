@@ -13,7 +13,7 @@ from contextvars import ContextVar
 MOST = 65_536  # what the limit is raised to; more would make programs slow that close every number they may have
 EACH = 6  # that a run opens beside its journal and lease, for a moment or for a call
 _HELD = 2  # journal and lease
-_RESERVE = 8  # the part of all that is left to what is no run
+_RESERVE = 8  # the part of all that is left to what is not a run
 _BETWEEN = 32  # admissions without a look
 _LISTS = ("/proc/self/fd", "/dev/fd")
 

@@ -520,7 +520,7 @@ class Executions:
         return Outcome.of(run.id, response, run.accounts.root.total(), self._workspaces.home(run.id))
 
     async def _given_up(self, run: Run, past: History) -> Outcome:
-        """Play a run ended from outside as far as its journal goes, and return that end; its program has another."""
+        """Play a run ended from outside as far as its journal goes, and return its recorded end."""
         try:
             await self._outcome(run, past.task)
         except Diverged:

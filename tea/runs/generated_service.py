@@ -87,7 +87,7 @@ class GeneratedService(Service):
         return (await adopt(library, offer, self._passed.get(same))).to_json()
 
     async def _new(self, request: TakeNewTools) -> JsonValue:
-        """Return what was adopted since; without anything there is no record."""
+        """Return the adoptions since; without any there is no record."""
         if not self._run.gate.due(NEW_TOOLS, lambda: len(self._adopted) > request.seen):
             return []
         return await self.effect(request, "", Inline.READ)

@@ -35,7 +35,7 @@ class HumanInput:
 
         Raises:
             ApprovalNeeded: Nobody is there to answer, or the answer is none of the choices.
-            BadArguments: It is no text that a person could read.
+            BadArguments: It is not text that a person could read.
         """
         if not all(map(is_text, (question, *choices))):
             raise BadArguments("A question to a person, or one of its choices, is not text.", fix="ask in words.")

@@ -158,7 +158,7 @@ class OperatorPolicy:
     def _beyond(self, request: CallRequest, base: Verdict, places: tuple[str, ...]) -> Verdict:
         """Return the decision on a call leaving the workspace."""
         unnamed, sources = self._unnamed(request, places), request.known.sources
-        if not places:  # what it gave itself, after consent, is no reason to ask again
+        if not places:  # what it gave itself, after consent, is not a reason to ask again
             sources = tuple(one for one in sources if one.kind != UNKNOWN or one.what not in request.names)
         does, law = "", "provenance: after untrusted reading a call goes only where a person named its destination"
         if unnamed:
@@ -225,7 +225,7 @@ class OperatorPolicy:
         return any(permits(pattern, place) for pattern in self.settings.destinations)
 
     def _carried(self, request: CallRequest, places: Sequence[str]) -> tuple[str, ...]:
-        """Return the addresses in the words of a call that neither a person nor the operator's list names.
+        """Return the addresses in the words of a call named neither by a person nor by the operator's list.
 
         Where the person of this run named all destinations, they may be told anything.
         """

@@ -150,7 +150,7 @@ class Readings:
                 self._words_of(str(one.ref))
 
     def made(self, ref: str) -> None:
-        """Note a component made by the branch at work: its words carry what was read, and no more."""
+        """Note a component made by the branch at work: its words carry the readings so far, and no more."""
         self._made.add(ref)
         self._provenance.kept(self._gate.path())
 

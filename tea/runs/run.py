@@ -389,7 +389,7 @@ class Run:
             return response
 
     def _attempts(self) -> JsonObject:
-        """Return what the first agent of the run attempts several times; empty for a run of one attempt."""
+        """Return the attempts of the first agent of the run; empty for a run of one attempt."""
         given = self.run_config
         return {"agent": given.worker, "count": given.attempts, "successive": given.successive} if given.worker else {}
 

@@ -80,7 +80,7 @@ class RunServices:
         """Answer an agent, as an effect of the run.
 
         Raises:
-            BadArguments: It is no request that a run serves, or not JSON.
+            BadArguments: It is not a request that a run serves, or not JSON.
         """
         value = await self._service(request).serve(request, agent)
         self._readings.served(request, value)
@@ -95,7 +95,7 @@ class RunServices:
             key: Key of the effect, for a further question inside of one with its number.
 
         Raises:
-            BadArguments: It is no request that a run serves, or not JSON.
+            BadArguments: It is not a request that a run serves, or not JSON.
         """
         service = self._service(request)
         return await service.answer(service.masked(owned(request)), agent, key)

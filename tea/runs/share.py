@@ -48,7 +48,7 @@ async def within_limits(
 
 
 def with_cost(response: Response, account: BudgetAccount) -> Response:
-    """Return the response of an agent with what it used, an error included."""
+    """Return the response of an agent with its cost, an error included."""
     spent = account.total()
     cost: JsonObject = {"steps": spent.steps, "tokens": spent.tokens, "usd": spent.usd}
     return changed(response, value={**(response.value or {}), "cost": cost})

@@ -1,4 +1,4 @@
-"""SkillService: the imported skills, for agents and for the tool that opens one."""
+"""SkillService: the imported skills, for agents and for the tool to open one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SkillRequest: TypeAlias = ListSkills | ReadSkill
 
 
 class SkillService(Service):
-    """The service `skills`: what is not trusted is listed and read too, as nothing of it is executed here."""
+    """The service `skills`: untrusted ones are listed and read too, as nothing of them is executed here."""
 
     async def answer(self, request: SkillRequest, agent: str, key: str) -> JsonValue:
         """Answer inside an effect."""

@@ -22,7 +22,7 @@ _OFFERED = 1_000  # of each run's solutions at most so many are looked at
 
 
 async def offered(deps: RunDeps, task: TaskFile) -> str:
-    """Return which solutions a run is offered: `all`, the `named` ones of its task, or none if empty."""
+    """Return the solutions offered to a run: `all`, the `named` ones of its task, or none if empty."""
     if any(name.startswith(KIND) for name in task.use):
         return "named" if task.fresh else "all"
     if task.fresh or not await deps.libraries["solution"].list():
@@ -53,7 +53,7 @@ def _ranked(found: list[Manifest], query: str) -> list[JsonObject]:
 
 
 def likeness(one: str, other: str) -> float:
-    """Return the share of words that two texts have in common, from 0 to 1.
+    """Return the share of words common to two texts, from 0 to 1.
 
     Examples:
         >>> likeness("What is the rate?", "what IS the weight")

@@ -22,7 +22,7 @@ def read_task(data: bytes) -> TaskFile:
     """Read a task file's bytes, UTF-8 with or without a byte order mark.
 
     Raises:
-        BadTask: They are no task; the error names what is wrong, in one line.
+        BadTask: They are not a task; the error names what is wrong, in one line.
     """
     if len(data) > TASK_LIMIT:
         raise BadTask(f"The task file is larger than {TASK_LIMIT} bytes.", fix="put large data into `files`.")
@@ -42,7 +42,7 @@ def make_task(value: Mapping[str, Any]) -> TaskFile:
     """Return a task from its JSON object.
 
     Raises:
-        BadTask: It is no task.
+        BadTask: It is not a task.
     """
     unknown = [key for key in value if key not in TaskFile.model_fields]
     if unknown:

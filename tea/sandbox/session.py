@@ -142,7 +142,7 @@ class Sandbox(SandboxProcess):
     async def around(
         cls, terms: JsonObject, folder: Path, *, packages: Sequence[Path] = (), limits: Mapping[str, int]
     ) -> Self:
-        """Start a sandbox for a program of our own around a folder, which is all that it sees of this machine's files.
+        """Start a sandbox for a program of our own around a folder, the only files of this machine it sees.
 
         Args:
             terms: What `ctx.parser_terms()` gives.

@@ -1,6 +1,6 @@
 """The check of an agent's source for obstacles to replay: time, chance, input and output, hidden state.
 
-A lint finds honest mistakes; it is no boundary against source that means harm.
+A lint finds honest mistakes; it is not a boundary against source that means harm.
 """
 
 from __future__ import annotations

@@ -134,7 +134,7 @@ def _literal(value: Any, indent: int) -> str:
     """Return a value in Python's syntax, over several lines if it is too long; the same on every Python.
 
     Raises:
-        BadComponent: It is no value that JSON could carry.
+        BadComponent: It is not a value that JSON could carry.
     """
     flat = _flat(value)
     if indent + len(flat) <= _WIDTH or not isinstance(value, Mapping | list | tuple) or not value:

@@ -137,7 +137,7 @@ class DynamicManager:
         checked = known or check_source(text.source, text.files, text.kind, text.requires)
         accept(checked.text)
         found = self._definition(checked, digest, codes)
-        if _digest(checked.text) == digest:  # what was added to a source is no part of its digest
+        if _digest(checked.text) == digest:  # what was added to a source is not part of its digest
             self._kept.keep((checked.binding, checked.order, codes, _read(found)), _COMPILED, digest, there)
         return checked, found
 

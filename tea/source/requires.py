@@ -37,7 +37,7 @@ def distribution_name(requirement: str) -> str:
     """Return the normalised name in a requirement such as `PyYAML>=6`.
 
     Raises:
-        BadComponent: It is no requirement.
+        BadComponent: It is not a requirement.
     """
     found = _REQUIREMENT.match(requirement.strip("_ "))
     if found is None or len(requirement) > 200:

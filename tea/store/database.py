@@ -45,7 +45,7 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
 
     Raises:
         StorageError: It cannot be read or written.
-        Damaged: It is no database, another than the schema says, or leads elsewhere.
+        Damaged: It is not a database, another than the schema says, or leads elsewhere.
     """
     import sqlite3
 
@@ -95,7 +95,7 @@ def _named(objects: set[tuple[str, str, str | None]]) -> str:
 
 
 def _check_files(path: Path) -> None:
-    """Refuse a database with files that lead elsewhere, or that would have SQLite delete another file.
+    """Refuse a database with files elsewhere, or with one to make SQLite delete another file.
 
     Raises:
         Damaged: It is refused.
@@ -115,7 +115,7 @@ def _check_files(path: Path) -> None:
 
 
 def _names_another(journal: Path) -> bool:
-    """Return whether a rollback journal names a journal of several databases, which SQLite would delete."""
+    """Return whether a rollback journal names a journal of several databases, to be deleted by SQLite."""
     # The change that it was for may have ended meanwhile.
     with suppress(FileNotFoundError), journal.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
@@ -181,7 +181,7 @@ def _create(path: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file of derived data, and what SQLite keeps beside it."""
+    """Remove a file of derived data, and SQLite's own files beside it."""
     for one in (path, *(path.with_name(path.name + end) for end in _BESIDE)):
         with suppress(OSError):
             one.unlink()

@@ -81,7 +81,7 @@ class FileEnvironments:
                     path.unlink(missing_ok=True)
 
     def _path(self, session: str, environment: str) -> Path:
-        """Return the file; its name has no part of a session's, which may be as long as a name can be."""
+        """Return the file; its name has no part of a session's, possibly as long as a name can be."""
         name = sha256(f"{environment}/{session}".encode("utf-8", "surrogatepass")).hexdigest()
         return self._root / f"environment-{name}{SUFFIX}"
 

@@ -317,7 +317,7 @@ class _Stream:
         try:
             record = as_json_object(loads(line))
             if record.keys() != {"stream", "key", "event"} or record["stream"] != self._name:
-                raise Refused("it is no event of this stream")
+                raise Refused("it is not an event of this stream")
             event = as_json_object(record["event"])
         except Refused as reason:
             raise damaged(self._path, f"line {len(self._events) + 1}: {reason}") from reason

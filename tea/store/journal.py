@@ -116,7 +116,7 @@ class JournalStore(Protocol):
         ...
 
     def fence(self, run: str) -> None:
-        """Take a run away from the process that holds it: it stops at its next append, and another may resume the run.
+        """Take a run away from its process: it stops at its next append, and another may resume the run.
 
         Raises:
             BadInput: There is no such run.
@@ -322,7 +322,7 @@ class FileJournals:
 
 
 def _is_run(folder: Path) -> bool:
-    """Tell whether a folder is a run's; a link is none, as what is written there would be written elsewhere."""
+    """Tell whether a folder is a run's; a link is none, as writes would go elsewhere."""
     return not folder.is_symlink() and ((folder / JOURNAL).exists() or (folder / LEASE).exists())
 
 

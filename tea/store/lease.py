@@ -124,7 +124,7 @@ class Lease:
 
 
 def fence(path: Path) -> None:
-    """Take a lease away from a holder that hangs: it stops at its next append, and another may hold the lease.
+    """Take a lease away from a hanging holder: it stops at its next append, and another may hold the lease.
 
     The file is replaced by a copy of itself, so the next holder's epoch follows the last.
 

@@ -192,7 +192,7 @@ class FileRegistry:
 
 
 def _within(path: Path) -> Path:
-    """Return the path of a file to be written, of a component with folders that are no links.
+    """Return the path of a file to write, of a component without links among its folders.
 
     Raises:
         Damaged: One is a link, so the file would be written elsewhere.

@@ -99,7 +99,7 @@ def _no_folders(*paths: Path) -> Generator[Finding]:
             yield Finding(problem=storage_error("read", path, problem).problem)
             continue
         if not found:
-            yield Finding(problem=damaged(path, "it is no folder").problem)
+            yield Finding(problem=damaged(path, "it is not a folder").problem)
 
 
 def _leftovers(root: Path, mend: bool) -> Generator[Finding]:

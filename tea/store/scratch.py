@@ -107,7 +107,7 @@ class Scratch:
 
     @contextmanager
     def _entry(self, make: Callable[[Path], int]) -> Generator[tuple[Path, int]]:
-        if self._folder.is_symlink():  # what it leads to is no writer's, and would be swept away
+        if self._folder.is_symlink():  # what it leads to is not a writer's, and would be swept away
             raise NotADirectoryError(errno.ENOTDIR, "it is a link", str(self._folder))
         self._sweep()
         path, descriptor = self._claim(make)

@@ -23,7 +23,7 @@ def claim(path: Path) -> Callable[[], None] | None:
 
     Raises:
         StorageError: It cannot be written.
-        Damaged: It is no regular file.
+        Damaged: It is not a regular file.
     """
     with writing(path):
         make_folders(path.parent, PRIVATE_FOLDER)

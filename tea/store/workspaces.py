@@ -75,7 +75,7 @@ class WorkspaceStore(Protocol):
         """Refuse a workspace leading elsewhere, as its content would differ from its record.
 
         Raises:
-            Damaged: It is no folder of its own.
+            Damaged: It is not a folder of its own.
         """
         ...
 

@@ -85,7 +85,7 @@ def error_in(record: object, ref: str) -> TeaError:
 
 
 def _members(data: object) -> JsonObject:
-    """Return the members of an object of any origin; none if it is no object."""
+    """Return the members of an object of any origin; none if it is not an object."""
     return as_object(cast(object, data)) if isinstance(data, dict) else {}
 
 

@@ -52,7 +52,7 @@ def read_cases(data: Sequence[Any]) -> tuple[Case, ...]:
 
 
 def case_fault(cases: Sequence[Case]) -> str:
-    """Return why cases are no test of a tool, in one line; empty where they are one.
+    """Return the reason why cases cannot test a tool, in one line; empty for good cases.
 
     At least three are wanted, one of them with wrong input, and no tool may pass them without looking at its input: a
     stub with a constant value, or one that gives an argument back.
@@ -71,7 +71,7 @@ def case_fault(cases: Sequence[Case]) -> str:
 
 
 def passing_stub(cases: Sequence[Case]) -> str | None:
-    """Return a stub that passes cases wanting a value, in words; None where each stub fails one of them."""
+    """Return a stub, in words, with which all cases with a value pass; None if each stub fails one of them."""
     for value in (*(one.returns for one in cases), *_STUBS):
         if all(same_value(value, one.returns) for one in cases):
             return _short(value)

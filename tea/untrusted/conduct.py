@@ -1,4 +1,4 @@
-"""Conduct: what the source of a generated tool may not contain; nothing of it is executed.
+"""Conduct: the rules for the source of a generated tool; nothing of it is executed.
 
 The sandbox is the wall. This refuses what no tool for data needs, so that a fault is named before a test can miss it.
 """
@@ -30,7 +30,7 @@ _OS_PARTS = frozenset({"os.path", "os.linesep", "os.sep"})
 
 
 def conduct_fault(source: str, name: str) -> str:
-    """Return what a tool's source does that a generated tool may not, in one line; empty for nothing.
+    """Return the broken rule of a generated tool's source, in one line; empty for none.
 
     Args:
         source: Its main file, which was checked.
@@ -85,7 +85,7 @@ def _attribute_fault(dotted: str) -> str:
 
 
 def _unused(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    """Return which parameter of a function no line of it reads."""
+    """Return an unread parameter of a function."""
     given = function.args
     used = {node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     names = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
@@ -93,7 +93,7 @@ def _unused(function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
 
 
 def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    """Yield what names stand for, as `os.path` for `from os import path`."""
+    """Yield the full names of imported ones, as `os.path` for `from os import path`."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):
@@ -113,7 +113,7 @@ def _imported(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def _dotted(node: ast.Attribute, origins: dict[str, str]) -> str:
-    """Return an attribute with what its name stands for, `os.fork` for `o.fork` after `import os as o`."""
+    """Return an attribute by its full name, `os.fork` for `o.fork` after `import os as o`."""
     parts, at = [node.attr], node.value
     while isinstance(at, ast.Attribute):
         parts.append(at.attr)

@@ -50,7 +50,7 @@ def described(
 def description_of(
     text: SourceText, *, version: str, lineage: Lineage, created: str = "", reason: str = ""
 ) -> JsonObject:
-    """Return the message that has a worker describe a source; see `described`."""
+    """Return the message asking a worker to describe a source; see `described`."""
     return {
         "kind": text.kind,
         "source": text.source,
@@ -96,7 +96,7 @@ def manifest_of(data: object, text: SourceText) -> Manifest:
         text: The source.
 
     Raises:
-        BadComponent: It is no manifest, or one of something else.
+        BadComponent: It is not a manifest, or one of something else.
     """
     try:
         made = Manifest.from_json(as_object(cast(object, data)) if isinstance(data, dict) else {})

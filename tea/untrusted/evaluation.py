@@ -40,7 +40,7 @@ _LARGE_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One stage: whether the tool passed it, and what was seen."""
+    """One stage: whether the tool passed it, and the observation."""
 
     name: StageName
     ok: bool
@@ -70,7 +70,7 @@ class Evaluation:
 
     @property
     def failed(self) -> Stage | None:
-        """The stage that failed, None where none did."""
+        """The failed stage, None without one."""
         return next((one for one in self.stages if not one.ok), None)
 
     def to_json(self) -> JsonObject:
@@ -144,7 +144,7 @@ async def evaluate(
 async def passes(
     source: SourceText, cases: Sequence[Case], sandboxes: Sandboxes, files: Mapping[str, bytes] | None = None
 ) -> bool:
-    """Return whether a known tool passes tests that were made for another.
+    """Return whether a known tool passes tests made for another.
 
     Args:
         source: Its checked source.
@@ -197,7 +197,7 @@ async def _loaded(course: _Course, trial: Trial) -> None:
 
 
 async def _tested(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
-    """Run the tests, and again the other way round: what a tool gives may not depend on the calls before."""
+    """Run the tests, and again in reverse order: a result may not depend on the calls before."""
     first: list[Tried] = []
     for case in cases:
         tried = await trial.call(case.arguments)
@@ -278,7 +278,7 @@ def _says_type(schema: JsonSchema) -> bool:
 
 
 def _outside(parameters: JsonSchema, good: JsonObject) -> list[JsonObject]:
-    """Return arguments that a schema does not allow: a name too many, one too few, values of other types."""
+    """Return arguments outside a schema: a name too many, one too few, values of other types."""
     from tea.components.json_schema import value_faults
 
     required = parameters.get("required", [])
@@ -290,7 +290,7 @@ def _outside(parameters: JsonSchema, good: JsonObject) -> list[JsonObject]:
 
 
 def _large(parameters: JsonSchema, good: JsonObject) -> list[JsonObject]:
-    """Return arguments of ten million characters: in a text, in a list, and under a name that is none."""
+    """Return arguments of ten million characters: in a text, in a list, and under an unknown name."""
     fields: dict[str, Any] = parameters.get("properties", {})
     texts = [name for name, one in fields.items() if "string" in _types(one)]
     lists = [name for name, one in fields.items() if "array" in _types(one)]

@@ -97,12 +97,12 @@ async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
 
 
 def _manager() -> DynamicManager:
-    """Return what executes sources here: any, as the walls are around it."""
+    """Return a manager executing any source here: the walls are around it."""
     return DynamicManager(lambda _: True, _loop)
 
 
 async def _loop(*given: Any, **options: Any) -> Result:
-    """Work like an agent that writes no `run`, loaded with the first of them."""
+    """Work like an agent without a `run` of its own, loaded with the first of them."""
     return await import_module(_LOOP).work(*given, **options)
 
 
@@ -141,7 +141,7 @@ async def _worked(held: _Held, definition: Definition, message: JsonObject, aski
 
 
 async def _tried(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> JsonObject:
-    """Return the outcome of a call, a value or an error, with what it did beside."""
+    """Return the outcome of a call, a value or an error, with its side effects."""
     held.watch = held.watch or Watch()
     executor = definition.operations[message["operation"]].executor
     context = _context(message["context"], WirePort(asking.send), _Flow(asking))

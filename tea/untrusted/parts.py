@@ -16,7 +16,7 @@ _PART = "part"
 
 
 class Packed:
-    """The sender's end: what was said already, by its text."""
+    """The sender's end: the parts sent already, by their text."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}

@@ -60,7 +60,7 @@ _PATH = re.compile(r"0(?:/(?:0|[1-9][0-9]{0,5})){1,16}")
 
 @dataclass(slots=True, kw_only=True)
 class Followed:
-    """The course of one program: each event that it was given, and what it said then.
+    """The course of one program: each event given to it, and its words then.
 
     Args:
         config: The component.
@@ -164,7 +164,7 @@ class Program:
                 raise error_in(record, str(self._config.ref)) if known is None else error_from(known)
 
     async def _led(self, group: Group) -> JsonObject | TeaError:
-        """Give the program one event after the other, and carry out what it says; return its end."""
+        """Give the program one event after the other, and carry out its requests; return its end."""
         events = deque[JsonObject]([self._begin])
         busy = False
         while True:
@@ -224,7 +224,7 @@ class Program:
             self._workers.release(worker, self._course.session, clean=clean)
 
     async def _stepped(self, event: JsonObject) -> JsonValue:
-        """Return what the program says after an event, as it is recorded."""
+        """Return the words of the program after an event, as they are recorded."""
         begun: JsonObject = {}
         if self._worker is None or not self._worker.loaded:
             begun = {"sandbox": (await self._ready()).claims}
@@ -239,7 +239,7 @@ class Program:
             raise CallFailed(problem, fix="say plain data, less deeply nested.") from error
 
     async def _ready(self) -> Worker:
-        """Begin a worker, and bring it to where the program was."""
+        """Begin a worker, and bring it to the program's last position."""
         if self._worker is None:
             self._worker = await self._workers.program(self._config, self._course.session)
         try:
@@ -250,10 +250,10 @@ class Program:
         return self._worker
 
     def _take(self, answer: JsonObject, group: Group) -> JsonObject | None:
-        """Begin all that the program says, and return its end if it has ended.
+        """Begin all requests of the program, and return its end if it has ended.
 
         Raises:
-            BadArguments: It says what is no word of the protocol.
+            BadArguments: It says what is not a word of the protocol.
         """
         self._size += len(json.dumps(answer))
         said = answer.get("said")
@@ -269,7 +269,7 @@ class Program:
         return None if end is None else as_object(cast(object, end))
 
     def _heard(self, said: JsonObject, group: Group) -> None:
-        """Begin what one word of the program asks for."""
+        """Begin one request of the program."""
         match said:
             case {"part": value}:
                 self._parts.take(value)
@@ -365,13 +365,13 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What the program said after an event."""
+    """The words of a program after an event."""
 
     answer: JsonObject
 
 
 async def again(courses: Sequence[Followed]) -> tuple[str, ...]:
-    """Execute programs again with their recorded events, and return a line for each that could not be executed.
+    """Execute programs again with their recorded events, and return a line for each failure to do so.
 
     Raises:
         Diverged: A program says something else than it said then.

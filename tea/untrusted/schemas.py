@@ -45,7 +45,7 @@ def check_result(signature: Signature, value: JsonValue, ref: str) -> None:
 
 
 def check_outcome(value: JsonValue, ref: str) -> None:
-    """Check the result of an agent's task, whatever its own schema says.
+    """Check the result of an agent's task, in addition to its own schema.
 
     Raises:
         CallFailed: It is none, hands the conversation over, or names a report outside of the workspace.

@@ -28,7 +28,7 @@ _OWN = ("enter", "exit")
 
 
 class Program:
-    """A component's program: it goes on with each event, and says what it starts.
+    """A component's program: it goes on with each event, and names the effects to start.
 
     Args:
         work: Makes the program's first branch, once its port and flow are there.
@@ -50,11 +50,11 @@ class Program:
         self.flow = _Flow(self, self._scheduler)
 
     async def begin(self) -> JsonObject:
-        """Take the first steps, and return what was said."""
+        """Take the first steps, and return the requests."""
         return await self._told(None)
 
     async def go_on(self, event: JsonObject) -> JsonObject:
-        """Deliver an event of the host, and return what was said."""
+        """Deliver an event of the host, and return the requests."""
         if self._drive is None or self._drive.done():
             raise InternalError("The program has ended.", fix="begin it again.")
         kind, key = event["event"], event.get("key", "")
@@ -77,7 +77,7 @@ class Program:
 
     def alarm(self, seconds: float, _: Callable[[str], float]) -> Launch:
         """Return a launcher of a timer of the host."""
-        timer(self._scheduler, seconds)  # raises for what is no time
+        timer(self._scheduler, seconds)  # raises for what is not a time
 
         def launch(pending: Pending) -> Callable[[], object]:
             self._said.append({"start": pending.key, "wait": "timeout", "seconds": seconds})
@@ -91,7 +91,7 @@ class Program:
         return cast(JsonObject, event.data)
 
     async def _told(self, event: Entry | None) -> JsonObject:
-        """Step until all branches wait or the program has ended, and return what was said meanwhile."""
+        """Step until all branches wait or the program has ended, and return the requests meanwhile."""
         self._waits = asyncio.get_running_loop().create_future()
         if event is None:
             self._drive = asyncio.create_task(self._scheduler.drive(self._whole(), _GRACE))
@@ -143,7 +143,7 @@ class _Flow:
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
-        timer(self._scheduler, seconds)  # raises for what is no time
+        timer(self._scheduler, seconds)  # raises for what is not a time
         await self._program.outcome({"wait": "sleep", "seconds": seconds})
 
     async def race(self, *work: Coroutine[Any, Any, Any]) -> tuple[int, Any]:
@@ -172,7 +172,7 @@ class _Flow:
 
 
 def _unwritten(_: Entry) -> None:
-    """Write no record: the run's journal holds what the host makes of it."""
+    """Write no record: the run's journal is written by the host."""
 
 
 def _nothing(_: Pending) -> Callable[[], object]:

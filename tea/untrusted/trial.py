@@ -1,4 +1,4 @@
-"""Trial: one tool called in a sandbox of its own, to see what it gives and what it does beside."""
+"""Trial: one tool called in a sandbox of its own, to see its value and its side effects."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CONTEXT = {"run": "", "session": "", "task": "", "agent": "", "locale": "en", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tried:
-    """What came of a call.
+    """The outcome of a call.
 
     Args:
         value: What it gave.
@@ -64,7 +64,7 @@ class Trial:
         self._message: JsonObject = {}
 
     async def describe(self, *, version: str, lineage: Lineage) -> Manifest:
-        """Execute the source, and return what it says of itself.
+        """Execute the source, and return its own description.
 
         Raises:
             TeaError: It cannot be loaded or described.
@@ -85,7 +85,7 @@ class Trial:
         return [as_object(cast(object, one)) for one in listed if isinstance(one, dict)]
 
     async def call(self, arguments: JsonObject, *, seconds: float = SECONDS) -> Tried:
-        """Return what comes of a call, on the way that each call of an untrusted tool takes.
+        """Return the outcome of a call, on the way of each call of an untrusted tool.
 
         Args:
             arguments: By name.

@@ -1,4 +1,4 @@
-"""Watch: what code does beside giving a value, seen by the interpreter's own audit; it runs in a sandbox."""
+"""Watch: the side effects of code, seen by the interpreter's own audit; it runs in a sandbox."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CODE = "<string>"  # the file name of text that is executed; of an example it i
 
 
 class Watch:
-    """A record of what code does while it is watched; an audit hook stays, so one watch serves an interpreter."""
+    """A record of side effects while code is watched; an audit hook stays, so one watch serves an interpreter."""
 
     def __init__(self) -> None:
         self._seen: dict[str, None] | None = None
@@ -47,7 +47,7 @@ class Watch:
 
     @contextmanager
     def watching(self) -> Generator[dict[str, None]]:
-        """Yield what is seen in the body, in words, each once."""
+        """Yield the observed side effects of the body, in words, each once."""
         seen = self._seen = dict[str, None]()
         try:
             yield seen
@@ -58,7 +58,7 @@ class Watch:
         seen = self._seen
         if seen is None or len(seen) >= MOST:
             return
-        self._seen = None  # what is found out here is no deed of the code
+        self._seen = None  # what is found out here is not a deed of the code
         try:
             if words := self._words(event, given):
                 seen[words] = None

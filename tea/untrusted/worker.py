@@ -64,7 +64,7 @@ class Worker:
 
     @property
     def claims(self) -> JsonObject:
-        """The level in force, its enforced claims, and whether a tool that only reads may change its workspace."""
+        """The level in force, its enforced claims, and whether a read-only tool may change its workspace."""
         found = self._sandbox.claimed()
         return {**found, "workspace": "read-only" if found.get("fs") else "writable"} if self._reads else found
 

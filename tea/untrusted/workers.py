@@ -124,7 +124,7 @@ class Workers:
             raise
 
     def release(self, worker: Worker, session: str, *, clean: bool) -> None:
-        """Take back the worker of a program that has ended; it stays warm if it ended well and there is room."""
+        """Take back the worker of an ended program; it stays warm if it ended well and there is room."""
         self._programs -= 1
         if clean and worker.loaded and self._live < MOST:
             self._live += 1

@@ -67,7 +67,7 @@ class HostAccess:
 
     @classmethod
     def from_json(cls, data: JsonObject) -> HostAccess:
-        """Return what `to_json` wrote."""
+        """Return the object written by `to_json`."""
         given = {name: str(data[name]) for name in ("name", *_FIELDS)}
         return cls(host=CodeHost(**given), key=str(data["key"]))
 
@@ -173,7 +173,7 @@ def _checked(host: CodeHost) -> CodeHost:
 
 
 def _is_safe(address: str) -> bool:
-    """Return whether what is sent to an address cannot be read on the way: by https, or on this machine."""
+    """Return whether nobody can read along on the way to an address: by https, or on this machine."""
     target = read_address(address)
     if not isinstance(target, Target) or "?" in target.path:
         return False

@@ -1,4 +1,4 @@
-"""A process with several attempts or a debate that dies by SIGKILL after so many records: HOME MODE RECORDS."""
+"""A process with several attempts or a debate until SIGKILL after so many records: HOME MODE RECORDS."""
 
 import asyncio
 import sys
@@ -14,7 +14,7 @@ from tea.runs.outcome import Outcome
 
 
 def planned(request: Any) -> Any:
-    """Answer by what is known, so that a process that takes the run up says the same."""
+    """Answer by the known facts, so a process resuming the run says the same."""
     return answered("Oslo" if "Attempt 1" in shown(request) else "Rome", 40)
 
 
@@ -25,7 +25,7 @@ def judged(request: Any) -> Any:
 
 @asynccontextmanager
 async def opened(home: Path) -> AsyncIterator[Platform]:
-    """Open a platform with a model that knows no past."""
+    """Open a platform with a model without memory."""
     model = Cast(
         planner=planned,
         judge=judged,

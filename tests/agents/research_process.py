@@ -1,4 +1,4 @@
-"""A process that does research and dies by SIGKILL after so many records: HOME PLAY RECORDS."""
+"""A process doing research until SIGKILL after so many records: HOME PLAY RECORDS."""
 
 import asyncio
 import sys

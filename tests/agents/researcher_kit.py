@@ -1,4 +1,4 @@
-"""A small world for the researcher: loopback pages, an engine that finds them, a corpus, and a model by prompts."""
+"""A small world for the researcher: loopback pages, an engine to find them, a corpus, and a model by prompts."""
 
 import json
 from collections import defaultdict
@@ -70,17 +70,17 @@ def draft(answer: Any, *evidence: int, **more: Any) -> dict[str, Any]:
 
 
 def number_of(request: ModelRequest, words: str) -> int:
-    """Return the number of the source that holds some words, as the model was shown it."""
+    """Return the number of the source with some words, as shown to the model."""
     return next(int(one["number"]) for one in request.variables["material"] if words in f"{one['url']} {one['text']}")
 
 
 def quoting(words: str, says: str = "complete", **more: Any) -> Callable[[ModelRequest], dict[str, Any]]:
-    """Return a verdict whose one claim quotes some words of whatever source holds them."""
+    """Return a verdict whose one claim quotes some words of the source with them."""
     return lambda request: verdict(claim(number_of(request, words), words), says=says, **more)
 
 
 def turns(*replies: Reply) -> Callable[[ModelRequest], Any]:
-    """Return what gives one reply after the other."""
+    """Return a function giving one reply after the other."""
     left = list(replies)
 
     def next_one(request: ModelRequest) -> Any:
@@ -91,7 +91,7 @@ def turns(*replies: Reply) -> Callable[[ModelRequest], Any]:
 
 
 class World:
-    """Pages by path, and what an engine finds for a query; `*` for any other."""
+    """Pages by path, and the engine's results for a query; `*` for any other."""
 
     def __init__(self, site: Site, pages: Mapping[str, Any], found: Mapping[str, list[str]]) -> None:
         self.site, self.found = site, found
@@ -126,7 +126,7 @@ async def world(
     settings: str = "",
     port: int = 0,
 ) -> AsyncIterator[tuple[Platform, World]]:
-    """Open a platform that searches these pages and documents."""
+    """Open a platform to search these pages and documents."""
     folder.mkdir(exist_ok=True)
     site = Site({})
     site.port = port

@@ -33,7 +33,7 @@ WORKFLOW = "A workflow of fixed steps: reckon expressions"
 
 
 class Play:
-    """A home whose model gives the replies of a script."""
+    """A home with a model giving the replies of a script."""
 
     def __init__(self) -> None:
         self.replies: list[Any] = []

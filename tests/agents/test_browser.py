@@ -128,7 +128,7 @@ async def test_a_model_that_sees_is_shown_the_page(site: str, tmp_path: Path, se
 
 
 class Buyer:
-    """A model that opens the shop, clicks its button, and ends."""
+    """A model opening the shop, clicking its button, and ending."""
 
     def __init__(self, site: str) -> None:
         self._site, self._asked = site, 0

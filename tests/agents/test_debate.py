@@ -1,4 +1,4 @@
-"""The debate: who is invited, how relations are followed, rounds, consensus, verdict."""
+"""The debate: invitations, relations, rounds, consensus, verdict."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -42,7 +42,7 @@ def rows(*given: dict[str, Any], queries: Any = (), read: Any = ()) -> dict[str,
 
 
 def all_rows(request: Any) -> dict[str, Any]:
-    """The rows of whatever material is shown."""
+    """The rows of all material shown."""
     known = [(HARROW, "Cape Harrow", 1871, None), (MOLE, "Mole Light", 1902, 12), (HIGH, "Cape Harrow", None, 31)]
     found = [
         row(one["number"], quote, name, year, height)

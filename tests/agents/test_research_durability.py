@@ -1,4 +1,4 @@
-"""Research that is replayed, forked in its middle, killed, or answered by a model that misbehaves."""
+"""Research replayed, forked in its middle, killed, or answered by a misbehaving model."""
 
 import asyncio
 import json

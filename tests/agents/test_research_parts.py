@@ -1,4 +1,4 @@
-"""The parts of the researcher that compare words: quotations, addresses, names, rows and sides of a contradiction."""
+"""The comparing parts of the researcher: quotations, addresses, names, rows and sides of a contradiction."""
 
 import importlib
 import sys

@@ -60,7 +60,7 @@ TASK = "How many a has banana?"
 
 
 class Play:
-    """A home whose model gives the replies of a script by prompt."""
+    """A home with a model giving the replies of a script by prompt."""
 
     def __init__(self) -> None:
         self.replies: dict[str, list[Any]] = {}
@@ -306,6 +306,6 @@ async def test_two_runs_side_by_side_make_one_tool(play: Play) -> None:
 
 
 def _up_to_adoption(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the records that a process has written when it is killed while it registers."""
+    """Return the records of a process killed while it registers."""
     (start,) = [n for n, one in enumerate(kept) if one["kind"] == "start" and one["data"].get("target") == "adopt"]
     return kept[: start + 1]

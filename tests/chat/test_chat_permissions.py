@@ -1,4 +1,4 @@
-"""What agents say in a conversation is not what its person typed."""
+"""Words of agents in a conversation are not those of its person."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""A model on loopback that answers by the role that a conversation names."""
+"""A model on loopback answering by the role named in a conversation."""
 
 import json
 import threading
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def serving(folder: Path, roles: Mapping[str, Any]) -> Iterator[None]:
-    """Make a model the one of a home: it gives the first answer whose words stand in the messages."""
+    """Make a model the one of a home: it gives the first answer with its words in the messages."""
 
     class Roles(BaseHTTPRequestHandler):
         """Answers a chat completion."""

@@ -12,7 +12,7 @@ KEY = "planted-Ij56Kl-token"
 
 
 def settled(tea: Any, place: str, url: str, name: str) -> None:
-    """Write a home that knows a code host, with its key."""
+    """Write a home with a code host, and its key."""
     tea.write("tea.toml", f'[web]\nallow = ["{place}"]\n[hosts.{name}]\nurl = "{url}"\nkey_env = "HOST_KEY"\n')
     tea.write(".env", f"HOST_KEY={KEY}\n").chmod(0o600)
     digest = tea("trust", "--home", "--json").data["digest"]

@@ -1,4 +1,4 @@
-"""The tutorial of learning: every command of it runs, and prints what it says."""
+"""The tutorial of learning: every command of it runs, and prints the lines below it."""
 
 import re
 import shlex
@@ -16,7 +16,7 @@ BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
 def commands() -> list[tuple[str, str]]:
-    """The commands of the tutorial, each with the output that follows it."""
+    """The commands of the tutorial, each with the output below it."""
     text = "".join(BLOCK.findall((EXAMPLES / "learning.md").read_text()))
     return [tuple(one.split("\n", 1)) for one in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]]  # type: ignore[misc]
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 @dataclass(kw_only=True)
 class GitServer:
-    """The settings of a server, and what it was asked.
+    """The settings of a server, and its requests.
 
     Args:
         root: The folder of its bare repositories.
@@ -39,7 +39,7 @@ class GitServer:
         return f"http://{self.place}"
 
     def given(self) -> set[str]:
-        """Return the credentials that came."""
+        """Return the received credentials."""
         words = (one.removeprefix("Basic ") for _, one in self.asked if one)
         return {base64.b64decode(one).decode() for one in words}
 

@@ -25,7 +25,7 @@ class GitHubSite(Site):
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was asked and changed."""
+        """Forget all requests and changes."""
         self.asked.clear()
         self.odd: list[Page] = []
         self.issues: dict[int, dict[str, Any]] = {}

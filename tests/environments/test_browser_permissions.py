@@ -1,4 +1,4 @@
-"""What may be sent to a page: the destination of the browser is the origin in front."""
+"""Permissions of the browser: its destination is the origin in front."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LANDED = f"{FORM}<script>fetch('/landed')</script>"
 
 
 class Shop(BaseHTTPRequestHandler):
-    """A site with pages by path; `go` lets a page move on, `seen` tells that one has its page."""
+    """A site with pages by path; `go` lets a page move on, `seen` tells of an arrived page."""
 
     pages: ClassVar[dict[str, str]] = {}
     go: ClassVar[threading.Event]

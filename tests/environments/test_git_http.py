@@ -51,7 +51,7 @@ def server(bare: Path) -> Iterator[GitServer]:
 
 
 def home_of(tmp_path: Path, server: GitServer, *, token: str = TOKEN, more: str = "") -> Path:
-    """Make a home that knows the server, with its key in `.env`."""
+    """Make a home with the server as a host, and its key in `.env`."""
     home = tmp_path / "home"
     home.mkdir()
     host = f'[hosts.work]\nurl = "{server.url}"\nuser = "ada"\nkey_env = "WORK_KEY"\n'

@@ -1,4 +1,4 @@
-"""Counterfactuals: the cause of a failure, seen in failed runs that are carried out with one variable changed."""
+"""Counterfactuals: the cause of a failure, seen in failed runs carried out with one variable changed."""
 
 import json
 
@@ -56,7 +56,7 @@ async def test_a_planted_cause_is_confirmed_by_a_run_without_it(name: str, how: 
 
 
 class Misled(ObedientModel):
-    """A reflection that blames something else first, until a counterfactual shows otherwise."""
+    """A reflection blaming something else first, until a counterfactual shows otherwise."""
 
     def _reflected(self, text: str, config: ModelConfig, used: Usage) -> ModelResponse:
         if "It is not the cause" in text:

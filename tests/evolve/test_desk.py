@@ -41,7 +41,7 @@ def decisions(tea: Platform) -> list[Mapping[str, Any]]:
 
 
 def diagnosed(tea: Platform) -> Mapping[str, Any]:
-    """The diagnosis of the one proposal that was tested, as the lineage holds it."""
+    """The diagnosis of the one tested proposal, as kept in the lineage."""
     [path] = (tea.home / "traces" / "evolution" / "ledgers").glob("*.jsonl")
     [tested] = [one["proposal"]["diagnosis"] for one in read_ledger(path) if one["what"] == "test"]
     return tested

@@ -1,4 +1,4 @@
-"""TextGrad and GEPA: proposals from worker processes, whose questions are runs and who see training tasks alone."""
+"""TextGrad and GEPA: proposals from worker processes, with questions as runs and training tasks alone."""
 
 import sys
 from collections.abc import AsyncIterator

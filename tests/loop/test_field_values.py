@@ -1,4 +1,4 @@
-"""The values of fields: which are open, and the best object to be made of what is known."""
+"""The values of fields: open ones, and the best object made of the known ones."""
 
 from random import Random
 from typing import Any

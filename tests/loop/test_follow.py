@@ -1,4 +1,4 @@
-"""Workflows of fixed steps: what a step is given, and what ends them."""
+"""Workflows of fixed steps: the input of a step, and their end."""
 
 from collections.abc import AsyncIterator
 from typing import Any

@@ -169,7 +169,7 @@ async def test_an_error_in_the_place_of_an_answer_is_told_in_its_words(dialect: 
 
 
 @pytest.mark.parametrize(
-    ("chunks", "words"), [([b"<html>Welcome</html>\n\n"], "what came back is no answer"), ([], "nothing came back")]
+    ("chunks", "words"), [([b"<html>Welcome</html>\n\n"], "what came back is not an answer"), ([], "nothing came back")]
 )
 async def test_what_is_no_stream_is_said_to_be_none(dialect: Dialect, chunks: list[bytes], words: str) -> None:
     page = Reply(headers={"content-type": "text/html"}, chunks=chunks)

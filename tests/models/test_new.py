@@ -1,4 +1,4 @@
-"""`tea new` with a model behind the wire: what it prints, and what `tea tools usage` counts afterwards."""
+"""`tea new` with a model behind the wire: its output, and the counts of `tea tools usage` afterwards."""
 
 import json
 from pathlib import Path
@@ -54,7 +54,7 @@ STAGES = {
 
 
 def answer(question: Question) -> Say:
-    """A model that makes the tool, and later calls it once in a run."""
+    """A model making the tool, and later calling it once in a run."""
     for words, value in STAGES.items():
         if words in question.words:
             return Say(text=json.dumps(value, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""The addresses within words: everything that a program makes a link of, or a person pays to."""
+"""The addresses within words: everything programs make a link of, or a person pays to."""
 
 import pytest
 from hypothesis import given

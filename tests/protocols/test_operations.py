@@ -139,7 +139,7 @@ async def test_texts_to_set_are_texts_by_name(case: Case, house: House, odd: Any
     await house.register()
     before = house.files()
     for values in ({piece(case): odd}, {3: "text"}, odd):
-        with pytest.raises(BadInput, match="no texts by name"):
+        with pytest.raises(BadInput, match="not texts by name"):
             await house.door.setvars("greeter", values)
     assert house.files() == before
 

@@ -1,4 +1,4 @@
-"""A platform on which a scripted model plays every role of a research."""
+"""A platform with a scripted model for every role of a research."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -27,7 +27,7 @@ class Lab:
         self.roles.requests.clear()
 
     async def run(self, mode: str = "steering", text: str = "Why do cities grow?", **options: Any) -> Status:
-        """Research to the end, and see that a replay gives the same."""
+        """Research to the end, and see an identical replay."""
         status = await self.tea.research.run(text, mode=mode, **options)
         assert (await self.tea.replay(status.run)).ok == (status.status == "completed")
         return status

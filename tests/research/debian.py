@@ -42,7 +42,7 @@ def means() -> dict[str, float]:
 
 
 def analyzed(request: Any, count: int) -> Any:
-    """Compute with code, and answer with what it printed."""
+    """Compute with code, and answer with its output."""
     said = str(request.messages)
     if "STDOUT" not in said:
         calls = [{"name": "shell_python", "arguments": {"code": MEANS}}]
@@ -81,7 +81,7 @@ def answered(request: Any, count: int) -> Any:
 
 
 def further(request: Any, count: int) -> Any:
-    """Suggest a second question after the first level, so that any process suggests the same."""
+    """Suggest a second question after the first level, the same in any process."""
     levels = {int(one["id"].split("-")[1]) for one in request.variables["tasks"]}
     return {"objective": "", "tasks": [literature(QUESTIONS[1])] if levels == {0} else []}
 
@@ -104,7 +104,7 @@ def discovered(request: Any, count: int) -> Any:
 
 
 def steady() -> Roles:
-    """Return a model whose answers depend on the question alone."""
+    """Return a model with answers by the question alone."""
     tasks = [literature(QUESTIONS[0]), analysis("Mean body mass by species?", "penguins.csv")]
     return Roles(
         plan_initial={"objective": "", "tasks": tasks},
@@ -126,7 +126,7 @@ def platform_at(home: Path, state: Path) -> Platform:
 
 
 async def research(home: Path, state: Path, mode: str, session: str, known: Sequence[str]) -> None:
-    """Start a research or take it up, and die as soon as a phase has begun that is none of the known ones."""
+    """Start or resume a research, and die at the begin of a phase not among the known ones."""
 
     def watch(event: Any) -> None:
         told = event.kind == "note" and event.data["kind"] == "research"

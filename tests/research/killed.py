@@ -1,4 +1,4 @@
-"""A program that researches and dies by SIGKILL in a phase; `python killed.py HOME STATE PHASE TIMES [VERDICT]`."""
+"""A program doing research until SIGKILL in a phase; `python killed.py HOME STATE PHASE TIMES`."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ SESSION = "killed"
 
 
 def steady(verdict: Any = None) -> Roles:
-    """Return a model whose answers depend on the question alone, so that any process gets the same.
+    """Return a model whose answers depend on the question alone, so any process gets the same.
 
     `verdict` is its answer to the question whether to go on.
     """

@@ -1,4 +1,4 @@
-"""A scripted world for research: a model that plays each role by rule, and a stand-in for the researcher."""
+"""A scripted world for research: a model for each role by rule, and a stand-in for the researcher."""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
@@ -37,7 +37,7 @@ def analysis(objective: str = "Count the cities.", *datasets: str) -> dict[str, 
 
 
 class Roles:
-    """A model that answers each prompt by its role; `plays` replaces answers, as values or functions of a count."""
+    """A model answering each prompt by its role; `plays` replaces answers, as values or functions of a count."""
 
     def __init__(self, **plays: Any) -> None:
         self.plays = plays

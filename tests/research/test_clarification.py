@@ -14,7 +14,7 @@ DONE = {"objective": "", "tasks": []}
 
 
 async def waits(work: Any) -> str:
-    """The question that a run waits with."""
+    """The open question of a run."""
     with pytest.raises(ApprovalNeeded) as asked:
         await work
     return asked.value.problem
@@ -35,7 +35,7 @@ async def test_questions_are_followed_by_a_plan_that_is_rejected_and_approved(
         await research.start("Why?", clarification=begun.run)
     assert "Which cities?" in await waits(research.answer(begun.run, "2000 to 2020"))
     assert "Plan: The refined question" in await waits(research.answer(begun.run, "All."))
-    with pytest.raises(BadInput, match="is no answer here"):
+    with pytest.raises(BadInput, match="is not an answer here"):
         await research.answer(begun.run, "perhaps")
     with pytest.raises(BadInput, match="needs feedback"):
         await research.reject(begun.run, "  ")
@@ -57,9 +57,9 @@ async def test_an_unknown_clarification_or_one_of_something_else_is_refused(lab:
     status = await lab.run()
     with pytest.raises(BadInput, match="There is no research"):
         await lab.tea.research.start("Why?", clarification="nowhere")
-    with pytest.raises(BadInput, match="is no clarification"):
+    with pytest.raises(BadInput, match="is not a clarification"):
         await lab.tea.research.start("Why?", clarification=status.run)
-    with pytest.raises(BadInput, match="is no clarification"):
+    with pytest.raises(BadInput, match="is not a clarification"):
         await lab.tea.research.approve(status.run)
 
 

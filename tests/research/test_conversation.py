@@ -1,4 +1,4 @@
-"""Conversations: what persists, one run at a time, stale runs, failures, branches, quick questions."""
+"""Conversations: lasting state, one run at a time, stale runs, failures, branches, quick questions."""
 
 import asyncio
 import json
@@ -26,7 +26,7 @@ DONE = {"objective": "", "tasks": []}
 
 
 def only(count: int) -> Any:
-    """Return a plan that suggests something so many times, and then nothing."""
+    """Return a plan with a suggestion so many times, and then without."""
     return lambda request, number: (
         {"objective": "", "tasks": [literature(f"Question {number}")]} if number <= count else DONE
     )

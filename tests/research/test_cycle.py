@@ -19,14 +19,14 @@ TRIGGERS = (
 
 
 def only(count: int) -> Any:
-    """Return a plan that suggests something so many times, and then nothing."""
+    """Return a plan with a suggestion so many times, and then without."""
     return lambda request, number: {
         "objective": f"Next {number}", "tasks": [literature(f"Question {number}")] if number <= count else []
     }  # fmt: skip
 
 
 def changes(lab: Any, run: str) -> list[tuple[str, dict[str, Any]]]:
-    """The changes of the world in a run: which action, and which fields it set."""
+    """The changes of the world in a run: the action, and its fields."""
     targets: dict[str, str] = {}
     found = []
     for one in lab.tea.tracer.records(run):
@@ -226,7 +226,7 @@ async def test_a_verdict_that_cannot_be_read_stops_and_the_person_decides(lab: A
     assert "Reply 2" in waiting.reply["text"]
     assert not waiting.reply["final"]  # it is read before it is decided
     assert waiting.questions[0].choices == ("continue", "stop")
-    with pytest.raises(BadInput, match="is no answer here"):
+    with pytest.raises(BadInput, match="is not an answer here"):
         await research.answer(started.run, "perhaps")
     ended = await research.answer(started.run, "stop")
     decision = ended.state["decision"]

@@ -1,4 +1,4 @@
-"""The description of datasets that nobody reads as text: pictures and PDF files, seen or read by parsers."""
+"""The description of datasets other than texts: pictures and PDF files, seen or read by parsers."""
 
 import shutil
 from pathlib import Path

@@ -25,7 +25,7 @@ ITERATIONS = {"steering": 1, "semi": 2, "full": 2}
 
 
 def died_in(home: Path, state: Path, mode: str, session: str, known: Sequence[str]) -> str:
-    """The next phase in which a process at the research was killed, empty for one that came to the end."""
+    """The next phase with a killed process, empty for one at its end."""
     program = Path(__file__).with_name("debian.py")
     line = [sys.executable, str(program), str(home), str(state), mode, session, *known]
     done = subprocess.run(line, capture_output=True, text=True, check=False)

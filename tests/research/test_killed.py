@@ -1,4 +1,4 @@
-"""A research whose process is killed: another process takes it up and comes to the same end."""
+"""A research with a killed process: another process resumes it and comes to the same end."""
 
 import subprocess
 import sys
@@ -32,14 +32,14 @@ def killed_in(folder: Path, phase: str, times: int, *verdict: str) -> None:
 
 
 def without_stamps(value: Any) -> Any:
-    """A state without what differs from run to run: times and ids."""
+    """A state without times and ids, different from run to run."""
     if isinstance(value, Mapping):
         return {name: without_stamps(one) for name, one in value.items() if name not in STAMPS}
     return [without_stamps(one) for one in value] if isinstance(value, list) else value
 
 
 async def taken_up(folder: Path) -> Any:
-    """The state after another process has taken the killed run up, which it also replays."""
+    """The state after another process has resumed and replayed the killed run."""
     async with platform_at(folder) as tea:
         before = await tea.research.status(SESSION)
         assert before.status in ("interrupted", "queued")

@@ -1,4 +1,4 @@
-"""The paper of a research: words as data, figures, and a bibliography of what was read."""
+"""The paper of a research: words as data, figures, and a bibliography of read sources."""
 
 import json
 import struct
@@ -28,7 +28,7 @@ def text_of(pdf: Path) -> str:
 
 
 def drawn(count: int) -> Any:
-    """An analyzer that draws a picture and then answers, with one source that it read and one it did not."""
+    """An analyzer drawing a picture and then answering, with one source read and one not."""
     code = f"import os; os.makedirs('ana-0-1', exist_ok=True); open('ana-0-1/plot.svg', 'w').write({PLOT!r})"
     evidence = [
         {"source": "cities.csv", "quote": "Oslo"},
@@ -100,7 +100,7 @@ async def test_a_citation_without_a_reference_is_refused(lab: Any) -> None:
 
 
 def picture(side: int) -> bytes:
-    """A picture of a few bytes that takes gigabytes of memory."""
+    """A picture of a few bytes with gigabytes of pixels."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

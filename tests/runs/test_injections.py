@@ -1,4 +1,4 @@
-"""Injected words move nothing, wherever they stand: an agent that does all it is told meets the default policy."""
+"""Injected words move nothing, wherever they stand: an all-obeying agent meets the default policy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGES = {
 
 
 async def waits(tea: Platform, task: str, **options: Any) -> str:
-    """Return the question that a run waits with: nothing was sent."""
+    """Return the open question of a run: nothing was sent."""
     with pytest.raises(ApprovalNeeded):
         await tea.run(task, **options)
     (question,) = (await tea.inbox("last")).questions
@@ -290,7 +290,7 @@ class Looks(Agent):
 
 
 async def helped(folder: Path, tea: Platform) -> None:
-    """Load a tool that nobody here trusts, saved elsewhere."""
+    """Load an untrusted tool, saved elsewhere."""
     async with Platform(folder / "theirs", state=folder / "their_state") as theirs:
         await theirs.tcp.register(HELPER)
         await theirs.libraries["tool"].save(folder / "helper.json")

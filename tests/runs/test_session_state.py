@@ -1,4 +1,4 @@
-"""What environments that recover by snapshots keep in a session, from process to process."""
+"""Lasting state of environments with snapshots: in a session, from process to process."""
 
 import asyncio
 import json
@@ -82,7 +82,7 @@ import os
 
 @asynccontextmanager
 async def process(folder: Path) -> AsyncIterator[Platform]:
-    """A platform that shares nothing with another but the home, as in a process of its own."""
+    """A platform sharing nothing with another but the home, as in a process of its own."""
     async with Platform(folder / "home", policy=AllowTrusted(), state=folder / "state") as made:
         yield made
 

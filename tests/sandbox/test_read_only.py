@@ -1,4 +1,4 @@
-"""A sandbox whose workspace stays as it is."""
+"""A sandbox with an unchangeable workspace."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Test databases that came with a folder from elsewhere: none leads elsewhere, computes without end, or deletes."""
+"""Databases from a foreign folder: none leads elsewhere, computes without end, or deletes."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ async def test_a_document_of_the_corpus_is_read_whole_by_the_address_of_a_search
         rest = (await tea.tcp.invoke("fetch_page", {"url": url, "find": "Berth 399"})).unwrap()
         assert any("Berth 399 costs 2793 crowns" in one["text"] for one in rest["excerpts"])
         for other in (f"file://{tmp_path}/secret.md", f"file://{docs}/../../etc/passwd"):
-            with pytest.raises(TeaError, match="no document of the operator's corpus") as refused:
+            with pytest.raises(TeaError, match="not a document of the operator's corpus") as refused:
                 (await tea.tcp.invoke("fetch_page", {"url": other})).unwrap()
             assert "read_file" in refused.value.fix
 
@@ -47,7 +47,7 @@ async def test_an_agent_opens_what_its_search_found_without_asking_anybody(tmp_p
         outcome, model = await stage.play(search, opening, other, step(done("7 crowns")), task=task)
         _, opened, refused = (one["calls"][0] for one in observations(model.requests[3]))
         assert "The harbour opens at six." in opened["value"]["text"]
-        assert "no document of the operator's corpus" in refused["error"]["problem"]
+        assert "not a document of the operator's corpus" in refused["error"]["problem"]
         assert (outcome.ok, outcome.answer) == (True, "7 crowns")
         assert (await stage.tea.replay(outcome.run)).answer == "7 crowns"
 

@@ -20,7 +20,7 @@ HEARD = {
 
 
 def made(folder: Path, name: str, *streams: str) -> Path:
-    """Write a second of a tone, with pictures where they are asked for."""
+    """Write a second of a tone, with pictures if wanted."""
     inputs = [word for one in ("sine=d=1", *streams) for word in ("-f", "lavfi", "-i", one)]
     subprocess.run(["ffmpeg", "-v", "error", *inputs, str(folder / name)], check=True)
     return folder / name

@@ -132,7 +132,7 @@ async def tea(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platfor
 
 
 class Model(ScriptedModel):
-    """A model with the replies of the test that uses it."""
+    """A model with the replies of the current test."""
 
     def __init__(self) -> None:
         super().__init__([])

@@ -1,4 +1,4 @@
-"""Programs with a scope of their own that attack what is around them, with the source of tea at hand."""
+"""Programs with a scope of their own attacking their surroundings, with the source of tea at hand."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What a program in a worker may say, and what becomes of it if it says anything else."""
+"""The allowed requests of a program in a worker, and the end of one with any other request."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -91,7 +91,7 @@ async def tea(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platfor
 
 
 async def said(tea: Platform, *answers: Any, **options: Any) -> tuple[Outcome, FakeWorker]:
-    """Run the agent with a worker that gives these answers."""
+    """Run the agent with a worker giving these answers."""
     made: list[FakeWorker] = []
 
     async def program(*_: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What a server gave, as lines of Markdown: its type told by its content, and not by its name or header alone."""
+"""A server's reply, as lines of Markdown: its type told by its content, and not by its name or header alone."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _TEXTS = frozenset(("text", "html", "xml", "json", "jsonl", "ipynb", "eml", "csv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What is read of a page at most: pages of a PDF file, and characters."""
+    """The most to read of a page: pages of a PDF file, and characters."""
 
     pages: int
     characters: int
@@ -67,7 +67,7 @@ async def convert(
         truncated: Whether the body went on.
 
     Raises:
-        ToolError: It is no page, text or PDF file, or holds no text.
+        ToolError: It is not a page, text or PDF file, or holds no text.
     """
     content_type = headers.get("content-type", "")
     kind = _kind(body, content_type, url)
@@ -132,7 +132,7 @@ def _kind(body: bytes, content_type: str, url: str) -> str:
 
 
 def _is_text(body: bytes, content_type: str) -> bool:
-    """Tell whether bytes that look like none are a text, as their server says."""
+    """Tell whether bytes unlike text are a text, as their server says."""
     head = body[:_LOOKED_AT]
     if b"\0" in head:
         return "utf-16" in content_type.lower()

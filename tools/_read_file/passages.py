@@ -59,7 +59,7 @@ def best_passages(lines: list[str], question: str, most: int = 8) -> tuple[list[
 
 
 def _groups(units: Sequence[Sentence], found: Sequence[int]) -> list[list[int]]:
-    """Return found sentences, each with the next ones that share or continue its lines, in the order of the text."""
+    """Return found sentences, each with the next ones sharing or continuing its lines, in the order of the text."""
     groups: list[list[int]] = []
     for number in found:
         last = groups[-1] if groups else []

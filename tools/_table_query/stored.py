@@ -124,7 +124,7 @@ def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable
 
 
 def stored_as(target: Path, file: str, name: str, source: Callable[[], Source | None]) -> StoredTable | None:
-    """Return the table kept in a file, made from a source where it is not there; None without rows.
+    """Return the table kept in a file, made from a source if missing; None without rows.
 
     Args:
         target: The file, in the folder given by `keeping`.

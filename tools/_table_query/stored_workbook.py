@@ -28,7 +28,7 @@ def stored_sheets(path: Path, file: str, folder: Path | None) -> list[StoredTabl
         folder: Where copies are kept for all runs; None for a folder of the system's temporary files.
 
     Raises:
-        ToolError: It is too large, is no workbook, holds no table, or cannot be kept.
+        ToolError: It is too large, is not a workbook, holds no table, or cannot be kept.
     """
     with keeping(path, file, folder) as (kept, digest):
         titles = kept / f"{digest}.sheets"
@@ -46,7 +46,7 @@ def stored_sheets(path: Path, file: str, folder: Path | None) -> list[StoredTabl
 
 
 def _known(titles: Path, kept: Path, digest: str, file: str) -> list[StoredTable] | None:
-    """Return the tables as they were kept, None where one is not there any more."""
+    """Return the kept tables, None if one is missing."""
     try:
         told: Any = json.loads(titles.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -65,7 +65,7 @@ def _made(book: Workbook, number: int, title: str, kept: Path, digest: str, file
 
 @contextmanager
 def _spooled(book: Workbook, title: str, path: Path, file: str) -> Generator[Source | None]:
-    """Yield a sheet as a delimited file, read twice in a fraction of the time that the sheet takes."""
+    """Yield a sheet as a delimited file, read twice in a fraction of the sheet's time."""
     spool = _Spool(file)
     try:
         with path.open("w", encoding="utf-8", newline="") as writing:
@@ -76,7 +76,7 @@ def _spooled(book: Workbook, title: str, path: Path, file: str) -> Generator[Sou
 
 
 class _Spool:
-    """The rows of a sheet on their way into a file, and what is to be known of them."""
+    """The rows of a sheet on their way into a file, and the facts about them."""
 
     def __init__(self, file: str) -> None:
         self._file = file

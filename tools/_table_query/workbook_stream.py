@@ -32,7 +32,7 @@ Take = Callable[[list[str]], None]
 
 
 def is_large(path: Path) -> bool:
-    """Tell whether a workbook unpacks to more than is held in memory; what is none does not."""
+    """Tell whether a workbook unpacks to more than memory may hold; any other file does not."""
     try:
         with zipfile.ZipFile(path) as archive:
             return sum(part.file_size for part in archive.infolist() if part.filename.endswith(".xml")) >= LARGE
@@ -41,14 +41,14 @@ def is_large(path: Path) -> bool:
 
 
 class Workbook:
-    """A workbook whose sheets are read one after another, each once.
+    """A workbook with its sheets read one after another, each once.
 
     Args:
         path: The file.
         file: What its user calls it.
 
     Raises:
-        ToolError: It unpacks to too much, or is no workbook.
+        ToolError: It unpacks to too much, or is not a workbook.
     """
 
     def __init__(self, path: Path, file: str) -> None:
@@ -101,7 +101,7 @@ def _check_parts(archive: zipfile.ZipFile, file: str) -> None:
 
 
 def _outline(path: Path, file: str) -> "_Outline":
-    """Return what openpyxl knows of a workbook before any sheet is opened: it looks through whole sheets for a size."""
+    """Return openpyxl's outline of a workbook before any sheet is opened: it looks through whole sheets for a size."""
     excel: Any = import_module("openpyxl.reader.excel")
     reader = excel.ExcelReader(path, read_only=True, data_only=True)
     reader.read_manifest()

@@ -83,7 +83,7 @@ def _take(folder: Path, workspace: Path, pdf: str, sources: dict[str, bytes]) ->
     """Take the PDF, as foreign as the words and pictures in it, and write it beside its sources.
 
     Raises:
-        ToolError: It is no file, or too large.
+        ToolError: It is not a file, or too large.
     """
     with RootedFolder(folder) as made, RootedFolder(workspace) as target:
         status = made.status(pdf)

@@ -1,1 +1,1 @@
-"""Inside: what runs in the worker process of an optimiser library; it needs the standard library and that library."""
+"""Inside: the worker process of an optimiser library; it needs the standard library and that library."""

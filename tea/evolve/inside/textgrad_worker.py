@@ -18,7 +18,7 @@ functions: Any = import_module("textgrad.autograd.string_based_ops")
 
 
 class HostEngine(base.EngineLM):
-    """An engine asking the host, so that each question is recorded there."""
+    """An engine asking the host, so each question is recorded there."""
 
     model_string = "tea"
 

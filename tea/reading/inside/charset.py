@@ -67,7 +67,7 @@ def _codec(name: str) -> str:
         return ""
     try:
         "".encode(known)
-    except LookupError:  # it is no encoding of texts, as base64
+    except LookupError:  # it is not an encoding of texts, as base64
         return ""
     return _MEANT.get(known, known)
 

@@ -4,14 +4,14 @@ import re
 from typing import Any, cast
 from urllib.parse import urljoin
 
-# What is never read: it is no text, asks for input, or is not shown to a person.
+# What is never read: it is not text, asks for input, or is not shown to a person.
 _NEVER = (
     "script", "style", "noscript", "template", "svg", "canvas", "iframe", "object", "embed", "button", "input",
     "select", "textarea", "datalist", "dialog", "audio", "video", "map",
 )  # fmt: skip
 _ROLES = "navigation banner contentinfo search dialog alertdialog menu toolbar"
 _AROUND_ROLES = frozenset(_ROLES.split())
-# Names of what is no content wherever it stands, and of what is none where it consists of links.
+# Names of what is not content wherever it stands, and of what is none where it consists of links.
 _AROUND_NAMES = re.compile(
     r"(?:^|[-_ ])(?:cookies?|consent|gdpr|breadcrumbs?|share|sharing|social|newsletter|advert(?:isement)?|ads?"
     r"|sponsored|popup|modal|overlay|skip-?(?:link|to)|headerlink|mw-editsection|sr-only|visually-hidden)(?:$|[-_ ])",
@@ -86,7 +86,7 @@ def markdown_and_links(tree: Any, url: str) -> tuple[str, list[str]]:
 
 
 def _links(root: Any) -> dict[str, str]:
-    """Return the addresses linked by what is shown of a page, without fragments, and the words of each."""
+    """Return the addresses linked by the visible part of a page, without fragments, and the words of each."""
     found = dict[str, str]()
     for link in root.iter("a"):
         target = str(link.get("href") or "").partition("#")[0]
@@ -96,7 +96,7 @@ def _links(root: Any) -> dict[str, str]:
 
 
 def _words_of_link(link: Any) -> str:
-    """Return what a link says, empty for one of a notice, an advertisement or a place to share the page."""
+    """Return the words of a link, empty for one of a notice, an advertisement or a place to share the page."""
     if any(_AROUND_NAMES.search(_names_of(one)) for one in (link, *link.iterancestors())):
         return ""
     said = link.text_content().strip() or link.get("title") or link.get("aria-label") or ""
@@ -120,7 +120,7 @@ def _shown(tree: Any, url: str) -> Any:
 
 
 def _content(root: Any) -> tuple[str, Any]:
-    """Return the main content of a page, as Markdown and as an element; what stands around it is dropped."""
+    """Return the main content of a page, as Markdown and as an element; everything around it is dropped."""
     sizes = _sizes(root)
     main = _main(root, sizes)
     _drop(main, [one for one in main.iter() if one is not main and _is_around(one, root, sizes)])
@@ -155,7 +155,7 @@ def _absolute(tree: Any, url: str) -> None:
 
 
 def _joined(base: str, link: str) -> str:
-    """Return the destination of a link, empty if it is no address."""
+    """Return the destination of a link, empty if it is not an address."""
     try:
         return urljoin(base, link.strip())
     except ValueError:

@@ -112,7 +112,7 @@ def _matches(order: Mapping[str, Any]) -> dict[str, Any]:
     """Return the lines matching a regular expression.
 
     Raises:
-        Unreadable: It is no expression.
+        Unreadable: It is not an expression.
     """
     try:
         pattern = re.compile(str(order["pattern"]), re.IGNORECASE if order["ignore_case"] else 0)

@@ -141,7 +141,7 @@ def parse_notebook(order: Order) -> Parsed:
     """Return the cells of a notebook with their outputs, each under a mark with its number.
 
     Raises:
-        Unreadable: It is no notebook.
+        Unreadable: It is not a notebook.
     """
     try:
         book: Any = json.loads(order.path.read_bytes())

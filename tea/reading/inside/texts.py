@@ -37,7 +37,7 @@ def _json(found: Parsed) -> None:
     try:
         value: Any = json.loads(found.text)
     except (ValueError, RecursionError) as error:
-        found.notes.append(f"It is no valid JSON: {error}.")
+        found.notes.append(f"It is not valid JSON: {error}.")
         return
     if max(map(len, found.text.splitlines()), default=0) > _ONE_LINE:
         found.text = json.dumps(value, indent=2, ensure_ascii=False)
@@ -48,7 +48,7 @@ def _xml(found: Parsed) -> None:
     try:
         tree = parsed_xml(found.text.encode("utf-8", "replace"), blanks=False)
     except Unreadable as error:
-        found.notes.append(f"It is no valid XML: it {error.problem}.")
+        found.notes.append(f"It is not valid XML: it {error.problem}.")
         return
     if tree.getroottree().docinfo.internalDTD is not None:
         found.notes.append("It declares entities; none was resolved.")
@@ -64,4 +64,4 @@ def _yaml(found: Parsed) -> None:
         parse: Any = cast(Any, yaml).parse  # events alone: what aliases multiply is never made
         deque(parse(found.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)), maxlen=0)
     except yaml.YAMLError as error:
-        found.notes.append(f"It is no valid YAML: {' '.join(str(error).split())}."[:300])
+        found.notes.append(f"It is not valid YAML: {' '.join(str(error).split())}."[:300])

@@ -48,7 +48,7 @@ def destination(document: Mapping[str, Any]) -> Destination | None:
         document: As for `embedder_of`.
 
     Raises:
-        BadInput: It is no embedder.
+        BadInput: It is not an embedder.
     """
     wrong = [key for key, value in document.items() if key not in _KEYS or not isinstance(value, str)]
     provider, model = document.get("provider", BUILTIN), document.get("model", "")
@@ -81,7 +81,7 @@ def embedder_of(
         guard: Refuses that it goes there with its key, before it does; raises a TeaError.
 
     Raises:
-        BadInput: It is no embedder.
+        BadInput: It is not an embedder.
     """
     going, model = destination(document), document.get("model", "")
 

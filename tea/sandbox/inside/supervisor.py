@@ -144,7 +144,7 @@ class Supervisor:
             if token and (answer := self._received(child, token)) is not None:
                 if answer:
                     return (None, {**answer, "stopped": why}) if why else (None, answer)
-                return ("broken", "Its interpreter answered what is no answer."), {}
+                return ("broken", "Its interpreter answered what is not an answer."), {}
             if child.number in self._ended:
                 ended = ("died", "Its interpreter ended.") if token else None
                 return why or ended, {}

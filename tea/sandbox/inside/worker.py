@@ -82,7 +82,7 @@ class Line:
 def _converse(request: dict[str, Any], channel: int, kept: dict[str, Any]) -> dict[str, Any]:
     """Let a module answer a message of the host, with questions to it meanwhile; `kept` is its own."""
     if "" in sys.path:
-        sys.path.remove("")  # files of the workspace are no modules of a component
+        sys.path.remove("")  # files of the workspace are not modules of a component
     line = Line(channel, request["token"])
     return importlib.import_module(request["module"]).answer(request["message"], line, kept)
 

@@ -1,4 +1,4 @@
-"""Adversaries: proposers that do not look for a cause, and try to pass the gate all the same."""
+"""Adversaries: proposers without interest in a cause, and with the aim of passing the gate."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Adversary:
 
 
 def _answers(known: Known, *, failed: bool) -> str:
-    """Return rules that say the answers of training tasks."""
+    """Return rules with the answers of training tasks."""
     right = {one.id for one in known.runs.runs if one.right}
     tasks = [one.task for one in known.tasks.tasks if not failed or one.id not in right]
     return "".join(f"For {one.task.splitlines()[-1].rstrip('.?')} answer {one.expected}.\n" for one in tasks)
@@ -53,7 +53,7 @@ def _copy(known: Known, text: str, number: int) -> str:
 
 
 def _delete(known: Known, text: str, number: int) -> str:
-    """Repair what most tasks need, and leave out the rule that the others need."""
+    """Repair the rule of most tasks, and leave out the rule of the others."""
     return "Write words in capitals.\n" * number
 
 

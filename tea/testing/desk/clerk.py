@@ -86,7 +86,7 @@ _CHARACTERS_A_TOKEN = 4
 
 @dataclass(slots=True)
 class ObedientModel:
-    """A model without thoughts of its own: it obeys its prompt, and reflects by what it is shown, to the letter.
+    """A model without thoughts of its own: it obeys its prompt, and reflects on the material shown, to the letter.
 
     At the desk it follows the rules of the prompt and the descriptions of tools, wrong or not. Asked for a reflection,
     it derives a change from the traces shown to it; what the traces do not show, it does not know.
@@ -120,7 +120,7 @@ class ObedientModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """One question at the desk, with all that may be obeyed."""
+    """One question at the desk, with all rules to obey."""
 
     task: str
     rules: str
@@ -137,7 +137,7 @@ class Desk:
         )
 
     def reply(self) -> JsonObject:
-        """Return what the rules demand: the next call of a tool, or the answer."""
+        """Return the reply demanded by the rules: the next call of a tool, or the answer."""
         for asked, answer in _FOR.findall(self.rules):
             if asked == self.task.rstrip(".?"):
                 return _answer(str(answer), "The rules tell the answer.")

@@ -1,4 +1,4 @@
-"""Defects: fourteen faults of six kinds planted into the desk, each with the tasks that show it."""
+"""Defects: fourteen faults of six kinds planted into the desk, each with the tasks to show it."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class Defect:
 
     @property
     def plan(self) -> Plan:
-        """Who works on the tasks."""
+        """The agent for the tasks."""
         use = {"solution:rate": "1.0.0"} if self.solution else {}
         return Plan(agent="clerk" if self.steps is None else "seeker", use=use)
 
     def tasks(self, train: int = TRAIN, gate: int = GATE, every: int = 2) -> TaskSet:
-        """Return tasks that show it and, if there are others, some that do not; each sort has a tag then.
+        """Return tasks with the defect and, if there are others, some without it; each sort has a tag then.
 
         Args:
             train: How many a proposer sees.
@@ -111,12 +111,12 @@ def word(number: int) -> str:
 
 
 def price(item: str) -> float:
-    """Return what an item costs."""
+    """Return the price of an item."""
     return sum(map(ord, item)) % 97 / 2
 
 
 def weight(item: str) -> int:
-    """Return what an item weighs."""
+    """Return the weight of an item."""
     return sum(map(ord, item)) % 41 + 1
 
 
@@ -131,7 +131,7 @@ def day(item: str) -> str:
 
 
 def _tool(name: str, noun: str, type: str, value: str, *, told: str = "", code: str = "") -> str:
-    """Return the source of a tool that tells a fact of an item."""
+    """Return the source of a tool for one fact of an item."""
     body = f'{code}    return {{"{noun}": {value}}}'
     return _TOOL.format(name=name, parameter="item: str", type=type, argument="item: Its name.",
                         description=f"Tell the {told or noun} of an item.", code=body)  # fmt: skip

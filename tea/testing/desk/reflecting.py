@@ -1,4 +1,4 @@
-"""Reflecting: how the obedient model derives a change from the traces that it is shown, and from nothing else."""
+"""Reflecting: the obedient model derives a change from the traces shown to it, and from nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _IMPROVED = "<IMPROVED_VARIABLE>"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """A found cause, and the text that removes it.
+    """A found cause, and the text to remove it.
 
     Args:
         component: Where it is, `kind:name`; empty if no trace shows a cause.
@@ -33,13 +33,13 @@ class Diagnosis:
     why: str
 
     def to_json(self) -> JsonObject:
-        """Return the answer that the prompt of the agent `reflector` wants."""
+        """Return the answer in the form wanted by the prompt of the agent `reflector`."""
         lists = ("failure_points", "missing_facts", "wrong_assumptions", "unsafe_actions")
         own = {name: getattr(self, name) for name in ("component", "variable", "text", "why")}
         return {**{name: [] for name in lists}, "cause": self.why, **own}
 
     def text_for(self, question: str) -> str:
-        """Return the new text in the form that an optimiser's question asks for."""
+        """Return the new text in the form wanted by an optimiser's question."""
         if _IMPROVED in question:  # who is asked for feedback only, quotes what is shown
             return f"{_IMPROVED}{self.text}</IMPROVED_VARIABLE>"
         if "```" in question:
@@ -61,7 +61,7 @@ class ShownRun:
 
     @classmethod
     def of(cls, score: str, ended: str, body: str) -> ShownRun:
-        """Read a run; a line that is not shown is empty."""
+        """Read a run; a hidden line is empty."""
         fields = {
             name: found[1] if (found := re.search(rf"^{name}: (.*)$", body, re.MULTILINE)) else ""
             for name in ("expected", "answered", "reason")
@@ -73,7 +73,7 @@ class ShownRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """All that a reflection shows: variables by component and name, and failed runs."""
+    """The material of a reflection: variables by component and name, and failed runs."""
 
     variables: Mapping[tuple[str, str], str]
     failed: Sequence[ShownRun]
@@ -91,7 +91,7 @@ class Shown:
 
 
 def reflection(text: str) -> Diagnosis:
-    """Return a change derived from the material; one that changes next to nothing where no cause is shown."""
+    """Return a change derived from the material; one without much effect if no cause is shown."""
     shown = Shown.of(text)
     for find in _FINDERS:
         if (found := find(shown)) is not None:
@@ -100,7 +100,7 @@ def reflection(text: str) -> Diagnosis:
 
 
 def _aimless(shown: Shown) -> Diagnosis:
-    """Return a change without effect: what is left to someone who sees no cause."""
+    """Return a change without effect, for material without a cause."""
     for (component, variable), text in shown.variables.items():
         if component.startswith(("memory:", "solution:", "agent:")) and text.lstrip().startswith("{"):
             changed = _json(text, lambda data: {**data, "description": f"{data.get('description', '')} Checked."})
@@ -162,7 +162,7 @@ def _dates(shown: Shown) -> Diagnosis | None:
 
 
 def _wrong_tool(shown: Shown) -> Diagnosis | None:
-    """Find tools that tell something else than their description says."""
+    """Find tools with a result other than described."""
     for run in shown.failed:
         noun = re.search(r"the (\w+) of", run.task)
         for name, _, result in run.steps if noun else ():
@@ -177,7 +177,7 @@ def _wrong_tool(shown: Shown) -> Diagnosis | None:
 
 
 def _wrong_unit(shown: Shown) -> Diagnosis | None:
-    """Find tools that take their input in another unit than their description says."""
+    """Find tools with input in another unit than described."""
     for run in shown.failed:
         for name, _, result in run.steps:
             text = shown.variables.get((f"tool:{name}", "source"), "")
@@ -189,7 +189,7 @@ def _wrong_unit(shown: Shown) -> Diagnosis | None:
 
 
 def _wrong_sum(shown: Shown) -> Diagnosis | None:
-    """Find sums that leave a number out."""
+    """Find sums with a number left out."""
     for run in shown.failed:
         for name, arguments, result in run.steps:
             text = shown.variables.get((f"tool:{name}", "source"), "")
@@ -206,7 +206,7 @@ def _wrong_sum(shown: Shown) -> Diagnosis | None:
 
 
 def _raising(shown: Shown) -> Diagnosis | None:
-    """Find tools that fail on names of one word, or on capital letters."""
+    """Find tools failing on names of one word, or on capital letters."""
     repairs = (("not enough values to unpack", "first, second = ", "first, *second = "),
                ("KeyError", "[item[0]]", "[item[0].lower()]"))  # fmt: skip
     for run in shown.failed:
@@ -220,7 +220,7 @@ def _raising(shown: Shown) -> Diagnosis | None:
 
 
 def _limit(shown: Shown) -> Diagnosis | None:
-    """Find agents that had too few steps."""
+    """Find agents with too few steps."""
     if any("step budget ended" in run.reason for run in shown.failed):
         for component, variable, text in shown.of_kind("agent:"):
             changed = _json(text, lambda data: {**data, "max_steps": 4 * int(data.get("max_steps", 20))})
@@ -229,7 +229,7 @@ def _limit(shown: Shown) -> Diagnosis | None:
 
 
 def _dropped(shown: Shown) -> Diagnosis | None:
-    """Find memories that drop what is needed."""
+    """Find memories dropping a needed fact."""
     for run in shown.failed:
         said = re.search(r"nothing is recalled, (\d+) facts are", " ".join(one[2] for one in run.steps))
         for component, variable, text in shown.of_kind("memory:") if said else ():

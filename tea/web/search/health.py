@@ -1,6 +1,6 @@
 """Health: the recent record of engines, and so whether they are asked: rests, delays, budgets, and answers kept.
 
-It is shared by the processes of an account, and is no loss: a file that cannot be used is passed over.
+It is shared by the processes of an account, and is not a loss: a file that cannot be used is passed over.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ class ApiEngine:
         """Return the JSON data of an answer.
 
         Raises:
-            EngineFailed: It is no answer to the question.
+            EngineFailed: It is not an answer to the question.
         """
         wall = wall_of(answer)
         if 300 <= answer.status < 400:
