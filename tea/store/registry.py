@@ -198,7 +198,9 @@ def _within(path: Path) -> Path:
         Damaged: One is a link, so the file would be written elsewhere.
     """
     for folder in (path.parent, path.parent.parent):
-        if folder.is_symlink():
+        with writing(path):
+            linked = folder.is_symlink()
+        if linked:
             raise damaged(folder, "it is a link, and what is written there would be written elsewhere")
     return path
 
