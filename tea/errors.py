@@ -22,6 +22,7 @@ TeaError                    exit code 3 unless a subclass says otherwise
 ├── CallError               1  a call did not give a result; a model may correct it and try again
 │   ├── BadArguments        1  the arguments do not fit the operation's schema
 │   ├── ToolError           1  the component itself says why it cannot
+│   │   └── Unsupported     1  the sandbox level of this machine has no means for it
 │   ├── CallFailed          1  the component's code raised
 │   ├── CallTimeout         1  the call's deadline passed
 │   │   └── Uncertain       1  it passed, and what was called may still be done
@@ -178,6 +179,10 @@ class BadArguments(CallError):
 
 class ToolError(CallError):
     """The component itself reports the reason for its failure, for the caller to act on."""
+
+
+class Unsupported(ToolError):
+    """The sandbox level of this machine has no means for this kind of call."""
 
 
 class CallFailed(CallError):

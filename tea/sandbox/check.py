@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from tea.errors import ToolError
+from tea.errors import ToolError, Unsupported
 from tea.sandbox.inside.attempts import ATTACKS
 from tea.sandbox.levels import Level, attempted, facts_of, terms_of
 from tea.sandbox.packages import declared
@@ -15,7 +15,6 @@ from tea.sandbox.scene import Scene, planted
 from tea.sandbox.session import Sandbox, opened
 from tea.sandbox.settings import MOVED, LevelName, Limits
 from tea.sandbox.trials import TRIALS, Stage
-from tea.sandbox.wasm import Unsupported
 
 LIMITS = Limits(memory_mb=128, cpu_seconds=2, call_seconds=6, disk_mb=16, processes=16, output_kb=100)
 Outcome = Literal["held", "broke", "absent"]

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from tea.errors import ToolError
+from tea.errors import ToolError, Unsupported
 from tea.extras import EXTRAS, require_extra
 from tea.sandbox.folder import cache_folder
 from tea.sandbox.layout import TEMPORARY, WORKSPACE, Layout
@@ -28,10 +28,6 @@ _MEGABYTE = 1 << 20
 _HOST_MEGABYTES = 64  # what the runtime around the code takes itself
 _LEAST_MEGABYTES = 24
 _NATIVE = "install the package `bubblewrap` of your distribution"
-
-
-class Unsupported(ToolError):
-    """A level without the means for a kind of call."""
 
 
 def missing() -> str:

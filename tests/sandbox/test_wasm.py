@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tea.errors import ToolError
+from tea.errors import ToolError, Unsupported
 from tea.sandbox import wasm
 from tea.sandbox.levels import Level, probe
 from tea.sandbox.session import CLAIMS, Sandbox
@@ -69,7 +69,7 @@ async def test_bash_programs_packages_and_components_are_refused_in_one_line(san
             opened.program("a.py"),
             opened.converse("tea.untrusted.inside", {}, hear),
         ):
-            with pytest.raises(wasm.Unsupported, match="is wasm: it runs Python code of the shell") as told:
+            with pytest.raises(Unsupported, match="is wasm: it runs Python code of the shell") as told:
                 await call
             assert "\n" not in told.value.problem
             assert "bubblewrap" in told.value.fix
