@@ -191,7 +191,7 @@ class Authorizer:
             fix = self._recorder.remedy(
                 request.key,
                 "allow",
-                " (or =deny, or =always for this destination, or =TEXT)" if places else " (or =deny, or =TEXT)",
+                " (or =deny, =always for this destination, =TEXT)" if places else " (or =deny, =TEXT)",
             )
             raise ApprovalNeeded(asked, fix=fix)
         self._recorder.answered(request.key, {"target": request.ref}, answer)
