@@ -17,7 +17,7 @@ def test_a_folder_is_added_searched_updated_and_removed(tea: Tea) -> None:
     assert "1 documents  1 passages" in tea("corpus", "ls").out
     found = tea("corpus", "search", "what", "burns", "--json").data["matches"]
     assert (found[0]["line"], found[0]["heading"], found[0]["url"][:7]) == (1, "Tower", "file://")
-    called = tea("call", "web_search", "--args", json.dumps({"queries": ["lamp of the tower"]}), "--json")
+    called = tea("call", "web_search", "--args", json.dumps({"queries": ["lamp of the tower"], "full": True}), "--json")
     assert (called.code, called.data["value"]["results"][0]["engines"]) == (0, ["local"])
     tea.write("docs/ship.txt", "Ships pass.")
     assert "1 added, 0 changed, 0 removed, 1 the same" in tea("corpus", "update").out

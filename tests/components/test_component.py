@@ -255,7 +255,7 @@ def test_an_action_needs_a_name_that_a_ref_can_hold() -> None:
     [
         ({"relations": {"planner": "friendly"}}, "'friendly' to 'planner', which is not a relation"),
         ({"relations": {"The Planner": "cooperative"}}, "'The Planner' is not a name for an agent"),
-        ({"relations": ("planner",)}, "no mapping"),
+        ({"relations": ("planner",)}, "not a mapping"),
         ({"role": 3}, "role of Odd holds 3, no text"),
         ({"competencies": "read"}, "competencies of Odd is not a tuple"),
         ({"objectives": (1,)}, "objectives of Odd holds 1"),

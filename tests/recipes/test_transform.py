@@ -212,7 +212,7 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
                 "echo",
                 {"actions": {"a": {"description": "x", "parameters": {"type": kind}}}},
                 BadComponent,
-                f"no object: .* '{kind}'",
+                f"not an object: .* '{kind}'",
             )
             for kind in ("array", "strin")
         ),

@@ -114,7 +114,8 @@ def script(*steps: list[dict[str, Any]]) -> Callable[[ModelRequest], dict[str, A
         results = [one for one in observations(request) if "calls" in one]
         if len(results) < len(steps):
             return {**STEP, "calls": steps[len(results)]}
-        answer = results[-1]["calls"][-1]["value"] if results else "nothing"
+        last = results[-1]["calls"][-1]["value"] if results else None
+        answer = "nothing" if last is None else last
         return {**STEP, "calls": [{"name": "done", "arguments": {"answer": answer}}]}
 
     return reply

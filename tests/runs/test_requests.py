@@ -52,6 +52,8 @@ DATA: dict[tuple[str, str], Any] = {
     ("sandbox", "cache"): {},
     ("search", "search"): {"queries": ["sum"], "since": ""},
     ("search", "corpus"): {"query": "sum", "found": 20, "kept": 5},
+    ("search", "document"): {"url": "file:///nowhere"},
+    ("hosts", "read"): {"wanted": "github"},
     ("skills", "list"): {},
     ("skills", "read"): {"name": "pdf_forms"},
     ("web", "settings"): {},
