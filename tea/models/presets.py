@@ -139,5 +139,4 @@ def local(name: str, base_url: str, model: str = "") -> ModelConfig:
     Raises:
         BadInput: It is not an address.
     """
-    config = ModelConfig.of(name, {**_CUSTOM, "base_url": base_url, "model": model})
-    return replace(config, prices=_LOCAL["prices"]) if _own_machine(base_url) else config
+    return ModelConfig.of(name, {**_CUSTOM, "base_url": base_url, "model": model})
