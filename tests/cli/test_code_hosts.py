@@ -5,6 +5,7 @@ from pathlib import Path
 from subprocess import run
 from typing import Any
 
+import pytest
 from git_server import GitServer
 from github_server import GitHubSite
 
@@ -19,6 +20,7 @@ def settled(tea: Any, place: str, url: str, name: str) -> None:
     assert tea("trust", "--home", f"@{digest}").code == 0
 
 
+@pytest.mark.slow  # it needs the extra `github`, which the wheel's own environment lacks
 async def test_a_call_reads_and_changes_an_issue(tea: Any) -> None:
     site = GitHubSite(KEY)
     async with site.open():

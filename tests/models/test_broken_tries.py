@@ -83,6 +83,7 @@ async def test_a_whole_answer_that_broke_where_a_stream_was_asked_for_is_paid_fo
     assert (outcome.answer, outcome.cost.by["planner fake"]["calls"]) == ("42", 2)
 
 
+@pytest.mark.slow  # as many tries
 @pytest.mark.parametrize("stream", [False, True])
 async def test_tries_that_break_end_a_budget_before_they_overspend_it(
     dialect: Dialect, tmp_path: Path, *, stream: bool
@@ -167,6 +168,7 @@ async def test_a_fallback_is_asked_with_what_a_broken_stream_left(tmp_path: Path
     assert {name: one["calls"] for name, one in outcome.cost.by.items()} == {"planner fake": 1, "planner spare": 1}
 
 
+@pytest.mark.slow  # nine tries wait for longer and longer
 async def test_where_broken_tries_end_a_budget_the_journal_and_the_error_say_what_broke_them(tmp_path: Path) -> None:
     chat = DIALECTS["openai_chat"]
     async with Loopback(*[broken(chat, stream=True)] * 9).open() as server:
