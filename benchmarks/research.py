@@ -17,11 +17,13 @@ import asyncio
 import json
 import random
 import re
+import sqlite3
 import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +32,6 @@ from tea.corpus.corpus import Corpus
 from tea.corpus.index import Index, Ways
 from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.retrieval.embedding.wordpiece import SILENT
-from tea.store.database import database
 from tea.web import WebSettings
 
 FOLDERS = (
@@ -102,7 +103,7 @@ def recall(index: Index, asked: Sequence[Question], ways: Ways) -> float:
 
 def stored(path: Path) -> list[str]:
     """Return the texts of all passages, in order."""
-    with database(path, "") as connection:
+    with closing(sqlite3.connect(path)) as connection:
         return [str(row[0]) for row in connection.execute("SELECT body FROM texts ORDER BY rowid")]
 
 
