@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from tea.errors import BadInput, TeaError
+from tea.errors import BadInput, ProviderError, TeaError
 from tea.evaluate.scoring import JUDGED, Question, grade
 from tea.evolve.proposal import Staged
 from tea.journal.history import History
@@ -51,6 +51,8 @@ class Counterfactual:
 async def counterfactual(platform: Platform, origin: str, task: PlacedTask, staged: Staged) -> Counterfactual | None:
     """Carry out a failed run with other versions, and return the result; None if only a judge could tell.
 
+    A run without an answer of its provider says nothing either.
+
     It is a fork from before the first use of what changed, where all environments used by then come back as they
     were; else all of the run is done anew.
 
@@ -69,8 +71,12 @@ async def counterfactual(platform: Platform, origin: str, task: PlacedTask, stag
     try:
         forks = how == "fork"
         outcome = await (platform.fork(origin, use=staged.use) if forks else _anew(platform, history, task, staged))
+    except ProviderError:
+        return None
     except TeaError as error:
         return Counterfactual(task=task.id, origin=origin, run="", how=how, why=why, right=False, answer=error.problem)
+    if outcome.exit_code == ProviderError.exit_code:
+        return None
     right = outcome.ok and await _right(task, outcome)
     answer = outcome.answer if outcome.ok else outcome.reason
     return Counterfactual(task=task.id, origin=origin, run=outcome.run, how=how, why=why, right=right, answer=answer)
