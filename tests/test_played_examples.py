@@ -63,7 +63,7 @@ async def seated(name: str, folder: Path) -> AsyncGenerator[Any]:
     """Give a sitting with its corpus, and a model with the same answer to the same question."""
     folder.mkdir(exist_ok=True)
     async with import_module("sittings").seated(read(name), folder, remembers=True) as seat:
-        async with Platform(seat.home, state=seat.home / "state") as tea:
+        async with Platform(seat.home, state=seat.home / "state", trust_home=True) as tea:
             for root in seat.sitting.corpus:
                 await tea.corpus.add(str(root))
         yield seat
@@ -103,7 +103,7 @@ async def forked(tea: Platform, run: str, questions: list[str], middle: int) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", three_of_each())
 async def test_an_example_is_replayed_identically_and_forked_in_its_middle(name: str, tmp_path: Path) -> None:
-    async with seated(name, tmp_path) as seat, Platform(seat.home, state=seat.home / "state") as tea:
+    async with seated(name, tmp_path) as seat, Platform(seat.home, state=seat.home / "state", trust_home=True) as tea:
         outcome = await tea.run(seat.sitting.told, files=seat.files)
         asked = len(seat.server.questions)
         assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
@@ -137,6 +137,9 @@ async def test_an_example_is_resumed_after_sigkill_to_the_same_answer(tea: Killa
         homes = [tmp_path / str(number) for number in range(KILLS)]
         for home in homes:
             shutil.copytree(seat.home, home)
+        for home in (seat.home, *homes) if "browser" in seat.sitting.agents else ():
+            _, out = await asyncio.to_thread(tea, home, "trust", "--home", "--json")
+            assert (await asyncio.to_thread(tea, home, "trust", "--home", f"@{json.loads(out)['digest']}"))[0] == 0
         code, out = await asyncio.to_thread(tea, seat.home, "run", "task.json", "--json", "-q")
         expected, length = json.loads(out), len(records(seat.home))
         for home in homes:
