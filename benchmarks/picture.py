@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import fcntl
 import io
+import json
 import os
 import pty
 import re
@@ -68,6 +69,8 @@ async def printed(name: str, command: str, folder: Path) -> list[str]:
         away = ("NO_COLOR", "CI", "COLUMNS")
         environment = {name: value for name, value in os.environ.items() if name not in away}
         environment |= {"TERM": "xterm-256color", "TEA_HOME": str(seat.home), "TEA_STATE": str(seat.home / "state")}
+        digest = json.loads(await _quietly("trust", "--home", "--json", environment=environment))["digest"]
+        await _quietly("trust", "--home", f"@{digest}", environment=environment)
         program = (sys.executable, "-m", "tea.cli", *command.split()[1:])
         process = await asyncio.create_subprocess_exec(
             *program, cwd=ROOT, env=environment, stdin=outer, stdout=outer, stderr=outer
@@ -79,6 +82,16 @@ async def printed(name: str, command: str, folder: Path) -> list[str]:
     shown = shown.replace(str(seat.home), "~").replace(str(ROOT), "~/tea")
     lines = [line.rsplit(_ERASED, 1)[-1] for line in shown.replace("\r\n", "\n").split("\n")]
     return [_RUN.sub(lambda found: found[0][:12], line) for line in lines if line]
+
+
+async def _quietly(*words: str, environment: dict[str, str]) -> bytes:
+    """Return the output of a command of tea away from the terminal."""
+    program = (sys.executable, "-m", "tea.cli", *words)
+    process = await asyncio.create_subprocess_exec(*program, env=environment, stdout=asyncio.subprocess.PIPE)
+    out, _ = await process.communicate()
+    if process.returncode not in (0, 6):  # 6: it shows what is to be granted, and waits for the word
+        sys.exit(f"tea {' '.join(words)} ended with {process.returncode}.")
+    return out
 
 
 def _read(descriptor: int) -> str:
