@@ -137,7 +137,7 @@ async def stage(platform: Platform, proposal: Proposal, use: Mapping[str, str]) 
         before: Manifest = await library.info(ref.at(use.get(name)))
         _check_growth(name, texts, await library.vars(before.ref))
         lineage = Lineage(how=proposal.how, parent=before.version, run=proposal.run or None)
-        after: Manifest = await library.setvars(
+        after: Manifest = await _staged(library, before, texts) or await library.setvars(
             before.ref, texts, reason=proposal.why, lineage=lineage, author="evolution", current=False
         )
         if after.version == before.version:
@@ -151,6 +151,19 @@ async def stage(platform: Platform, proposal: Proposal, use: Mapping[str, str]) 
     digests = {name: (await platform.libraries[Ref.parse(name).kind].info(Ref.parse(name).at(version))).digest
                for name, version in staged.items()}  # fmt: skip
     return Staged(digest_of({**dict(sorted(use.items())), **digests}), staged)
+
+
+async def _staged(library: Any, before: Manifest, texts: Mapping[str, str]) -> Manifest | None:
+    """Return a version staged earlier with the same new texts, None without one."""
+    wanted = {**await _texts(library, before), **texts}
+    for one in reversed(await library.history(before.name)):
+        if one.lineage.parent == before.version and await _texts(library, one) == wanted:
+            return one
+    return None
+
+
+async def _texts(library: Any, version: Manifest) -> dict[str, str]:
+    return {one.name: one.value for one in await library.vars(version.ref)}
 
 
 def _check_growth(name: str, texts: Mapping[str, str], variables: Sequence[Variable]) -> None:
