@@ -10,8 +10,6 @@ from loop_kit import Stage, done, observations, step, sum_of, told
 from openpyxl import Workbook
 
 from tea.loop.claims import announces, file_names, was_shown
-from tea.testing import FunctionModel
-from tea.types import ModelRequest, ModelResponse, ToolCall
 
 ROWS = "place,people\n" + "".join(f"town {number},{1000 + 7 * number}\n" for number in range(200))
 
@@ -188,24 +186,6 @@ async def test_a_long_result_is_not_given_twice_while_the_first_stands_in_the_wi
     first, second = (one["calls"][0] for one in observations(model.requests[2]))
     assert (len(first["value"]["rows"]), second["value"]) == (50, None)
     assert "you made this call before as c1_1" in second["note"]
-
-
-async def test_an_answer_held_back_by_a_word_of_the_person_is_shown_as_not_delivered(stage: Stage) -> None:
-    asked: list[ModelRequest] = []
-
-    async def reply(request: ModelRequest) -> ModelResponse:
-        asked.append(request)
-        if len(asked) == 1:
-            (run,) = {*stage.tea.tracer.runs()} - known
-            await stage.tea.tell(run, "Leave out the north.")
-        return ModelResponse(calls=(ToolCall(id="", name="done", arguments={"answer": len(asked)}),))
-
-    known = {*stage.tea.tracer.runs()}
-    stage.model = FunctionModel(reply)
-    outcome = await stage.tea.run("sum it up")
-    assert outcome.answer == 2
-    (held,) = observations(asked[1])[0]["calls"]
-    assert held["error"]["problem"] == "The answer was not delivered: the person said more."
 
 
 async def test_an_archive_shows_its_short_texts_and_what_it_shows_was_opened(stage: Stage, tmp_path: Path) -> None:

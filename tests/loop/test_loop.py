@@ -556,3 +556,5 @@ async def test_what_a_person_says_while_the_answer_comes_is_heard(stage: Stage) 
     outcome = await stage.tea.run("sum it up")
     assert outcome.answer == 2
     assert "Leave out the north." in told(asked[1])
+    (held,) = observations(asked[1])[0]["calls"]
+    assert held["error"]["problem"] == "The answer was not delivered: the person said more."
