@@ -15,6 +15,7 @@ from tea.cli.failure import complain
 from tea.cli.lines import Lines, dropped, file_at
 from tea.cli.progress import Progress
 from tea.cli.run import AllowOption, ToolOption, UseOption
+from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.task_input import read_uses
 from tea.cli.terminal import brief, document, one_line, painted, say, shown, table, write
 from tea.errors import BadInput, BudgetExceeded, CallFailed, Interrupted, TeaError
@@ -38,6 +39,7 @@ async def chat(
         str | None, typer.Option("--agent", help="Who is spoken to first: the planner if left out.")
     ] = None,
     model: Annotated[str | None, typer.Option("--model", help="Which model answers.")] = None,
+    base_url: BaseUrlOption = None,
     session: Annotated[str | None, typer.Option("--session", help="Its name; one that exists is gone on with.")] = None,
     resume: Annotated[
         str | None,
@@ -67,7 +69,6 @@ async def chat(
         raise BadInput("--at goes with --fork.", fix="name the conversation with --fork.")
     budget = {"steps": max_steps, "usd": max_cost, "seconds": seconds}
     options: dict[str, Any] = {
-        "model": model,
         "also": tool,
         "allow": allow,
         "use": read_uses(use or ()),
@@ -77,6 +78,8 @@ async def chat(
     async with command.platform() as tea:
         if listing:
             return await _list(command, tea)
+        if (answering := usable_model(tea, base_url, model)) is not None:
+            chosen["model"] = answering
         return await _Talk(command, tea, await _opened(tea, session, resume, fork, at, agent, chosen), chosen).hold(
             file or []
         )

@@ -10,6 +10,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.ending import conclude, cost_words, interruptible
 from tea.cli.progress import Progress
+from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.terminal import one_line
 from tea.errors import BadInput, ProviderError
 from tea.refs import Ref
@@ -31,6 +32,7 @@ async def new(
     kind: Annotated[str, typer.Argument(metavar="tool|agent|workflow", help="What to make.")],
     words: Annotated[str, typer.Argument(metavar="WORDS", help="What it should do.")],
     model: Annotated[str | None, typer.Option("--model", help="Which model drafts, tests and judges it.")] = None,
+    base_url: BaseUrlOption = None,
     file: Annotated[list[Path] | None, typer.Option("--file", "-f", help="A file it is tried on; repeatable.")] = None,
 ) -> int:
     """Draft a tool, an agent or a workflow from words, test it, and register it; nobody trusts it yet.
@@ -42,6 +44,7 @@ async def new(
     if not words.strip():
         raise BadInput("Nothing says what it should do.", fix="describe it in a sentence or two.")
     async with command.platform() as tea:
+        model = usable_model(tea, base_url, model)
         _require_model(tea, model, MAKERS[kind])
         progress = Progress(command)
         options: dict[str, Any] = {"model": model} if model else {}

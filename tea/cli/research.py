@@ -12,6 +12,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.failure import complain
 from tea.cli.progress import Progress
+from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.terminal import brief, one_line, painted, say, shown, table
 from tea.errors import ApprovalNeeded, CallFailed, Interrupted, TeaError, error_from
 
@@ -60,6 +61,7 @@ async def start(
         str | None, typer.Option("--clarification", metavar="ID", help="Use the approved plan of `clarify`.")
     ] = None,
     model: ModelOption = None,
+    base_url: BaseUrlOption = None,
     max_steps: Annotated[int | None, typer.Option("--max-steps", help="Most model calls.")] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", help="Most US dollars.")] = None,
     seconds: Annotated[float | None, typer.Option("--timeout", help="Most seconds.")] = None,
@@ -74,8 +76,8 @@ async def start(
     """
     budget = {"steps": max_steps, "usd": max_cost, "seconds": seconds}
     given = {name: value for name, value in budget.items() if value is not None}
-    options = {**({"model": model} if model else {}), **({"budget": given} if given else {})}
     async with command.platform() as tea:
+        options = {**_answering(tea, base_url, model), **({"budget": given} if given else {})}
         begun = await tea.research.start(
             question, mode=mode, files=file or (), conversation=conversation, clarification=clarification, **options
         )
@@ -92,10 +94,11 @@ async def clarify(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="What the research shall find out.")],
     file: FilesOption = None,
     model: ModelOption = None,
+    base_url: BaseUrlOption = None,
 ) -> int:
     """Answer questions and approve a plan before a research begins; `start --clarification ID` uses it."""
     async with command.platform() as tea:
-        begun = await tea.research.clarify(question, files=file or (), **({"model": model} if model else {}))
+        begun = await tea.research.clarify(question, files=file or (), **_answering(tea, base_url, model))
         command.tell(f"clarification: {begun.run}")
         return await _driven(command, tea, begun.run, begun.to_json())
 
@@ -172,10 +175,12 @@ async def branch(
     command.show(made.conversation, made.to_json())
 
 
-async def paper(command: Command, research: ResearchArgument, model: ModelOption = None) -> int:
+async def paper(
+    command: Command, research: ResearchArgument, model: ModelOption = None, base_url: BaseUrlOption = None
+) -> int:
     """Write a paper on the findings of a research: PDF, and its sources."""
     async with command.platform() as tea:
-        begun = await tea.research.paper(research, **({"model": model} if model else {}))
+        begun = await tea.research.paper(research, **_answering(tea, base_url, model))
         code = await _driven(command, tea, begun.run, begun.to_json())
         folder = tea.home / "traces" / begun.run / "workspace"
     if code == 0:
@@ -196,6 +201,12 @@ async def resume(
     if not found:
         command.tell("There is nothing to take up.")
     return max((_code(one) for one in found), default=0)
+
+
+def _answering(tea: "Platform", base_url: str | None, model: str | None) -> dict[str, Any]:
+    """Return the option that names the model, empty for what is configured."""
+    name = usable_model(tea, base_url, model)
+    return {} if name is None else {"model": name}
 
 
 async def _driven(command: Command, tea: "Platform", run: str, more: dict[str, Any]) -> int:

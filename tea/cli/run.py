@@ -12,6 +12,7 @@ from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
 from tea.cli.learning import learned
 from tea.cli.progress import Progress
+from tea.cli.server import LOCAL, BaseUrlOption, named, usable_model
 from tea.cli.task_input import Additions, read_input, read_uses, separate
 from tea.cli.terminal import one_line
 from tea.errors import BadInput
@@ -19,10 +20,8 @@ from tea.refs import Ref
 
 if TYPE_CHECKING:
     from tea.journal.header import TaskFile
-    from tea.models.config import ModelConfig
     from tea.platform import Platform
 
-LOCAL = "local"
 
 UseOption = Annotated[
     list[str] | None, typer.Option("--use", metavar="KIND:NAME=VERSION", help="A version to use; repeatable.")
@@ -77,9 +76,7 @@ async def run(
     model: Annotated[
         str | None, typer.Option("--model", help="Which model answers: a configuration, or provider/model.")
     ] = None,
-    base_url: Annotated[
-        str | None, typer.Option("--base-url", help="A server that speaks Chat Completions; --model is a model there.")
-    ] = None,
+    base_url: BaseUrlOption = None,
     tool: ToolOption = None,
     allow: AllowOption = None,
     policy: PolicyOption = None,
@@ -106,8 +103,8 @@ async def run(
 
     The answer goes to standard output, progress to standard error. Ctrl-C keeps what was done; `tea resume` goes on.
     """
-    _check(base_url, {"--max-cost": max_cost, "--timeout": seconds})
-    options = {"agent": agent, "model": LOCAL if base_url else model, "session": session, "fresh": fresh or None}
+    _check({"--max-cost": max_cost, "--timeout": seconds})
+    options = {"agent": agent, "model": named(base_url, model), "session": session, "fresh": fresh or None}
     options |= {"reflect": reflect or None, "attempts": attempts, "successive": successive or None}
     budget = {"steps": max_steps, "seconds": seconds, "tokens": max_tokens, "usd": max_cost} | _price(unknown_price)
     added = Additions(
@@ -119,8 +116,7 @@ async def run(
     )
     read, files = await asyncio.to_thread(read_input, task, added)
     async with command.platform() as tea:
-        if base_url:
-            tea.connect(_local(base_url, model))
+        usable_model(tea, base_url, model)
         if locked:
             read = await _locked(command, tea, read)
         progress = Progress(command, opening=_opening(command, tea, read))
@@ -130,14 +126,12 @@ async def run(
     return conclude(command, outcome, **more)
 
 
-def _check(base_url: str | None, limits: Mapping[str, float | None]) -> None:
-    """Raise BadInput for an empty address, or a limit that is not a number.
+def _check(limits: Mapping[str, float | None]) -> None:
+    """Raise BadInput for a limit that is not a number.
 
     Raises:
         BadInput: It is refused.
     """
-    if base_url == "":
-        raise BadInput("--base-url is empty.", fix="name an address, or leave it out for what is configured.")
     for flag, value in limits.items():
         if value is not None and not math.isfinite(value):
             raise BadInput(f"{flag} {value} is not a limit.", fix="write a number, or leave it out.")
@@ -149,13 +143,6 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _price(unknown: bool) -> dict[str, bool]:
     return {"unknown_price": True} if unknown else {}
-
-
-def _local(base_url: str, model: str | None) -> "ModelConfig":
-    """Return the configuration of a server given on the command line, with its first model if none is given."""
-    from tea.models.presets import local
-
-    return local(LOCAL, base_url, "" if model in (None, LOCAL) else model or "")
 
 
 async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskFile":

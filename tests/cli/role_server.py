@@ -12,6 +12,16 @@ from typing import Any
 @contextmanager
 def serving(folder: Path, roles: Mapping[str, Any]) -> Iterator[None]:
     """Make a model the one of a home: it gives the first answer with its words in the messages."""
+    with address_of(roles) as address:
+        (folder / "tea.toml").write_text(
+            f'model = "played"\n[models.played]\nbase_url = "{address}"\nmodel = "played"\n'
+        )
+        yield
+
+
+@contextmanager
+def address_of(roles: Mapping[str, Any]) -> Iterator[str]:
+    """Serve a model, and yield its address: it gives the first answer with its words in the messages."""
 
     class Roles(BaseHTTPRequestHandler):
         """Answers a chat completion."""
@@ -39,11 +49,7 @@ def serving(folder: Path, roles: Mapping[str, Any]) -> Iterator[None]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:
-        address = f"http://127.0.0.1:{server.server_address[1]}/v1"
-        (folder / "tea.toml").write_text(
-            f'model = "played"\n[models.played]\nbase_url = "{address}"\nmodel = "played"\n'
-        )
-        yield
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
     finally:
         server.shutdown()
         server.server_close()

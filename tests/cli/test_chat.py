@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from role_server import address_of
+
 from .conftest import PAY, PAYER, Tea
 
 ECHO = '''
@@ -81,6 +83,12 @@ def test_a_conversation_keeps_its_history_and_files_and_every_turn_can_be_replay
         assert tea("replay", turn["runs"][0]).out.startswith("identical: ")
     listed = tea("chat", "--list", "--json").data["chats"]
     assert [(one["session"], one["turns"], one["line"]) for one in listed] == [(turns[0]["session"], 3, "one")]
+
+
+def test_a_conversation_is_answered_by_a_server_named_for_it(tea: Tea) -> None:
+    with address_of({"": 4}) as address:
+        code, turns = said(tea, "How much is two and two?", options=("--base-url", address, "--model", "m"))
+    assert (code, [one["answer"] for one in turns]) == (0, ["4"])
 
 
 def test_a_conversation_is_resumed_and_forked_at_a_turn(tea: Tea) -> None:

@@ -1,5 +1,7 @@
 """Test `tea models`, and the words of `tea doctor` on models."""
 
+import pytest
+
 from .conftest import Tea
 
 
@@ -99,3 +101,10 @@ def test_what_is_no_use_of_models_is_refused(tea: Tea) -> None:
         assert refused.code == 2
         assert refused.err.count("\n") == 1
     assert tea("models", "test").code == 4
+
+
+@pytest.mark.parametrize("words", [("chat",), ("new", "tool", "count vowels"), ("research", "start", "Why?")])
+def test_a_server_that_is_not_an_address_is_refused(tea: Tea, words: tuple[str, ...]) -> None:
+    tea(*words, "--base-url", "").refused(2, "--base-url is empty")
+    tea(*words, "--base-url", "nowhere").refused(2, "is not an address")
+    assert tea("runs", "--json").data["runs"] == []

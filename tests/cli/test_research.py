@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from research_kit import RESEARCHER, literature
-from role_server import serving
+from role_server import address_of, serving
 
 from .conftest import Tea
 
@@ -52,6 +52,17 @@ def test_a_conversation_goes_on_from_command_to_command(served: Tea) -> None:
     told.refused(2, "has ended")
     branch = served("research", "branch", "growth", "--at", "1", "--json").data
     assert served("research", "status", branch["conversation"], "--json").data["state"]["plan"] == {}
+
+
+def test_a_server_named_for_a_research_answers_when_it_is_resumed_too(tea: Tea) -> None:
+    tea.write("researcher.py", RESEARCHER)
+    assert tea("register", "researcher.py").code == 0
+    with address_of(ROLES) as address:
+        words = ("--mode", "steering", "--base-url", address, "--model", "m", "--detach")
+        assert tea("research", "start", "Why do cities grow?", *words).code == 0
+        found = tea("research", "resume", "last")
+    assert found.code == 0, found.err
+    assert "They grow by 3 percent" in found.out
 
 
 @pytest.mark.slow  # it needs the extra `paper`
