@@ -148,9 +148,8 @@ def _passages(document: Document, question: str) -> list[Passage]:
 
 
 def _is_packed(content: Path | bytes, name: str) -> bool:
-    """Tell whether a file is an archive or a mail, always taken apart; Office files are none."""
     kind = kind_of(content[:HEAD], name) if isinstance(content, bytes) else kind_of_file(content, name)
-    return kind.family == "archive" or kind.name == "eml"
+    return kind.is_packed
 
 
 def _range(pages: str) -> tuple[int, int]:

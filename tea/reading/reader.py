@@ -132,7 +132,8 @@ class Reader:
             order: JsonObject = {"path": _SOURCE, "options": {"name": name, **asdict(wanted)}}
             told = await self._told(folder, order, name, kind)
             text = await asyncio.to_thread(_file_text, folder / TEXT)
-            taken = await asyncio.to_thread(taken_out, folder / PARTS, parts) if parts is not None else []
+            packed = source if isinstance(source, Path) and kind.is_packed else None
+            taken = await asyncio.to_thread(taken_out, folder / PARTS, parts, packed) if parts is not None else []
         document = _document(name, told, text, taken)
         if not wanted.unpack:
             await asyncio.to_thread(self._cache.write, key, asdict(document))

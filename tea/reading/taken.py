@@ -17,12 +17,13 @@ _CHUNK = 1 << 20
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-def taken_out(parts: Path, target: Path) -> list[str]:
+def taken_out(parts: Path, target: Path, packed: Path | None = None) -> list[str]:
     """Copy the files below a folder into another, made for them, and return their names in it.
 
     Args:
         parts: What a parser wrote, which is as foreign as what it read.
         target: Where they go.
+        packed: The archive they come from; they take its time, so that later changes are seen.
 
     Raises:
         ToolError: They are too large, a link stands in their way, or the folder cannot be written.
@@ -31,6 +32,7 @@ def taken_out(parts: Path, target: Path) -> list[str]:
         return []
     found, left = list[str](), MOST_BYTES
     try:
+        time = packed.stat().st_mtime_ns if packed is not None else None
         target.mkdir(parents=True, exist_ok=True)
         for folder, folders, names, descriptor in os.fwalk(parts, follow_symlinks=False):
             folders.sort()
@@ -44,7 +46,7 @@ def taken_out(parts: Path, target: Path) -> list[str]:
                 if left < 0:
                     raise ToolError("Its files are too large together.", fix="unpack the needed part by hand.")
                 source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=descriptor)
-                _copy(source, target, inside.parts, name)
+                _copy(source, target, inside.parts, name, time)
                 found.append(wanted)
     except OSError as error:
         problem = f"Its files cannot be written into {target.name!r}: {error.strerror}."
@@ -52,7 +54,7 @@ def taken_out(parts: Path, target: Path) -> list[str]:
     return found
 
 
-def _copy(descriptor: int, target: Path, inside: Sequence[str], name: str) -> None:
+def _copy(descriptor: int, target: Path, inside: Sequence[str], name: str, time: int | None) -> None:
     """Copy a file, replacing any file in its place."""
     with os.fdopen(descriptor, "rb") as source, _opened(target, inside) as folder:
         with suppress(FileNotFoundError):
@@ -60,6 +62,9 @@ def _copy(descriptor: int, target: Path, inside: Sequence[str], name: str) -> No
         made = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600, dir_fd=folder)
         with closing(os.fdopen(made, "wb")) as copy:
             shutil.copyfileobj(source, copy, _CHUNK)
+            if time is not None:
+                copy.flush()  # so that no later write moves the time
+                os.utime(copy.fileno(), ns=(time, time))
 
 
 @contextmanager

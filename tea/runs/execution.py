@@ -543,10 +543,7 @@ class Executions:
         except StorageError as error:
             unheard = [error.problem]
         inputs = as_mapping(next(self._tracer.records(run)).data).get("files", ())
-        folder = self._workspaces.path(run)
-        names = [path.relative_to(folder) for path in self._workspaces.written(run, inputs)]
-        shown = sorted(name.as_posix() for name in names if not any(part.startswith(".") for part in name.parts))
-        return tuple(shown), tuple(unheard)
+        return self._workspaces.left(run, inputs), tuple(unheard)
 
 
 async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:

@@ -71,6 +71,15 @@ class WorkspaceStore(Protocol):
         """
         ...
 
+    def left(self, run: str, inputs: Iterable[JsonObject]) -> tuple[str, ...]:
+        """Return the names of the files made by a run: written ones, but hidden and merely unpacked ones.
+
+        Args:
+            run: The run.
+            inputs: What `prepare` returned for it.
+        """
+        ...
+
     def check(self, run: str) -> None:
         """Refuse a workspace leading elsewhere, as its content would differ from its record.
 
@@ -133,12 +142,29 @@ class FileWorkspaces:
                 if path.is_file() and not path.is_symlink() and not same:
                     yield path
 
+    def left(self, run: str, inputs: Iterable[JsonObject]) -> tuple[str, ...]:
+        """See `WorkspaceStore.left`."""
+        folder, given = self.path(run), list(inputs)
+        unpacked = {f"{one['name']}.d": folder / one["name"] for one in given}
+        found: list[str] = []
+        for path in self.written(run, given):
+            name = path.relative_to(folder)
+            hidden = any(part.startswith(".") for part in name.parts)
+            if not hidden and not _is_of(path, unpacked.get(name.parts[0])):
+                found.append(name.as_posix())
+        return tuple(sorted(found))
+
     def check(self, run: str) -> None:
         """See `WorkspaceStore.check`."""
         folder = self.path(run)
         if folder.is_symlink() or not folder.is_dir():
             problem = f"The workspace of run {run} is gone, or a link to elsewhere."
             raise Damaged(problem, fix="bring its folder back, or start the task again.")
+
+
+def _is_of(path: Path, archive: Path | None) -> bool:
+    """Tell whether a file is as it was taken out of an archive: it has the archive's time."""
+    return archive is not None and archive.is_file() and path.stat().st_mtime_ns == archive.stat().st_mtime_ns
 
 
 def _copy(name: str, source: Path, target: Path) -> dict[str, Any]:

@@ -197,6 +197,18 @@ async def test_an_archive_shows_its_short_texts_and_what_it_shows_was_opened(sta
     outcome, model = await stage.play(step(done("Ada", evidence=sources)), files=[packed], task="Who?")
     assert "The office moves on 3 May." in str(model.requests[0].messages)
     assert (len(model.requests), [one.doubt for one in outcome.evidence]) == (1, ["", ""])
+    assert outcome.files == ()
+
+
+async def test_an_unpacked_file_is_named_as_left_by_the_run_once_it_is_changed(stage: Stage, tmp_path: Path) -> None:
+    packed = tmp_path / "bundle.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("staff.csv", "name,age\nAda,36\n")
+        archive.writestr("notes.md", "The office moves on 3 May.\n")
+    change = ("workspace_write", {"name": "bundle.zip.d/staff.csv", "text": "name,age\nAda,37\n"})
+    more = ("workspace_write", {"name": "bundle.zip.d/new.csv", "text": "name\n"})
+    outcome, _ = await stage.play(step(change, more), step(done("Ada")), files=[packed], task="Make her older.")
+    assert outcome.files == ("bundle.zip.d/new.csv", "bundle.zip.d/staff.csv")
 
 
 async def test_a_sheet_of_one_row_stands_in_the_head_and_the_description(stage: Stage, tmp_path: Path) -> None:

@@ -30,6 +30,11 @@ class Kind:
     family: str
     words: str
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is an archive or a mail, always taken apart; Office files are not."""
+        return self.family == "archive" or self.name == "eml"
+
 
 def _kind(name: str, family: str, words: str = "") -> Kind:
     return Kind(name=name, family=family, words=words or f"a {name.upper()} file")
