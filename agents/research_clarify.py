@@ -35,7 +35,8 @@ class ResearchClarify(Agent):
             if await ctx.person(_shown(plan), (APPROVE, REJECT)) == APPROVE:
                 approved = {"objective": plan["objective"], "tasks": plan["tasks"], "answers": answers}
                 return Result(answer=approved)
-            feedback.append(await _said(ctx, "What shall be otherwise?"))
+            said = await _said(ctx, "What shall be otherwise?")
+            feedback.append(f"{_shown(plan)}\nRejected: {said}")
         return Result(ok=False, reason=f"{MOST_PLANS} plans were rejected.")
 
 

@@ -33,7 +33,7 @@ class ResearchPaper(Agent):
         sources = read_sources(tasks)
         figures = [name for name in task.files if name.lower().endswith(FIGURES)]
         variables = {**_known(state, tasks), "sources": sources, "figures": figures, "locale": ctx.locale}
-        draft = await consult(ctx, "research_paper", variables, _cites([one["number"] for one in sources]))
+        draft = await consult(ctx, "research_paper", variables, _cites([one["number"] for one in sources], figures))
         marked, doubts = await _compared(ctx, draft, sources, tasks)
         paper, cited = composed(marked, sources, figures)
         made = await ctx.tcp.invoke(
@@ -43,15 +43,17 @@ class ResearchPaper(Agent):
         evidence = tuple(Evidence(source=one["source"], detail=one["detail"], quote=one["quote"]) for one in cited)
         count = len(doubts)
         gaps = (f"{count} value{'s' if count > 1 else ''} not found in the sources, marked [?]",) if count else ()
-        return Result(answer={"title": draft["title"], "pdf": files[0], "files": files}, evidence=evidence, gaps=gaps)
+        answer = {"title": draft["title"], "pdf": files[0], "files": files, "doubts": count}
+        return Result(answer=answer, evidence=evidence, gaps=gaps)
 
 
 def read_sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the sources that the tasks read, each once, with numbers from 1; those in doubt are left out."""
+    """Return the sources that the tasks read, each once, with numbers from 1; no doubtful ones, no files they made."""
     found: dict[str, dict[str, Any]] = {}
+    made = [str(name) for task in tasks for name in task["artifacts"]]
     for task in tasks:
         for one in task["sources"]:
-            if not one.get("doubt") and one["source"]:
+            if not one.get("doubt") and one["source"] and one["source"] not in made:
                 kept = found.setdefault(
                     one["source"],
                     {"number": len(found) + 1, "source": one["source"], "detail": "", "quote": "", "tasks": []},
@@ -90,17 +92,25 @@ def composed(
             "heading": one["heading"],
             "paragraphs": [parts(each) for each in one["paragraphs"]],
             "figures": [
-                {"file": each["file"], "caption": parts(each["caption"])}
+                {"file": name, "caption": parts(each["caption"])}
                 for each in one["figures"]
-                if each["file"] in figures
+                if (name := flat(each["file"])) in figures
             ],
         }
         for one in draft["sections"]
     ]
     cited = [known[one] for one in numbers]
-    references = [{"number": numbers[one["number"]], "source": one["source"], "detail": one["detail"]} for one in cited]
+    references = [  # a quotation stands for one claim of a source, which is cited for others too
+        {"number": numbers[one["number"]], "source": one["source"], "detail": "" if one["quote"] else one["detail"]}
+        for one in cited
+    ]
     paper = {"title": draft["title"], "abstract": abstract, "sections": sections, "references": references}
     return {**paper, "words": draft["words"]}, cited
+
+
+def flat(name: str) -> str:
+    """Return the name that a file of a task has for the paper."""
+    return name.replace("/", "-")
 
 
 def _numbers(cited: str) -> list[int]:
@@ -123,18 +133,25 @@ def _marked(text: str, known: Sequence[int]) -> str:
     return _CITED.sub(one, text)
 
 
-def _cites(known: Sequence[int]) -> Callable[[Any], Mapping[str, Any]]:
-    """Return the reading of a draft: the first one that cites a number without a source is refused."""
-    refused = list[int]()
+def _cites(known: Sequence[int], figures: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
+    """Return the reading of a draft: the first one that names a source or figure not listed is refused."""
+    refused = list[str]()
 
     def read(response: Any) -> Mapping[str, Any]:
         draft: Mapping[str, Any] = response.output
-        unknown = [one for text in _texts(draft) for match in _CITED.findall(text) for one in _unknown(match, known)]
-        if unknown and not refused:
-            refused.extend(unknown)
-            named = ", ".join(f"[{one}]" for one in dict.fromkeys(unknown))
-            problem = f"No listed source has the number {named}. Cite one that is listed, or leave the claim out."
-            raise BadOutput(problem, fix="ask another model.")
+        numbers = [one for text in _texts(draft) for match in _CITED.findall(text) for one in _unknown(match, known)]
+        files = [str(each["file"]) for one in draft["sections"] for each in one["figures"]]
+        lost = [one for one in files if flat(one) not in figures]
+        wrong: list[str] = []
+        if numbers:
+            named = ", ".join(f"[{one}]" for one in dict.fromkeys(numbers))
+            wrong.append(f"No listed source has the number {named}. Cite one that is listed, or leave the claim out.")
+        if lost:
+            there = ", ".join(figures) or "none"
+            wrong.append(f"There is no figure {', '.join(dict.fromkeys(lost))}; there are: {there}.")
+        if wrong and not refused:
+            refused.extend(wrong)
+            raise BadOutput(" ".join(wrong), fix="ask another model.")
         return draft
 
     return read
@@ -173,8 +190,8 @@ def _known(state: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> dict
         for number, one in enumerate(state["discoveries"], 1)
     ]
     shown: list[dict[str, Any]] = [
-        {**{name: one[name] for name in ("id", "type", "objective", "error", "artifacts")}, "sources": []}
-        | {"output": one["output"][:MOST_OUTPUT]}
+        {**{name: one[name] for name in ("id", "type", "objective", "error")}, "sources": []}
+        | {"output": one["output"][:MOST_OUTPUT], "artifacts": [flat(each) for each in one["artifacts"]]}
         for one in tasks
     ]
     return {**{name: state[name] for name in names}, "discoveries": discoveries, "tasks": shown}

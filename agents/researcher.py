@@ -82,6 +82,7 @@ async def _planned(research: Research) -> Plan:
         plan = Plan(kind="answer", question=task.text, queries=[task.text])
     if plan.kind == "list" and not plan.columns and row_schema(task.answer) is None:
         plan.kind = "answer"
+    research.question = plan.question
     research.checkpoint(0, "planned", plan={"kind": plan.kind, "question": plan.question, "needs": plan.needs})
     return plan
 
@@ -164,7 +165,8 @@ async def _answered(research: Research, plan: Plan) -> Result:
         return research.without_answer(_unsaid(research))
     report = plan.kind == "report"
     variables = {
-        "task": task.text, "evidence": [one.shown() for one in store.claims], "conflicts": research.conflicts,
+        "task": task.text, "before": conversation(task), "question": plan.question,
+        "evidence": [one.shown() for one in store.claims], "conflicts": research.conflicts,
         "missing": research.missing, "mark": research.mark, "report": report, "today": research.today,
         "locale": research.ctx.locale, **({"answer": task.answer} if task.answer else {}),
     }  # fmt: skip

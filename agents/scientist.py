@@ -10,14 +10,13 @@ from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consu
 
 from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for
 from ._scientist.decision import Decision, by_model, by_person, by_rule, unreadable
-from ._scientist.facts import beginning, table_words
+from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.mirror import BRIEF, Mirror
 from ._scientist.tasks import Found, analysis, literature
 
 T = TypeVar("T")
 DISCOVERS_FROM = 3  # the number of messages from which on discoveries are looked for
 LEVELS = 3  # latest levels that a reply is written from
-MOST_READ = 100_000
 GO_ON, STOP = "continue", "stop"
 PAGES = "1-3"  # of a PDF file
 SHOWN: Mapping[str, str] = {  # the sense that a model needs for a file, by the ending of its name
@@ -209,7 +208,7 @@ class Scientist(Agent):
         await _report(ctx, "add", {"text": text, "references": quoted, "report": report})
         title = mirror.state["title"] or mirror.state["objective"][:150]
         written = await _report(ctx, "complete", {"title": title, "name": f"reply-{report}", "report": report})
-        checked = await _read(ctx, written["files"][0])
+        checked = await whole_text(ctx, written["files"][0])
         cited = [str(one["link"]) for one in written["references"]]
         about = {
             "next_steps": mirror.state["suggestions"],
@@ -326,14 +325,3 @@ def _tell(ctx: Context, message: str, phase: str, **more: str) -> None:
 
 async def _report(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return (await ctx.ecp.invoke(f"report#{action}", arguments)).unwrap()
-
-
-async def _read(ctx: Context, name: str) -> str:
-    text, offset = "", 0
-    while len(text) < MOST_READ:
-        page = (await ctx.ecp.invoke("workspace#read", {"name": name, "offset": offset})).unwrap()
-        text += page["text"]
-        if page["next_offset"] is None:
-            break
-        offset = page["next_offset"]
-    return text

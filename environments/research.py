@@ -283,14 +283,16 @@ class Research(Environment):
 
     @action(effects="writes", idempotent=True, network=False)
     async def suppose(self, ctx: Context, run: str, hypothesis: str) -> Change:
-        """Set the hypothesis.
+        """Set the hypothesis, unless it rests on no task with an output: then the one before stays.
 
         Args:
             run: The run at work.
             hypothesis: A claim that can be tested.
         """
         self._world.require(run)
-        return self._world.write(hypothesis=hypothesis)
+        kept, lost = self._world.resting([hypothesis])
+        warnings = [f"The hypothesis rests on no task with an output: {one[:120]}" for one in lost]
+        return self._world.write(**self._warned(warnings), **({"hypothesis": kept[0]} if kept else {}))
 
     @action(effects="writes", idempotent=True, network=False)
     async def reflect(

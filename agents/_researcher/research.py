@@ -55,6 +55,7 @@ class Research:
         store: The evidence.
         missing: What is still not known.
         partial: Why the result is incomplete, empty where it is not.
+        question: The task as one question, understood alone; empty before it is planned.
     """
 
     ctx: Context
@@ -67,6 +68,7 @@ class Research:
     store: Store = field(default_factory=Store)
     missing: list[str] = field(default_factory=list[str])
     partial: str = ""
+    question: str = ""
 
     @classmethod
     async def begin(cls, ctx: Context, task: Task, model: Mapping[str, Any]) -> "Research":

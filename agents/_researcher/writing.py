@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tea import BadOutput, BudgetExceeded, TeaError, consult
+from tea import BadOutput, BudgetExceeded, TeaError, consult, conversation
 
 from .evidence import Claim
 from .research import Research
@@ -60,7 +60,8 @@ async def _section(research: Research, title: str, section: dict[str, Any]) -> s
         if any(number in own for side in one.sides for number in side)
     ]
     variables = {
-        "task": research.task.text, "title": title, "heading": str(section["heading"]), "mark": research.mark,
+        "task": research.task.text, "before": conversation(research.task), "question": research.question,
+        "title": title, "heading": str(section["heading"]), "mark": research.mark,
         "says": str(section.get("says", "")), "conflicts": conflicts, "locale": research.ctx.locale,
         "evidence": [{**one.shown(), "reference": numbers[one.url]} for one in claims],
     }  # fmt: skip

@@ -4,7 +4,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tea import Context
+
 MOST_COLUMNS = 4_000  # characters of all columns
+MOST_READ = 100_000
 
 
 def table_words(outline: Mapping[str, Any]) -> str:
@@ -32,6 +35,18 @@ def beginning(text: str, most: int) -> str:
         return text
     shown = text[:most].rpartition("\n")[0] or text[:most]
     return f"{shown}\n[{len(text) - len(shown):,} more characters are not shown here]"
+
+
+async def whole_text(ctx: Context, name: str) -> str:
+    """Return a text file of the workspace, to its end or a limit."""
+    text, offset = "", 0
+    while len(text) < MOST_READ:
+        page = (await ctx.ecp.invoke("workspace#read", {"name": name, "offset": offset})).unwrap()
+        text += page["text"]
+        if page["next_offset"] is None:
+            break
+        offset = page["next_offset"]
+    return text
 
 
 def _plain(value: Any) -> str:

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tea import Context, Result, Task
 
+from .facts import whole_text
 from .mirror import Mirror
 
 RESEARCHER, ANALYZER = "researcher", "analyzer"
+REFERENCES = "\n## References"  # a task's sources are listed by themselves
 MOST_FILES = 1_000
 MOST_PASSAGE = 500
 
@@ -58,11 +60,20 @@ async def _engines(ctx: Context, objective: str) -> Found:
     """Return the findings of the researcher; without a registered one, the results of a search."""
     known = await ctx.acp.list()
     if any(one["name"] == RESEARCHER for one in known):
-        return _found((await ctx.acp.invoke(RESEARCHER, Task(text=objective))).result)
+        return await _reported(ctx, (await ctx.acp.invoke(RESEARCHER, Task(text=objective))).result)
     if not ctx.searches:
         return Found(error="No engine is configured, and there is no corpus.")
     response = await ctx.tcp.invoke("web_search", {"queries": [objective[:300]]})
     return _searched(response.value, response.error, "results")
+
+
+async def _reported(ctx: Context, result: Result) -> Found:
+    """Return the findings of the researcher: its report, if it wrote one, else its answer."""
+    found = _found(result)
+    if not result.ok or result.report is None:
+        return found
+    text = await whole_text(ctx, result.report)
+    return replace(found, output=text.partition(REFERENCES)[0].strip() or found.output)
 
 
 async def _knowledge(ctx: Context, objective: str) -> Found:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tea.research.status import Status
 
 _WORDS = 70
+_PLAN = "(approve / reject)"
 ResearchArgument = Annotated[
     str, typer.Argument(metavar="ID", help='A conversation, run or message, a beginning of its id, or "last".')
 ]
@@ -129,7 +130,7 @@ async def tell(
 async def answer(
     command: Command,
     research: ResearchArgument,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The answer; of a plan `approve` or `reject`.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The answer; of a plan `approve` or `reject: WHY`.")],
     feedback: Annotated[
         str | None, typer.Option("--feedback", help="With `reject`: what shall be otherwise (required).")
     ] = None,
@@ -183,8 +184,11 @@ async def paper(
         begun = await tea.research.paper(research, **_answering(tea, base_url, model))
         code = await _driven(command, tea, begun.run, begun.to_json())
         folder = tea.home / "traces" / begun.run / "workspace"
+        made = (await tea.research.status(begun.run)).answer if code == 0 else {}
     if code == 0:
-        command.tell(f"files: {one_line(str(folder))}")
+        command.tell(f"files: {one_line(', '.join(str(folder / name) for name in made['files']))}")
+        if count := made["doubts"]:
+            command.tell(f"{count} value{'s' * (count > 1)} not found in the sources, marked [?]")
     return code
 
 
@@ -228,8 +232,8 @@ async def _stoppable(progress: Progress, run: str) -> AsyncGenerator[None]:
         yield
     except ApprovalNeeded as error:
         named = error.run or run
-        asked = f"{error.problem}"
-        raise ApprovalNeeded(asked, fix=f"tea research answer {named} TEXT", run=named) from None
+        text = "approve, or 'reject: ' and what shall be otherwise" if _PLAN in error.problem else "TEXT"
+        raise ApprovalNeeded(error.problem, fix=f"tea research answer {named} {text}", run=named) from None
     except asyncio.CancelledError:
         named = progress.run or run
         fix = f"`tea research resume {named}` goes on with it."
@@ -252,7 +256,7 @@ def _conclude(command: Command, found: "Status", more: dict[str, Any]) -> int:
         return _code(found)
     text = found.reply["text"] if found.reply is not None else found.answer
     if text not in (None, ""):
-        say(shown(text))
+        say(shown(text["title"] if "pdf" in text else text))
     for line in _lacks(found):
         command.tell(line)
     if fault is not None:

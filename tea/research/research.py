@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
@@ -40,6 +41,7 @@ from tea.store.workspaces import FileWorkspaces
 MOST_FILE = 500_000_000  # bytes
 CHAT_SECONDS = 30.0  # of one call in a quick question
 APPROVE, REJECT = "approve", "reject"
+_REJECTION = re.compile(rf"{REJECT}\s*[:,;.–—-]\s*(?P<feedback>\S.*)", re.DOTALL | re.IGNORECASE)
 LAST = "last"
 
 
@@ -144,7 +146,7 @@ class Research:
             mode: `steering`, `semi` or `full`; by default that of the conversation, else `semi`.
             files: Datasets, beside those the conversation has.
             conversation: Its id; a new one by default.
-            clarification: Id of the run of `clarify` whose approved plan is used.
+            clarification: Id of the run of `clarify` whose approved plan and datasets are used.
             **options: Further keys of the task file, for example `model` or `budget`.
 
         Raises:
@@ -153,10 +155,10 @@ class Research:
         """
         if mode is not None and mode not in MODES:
             raise BadInput(f"{mode[:40]!r} is not a mode.", fix=f"use one of {', '.join(MODES)}.")
-        approved, session = await self._approved(clarification, conversation)
+        approved, session, clarified = await self._approved(clarification, conversation)
         named = check_session(session) or f"research-{new_run_id()[:16]}"
         task = make_task({**options, "task": text, "agent": SCIENTIST, "session": named})
-        given = await asyncio.to_thread(_datasets, files)
+        given = clarified | await asyncio.to_thread(_datasets, files)
         fresh = session is None
         async with nullcontext() if fresh else turn(self._turns, named, self.limits.wait):
             before = None if fresh else await asyncio.to_thread(self._newest, named)
@@ -245,7 +247,7 @@ class Research:
 
         Args:
             name: A conversation, run or message.
-            text: The answer.
+            text: The answer; a plan is also rejected by `reject: ` and what shall be otherwise.
             key: Which question, where there are several.
             watch: Told of each record.
 
@@ -260,8 +262,11 @@ class Research:
         if len(chosen) != 1:
             keys = ", ".join(one.key for one in found.questions)
             raise BadInput(f"{len(chosen)} questions are meant.", fix=f"name the key of one of them: {keys}.")
-        if chosen[0].choices and text not in chosen[0].choices and not chosen[0].call:
-            raise BadInput(f"{text[:60]!r} is not an answer here.", fix=f"say one of {', '.join(chosen[0].choices)}.")
+        choices = chosen[0].choices
+        if REJECT in choices and (rejection := _REJECTION.match(text)):
+            return await self.reject(name, rejection["feedback"], watch=watch)
+        if choices and text not in choices and not chosen[0].call:
+            raise BadInput(f"{text[:60]!r} is not an answer here.", fix=f"say {_choices(choices)}.")
         return await self.drive(found.head.run, answers={chosen[0].key: text}, watch=watch)
 
     async def clarify(
@@ -297,7 +302,7 @@ class Research:
             ApprovalNeeded: The next plan waits.
         """
         if not feedback.strip():
-            raise BadInput("A rejection needs feedback.", fix="say what shall be otherwise.")
+            raise BadInput("A rejection needs feedback.", fix=f"say {_choices((REJECT,))}.")
         await self._require_plan(clarification)
         await self._asked_again(clarification, REJECT, watch)
         return await self.answer(clarification, feedback, watch=watch)
@@ -381,14 +386,16 @@ class Research:
         if all(APPROVE not in one.choices for one in found.questions):
             raise BadInput("No plan waits for a decision.", fix=f"`tea research status {name[:40]}` says what waits.")
 
-    async def _approved(self, clarification: str | None, conversation: str | None) -> tuple[dict[str, Any], str | None]:
-        """Return the approved plan of a clarification, and its conversation.
+    async def _approved(
+        self, clarification: str | None, conversation: str | None
+    ) -> tuple[dict[str, Any], str | None, dict[str, Path]]:
+        """Return the approved plan of a clarification, its conversation, and its datasets.
 
         Raises:
             BadInput: There is no such clarification, its plan is not approved or was used, or it is of another one.
         """
         if clarification is None:
-            return {}, conversation
+            return {}, conversation, {}
         found = await self._find(clarification)
         if found.head.agent != CLARIFIER:
             raise BadInput(f"{clarification[:80]!r} is not a clarification.", fix="name one of `tea research clarify`.")
@@ -404,7 +411,8 @@ class Research:
         used: Mapping[str, Any] = {} if newest is None else newest.world.get("clarification", {})
         if used.get("session") == found.head.run and used.get("used"):
             raise BadInput("The approved plan was used already.", fix="start without it.")
-        return {**found.answer, "session": found.head.run, "used": False}, session
+        files = await asyncio.to_thread(self._carried, found)
+        return {**found.answer, "session": found.head.run, "used": False}, session, files
 
     def _going(self, run: Reading) -> Started:
         return Started(
@@ -505,6 +513,12 @@ class Research:
     @property
     def _turns(self) -> Path:
         return self._host.home / "traces" / ".research"
+
+
+def _choices(choices: Sequence[str]) -> str:
+    """Return what can be answered; a rejection with its feedback."""
+    named = (f"'{one}: ' and what shall be otherwise" if one == REJECT else one for one in choices)
+    return " or ".join(named)
 
 
 def _failures(run: Reading) -> dict[str, str]:

@@ -33,6 +33,22 @@ async def test_a_question_is_answered_from_a_page_with_its_quotation(tmp_path: P
     assert made.site.paths().count("/a") == 1
 
 
+async def test_the_answer_of_a_follow_up_is_written_with_the_conversation_in_sight(tmp_path: Path) -> None:
+    model = Script(
+        researcher=plan(question="When did Ada build the lighthouse?"),
+        researcher_verdict=quoting(BUILT),
+        researcher_answer=draft("1871", 1),
+    )
+    async with world(tmp_path, model, {"/a": text(BUILT)}) as (tea, _):
+        chat = tea.chat()
+        await chat.address("researcher")
+        await chat.send("Who built the lighthouse?")
+        await chat.send("And when did she do that?")
+    first, second = (one.variables for one in model.requests["researcher_answer"])
+    assert (first["before"], first["question"]) == ("", "When did Ada build the lighthouse?")
+    assert "Who built the lighthouse?" in second["before"]
+
+
 async def test_several_queries_are_searched_at_once_and_pages_are_read_once(tmp_path: Path) -> None:
     model = Script(
         researcher=plan("one", "two", "three"), researcher_verdict=quoting(BUILT), researcher_answer=draft("1871")

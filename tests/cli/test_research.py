@@ -100,8 +100,10 @@ def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
     served("research", "start", "Why?", "--clarification", run).refused(2, "is not approved")
     plan = served("research", "answer", run, "2000 to 2020")
     assert (plan.code, "How do cities grow?" in plan.err) == (6, True)
-    served("research", "answer", run, "reject").refused(2, "needs feedback")
+    assert "approve, or 'reject: ' and what shall be otherwise" in plan.err
+    served("research", "answer", run, "reject").refused(2, "needs feedback", "'reject: '")
     assert served("research", "answer", run, "reject", "--feedback", "Shorter.").code == 6
+    assert served("research", "answer", run, "reject: Shorter still.").code == 6
     assert served("research", "answer", run, "approve").code == 0
     done = served("research", "start", "Why?", "--clarification", run, "--mode", "steering", "--json").data
     assert done["state"]["clarification"]["used"]

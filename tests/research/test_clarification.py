@@ -40,7 +40,10 @@ async def test_questions_are_followed_by_a_plan_that_is_rejected_and_approved(
     with pytest.raises(BadInput, match="needs feedback"):
         await research.reject(begun.run, "  ")
     assert "Plan: " in await waits(research.reject(begun.run, "Only harbours."))
-    assert lab.roles.asked("plan")[-1].variables["feedback"] == ["Only harbours."]
+    assert "Plan: " in await waits(research.answer(begun.run, "reject: Fewer tasks."))
+    first, second = lab.roles.asked("plan")[-1].variables["feedback"]
+    assert first.startswith("Plan: The refined question")
+    assert (first.splitlines()[-1], second.splitlines()[-1]) == ("Rejected: Only harbours.", "Rejected: Fewer tasks.")
     assert lab.roles.asked("plan")[-1].variables["answers"][0] == {
         "question": "Which period?",
         "answer": "2000 to 2020",
@@ -85,7 +88,7 @@ async def test_an_approved_plan_replaces_planning_in_the_first_iteration_once(
     await waits(research.drive(begun.run))
     await waits(research.answer(begun.run, "Any."))
     await research.approve(begun.run)
-    started = await research.start("Why?", clarification=begun.run, mode="full", files=[cities])
+    started = await research.start("Why?", clarification=begun.run, mode="full")
     assert started.conversation == begun.conversation
     status = await research.drive(started.run)
     state = status.state

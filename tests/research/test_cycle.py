@@ -5,7 +5,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from research_kit import ANALYZER_STEP, DECIDED, analysis, literature
+from research_kit import ANALYZER_STEP, DECIDED, RESEARCHER, analysis, literature
 
 from tea.errors import ApprovalNeeded, BadInput, ProviderError
 from tea.research.conversation import states
@@ -358,6 +358,17 @@ async def test_insights_rest_on_tasks_that_are_there(lab: Any) -> None:
     assert status.state["warnings"] == ["An insight rests on no task with an output: Invented (lit-9-9)."]
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"), [("They grow (lit-0-1, lit-9-9).", "They grow (lit-0-1)."), ("Invented (lit-9-9).", "")]
+)
+async def test_a_hypothesis_rests_on_tasks_that_are_there(lab: Any, given: str, kept: str) -> None:
+    lab.plays(plan_next=only(0), hypothesis={"hypothesis": given})
+    status = await lab.run()
+    assert status.state["hypothesis"] == kept
+    wanted = [] if kept else ["The hypothesis rests on no task with an output: Invented (lit-9-9)."]
+    assert status.state["warnings"] == wanted
+
+
 async def test_a_reply_that_cites_what_no_task_has_is_refused_once_and_then_marked(lab: Any, cities: Path) -> None:
     text = "They are 3 [1](cities.csv), of them 99 % old [2](nowhere.csv). In all 41 [1](cities.csv)."
     plan = {"objective": "", "tasks": [analysis("Count.", "Cities")]}
@@ -412,3 +423,35 @@ async def test_facts_about_a_table_tell_rows_columns_and_all_sheets(lab: Any, tm
     assert "rows: 2" in facts
     assert "note" in facts
     assert "more characters are not shown here]" in facts
+
+
+WRITER = '''
+from tea import Agent, Context, Evidence, Result, Task
+
+
+class Researcher(Agent):
+    """Write a report."""
+
+    environments = ("report",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Write it with its references."""
+        source = Evidence(source="https://example.org/growth", quote="Cities grow by 3 percent.")
+        reference = {"source": source.source, "number": 1, "description": "", "quote": source.quote}
+        wanted = {"text": "## Growth\\n\\nCities grow by 3 percent [1](https://example.org/growth).", "report": "r"}
+        (await ctx.ecp.invoke("report#add", {**wanted, "references": [reference]})).unwrap()
+        made = (await ctx.ecp.invoke("report#complete", {"title": "Growth", "report": "r"})).unwrap()
+        return Result(answer="They grow.", evidence=(source,), report=made["files"][0])
+'''
+
+
+async def test_a_report_of_the_researcher_is_the_output_of_its_task(lab: Any) -> None:
+    await lab.tea.acp.update("researcher", WRITER)
+    try:
+        lab.plays(plan_next=only(0))
+        status = await lab.run()
+    finally:
+        await lab.tea.acp.update("researcher", RESEARCHER)
+    output = status.state["plan"]["lit-0-1"]["output"]
+    assert "Cities grow by 3 percent [1](https://example.org/growth)." in output
+    assert "References" not in output

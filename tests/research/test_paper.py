@@ -44,7 +44,8 @@ def drawn(count: int) -> Any:
 
 def drafted(request: Any, count: int) -> Any:
     numbers = {one["source"]: one["number"] for one in request.variables["sources"]}
-    figure = {"file": request.variables["figures"][0], "caption": f"A plot [{numbers['cities.csv']}]"}
+    assert request.variables["tasks"][1]["artifacts"] == request.variables["figures"]
+    figure = {"file": "ana-0-1/plot.svg", "caption": f"A plot [{numbers['cities.csv']}]"}
     paragraphs = [f"They grow [{numbers['https://example.org/growth']}, 77].", f"{EVIL} [99]"]
     lost = {"file": "nowhere.png", "caption": "lost"}
     section = {"heading": EVIL, "paragraphs": paragraphs, "figures": [figure, lost]}
@@ -69,6 +70,9 @@ async def test_a_paper_shows_words_as_data_and_cites_only_what_was_read(lab: Any
     assert "root:" not in shown
     assert "They grow [1] [?]." in shown  # the number 77 is none of a source, which the model was told once
     assert len(lab.roles.asked("paper")) == 2
+    told = str(lab.roles.asked("paper")[1].messages)
+    assert "the number [77], [99]" in told
+    assert "There is no figure nowhere.png; there are: ana-0-1-plot.svg." in told
     assert done.status == "completed"
     paper = json.loads((folder / "paper.json").read_text())
     assert [(one["number"], one["source"]) for one in paper["references"]] == [
