@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 
 from tea.components.manifest import Manifest
-from tea.retrieval.embedding.blend import Blend
-from tea.retrieval.embedding.builtin import StaticEmbedder
+from tea.retrieval.embedding.builtin import Blend, StaticEmbedder
 from tea.retrieval.embedding.choice import BUILTIN_SHARE
 from tea.retrieval.embedding.embedder import Embedder
 from tea.retrieval.embedding.local import LocalEmbedder

@@ -13,9 +13,9 @@ if _typing.TYPE_CHECKING:
     from tea.api import run, stream
     from tea.components.component import Agent, Environment, action, tool
     from tea.components.context import Context
+    from tea.components.equality import same as same
     from tea.components.files import copied_name as copied_name
     from tea.components.files import nearest as nearest
-    from tea.components.same import same as same
     from tea.errors import BadOutput as BadOutput
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
@@ -67,7 +67,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.components.context": "Context",
         "tea.components.files": "copied_name nearest",
         "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
-        "tea.components.same": "same",
+        "tea.components.equality": "same",
         "tea.components.variable": "Variable",
         "tea.errors": "BadOutput BudgetExceeded TeaError ToolError",
         "tea.extras": "require_extra",

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 if TYPE_CHECKING:
     from tea.journal.recorder import Event
     from tea.models.manager import Adapter
     from tea.platform import AgentLike, TaskLike
     from tea.runs.outcome import Outcome
+    from tea.runs.task_file import RunOptions, TaskOptions
 
 
 async def run(
@@ -21,7 +22,7 @@ async def run(
     agent: AgentLike | None = None,
     home: str | Path | None = None,
     model: Adapter | str | None = None,
-    **options: Any,
+    **options: Unpack[TaskOptions],
 ) -> Outcome:
     """Run a task once and return its outcome: `answer`, `cost`, `trace`, `report`.
 
@@ -38,9 +39,9 @@ async def run(
     """
     from tea.platform import Platform
 
-    adapter, named = _told(model)
+    adapter, chosen = _told(model, options)
     async with Platform(home, model=adapter) as platform:
-        return await platform.run(task, files=files, agent=agent, **named, **options)
+        return await platform.run(task, files=files, agent=agent, **chosen)
 
 
 async def stream(
@@ -50,7 +51,7 @@ async def stream(
     agent: AgentLike | None = None,
     home: str | Path | None = None,
     model: Adapter | str | None = None,
-    **options: Any,
+    **options: Unpack[TaskOptions],
 ) -> AsyncGenerator[Event | Outcome]:
     """Run a task and yield its events as they happen, its outcome last.
 
@@ -64,15 +65,15 @@ async def stream(
     """
     from tea.platform import Platform
 
-    adapter, named = _told(model)
+    adapter, chosen = _told(model, options)
     async with (
         Platform(home, model=adapter) as platform,
-        aclosing(platform.stream(task, files=files, agent=agent, **named, **options)) as events,
+        aclosing(platform.stream(task, files=files, agent=agent, **chosen)) as events,
     ):
         async for event in events:
             yield event
 
 
-def _told(model: Adapter | str | None) -> tuple[Adapter | None, dict[str, str]]:
-    """Return the given adapter, if any, and the task file's fields for a named model."""
-    return (None, {"model": model}) if isinstance(model, str) else (model, {})
+def _told(model: Adapter | str | None, options: TaskOptions) -> tuple[Adapter | None, RunOptions]:
+    """Return the given adapter, if any, and the options with a named model among them."""
+    return (None, {**options, "model": model}) if isinstance(model, str) else (model, {**options})

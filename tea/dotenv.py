@@ -17,7 +17,7 @@ _LONGEST = 2**16
 
 
 def parse_variables(text: str) -> dict[str, str]:
-    """Return what a text sets; what has none of their forms sets nothing.
+    """Return the variables set by a text, ignoring lines of other forms.
 
     `${NAME}` stands for what the text itself set before, and for nothing where it did not: what the process holds is
     the operator's, and a file that came with a folder may be another's. An address is taken as it is written.

@@ -298,7 +298,7 @@ def sole_error(error: BaseException) -> TeaError | None:
 
 
 def exhausted(error: BaseException, doing: str = "") -> ResourceExhausted | None:
-    """Return the error for exhausted open files or disk space, if that caused another one; None elsewhere.
+    """Return the error for exhausted open files or disk space behind another error, None elsewhere.
 
     Args:
         error: Any error, with those that it was raised from or while it was handled.

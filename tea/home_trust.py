@@ -128,20 +128,20 @@ class HomeTrust:
 
     def of_settings(self, config: ModelConfig, key: str) -> None:
         """Refuse a key of the environment to a configuration of `tea.toml`; see `tea.models.connect.Guard`."""
-        if self._strays(key, reached(config)):
+        if self._is_elsewhere(key, reached(config)):
             self._require(f"[models.{config.name}] in {SETTINGS}", key, reached(config))
 
     def of_vouched(self, config: ModelConfig, key: str) -> None:
         """Refuse a key to a preset, or to a configuration vouched for by a person, if `.env` leads it elsewhere."""
         variable, address = ADDRESSES.get(config.provider, ""), reached(config)
-        if self._addresses.get(variable) == address and self._strays(key, address):
+        if self._addresses.get(variable) == address and self._is_elsewhere(key, address):
             self._require(f"{variable} in {SECRETS}", key, address)
 
     def of_embedder(self, going: Destination) -> None:
         """Refuse a key to the embedder of the settings, and the loading of its model."""
         if going.provider == LOCAL:
             self._require(f"[embedder] in {SETTINGS}", "", going.address)
-        elif self._strays(going.key, going.address):
+        elif self._is_elsewhere(going.key, going.address):
             self._require(f"[embedder] in {SETTINGS}", going.key, going.address)
 
     def of_search(self, name: str, key: str, address: str) -> None:
@@ -158,7 +158,7 @@ class HomeTrust:
             setting, address = f"[hosts.{host.name}] in {SETTINGS}", host.api or host.url
             self._require(setting, host.key_env if ours else "", address, does="sends issues and code to")
 
-    def _strays(self, key: str, address: str) -> bool:
+    def _is_elsewhere(self, key: str, address: str) -> bool:
         """Tell whether neither a preset nor the environment names the destination of a key of the environment."""
         ours = self._keys.from_process(key)
         return ours and not is_meant_for(key, address) and not is_led_to(key, address)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Self, TypeAlias, Unpack, cast
 
 from tea.components.answer_type import AnswerType
 from tea.components.component import Agent
@@ -71,10 +71,11 @@ if TYPE_CHECKING:
     from tea.runs.human_input import Person
     from tea.runs.outcome import Outcome
     from tea.runs.policy import CallRequest, Policy
+    from tea.runs.task_file import RunOptions
     from tea.sandbox.levels import Sandboxes
     from tea.web import WebSettings
 
-AnyManager = ContextManager[Any]
+AnyManager = ContextManager
 TaskLike: TypeAlias = "str | Mapping[str, Any] | TaskFile"
 AgentLike: TypeAlias = "str | Agent | type[Agent]"
 
@@ -184,7 +185,7 @@ class Platform:
         files: Sequence[str | Path] = (),
         agent: AgentLike | None = None,
         watch: Watcher | None = None,
-        **options: Any,
+        **options: Unpack[RunOptions],
     ) -> Outcome:
         """Run a task once.
 
@@ -256,17 +257,23 @@ class Platform:
         return await self._engine.executions.create(named, files, locked=locked)
 
     async def stream(
-        self, task: TaskLike, *, files: Sequence[str | Path] = (), **options: Any
+        self,
+        task: TaskLike,
+        *,
+        files: Sequence[str | Path] = (),
+        agent: AgentLike | None = None,
+        **options: Unpack[RunOptions],
     ) -> AsyncGenerator[Event | Outcome]:
         """Run a task and yield its events as they happen, its outcome last; closing it early ends the run.
 
         Args:
             task: As for `run`.
             files: As for `run`.
+            agent: As for `run`.
             **options: As for `run`.
         """
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        running = asyncio.ensure_future(self.run(task, files=files, watch=queue.put_nowait, **options))
+        running = asyncio.ensure_future(self.run(task, files=files, agent=agent, watch=queue.put_nowait, **options))
         running.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:

@@ -24,7 +24,7 @@ ROOMS = [
     {"errors"},
     {"types"},
     {"refs"},
-    {"characters", "extras", "handoff", "lazy", "shielded", "threads", "timeout"},
+    {"characters", "clock", "extras", "lazy", "threads", "waiting"},
     {"components"},
     {"store"},
     {"kernel"},

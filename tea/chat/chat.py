@@ -199,7 +199,7 @@ class Chat:
         Raises:
             BadInput: The last turn has ended.
         """
-        return Sending(lambda watcher: self._proceed(answers, watcher), watch)
+        return Sending(lambda watcher: self._continue_run(answers, watcher), watch)
 
     async def fork(self, at: int | None = None) -> Chat:
         """Return a new conversation continuing after a turn of this one; this one is not changed.
@@ -260,7 +260,7 @@ class Chat:
             self._note = ""
             return await self._followed(part, watch)
 
-    async def _proceed(self, answers: Mapping[str, str] | None, watch: Watcher | None) -> Turn:
+    async def _continue_run(self, answers: Mapping[str, str] | None, watch: Watcher | None) -> Turn:
         async with self._sending:
             parts = await self._parts()
             if not parts or turns_of(parts)[-1].status not in ("waiting", "interrupted"):

@@ -8,9 +8,8 @@ from itertools import groupby
 from typing import Any, Literal
 
 from tea.chat.words import folded, solution, text_of
-from tea.journal.beginnings import beginnings
 from tea.journal.header import PERSON, Talk
-from tea.journal.status import RunStatus, understood
+from tea.journal.status import RunStatus, beginnings, understood
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.refs import Ref
 from tea.types import JsonValue, Said

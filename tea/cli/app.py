@@ -3,15 +3,26 @@
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from tea.cli.command import Work, command
 from tea.cli.failure import report
-from tea.cli.family import LISTING, SELF, Family
 from tea.cli.terminal import prepare, say
+
+SELF, LISTING = "show", "ls"
+
+
+class Family(TyperGroup):
+    """A command group passing names other than its subcommands', and options, to the command itself."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the command itself, or the listing one, first if no subcommand is named."""
+        own = LISTING if LISTING in self.commands else SELF
+        return super().parse_args(ctx, args if args and args[0] in self.commands else [own, *args])
+
 
 # Where each command is: the files of the others are not loaded for it, nor are their options put together.
 _COMMANDS = {

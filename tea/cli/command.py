@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import logging
 import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
@@ -12,11 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.failure import complain, report
-from tea.cli.log import keep_log
 from tea.cli.overseer import overseen
 from tea.cli.person import person
 from tea.cli.stopping import Stopping
-from tea.cli.terminal import document, harmless, say, write
+from tea.cli.terminal import document, harmless, one_line, say, write
 from tea.errors import TeaError
 
 if TYPE_CHECKING:
@@ -133,3 +133,33 @@ async def _interruptible(work: Callable[[], Coroutine[Any, Any, int | None]], st
     assert task is not None
     with stopping.of(task):
         return await work()
+
+
+if TYPE_CHECKING:
+    from tea.platform import Platform
+
+_LONGEST = 1_000
+
+
+class Log(logging.Handler):
+    """A log handler for warnings and worse, a line each.
+
+    Args:
+        tea: Knows the operator's secrets.
+    """
+
+    def __init__(self, tea: "Platform") -> None:
+        super().__init__(logging.WARNING)
+        self._tea = tea
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record."""
+        try:
+            write(one_line(self._tea.mask.plain(self.format(record)), _LONGEST) + "\n", sys.stderr)
+        except Exception:  # as every handler has it: what is logged ends nothing
+            self.handleError(record)
+
+
+def keep_log(tea: "Platform") -> None:
+    """Write this process's log messages, replacing other handlers."""
+    logging.getLogger().handlers = [Log(tea)]

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from tea.cli.command import Command
-from tea.cli.exposures import exposures
 from tea.cli.models import astray, reach
 from tea.cli.reference import KEPT
 from tea.cli.sandbox import check_sandboxes, sandbox_facts, sandbox_rows
@@ -176,3 +176,31 @@ def _text(data: dict[str, Any]) -> str:
     told += [painted(f"warning: {one_line(one, 400)}", "yellow", sys.stdout) for one in data["warnings"]]
     told += [painted(f"damaged: {one_line(one)}", "red", sys.stdout) for one in data["damaged"]]
     return "\n".join([table(rows), *(told or ["Nothing is damaged."])])
+
+
+if TYPE_CHECKING:
+    from tea.platform import Platform
+
+
+def exposures(tea: "Platform") -> list[str]:
+    """Return the exposures of a home as text, each with a remedy; none of them counts as damage."""
+    from tea.home import SECRETS
+    from tea.store.access import exposed_runs
+
+    found = [f"{one.words}, and nobody granted that; see `tea trust --home`." for one in tea.home_trust.refused()]
+    secrets, traces = tea.home / SECRETS, tea.home / "traces"
+    if _is_readable(secrets):
+        found.append(f"Other accounts may read {SECRETS}: `chmod 600 {quote(str(secrets))}` ends that.")
+    if count := exposed_runs(traces):
+        folders = f"{count:,} folder{'' if count == 1 else 's'}"
+        found.append(f"Other accounts may read {folders} of runs: `chmod -R go-rwx {quote(str(traces))}` ends that.")
+    return found
+
+
+def _is_readable(path: Path) -> bool:
+    from tea.store.access import readable_by_others
+
+    try:
+        return readable_by_others(path.resolve())
+    except (OSError, RuntimeError):
+        return False

@@ -49,7 +49,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
     if outcome.handoff is not None:
         handed = f"hands over to {outcome.handoff}: {outcome.task or ''}"
         command.tell(f"{one_line(handed, 300)} (`tea chat` starts that agent)")
-    for line in _attempts(outcome):
+    for line in _attempt_lines(outcome):
         command.tell(line)
     for line in _rests_on(outcome, whole=bool(command.verbose)):
         command.tell(line)
@@ -83,8 +83,8 @@ def _rests_on(outcome: "Outcome", *, whole: bool) -> list[str]:
     return ["; ".join(shown)] if shown else []
 
 
-def _attempts(outcome: "Outcome") -> list[str]:
-    """Return a line for each of several attempts: its end, its cost, and its answer, with what the judge said."""
+def _attempt_lines(outcome: "Outcome") -> list[str]:
+    """Describe each of several attempts in a line: end, cost, answer, and the judge's objection or choice."""
     lines: list[str] = []
     for number, one in enumerate(outcome.attempts, 1):
         sure = [] if one.confidence is None else [f"confidence {one.confidence}"]

@@ -187,7 +187,7 @@ async def _add(command: Command, tea: "Platform", name: str | None, stated: dict
     return None
 
 
-async def _present(library: "ContextManager[Manifest]", name: str) -> "Manifest | None":
+async def _present(library: "ContextManager", name: str) -> "Manifest | None":
     try:
         return await library.info(name)
     except UnknownComponent:

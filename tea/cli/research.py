@@ -184,8 +184,8 @@ async def paper(
         begun = await tea.research.paper(research, **_answering(tea, base_url, model))
         code = await _driven(command, tea, begun.run, begun.to_json())
         folder = tea.home / "traces" / begun.run / "workspace"
-        made = (await tea.research.status(begun.run)).answer if code == 0 else {}
-    if code == 0:
+        made: dict[str, Any] = (await tea.research.status(begun.run)).answer if code == 0 else {}
+    if made:
         command.tell(f"files: {one_line(', '.join(str(folder / name) for name in made['files']))}")
         if count := made["doubts"]:
             command.tell(f"{count} value{'s' * (count > 1)} not found in the sources, marked [?]")
@@ -257,7 +257,7 @@ def _conclude(command: Command, found: "Status", more: dict[str, Any]) -> int:
     text = found.reply["text"] if found.reply is not None else found.answer
     if text not in (None, ""):
         say(shown(text["title"] if "pdf" in text else text))
-    for line in _lacks(found):
+    for line in _doubt_lines(found):
         command.tell(line)
     if fault is not None:
         complain(fault)
@@ -265,8 +265,8 @@ def _conclude(command: Command, found: "Status", more: dict[str, Any]) -> int:
     return _code(found)
 
 
-def _lacks(found: "Status") -> list[str]:
-    """Return what the checks of a reply found, in a line each."""
+def _doubt_lines(found: "Status") -> list[str]:
+    """Describe the doubtful values and missing files of a reply, in a line each."""
     about = found.reply or {}
     count, missing = len(about.get("doubts", ())), about.get("missing", ())
     lines = [f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]"] if count else []

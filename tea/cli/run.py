@@ -127,7 +127,7 @@ async def run(
 
 
 def _check(limits: Mapping[str, float | None]) -> None:
-    """Raise BadInput for a limit that is not a number.
+    """Raise BadInput for a limit other than a number.
 
     Raises:
         BadInput: It is refused.

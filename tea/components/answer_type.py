@@ -34,7 +34,7 @@ class AnswerType:
 
     @classmethod
     def of(cls, output: Any) -> AnswerType | None:
-        """Read a pydantic-compatible type or a JSON Schema; None stands for no type.
+        """Return the answer type of a pydantic-compatible type or a JSON Schema, None for None.
 
         Raises:
             BadComponent: It is neither.

@@ -23,7 +23,7 @@ class AsyncioFlow:
             yield _Tasks(tasks)
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[None]:
-        """Limit the body's time."""
+        """Limit the time of a `with` block."""
         return _timeout(seconds)
 
     async def sleep(self, seconds: float) -> None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import TypeAdapter
 
@@ -183,7 +183,7 @@ class Manifest:
         try:
             fields = {name: data[name] for name in Manifest.__slots__ if name not in ("digest", "sharing")}
             fields["sharing"] = data.get("sharing", "shared")  # what is older does not say so
-            found = _reader(_SUBTYPES.get(str(data["kind"]), cls)).validate_python(fields)
+            found = _reader().validate_python(fields)
         except (KeyError, ValueError) as error:
             problem = f"A stored component is not a manifest: {_fault(error)}."
             raise Damaged(problem, fix="restore the file, or register the component again.") from error
@@ -196,30 +196,19 @@ class Manifest:
         return found
 
 
-class ToolConfig(Manifest):
-    """A version of a tool (paper, Definition 3)."""
+ToolConfig: TypeAlias = Manifest
+"""A version of a tool (paper, Definition 3)."""
 
-    __slots__ = ()
+EnvironmentConfig: TypeAlias = Manifest
+"""A version of an environment (paper, Definition 6)."""
 
-
-class EnvironmentConfig(Manifest):
-    """A version of an environment (paper, Definition 6)."""
-
-    __slots__ = ()
-
-
-class AgentConfig(Manifest):
-    """A version of an agent (paper, Definition 9)."""
-
-    __slots__ = ()
-
-
-_SUBTYPES: dict[str, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
+AgentConfig: TypeAlias = Manifest
+"""A version of an agent (paper, Definition 9)."""
 
 
 @cache
-def _reader(kind: type[Manifest]) -> TypeAdapter[Manifest]:
-    return TypeAdapter(kind)
+def _reader() -> TypeAdapter[Manifest]:
+    return TypeAdapter(Manifest)
 
 
 def _fault(error: KeyError | ValueError) -> str:

@@ -306,7 +306,7 @@ def _repeatable(schema: JsonSchema) -> JsonSchema:
 
 
 def parameters_in_words(schema: JsonObject) -> str:
-    """Return the parameters of a schema in one line: names, types, and those that are needed."""
+    """Return the parameters of a schema in one line: names, types, and the needed ones."""
     properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
     needed = cast("Sequence[str]", schema.get("required", ()))
     shown = [

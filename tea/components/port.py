@@ -80,7 +80,7 @@ class Flow(Protocol):
         ...
 
     def timeout(self, seconds: float) -> AbstractAsyncContextManager[Any]:
-        """Limit the body."""
+        """Limit the time of a `with` block."""
         ...
 
     async def sleep(self, seconds: float) -> None:

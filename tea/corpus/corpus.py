@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
+from tea.clock import epoch_seconds, to_second
 from tea.corpus.index import Index, Match, Ways
 from tea.corpus.passages import joined, passages
 from tea.corpus.reading import Readers
@@ -169,7 +170,7 @@ class Corpus:
     async def _update(self, root: str, document: dict[str, Any], tell: Tell) -> Updated:
         known = {name: document[name] for name in ("pages",) if name in document}
         loop = asyncio.get_running_loop()
-        about = {**known, "updated": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"}
+        about = {**known, "updated": to_second(epoch_seconds())}
         if not root.startswith(_FILE):
             pages, problems = await pages_of(root, self._web, int(about.get("pages", MOST_PAGES)), tell)
             return await asyncio.to_thread(self._of_site, root, about, pages, problems, loop)

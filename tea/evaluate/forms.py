@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tea.components.same import number_of
+from tea.components.equality import number_of
 from tea.errors import TeaError
 from tea.store.files import parse_json_strict
 from tea.types import JsonValue

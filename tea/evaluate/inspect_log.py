@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tea.components.same import text_of
+from tea.components.equality import text_of
 from tea.evaluate.evaluation import Evaluation, ScoredRun
 from tea.evaluate.summary import Summary
 from tea.journal.history import tea_version

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from tea.components.same import text_of
+from tea.components.equality import text_of
 from tea.errors import BadInput, TeaError
 from tea.store.files import parse_json_strict, read_regular
 from tea.store.strict import Refused

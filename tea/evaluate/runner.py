@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tea.clock import timestamp
 from tea.errors import (
     Abstained,
     ApprovalNeeded,
@@ -32,7 +33,6 @@ from tea.evaluate.task_set import PlacedTask, TaskSet
 from tea.journal.header import Closed
 from tea.journal.history import History
 from tea.journal.tracer import as_mapping
-from tea.registry.version import timestamp
 from tea.store.evaluations import HEAD, FileEvaluations, Ledger
 from tea.store.strict import dumps
 from tea.types import JsonObject

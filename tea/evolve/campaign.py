@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from tea.clock import timestamp
 from tea.errors import BadInput, TeaError
 from tea.evaluate.evaluation import Evaluation
 from tea.evaluate.plan import Plan
@@ -17,7 +18,6 @@ from tea.evolve.acceptance import BASELINE_RUNS, LOOKS, MOST_TESTS, weak_tags
 from tea.evolve.gate import Gate, Verdict
 from tea.evolve.proposal import Known, Proposal, Staged, Strategy, stage, variables_of
 from tea.refs import Ref
-from tea.registry.version import timestamp
 from tea.store.evaluations import FileEvaluations, Ledger
 from tea.types import JsonObject
 

@@ -1,4 +1,4 @@
-"""Counterfactuals: failed runs again with one variable changed, to show whether that variable was the cause."""
+"""Counterfactuals: failed runs again with one variable changed, to show the cause of the failure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ async def counterfactual(platform: Platform, origin: str, task: PlacedTask, stag
     why = why or "all environments before the first use come back as they were"
     try:
         forks = how == "fork"
-        outcome = await (platform.fork(origin, use=staged.use) if forks else _anew(platform, history, task, staged))
+        outcome = await (platform.fork(origin, use=staged.use) if forks else _rerun(platform, history, task, staged))
     except ProviderError:
         return None
     except TeaError as error:
@@ -87,7 +87,7 @@ async def _right(task: PlacedTask, outcome: Outcome) -> bool:
     return (await grade(task.task.scorer, asked)).score >= 1
 
 
-async def _anew(platform: Platform, history: History, task: PlacedTask, staged: Staged) -> Outcome:
+async def _rerun(platform: Platform, history: History, task: PlacedTask, staged: Staged) -> Outcome:
     """Carry out all of a run with its own versions, but for the changed ones."""
     pinned = {pin.asked: pin.exact[0] for pin in history.pins if "@" not in pin.asked}
     used = {**history.task.use, **pinned, **staged.use}

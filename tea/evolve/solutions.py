@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from tea.components.manifest import Manifest
 from tea.errors import BadInput
@@ -87,5 +87,5 @@ async def store(
     library = platform.libraries["solution"]
     reason = f"checked by {how}"
     if await library.missing([chosen]):
-        return cast(Manifest, await library.register(document, reason=reason))
-    return cast(Manifest, await library.update(chosen, document, reason=reason))
+        return await library.register(document, reason=reason)
+    return await library.update(chosen, document, reason=reason)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
 
 from tea.components.manifest import Lineage, Manifest
 from tea.errors import AlreadyRegistered, UnknownComponent
@@ -15,9 +14,7 @@ from tea.refs import check_name
 from tea.source.text import check_characters
 
 
-async def import_skill(
-    prompts: ContextManager[Any], folder: Path, *, name: str | None = None, reason: str = ""
-) -> Manifest:
+async def import_skill(prompts: ContextManager, folder: Path, *, name: str | None = None, reason: str = "") -> Manifest:
     """Register a skill's folder as a version of a prompt; the same skill again is its next version, if it changed.
 
     Args:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from tea.clock import utc_now
 from tea.errors import BadInput, Conflict, StorageError
 from tea.journal.status import RunStatus, StatusReader, understood
 from tea.journal.tracer import Tracer
@@ -74,7 +75,7 @@ def collect(tracer: Tracer, memory: MemoryManager, keeping: RetentionPolicy, *, 
         StorageError: A run cannot be removed; those before it are.
     """
     runs = tracer.runs()
-    border = None if keeping.days is None else datetime.now(UTC) - timedelta(days=keeping.days)
+    border = None if keeping.days is None else utc_now() - timedelta(days=keeping.days)
     removed: list[Old] = []
     spared: Counter[str] = Counter()
     vanished = 0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
-from tea.errors import Damaged, words_of
-from tea.journal.tracer import TraceRecord, as_mapping
+from tea.errors import BadInput, Damaged, StorageError, words_of
+from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.kernel.key import asked_in, effect_key, is_inside
 from tea.types import JsonValue
 
@@ -122,3 +122,32 @@ def _follows(key: str, other: str) -> bool:
     """Return whether a key belongs to a later question of the same call than another."""
     (call, number), (asking, when) = asked_in(key), asked_in(other)
     return call == asking and number > when > 0
+
+
+T = TypeVar("T")
+
+
+def beginnings(
+    tracer: Tracer, runs: Iterable[str], read: Callable[[str, TraceRecord], T | None], problems: list[str] | None = None
+) -> Iterator[T]:
+    """Yield the meaning of the first records of runs, in order, without runs removed meanwhile.
+
+    Args:
+        tracer: Reads the journals.
+        runs: Ids of the runs.
+        read: Gives the meaning of a run's first record, None for a run to be left out.
+        problems: Takes what is wrong with journals that cannot be read.
+    """
+    for run in runs:
+        try:
+            with understood(run):
+                first = next(tracer.records(run), None)
+                found = None if first is None else read(run, first)
+        except BadInput:  # another process removed it meanwhile
+            continue
+        except StorageError as error:
+            if problems is not None:
+                problems.append(error.problem)
+            continue
+        if found is not None:
+            yield found

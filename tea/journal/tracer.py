@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-import time
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from tea.clock import epoch_nanoseconds, timestamp
 from tea.errors import BadInput, StorageError
 from tea.journal.steps import steps_among
-from tea.registry.version import timestamp
 from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
 from tea.store.lines import Wanted
@@ -219,7 +218,7 @@ class Tracer:
         return (self.store.last(run) or {}).get("kind") == "end"
 
     def unended(self, run: str) -> BadInput:
-        """Return the error for a run that must have ended first: its process is at work, or it is to be resumed."""
+        """Return the error for a run still to be ended: its process is at work, or it is to be resumed."""
         if self.store.held(run):
             return BadInput(f"The run {run} is at work.", fix=f"wait for it; `tea trace {run}` shows where it is.")
         return BadInput(f"The run {run} has not ended.", fix=f"`tea resume {run}` goes on with it.")
@@ -324,7 +323,7 @@ def span_id(run: str, key: str) -> str:
 
 def new_run_id() -> str:
     """Return a new run id: 32 hex digits, a trace id of OpenTelemetry, sortable by time."""
-    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
+    return f"{epoch_nanoseconds() // 1_000_000:012x}{secrets.token_hex(10)}"
 
 
 def _documents(records: Sequence[TraceRecord], run: str, session: str, task: str, blobs: Blobs) -> list[JsonObject]:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from tea.errors import CallFailed, Diverged
 from tea.kernel.key import spawned_path, step_key
@@ -304,3 +304,36 @@ def _where(branch: Branch) -> str:
             place = f"{frame.f_code.co_name} line {frame.f_lineno}"
         work = getattr(work, "cr_await", None)
     return place
+
+
+T = TypeVar("T")
+
+
+class Inbox(Generic[T]):
+    """A queue read by one branch; no event ends a wait for it, but another branch of the same run.
+
+    Args:
+        branches: Those of the run.
+    """
+
+    def __init__(self, branches: Branches) -> None:
+        self._branches = branches
+        self._items: deque[T] = deque()
+        self._wait: Wait | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._items)
+
+    def put(self, item: T) -> None:
+        """Add an item, and wake the waiting branch."""
+        self._items.append(item)
+        wait, self._wait = self._wait, None
+        if wait is not None:
+            self._branches.resolve(wait, None)
+
+    async def get(self) -> T:
+        """Return the oldest item, once there is one."""
+        while not self._items:
+            self._wait = Wait()
+            await self._wait
+        return self._items.popleft()

@@ -13,9 +13,9 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Literal, TypeVar, cast
 
 from tea.errors import CallFailed, ErrorRecord, InternalError, NotLocked, TeaError, error_from
+from tea.kernel.branch import Inbox
 from tea.kernel.entry import Entry, canonical, encode, spoken
 from tea.kernel.group import Group, race
-from tea.kernel.inbox import Inbox
 from tea.kernel.past import Past
 from tea.kernel.pending import Called, Inline, Pending, Perform
 from tea.kernel.scheduler import Scheduler

@@ -17,10 +17,10 @@ from tea.errors import (
     exhausted,
     words_of,
 )
-from tea.handoff import handed_over
 from tea.kernel.branch import Wait
 from tea.kernel.entry import Entry, Event, encode
 from tea.types import JsonValue
+from tea.waiting import handed_over
 
 Perform = Callable[[str], Awaitable[JsonValue]]
 Launch = Callable[["Pending"], Callable[[], object]]

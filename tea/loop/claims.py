@@ -1,4 +1,4 @@
-"""Claims of a proposed end: steps that were only announced, files that do not exist, words shown before any call."""
+"""Claims of a proposed end: steps only announced, missing files, words shown before any call."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ class Ending:
         return sorted(self._missing & set(file_names(_said(answer))) & set(file_names(self._words)))
 
     def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
-        """Return evidence with a doubt for each missing file that the answer speaks of."""
+        """Return evidence with a doubt for each missing file named in the answer."""
         known = {one.source.strip() for one in evidence}
         claims = [Evidence(source=name, doubt=_no_file(name)) for name in self._claimed(answer) if name not in known]
         return (*evidence, *claims)

@@ -35,7 +35,7 @@ class Revision:
         return self.answers[-1] if self.answers else None
 
     def wanted(self, result: Result, left: int) -> bool:
-        """Return whether an answer is to be looked at once more; the first look that changes nothing is the last.
+        """Return whether an answer needs another revision; a revision without a change is the last.
 
         Args:
             result: The answer.

@@ -15,9 +15,9 @@ from tea.components.lossless import lossless
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, ToolError, UnknownComponent
 from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
+from tea.loop.done_arguments import corrected
 from tea.loop.fields import Fields
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
-from tea.loop.meant import meant
 from tea.loop.observation import Observation, shortened
 from tea.loop.offer import (
     BOOKKEEPING,
@@ -321,7 +321,7 @@ class Toolset:
             return await self._delegate(one, call, facts, share)
         port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
         if one.name == DONE:
-            call = changed(call, arguments=meant(one.parameters, call.arguments))
+            call = changed(call, arguments=corrected(one.parameters, call.arguments))
         return _outcome(call, await port.invoke(one.ref, _exactly(one, call.arguments)))
 
     async def _delegate(

@@ -118,7 +118,7 @@ class Window:
         self.add(*made)
 
     def refuse(self, id: str, error: TeaError) -> None:
-        """Replace a shown result by an error, where it holds no more."""
+        """Replace a shown result by an error once it is no longer valid."""
         old = self._shown[id]
         new = self._shown[id] = Observation.refused(id, old.name, old.arguments, error)
         told = new.message(LEAST_CHARACTERS, "").content

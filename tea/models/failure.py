@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import email.utils
 import math
-import time
 from collections.abc import Mapping, Sequence
 
+from tea.clock import epoch_seconds
 from tea.models.context_length import exceeds
 
 RETRIED = frozenset({408, 409, 425, 429})
@@ -81,7 +81,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if seconds is not None or not text:
         return seconds
     try:
-        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - time.time())
+        return max(0.0, email.utils.parsedate_to_datetime(text).timestamp() - epoch_seconds())
     except ValueError:
         return None
 

@@ -156,13 +156,13 @@ class WireModel:
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise CallFailure("what came back has another shape than the format's", again=True) from error
         except CallFailure as fault:
-            if (less := self._relent(fault, one)) is None:
+            if (less := self._without_refused(fault, one)) is None:
                 raise
             one.config, one.body = less, b""
             fault.again, fault.wait = True, 0.0
             raise
 
-    def _relent(self, fault: CallFailure, one: _Asked) -> ModelConfig | None:
+    def _without_refused(self, fault: CallFailure, one: _Asked) -> ModelConfig | None:
         """Return an adjusted configuration for a model refusing a usual member of its format."""
         config, words = one.config, fault.problem.lower()
         if fault.status not in _REFUSED:

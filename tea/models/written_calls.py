@@ -88,7 +88,7 @@ def _actions(said: str) -> Written | None:
 
 
 def _given(text: str, at: int) -> Any:
-    """Return the arguments that begin in a text: an object, else the line as it stands."""
+    """Return the arguments at the start of a text: an object, else the unchanged line."""
     if text.startswith("{", at):
         with suppress(ValueError, RecursionError):
             return _decode(text, at)[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
 
 from tea.components.component import Agent
 from tea.components.manifest import AgentConfig, Lineage, Manifest
@@ -13,11 +12,11 @@ from tea.protocols.manager import ContextManager
 from tea.protocols.reading import Services
 from tea.protocols.server import Server
 from tea.refs import Kind
-from tea.registry.new_version import NewVersion
+from tea.registry.version import NewVersion
 from tea.types import AgentResponse
 
 
-class AgentContextManager(ContextManager[AgentConfig]):
+class AgentContextManager(ContextManager):
     """The manager of agents in the registry.
 
     An agent that was declared by a call is registered with the prompt, the tools and the agents that it brings along;
@@ -29,9 +28,9 @@ class AgentContextManager(ContextManager[AgentConfig]):
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
-        self._libraries: Mapping[Kind, ContextManager[Any]] = {"agent": self}
+        self._libraries: Mapping[Kind, ContextManager] = {"agent": self}
 
-    def join(self, libraries: Mapping[Kind, ContextManager[Any]]) -> None:
+    def join(self, libraries: Mapping[Kind, ContextManager]) -> None:
         """Set the libraries for registering the parts of declared agents."""
         self._libraries = libraries
 
@@ -59,7 +58,7 @@ class AgentContextManager(ContextManager[AgentConfig]):
             parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage, after) == (None, None, None)
             found = await parts.register(NewVersion(reason=reason, author=author), whole=as_it_is)
             if as_it_is:
-                return cast(AgentConfig, found[f"agent:{agent_name(what)}"])
+                return found[f"agent:{agent_name(what)}"]
         return await super().register(what, version=version, reason=reason, lineage=lineage, author=author, after=after)
 
     async def update(
@@ -81,13 +80,13 @@ class AgentContextManager(ContextManager[AgentConfig]):
             parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage, after) == (None, None, None)
             found = await parts.register(NewVersion(reason=reason, author=author), whole=as_it_is, moves=True)
             if as_it_is:
-                return cast(AgentConfig, found[f"agent:{name}"])
+                return found[f"agent:{name}"]
         return await super().update(
             name, what, version=version, reason=reason, lineage=lineage, author=author, after=after
         )
 
 
-class ACPServer(Server[AgentConfig, AgentResponse]):
+class ACPServer(Server[AgentResponse]):
     """The server of agents."""
 
     response = AgentResponse

@@ -22,7 +22,7 @@ How = Literal["new", "version", "reused"]
 _NEAR = 4  # of the tools that are there, those looked at
 _MOST_NAMES, _LONGEST = 100, 60
 _MOST_TASK = 2_000
-Library = ContextManager[Manifest]
+Library = ContextManager
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +124,7 @@ async def _near(library: Library, made: Manifest) -> list[Manifest]:
 
 
 async def _improves(library: Library, old: Manifest, new: Manifest, offer: Offer) -> bool:
-    """Return whether a tool may become a version: of a generated, untrusted one, whose tests it passes too.
+    """Return whether a tool may continue a generated, untrusted one: it must pass the tests of both.
 
     A version that a person trusts is never replaced by one that a model wrote.
     """

@@ -7,22 +7,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from tea.components.manifest import is_recipe
+from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.errors import BadComponent, BadInput, RegistryError, StorageError
-from tea.protocols.imported import received
 from tea.protocols.reading import Reading
 from tea.recipes.recipe import read_recipe
 from tea.refs import Kind, Ref
 from tea.registry.transfer import LIMIT, House, Loaded, load, saved
 from tea.registry.version import VersionManager
+from tea.source.text import check_characters
 from tea.store.bulk import write_whole
 from tea.store.files import read_json_strict
 from tea.store.strict import dumps
 
 _FIX = "give a file that `tea save` wrote."
-Libraries = Mapping[Kind, Reading[Any]]
+Libraries = Mapping[Kind, Reading]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,3 +114,34 @@ def _load(libraries: Libraries, path: Path) -> Loaded:
         trusted=services.trust,
     )
     return load(services.versions, read_json_strict(path, LIMIT, _FIX), house)
+
+
+def received(library: Reading, found: Manifest) -> Manifest:
+    """Return a manifest from elsewhere in a form for listing; no untrusted source is executed.
+
+    What is only read, or trusted already, is described anew from its source; what other code says of itself counts
+    until a person vouches for it.
+
+    Raises:
+        BadComponent: It has a form that this house does not write, or characters that hide what it says.
+    """
+    check_characters(found.source, found.files)
+    if not library.executed:
+        return _described(library, found)
+    for one in found.operations.values():
+        properties: Any = one.parameters.get("properties", {})
+        if not isinstance(properties, dict) or not all(
+            isinstance(schema, dict) for schema in cast("dict[str, object]", properties).values()
+        ):
+            raise BadComponent(f"{found.ref} has an operation without a schema.", fix="save it again.")
+    if not is_recipe(found.source) and library.services.trust(found.digest):
+        with suppress(BadComponent):  # what it needs is not installed here
+            made = _described(library, found)
+            return made if made.digest == found.digest else found
+    return found
+
+
+def _described(library: Reading, found: Manifest) -> Manifest:
+    text = library.draft(found.source, found.files, found.requires)
+    made = library.build(text, found.version, Lineage(), found.created, found.reason)
+    return replace(made, lineage=found.lineage)

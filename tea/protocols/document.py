@@ -16,7 +16,7 @@ from tea.registry.document import DocumentManager, Solution, made_as
 from tea.source.text import SourceText, check_characters
 
 
-class DocumentLibrary(ContextManager[Manifest]):
+class DocumentLibrary(ContextManager):
     """The manager of a kind of documents."""
 
     executed = False

@@ -22,7 +22,7 @@ from tea.types import JsonObject
 
 _MOST_NAMES, _LONGEST = 100, 60
 _NAME = r"^[a-z][a-z0-9_]{2,47}$"
-Libraries = Mapping[Kind, ContextManager[Any]]
+Libraries = Mapping[Kind, ContextManager]
 _WORKFLOW = '''"""A workflow of fixed steps, drafted from words."""
 
 from tea import Agent, Context, Result, Task, follow
@@ -76,7 +76,7 @@ class Proposal:
 
 
 async def adopt_agent(libraries: Libraries, proposal: Proposal, *, check: bool) -> JsonObject:
-    """Register a drafted agent or workflow with its prompt, or only check whether that is possible.
+    """Register a drafted agent or workflow with its prompt, or only check the possibility.
 
     Done twice it has the effect of once.
 

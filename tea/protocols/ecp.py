@@ -1,18 +1,17 @@
 """Environment Context Protocol: an environment has actions, and a state to observe (paper, Definition 7)."""
 
-from tea.components.manifest import EnvironmentConfig
 from tea.protocols.manager import ContextManager
 from tea.protocols.server import Server
 from tea.types import ActionResponse, JsonObject, JsonValue
 
 
-class EnvironmentContextManager(ContextManager[EnvironmentConfig]):
+class EnvironmentContextManager(ContextManager):
     """The manager of environments in the registry."""
 
     kind = "environment"
 
 
-class ECPServer(Server[EnvironmentConfig, ActionResponse]):
+class ECPServer(Server[ActionResponse]):
     """The server of environments."""
 
     response = ActionResponse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from tea.components.manifest import Lineage, Manifest
 from tea.errors import (
@@ -22,9 +22,8 @@ from tea.protocols.reading import Reading
 from tea.refs import NAME, Ref, check_name
 from tea.registry.head import Head
 from tea.registry.kind_registry import KindRegistry, by_people, text_digest
-from tea.registry.new_version import NewVersion
 from tea.registry.tombstone import Tombstone
-from tea.registry.version import Again
+from tea.registry.version import Again, NewVersion
 from tea.source.bundled import bundled_files, bundled_root, read_source
 from tea.source.rename import renamed
 from tea.source.text import SourceText
@@ -39,8 +38,8 @@ class Editor:
         shelf: Where versions are kept.
     """
 
-    def __init__(self, library: Reading[Any], shelf: KindRegistry) -> None:
-        self._library, self._shelf = library, shelf
+    def __init__(self, library: Reading, shelf: KindRegistry) -> None:
+        self._library, self._registry = library, shelf
 
     def ship(self) -> list[str]:
         """Read the shipped components, without executing them; return the problems by file."""
@@ -54,23 +53,23 @@ class Editor:
                 found[text.name] = text
             except TeaError as error:
                 problems.append(f"{path.name}: {error}")
-        self._shelf.ship(found.values())
+        self._registry.ship(found.values())
         return problems
 
     def register(self, what: object, name: str | None, wanted: NewVersion, after: int | None = None) -> Manifest:
         """See `ContextManager.register`; with a name, `ContextManager.update`."""
         text = self._library.read(what)
         if name is not None:
-            self._shelf.resolve(Ref(kind=self._library.kind, name=check_name(name)))
+            self._registry.resolve(Ref(kind=self._library.kind, name=check_name(name)))
             self._named(text, name)
         return self._kept(text, wanted, after=after, again="keep" if name is None else "lead")
 
     def copy(self, ref: Ref, name: str | None, wanted: NewVersion) -> Manifest:
         """See `ContextManager.copy`."""
-        found = self._shelf.pin(ref)
+        found = self._registry.pin(ref)
         if name in (None, found.name):
-            return self._shelf.duplicate(found, wanted)
-        if self._shelf.has(check_name(name)):
+            return self._registry.duplicate(found, wanted)
+        if self._registry.has(check_name(name)):
             raise AlreadyRegistered(
                 f"{self._library.kind}:{name} exists already.", fix="choose another name, or update it."
             )
@@ -83,7 +82,7 @@ class Editor:
     def setvars(self, ref: Ref, values: Mapping[str, str], wanted: NewVersion, *, current: bool = True) -> Manifest:
         """See `ContextManager.setvars`."""
         _check_texts(values)
-        found = self._shelf.resolve(ref)
+        found = self._registry.resolve(ref)
         known = {one.name: one for one in self._library.variables(found)}
         if unknown := [name for name in values if name not in known]:
             fix = f"it has {', '.join(known)}."
@@ -93,7 +92,7 @@ class Editor:
             raise NotEvolvable(f"{found.ref} does not let {fixed[0][:60]!r} be rewritten.", fix=fix)
         if all(known[name].value == text for name, text in values.items()):
             raise BadInput(f"There is nothing to change in {found.ref}.", fix="give a text that is not there yet.")
-        found = self._shelf.pin(ref)
+        found = self._registry.pin(ref)
         if by_people(wanted.lineage):
             self._check_trusted(found)
         text = self._named(self._library.rewritten(found, values), found.name)
@@ -102,7 +101,7 @@ class Editor:
 
     def purge(self, ref: Ref, reason: str, author: str | None) -> list[Tombstone]:
         """See `ContextManager.purge`."""
-        chosen = self._shelf.purgeable(ref)
+        chosen = self._registry.purgeable(ref)
 
         def check() -> None:
             for version in chosen:
@@ -133,7 +132,7 @@ class Editor:
             if self._library.executed:
                 self._library.services.recipes.check_operands(text.source)
 
-        return self._shelf.register(text, wanted, fresh=fresh, current=current, again=again, guard=guard)
+        return self._registry.register(text, wanted, fresh=fresh, current=current, again=again, guard=guard)
 
     def _shipped_text(self, path: Path) -> SourceText:
         """Return a shipped file's source, checked here unless it is tea's own or already stored."""

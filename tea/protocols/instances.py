@@ -17,9 +17,9 @@ from tea.components.definition import Definition
 from tea.components.manifest import Manifest
 from tea.errors import BadComponent, CallFailed, StorageError, TeaError, words_of
 from tea.protocols.session_state import Revision, SavedState, SessionState, SessionStates
-from tea.shielded import completed
 from tea.types import JsonObject
 from tea.untrusted.workers import Workers
+from tea.waiting import completed
 
 SNAPSHOT, JOINED = "snapshot", "joined"
 _TEARDOWN_SECONDS = 10.0

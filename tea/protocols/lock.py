@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 from pydantic import Field, ValidationError
 
@@ -25,7 +25,7 @@ LOCK_FILE = "tea.lock"
 LOCKED_KINDS: tuple[Kind, ...] = ("agent", "environment", "memory", "prompt", "tool")
 _LIMIT = 16 * 2**20
 _NAME = rf"^({'|'.join(LOCKED_KINDS)}):{NAME.pattern}$"
-Libraries = Mapping[Kind, ContextManager[Any]]
+Libraries = Mapping[Kind, ContextManager]
 
 
 class Locked(Record):
@@ -168,7 +168,7 @@ def not_locked(name: str) -> NotLocked:
     return NotLocked(f"{name} is not in the lock file.", fix=fix)
 
 
-async def _by_digest(library: ContextManager[Any], ref: Ref) -> Manifest | None:
+async def _by_digest(library: ContextManager, ref: Ref) -> Manifest | None:
     try:
         return await library.info(ref)
     except UnknownComponent:

@@ -6,23 +6,23 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.errors import Archived
 from tea.protocols.bundle import load_components, save_components
 from tea.protocols.editor import Editor
-from tea.protocols.reading import ConfigT, Reading, Services
+from tea.protocols.reading import Reading, Services
 from tea.refs import Ref, check_name
 from tea.registry.head import Head
-from tea.registry.new_version import NewVersion
 from tea.registry.tombstone import Tombstone
 from tea.registry.transfer import Loaded
+from tea.registry.version import NewVersion
 from tea.source.trust import untrusted
 from tea.types import State
 
 
-class ContextManager(Reading[ConfigT]):
+class ContextManager(Reading):
     """The manager of one kind's components: registration, versions, lists and instances.
 
     The source of what is shipped with tea is read at `init` and becomes a stored version when a run
@@ -33,11 +33,11 @@ class ContextManager(Reading[ConfigT]):
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
-        self._workshop = Editor(self, self._shelf)
+        self._editor = Editor(self, self._registry)
 
     async def init(self) -> list[str]:
         """Read the shipped components, without executing them; return the problems by file."""
-        return await asyncio.to_thread(self._workshop.ship)
+        return await asyncio.to_thread(self._editor.ship)
 
     async def register(
         self,
@@ -48,7 +48,7 @@ class ContextManager(Reading[ConfigT]):
         lineage: Lineage | None = None,
         author: str | None = None,
         after: int | None = None,
-    ) -> ConfigT:
+    ) -> Manifest:
         """Store a component as a new version and make it current; a name used before continues its history.
 
         Bytes that a version in sight has already are stored no second time, unless a version is wanted: that version is
@@ -70,7 +70,7 @@ class ContextManager(Reading[ConfigT]):
             Conflict: Its newest head is not `after`; what was written is taken back.
         """
         wanted = NewVersion(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
-        return cast(ConfigT, await asyncio.to_thread(self._workshop.register, what, None, wanted, after))
+        return await asyncio.to_thread(self._editor.register, what, None, wanted, after)
 
     async def update(
         self,
@@ -82,7 +82,7 @@ class ContextManager(Reading[ConfigT]):
         lineage: Lineage | None = None,
         author: str | None = None,
         after: int | None = None,
-    ) -> ConfigT:
+    ) -> Manifest:
         """Give a registered component a new implementation, as a new version.
 
         Bytes that a version in sight has already are stored no second time, unless a version is wanted: that version
@@ -94,23 +94,23 @@ class ContextManager(Reading[ConfigT]):
             Conflict: Its newest head is not number `after`; what was written is taken back.
         """
         wanted = NewVersion(version=version, reason=reason, lineage=lineage or Lineage(), author=author)
-        return cast(ConfigT, await asyncio.to_thread(self._workshop.register, what, name, wanted, after))
+        return await asyncio.to_thread(self._editor.register, what, name, wanted, after)
 
-    async def restore(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> ConfigT:
+    async def restore(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Manifest:
         """Make a historical version, `name@version`, current.
 
         Raises:
             UnknownComponent: There is no such version; the error lists those there are.
         """
-        return cast(ConfigT, await asyncio.to_thread(self._shelf.restore, self.ref(ref), reason, author))
+        return await asyncio.to_thread(self._registry.restore, self.ref(ref), reason, author)
 
-    async def rollback(self, name: str, *, reason: str = "", author: str | None = None) -> ConfigT:
+    async def rollback(self, name: str, *, reason: str = "", author: str | None = None) -> Manifest:
         """Go back to the pointer before the current one.
 
         Raises:
             RegistryError: There is no earlier pointer.
         """
-        return cast(ConfigT, await asyncio.to_thread(self._shelf.rollback, check_name(name), reason, author))
+        return await asyncio.to_thread(self._registry.rollback, check_name(name), reason, author)
 
     async def unregister(self, name: str, *, reason: str = "", author: str | None = None) -> Head:
         """Remove a component from the active set, and hide its history.
@@ -118,7 +118,7 @@ class ContextManager(Reading[ConfigT]):
         Raises:
             UnknownComponent: There is none of that name.
         """
-        return await asyncio.to_thread(self._shelf.unregister, check_name(name), reason, author)
+        return await asyncio.to_thread(self._registry.unregister, check_name(name), reason, author)
 
     async def copy(
         self,
@@ -128,7 +128,7 @@ class ContextManager(Reading[ConfigT]):
         version: str | None = None,
         reason: str = "",
         author: str | None = None,
-    ) -> ConfigT:
+    ) -> Manifest:
         """Copy a version: under another name, also changed in its source, or as a further version of the same name.
 
         Args:
@@ -143,7 +143,7 @@ class ContextManager(Reading[ConfigT]):
             Quarantined: Source under another name would be trusted, and what it comes from is not.
         """
         wanted = NewVersion(version=version, reason=reason, author=author)
-        return cast(ConfigT, await asyncio.to_thread(self._workshop.copy, self.ref(ref), name, wanted))
+        return await asyncio.to_thread(self._editor.copy, self.ref(ref), name, wanted)
 
     async def setvars(
         self,
@@ -154,7 +154,7 @@ class ContextManager(Reading[ConfigT]):
         lineage: Lineage | None = None,
         author: str | None = None,
         current: bool = True,
-    ) -> ConfigT:
+    ) -> Manifest:
         """Rewrite parts of a component's text, as a new version with lineage.
 
         Args:
@@ -173,8 +173,8 @@ class ContextManager(Reading[ConfigT]):
             Quarantined: No person wrote them and they are code, or what they change is not trusted.
         """
         wanted = NewVersion(reason=reason, lineage=lineage or Lineage(), author=author)
-        write = partial(self._workshop.setvars, self.ref(name), values, wanted, current=current)
-        return cast(ConfigT, await asyncio.to_thread(write))
+        write = partial(self._editor.setvars, self.ref(name), values, wanted, current=current)
+        return await asyncio.to_thread(write)
 
     async def deprecate(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> Head:
         """Remove a version from lists and retrieval; it can still be called."""
@@ -194,7 +194,7 @@ class ContextManager(Reading[ConfigT]):
         Raises:
             BadRef: `alias` is not an alias.
         """
-        found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))
+        found = await asyncio.to_thread(self._registry.pin, self.ref(ref))
         return await asyncio.to_thread(self.services.versions.alias, found.ref, alias, reason=reason, author=author)
 
     async def unalias(self, name: str, alias: str, *, reason: str = "", author: str | None = None) -> Head:
@@ -206,7 +206,7 @@ class ContextManager(Reading[ConfigT]):
         take = self.services.versions.unalias
         return await asyncio.to_thread(take, self.kind, check_name(name), alias, reason=reason, author=author)
 
-    async def trust(self, ref: str | Ref) -> ConfigT:
+    async def trust(self, ref: str | Ref) -> Manifest:
         """Trust a version, allowing the execution of its source; by digest, so no other bytes are covered.
 
         From then on what is told of it is what its source says.
@@ -218,7 +218,7 @@ class ContextManager(Reading[ConfigT]):
         if not is_recipe(found.source):
             await asyncio.to_thread(self.draft, found.source, found.files, found.requires)
         await asyncio.to_thread(self.services.trust.grant, found.digest, str(found.ref))
-        return cast(ConfigT, await asyncio.to_thread(self.own, found))
+        return await asyncio.to_thread(self.own, found)
 
     async def purge(self, ref: str | Ref, *, reason: str = "", author: str | None = None) -> list[Tombstone]:
         """Remove bytes permanently: of one version, or of all versions of an unregistered component, with its usage.
@@ -231,7 +231,7 @@ class ContextManager(Reading[ConfigT]):
             UnknownComponent: There is nothing to purge.
         """
         wanted = self.ref(ref)
-        purged = await asyncio.to_thread(self._workshop.purge, wanted, reason, author)
+        purged = await asyncio.to_thread(self._editor.purge, wanted, reason, author)
         if wanted.selector is None:
             await asyncio.to_thread(self.services.retrieval.forget, self.kind, wanted.name)
         return purged
@@ -258,7 +258,7 @@ class ContextManager(Reading[ConfigT]):
         """
         return await load_components({self.kind: self}, Path(path))
 
-    async def pin(self, ref: str | Ref) -> ConfigT:
+    async def pin(self, ref: str | Ref) -> Manifest:
         """Return a configuration for use, stored, so its digest can always be found again.
 
         What is not executed is trusted here, since who uses it does what it says.
@@ -271,9 +271,9 @@ class ContextManager(Reading[ConfigT]):
         mark = self._known.mark(wanted)
         found = self._known.pinned(wanted, mark) or await self._look(wanted, mark)
         self._check_trusted(found)
-        return cast(ConfigT, found)
+        return found
 
-    async def pin_exact(self, ref: str | Ref, digest: str) -> ConfigT:
+    async def pin_exact(self, ref: str | Ref, digest: str) -> Manifest:
         """Return a version pinned by another run, for use; see `exact`.
 
         Raises:
@@ -283,21 +283,21 @@ class ContextManager(Reading[ConfigT]):
             Quarantined: It is not executed, and nobody trusts it yet.
         """
         found = await self.exact(ref, digest)
-        _check_usable(found, await asyncio.to_thread(self._shelf.state, found))
+        _check_usable(found, await asyncio.to_thread(self._registry.state, found))
         self._check_trusted(found)
         return found
 
-    async def usable(self, ref: str | Ref) -> ConfigT:
+    async def usable(self, ref: str | Ref) -> Manifest:
         """Return the configuration `pin` would return now; nothing is stored.
 
         Raises:
             Archived: The version is kept for the record only.
         """
         found = await self.info(ref)
-        _check_usable(found, await asyncio.to_thread(self._shelf.state, found))
+        _check_usable(found, await asyncio.to_thread(self._registry.state, found))
         return found
 
-    async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[ConfigT]:
+    async def transform(self, how: str, operands: str | Sequence[str], **options: Any) -> list[Manifest]:
         """Make components of this kind out of others, as stored recipes.
 
         Args:
@@ -314,7 +314,7 @@ class ContextManager(Reading[ConfigT]):
             UnknownComponent: There is no such operand; nothing is written.
             AlreadyRegistered: Something else has the name; nothing is written.
         """
-        return cast("list[ConfigT]", await self.services.recipes.transform(how, operands, options, self.kind))
+        return await self.services.recipes.transform(how, operands, options, self.kind)
 
     async def _look(self, wanted: Ref, mark: object) -> Manifest:
         """Return the current version of a ref, stored; a recipe may have to follow its operands.
@@ -324,8 +324,8 @@ class ContextManager(Reading[ConfigT]):
         """
 
         def look() -> tuple[Manifest, State]:
-            config = self._shelf.pin(wanted)
-            return config, self._shelf.state(config)
+            config = self._registry.pin(wanted)
+            return config, self._registry.state(config)
 
         found, state = await asyncio.to_thread(look)
         _check_usable(found, state)
@@ -338,7 +338,7 @@ class ContextManager(Reading[ConfigT]):
             raise untrusted(found.ref)
 
     async def _mark(self, ref: str | Ref, state: State, reason: str, author: str | None) -> Head:
-        found = await asyncio.to_thread(self._shelf.pin, self.ref(ref))
+        found = await asyncio.to_thread(self._registry.pin, self.ref(ref))
         return await asyncio.to_thread(self.services.versions.mark, found.ref, state, reason=reason, author=author)
 
 

@@ -13,7 +13,7 @@ from tea.refs import Ref
 from tea.source.text import SourceText, check_characters
 
 
-class PromptLibrary(ContextManager[Manifest]):
+class PromptLibrary(ContextManager):
     """The manager of prompts in the registry."""
 
     kind = "prompt"

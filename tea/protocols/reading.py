@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import BaseModel
 
@@ -40,7 +40,6 @@ from tea.untrusted.workers import Workers
 if TYPE_CHECKING:
     from tea.sandbox.levels import Sandboxes
 
-ConfigT = TypeVar("ConfigT", bound=Manifest)
 _SUFFIXES = (".py", ".md", ".json")
 _BY_MACHINE = frozenset({"textgrad", "gepa", "reflection", "generator", "imported"})
 
@@ -60,7 +59,7 @@ class Services:
     sandboxes: Callable[[], Sandboxes]
 
 
-class Reading(Generic[ConfigT]):
+class Reading:
     """The read access to the components of one kind: lookup, lists and descriptions.
 
     The form that their source has (Python, Markdown, a JSON document) is known to `draft`, `build` and `definition`
@@ -73,10 +72,12 @@ class Reading(Generic[ConfigT]):
 
     def __init__(self, services: Services) -> None:
         self.services = services
-        self._shelf = KindRegistry(self.kind, services.versions, services.trust, self.draft, self.build, self.outline)
+        self._registry = KindRegistry(
+            self.kind, services.versions, services.trust, self.draft, self.build, self.outline
+        )
         self._known = LookupCache(self.kind, services.versions.store, services.trust)
 
-    async def info(self, ref: str | Ref) -> ConfigT:
+    async def info(self, ref: str | Ref) -> Manifest:
         """Return a component's configuration.
 
         Raises:
@@ -84,14 +85,14 @@ class Reading(Generic[ConfigT]):
         """
         return await self._find(self.ref(ref))
 
-    async def exact(self, ref: str | Ref, digest: str) -> ConfigT:
+    async def exact(self, ref: str | Ref, digest: str) -> Manifest:
         """Return a pinned version, `name@version`, listed or hidden; never another one with the same bytes.
 
         Raises:
             UnknownComponent: There is no such version.
             Damaged: Its bytes are not those of the digest.
         """
-        return cast(ConfigT, await asyncio.to_thread(self._shelf.exact, self.ref(ref), digest))
+        return await asyncio.to_thread(self._registry.exact, self.ref(ref), digest)
 
     async def get(self, ref: str | Ref) -> object:
         """Return a fresh instance of a component, or a tool's function.
@@ -145,12 +146,12 @@ class Reading(Generic[ConfigT]):
             state: Only what is in that state; None for all.
             category: Only what declares that category in its metadata.
         """
-        found = await asyncio.to_thread(self._shelf.listings)
+        found = await asyncio.to_thread(self._registry.listings)
         return [one for one in found if state in (None, one.state) and category in (None, one.category)]
 
     async def missing(self, names: Iterable[str]) -> builtins.list[str]:
         """Return the names never used by a component, without reading any; for many names at once."""
-        return await asyncio.to_thread(self._shelf.missing, names)
+        return await asyncio.to_thread(self._registry.missing, names)
 
     async def retrieve(
         self, query: str, k: int = 5, *, route: bool = False, among: Collection[str] | None = None
@@ -172,7 +173,7 @@ class Reading(Generic[ConfigT]):
         find = partial(self.services.retrieval.find, query=query, k=k, route=route, among=among)
 
         def look() -> tuple[Sequence[Row], set[str], builtins.list[Match]]:
-            listings = self._shelf.listings(pointers=True)
+            listings = self._registry.listings(pointers=True)
             strange = {*(among or ())} - {one.name for one in listings if one.state == "active"}
             return listings, strange, [] if strange else find(listings)
 
@@ -195,9 +196,9 @@ class Reading(Generic[ConfigT]):
         known = [one for one in listed if one.state != "archived"]
         return await asyncio.to_thread(self._contract, refs, known)
 
-    async def history(self, name: str) -> list[ConfigT]:
+    async def history(self, name: str) -> list[Manifest]:
         """Return every version in sight, oldest first."""
-        return cast("list[ConfigT]", await asyncio.to_thread(self._shelf.history, check_name(name)))
+        return await asyncio.to_thread(self._registry.history, check_name(name))
 
     async def diff(self, old: str | Ref, new: str | Ref) -> Diff:
         """Return how two versions differ in source and schema."""
@@ -267,20 +268,20 @@ class Reading(Generic[ConfigT]):
             UnknownComponent: There is none, and never was.
         """
         if not self.services.versions.head(self.kind, ref.name).number:
-            self._shelf.pin(ref)
+            self._registry.pin(ref)
         return Ref(kind=self.kind, name=ref.name)
 
     def own(self, found: Manifest) -> Manifest:
         """Return a stored version described by its own source if it is trusted; see `OwnWords`."""
-        return self._shelf.words.of(found)
+        return self._registry.words.of(found)
 
     def misdescribed(self, found: Manifest) -> bool:
         """Return whether the registry's description of a trusted version differs from its source's."""
-        return self._shelf.words.differs(found)
+        return self._registry.words.differs(found)
 
     def unstored(self, name: str) -> Manifest | None:
         """Return the shipped component of a name, unless it is a stored version."""
-        return self._shelf.unstored(name)
+        return self._registry.unstored(name)
 
     def variables(self, found: Manifest) -> list[Variable]:
         """Return the rewritable parts of a version's text: its source, and each of its files."""
@@ -313,7 +314,7 @@ class Reading(Generic[ConfigT]):
         return contract(self.kind, map(self._listed_entry, known))
 
     def _entry(self, ref: Ref) -> ContractEntry:
-        found = self._shelf.resolve(ref)
+        found = self._registry.resolve(ref)
         state = self.services.versions.head(self.kind, ref.name).states.get(found.version, "active")
         return ContractEntry(name=ref.name, found=found, state=state, trusted=self.services.trust(found.digest))
 
@@ -328,9 +329,9 @@ class Reading(Generic[ConfigT]):
             return ContractEntry(name=one.name, found=error.problem)
         return ContractEntry(name=one.name, found=found, state=one.state, trusted=one.trusted)
 
-    async def _find(self, ref: Ref) -> ConfigT:
+    async def _find(self, ref: Ref) -> Manifest:
         known = self._known.pinned(ref, self._known.mark(ref))
-        return cast(ConfigT, known or await asyncio.to_thread(self._shelf.resolve, ref))
+        return known or await asyncio.to_thread(self._registry.resolve, ref)
 
     def _read_file(self, path: Path) -> SourceText:
         return self.draft(*read_source(path))

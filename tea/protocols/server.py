@@ -35,14 +35,13 @@ from tea.errors import (
 from tea.protocols.instances import Instances, instance_of
 from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref, with_kind
-from tea.timeout import Expired, finish
 from tea.types import JsonObject, JsonValue, Response, failure, success
+from tea.waiting import Expired, finish
 
-ConfigT = TypeVar("ConfigT", bound=Manifest)
 ResponseT = TypeVar("ResponseT", bound=Response)
 P = ParamSpec("P")
 T = TypeVar("T")
-M = TypeVar("M", bound=ContextManager[Any])
+M = TypeVar("M", bound=ContextManager)
 _RAISED = (ApprovalNeeded, Diverged, InternalError, NotLocked, StorageError)
 
 
@@ -61,13 +60,13 @@ def _managed(
     name = cast(FunctionType, method).__name__
 
     @wraps(method)
-    async def carried_out(server: Server[Any, Any], /, *arguments: P.args, **options: P.kwargs) -> T:
+    async def carried_out(server: Server[Any], /, *arguments: P.args, **options: P.kwargs) -> T:
         return await getattr(server.manager, name)(*arguments, **options)
 
     return carried_out
 
 
-class Server(Generic[ConfigT, ResponseT]):
+class Server(Generic[ResponseT]):
     """A server of one context manager for people, programs and runs.
 
     Source: paper, Definitions 4, 7 and 10.
@@ -75,37 +74,37 @@ class Server(Generic[ConfigT, ResponseT]):
 
     response: ClassVar[type[Response]] = Response
 
-    def __init__(self, manager: ContextManager[ConfigT], instances: Instances, host: Host) -> None:
+    def __init__(self, manager: ContextManager, instances: Instances, host: Host) -> None:
         self.manager = manager
         self._instances = instances
         self._host = host
 
-    init = _managed(ContextManager[ConfigT].init)
-    register = _managed(ContextManager[ConfigT].register)
-    update = _managed(ContextManager[ConfigT].update)
-    get = _managed(ContextManager[ConfigT].get)
-    info = _managed(ContextManager[ConfigT].info)
-    list = _managed(ContextManager[ConfigT].list)
-    retrieve = _managed(ContextManager[ConfigT].retrieve)
-    contract = _managed(ContextManager[ConfigT].contract)
-    history = _managed(ContextManager[ConfigT].history)
-    diff = _managed(ContextManager[ConfigT].diff)
-    restore = _managed(ContextManager[ConfigT].restore)
-    rollback = _managed(ContextManager[ConfigT].rollback)
-    unregister = _managed(ContextManager[ConfigT].unregister)
-    transform = _managed(ContextManager[ConfigT].transform)
-    copy = _managed(ContextManager[ConfigT].copy)
-    vars = _managed(ContextManager[ConfigT].vars)
-    setvars = _managed(ContextManager[ConfigT].setvars)
-    deprecate = _managed(ContextManager[ConfigT].deprecate)
-    archive = _managed(ContextManager[ConfigT].archive)
-    activate = _managed(ContextManager[ConfigT].activate)
-    alias = _managed(ContextManager[ConfigT].alias)
-    unalias = _managed(ContextManager[ConfigT].unalias)
-    trust = _managed(ContextManager[ConfigT].trust)
-    purge = _managed(ContextManager[ConfigT].purge)
-    save = _managed(ContextManager[ConfigT].save)
-    load = _managed(ContextManager[ConfigT].load)
+    init = _managed(ContextManager.init)
+    register = _managed(ContextManager.register)
+    update = _managed(ContextManager.update)
+    get = _managed(ContextManager.get)
+    info = _managed(ContextManager.info)
+    list = _managed(ContextManager.list)
+    retrieve = _managed(ContextManager.retrieve)
+    contract = _managed(ContextManager.contract)
+    history = _managed(ContextManager.history)
+    diff = _managed(ContextManager.diff)
+    restore = _managed(ContextManager.restore)
+    rollback = _managed(ContextManager.rollback)
+    unregister = _managed(ContextManager.unregister)
+    transform = _managed(ContextManager.transform)
+    copy = _managed(ContextManager.copy)
+    vars = _managed(ContextManager.vars)
+    setvars = _managed(ContextManager.setvars)
+    deprecate = _managed(ContextManager.deprecate)
+    archive = _managed(ContextManager.archive)
+    activate = _managed(ContextManager.activate)
+    alias = _managed(ContextManager.alias)
+    unalias = _managed(ContextManager.unalias)
+    trust = _managed(ContextManager.trust)
+    purge = _managed(ContextManager.purge)
+    save = _managed(ContextManager.save)
+    load = _managed(ContextManager.load)
 
     async def argument_model(self, ref: str) -> type[BaseModel]:
         """Return the type-safe model of an operation's arguments; see `ContextManager.argument_model`."""

@@ -19,9 +19,9 @@ from tea.components.context import Context
 from tea.components.manifest import Manifest
 from tea.errors import BadInput, CallFailed, Conflict, Damaged
 from tea.kernel.key import effect_key, run_and_key
-from tea.shielded import completed
 from tea.store.environments import FileEnvironments
 from tea.types import JsonValue
+from tea.waiting import completed
 
 
 class Revision(NamedTuple):
@@ -147,7 +147,7 @@ class SessionState:
         return self._record is not None and self._record.refused.get(self._config.digest, self._by) != self._by
 
     async def refuse(self) -> None:
-        """Note the loss of the last state for this version; that state stays for others.
+        """Record the loss of the last state for this version; other versions keep it.
 
         Raises:
             Conflict: Another process acts in the environment.

@@ -1,19 +1,18 @@
 """Tool Context Protocol: a tool has one operation, `call` (paper, Definition 4)."""
 
-from tea.components.manifest import ToolConfig
 from tea.protocols.manager import ContextManager
 from tea.protocols.server import Server
 from tea.types import ToolResponse
 
 
-class ToolContextManager(ContextManager[ToolConfig]):
+class ToolContextManager(ContextManager):
     """The manager of tools in the registry."""
 
     kind = "tool"
     operation = "call"
 
 
-class TCPServer(Server[ToolConfig, ToolResponse]):
+class TCPServer(Server[ToolResponse]):
     """The server of tools."""
 
     response = ToolResponse

@@ -1,4 +1,4 @@
-"""Referring: the recipes made of a component."""
+"""Dependents: the recipes made of a component."""
 
 from __future__ import annotations
 

@@ -15,11 +15,8 @@ from typing import Protocol, cast
 from tea.components.definition import Definition
 from tea.components.json_schema import value_faults
 from tea.components.manifest import (
-    AgentConfig,
-    EnvironmentConfig,
     Lineage,
     Manifest,
-    ToolConfig,
     is_recipe,
     source_digest,
 )
@@ -46,7 +43,6 @@ from tea.source.text import SourceText
 from tea.source.trust import Trust
 from tea.types import JsonObject
 
-_CONFIGS: Mapping[Kind, type[Manifest]] = {"tool": ToolConfig, "environment": EnvironmentConfig, "agent": AgentConfig}
 _GUARD_KNOWS = frozenset({"action", "arguments", "state"})
 _ATTEMPTS, _MOST_FOLLOWED = 10, 50
 _following: ContextVar[frozenset[str]] = ContextVar("following", default=frozenset())
@@ -123,7 +119,7 @@ class Recipes:
         operands = self._operands(recipe)
         self._check_circle(Ref(kind=text.kind, name=text.name), operands)
         found = defined(recipe, operands, self._work)
-        return _CONFIGS[text.kind](
+        return Manifest(
             kind=found.kind,
             name=found.name,
             version=version,

@@ -45,6 +45,11 @@ class Head:
         """Return the document to store; its number is the file's name."""
         return {name: getattr(self, name) for name in Head.__slots__ if name != "number"}
 
+    def leading(self, version: str) -> Head:
+        """Return a head with a version as the current one, and with a way back to the version before."""
+        undo = self.undo if self.current == version else (self.number if self.current else None)
+        return replace(self, current=version, undo=undo, removed=tuple(one for one in self.removed if one != version))
+
     def without(self, versions: Sequence[str]) -> Head:
         """Return a head with versions hidden, and without pointers to them.
 

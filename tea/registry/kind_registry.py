@@ -5,16 +5,17 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
+from tea.clock import timestamp
 from tea.components.manifest import Lineage, Manifest, source_digest
 from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
 from tea.refs import FIRST, Kind, Ref, Version, is_digest
 from tea.registry.head import Head
 from tea.registry.list_cache import ListCache, Outline, Shipped
-from tea.registry.new_version import NewVersion
 from tea.registry.own_words import Build, Draft, OwnWords
 from tea.registry.row import Row
-from tea.registry.version import Again, Guard, VersionManager, timestamp
+from tea.registry.version import Again, Guard, NewVersion, VersionManager
 from tea.source.text import SourceText
 from tea.source.trust import Trust
 from tea.types import State
@@ -239,10 +240,7 @@ class KindRegistry:
         head: Head | None = None,
         guard: Guard = lambda _: None,
     ) -> Manifest:
-        def vouch() -> None:
-            if vouched and by_people(made.lineage):
-                self._trust.grant(made.digest, str(made.ref.at(None)))
-
+        vouched = vouched and by_people(made.lineage)
         added = self._versions.add(
             self.kind,
             made.name,
@@ -253,7 +251,7 @@ class KindRegistry:
             author=author,
             head=head,
             guard=guard,
-            vouch=vouch,
+            vouch=partial(self._trust.grant, made.digest, str(made.ref.at(None))) if vouched else lambda: None,
         )
         self.words.vouch(made)
         return self.words.of(added)

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from tea.clock import timestamp
 from tea.components.manifest import Manifest, canonical
 from tea.errors import AlreadyRegistered, BadInput, Conflict, RegistryError, TeaError
 from tea.refs import KINDS, Kind, Ref, Version, check_alias, check_name
 from tea.registry.head import Head
 from tea.registry.tombstone import Tombstone
-from tea.registry.version import VersionManager, operator, timestamp
+from tea.registry.version import VersionManager, operator
 from tea.store.bulk import Whole
 from tea.types import JsonObject, JsonValue
 

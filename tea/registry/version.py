@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import getpass
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import lru_cache
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tea.components.manifest import Manifest
+from tea.clock import timestamp
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import AlreadyRegistered, BadComponent, Conflict, Purged, RegistryError, UnknownComponent
 from tea.refs import FIRST, Kind, Ref, check_alias
 from tea.registry.head import Head
@@ -17,9 +16,50 @@ from tea.registry.stored import Stored
 from tea.registry.tombstone import Tombstone
 from tea.types import State
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVersion:
+    """The facts of a version about to be added, except its content.
+
+    Args:
+        version: The version wanted, `X.Y.Z`; the next one by the kind of change if None.
+        reason: Why, in words.
+        lineage: Where it comes from; written by hand by default.
+        author: Who adds it; the operator by default.
+    """
+
+    version: str | None = None
+    reason: str = ""
+    lineage: Lineage = field(default_factory=Lineage)
+    author: str | None = None
+
+
 _ATTEMPTS = 50
 Guard = Callable[[Head], None]
 Again = Literal["add", "keep", "lead"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A version in the registry, about to lead or not.
+
+    Args:
+        manifest: The version.
+        leads: Whether the pointer moves to it.
+        reason: Why it does, in words.
+        new: Whether this registration wrote it.
+        removed: The numbers out of sight when it was written; one of them may be its own, if its old file was lost.
+    """
+
+    manifest: Manifest
+    leads: bool
+    reason: str
+    new: bool = False
+    removed: tuple[str, ...] = ()
+
+    def is_hidden_in(self, head: Head) -> bool:
+        """Return whether a head hides the version, and did not when it was written."""
+        return self.manifest.version in head.removed and self.manifest.version not in self.removed
 
 
 class VersionManager(Stored):
@@ -57,34 +97,23 @@ class VersionManager(Stored):
         Raises:
             AlreadyRegistered: `version` exists; nothing was written.
         """
-        known = head
-
-        def becoming(head: Head) -> None:
-            guard(head)
-            vouch()
-
+        placed: _Placed | None = None
         for _ in range(_ATTEMPTS):
-            head, known = known or self.head(kind, name), None
-            guard(head)
-            versions = self.store.versions(kind, name) if version is None else []
-            if there := self._there(build(str(FIRST)), again, versions, author, head, becoming):
-                return there
-            manifest = build(version or self._following(versions[-1:], kind, name, build, head))
-            try:
-                if adopted := self._adopted(manifest, version, author, head, becoming):
-                    vouch()
-                    return adopted
-                self._create(manifest)
-            except AlreadyRegistered:
-                if version is not None:
-                    raise
-                continue
-            except Conflict:
-                continue
-            if current:
-                return self._led(manifest, author, head, becoming)
-            return self._beside(manifest, author, head, vouch)
-        raise Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")
+            newest, head = head or self.head(kind, name), None
+            self._ask(guard, newest, placed, author)
+            if placed is None or not placed.new:
+                placed = self._place(kind, name, build, version, again, newest, current=current)
+                if placed is None:  # somebody took the number meanwhile
+                    continue
+                self._ask(guard, newest, placed, author)
+            elif placed.is_hidden_in(newest):  # whoever took it out of sight meanwhile came after it
+                return placed.manifest
+            vouch()
+            if self._led(placed, newest, author):
+                return placed.manifest
+        refused = Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")
+        self._take_back(placed, author, refused)
+        raise refused
 
     def restore(self, kind: Kind, name: str, version: str, *, author: str | None = None, reason: str = "") -> Head:
         """Make a historical version current; history only grows.
@@ -92,8 +121,15 @@ class VersionManager(Stored):
         Raises:
             UnknownComponent: There is no such version in sight.
         """
-        self._in_sight(Ref(kind=kind, name=name, selector=version))
-        return self._point(kind, name, version, author, reason or f"restored {version}")
+        ref = Ref(kind=kind, name=name, selector=version)
+        self._in_sight(ref)
+
+        def change(head: Head) -> Head:
+            if version in head.removed:
+                raise _gone(ref)
+            return head.leading(version)
+
+        return self._advance(kind, name, change, author, reason or f"restored {version}")
 
     def rollback(self, kind: Kind, name: str, *, author: str | None = None, reason: str = "") -> Head:
         """Go back to the pointer before the current one; again goes further back.
@@ -211,49 +247,67 @@ class VersionManager(Stored):
             raise
         return self._bury(found, head.author, reason, head.time)
 
-    def _there(
+    def _place(
         self,
-        manifest: Manifest,
+        kind: Kind,
+        name: str,
+        build: Callable[[str], Manifest],
+        version: str | None,
         again: Again,
-        versions: Sequence[str],
-        author: str | None,
         head: Head,
-        guard: Guard,
-    ) -> Manifest | None:
-        """Return the listed version with the same bytes for use in its place, None if there is none."""
-        found = None if again == "add" else self.same(manifest.ref.at(manifest.digest), head, versions)
-        if found is None:
+        *,
+        current: bool,
+    ) -> _Placed | None:
+        """Return the stored version with the same bytes, else write one; None if somebody took its number meanwhile."""
+        versions = self.store.versions(kind, name) if version is None else []
+        if again != "add":
+            wanted = build(str(FIRST))
+            found = self.same(wanted.ref.at(wanted.digest), head, versions)
+            if found is not None:
+                leads = again == "lead" and found.version != head.current
+                return _Placed(found, leads=leads, reason=wanted.reason or f"updated to {found.version}")
+        manifest = build(version or self._following(versions[-1:], kind, name, build, head))
+        if (found := self._adopted(manifest, version, head)) is not None:
+            return _Placed(found, leads=head.number == 0, reason=found.reason)
+        try:
+            self._create(manifest)
+        except AlreadyRegistered:
+            if version is not None:
+                raise
             return None
-        guard(head)
-        if again == "lead" and found.version != head.current:
-            why = manifest.reason or f"updated to {found.version}"
-            try:
-                self._point(found.kind, found.name, found.version, author, why, head, guard)
-            except UnknownComponent:  # somebody took it out of sight meanwhile
-                return None
-        return found
+        except Conflict:
+            return None
+        return _Placed(manifest, leads=current, reason=manifest.reason, new=True, removed=head.removed)
 
-    def _beside(self, manifest: Manifest, author: str | None, head: Head, vouch: Callable[[], None]) -> Manifest:
-        """List a new version, and leave the current one current."""
-        vouch()
-        if head.number == 0:
-            self._advance(manifest.kind, manifest.name, lambda head: head, author, manifest.reason)
-        return manifest
+    def _led(self, placed: _Placed, head: Head, author: str | None) -> bool:
+        """Move the pointer to a placed version if it is to lead; False if somebody else moved it first."""
+        if placed.leads:
+            made = head.leading(placed.manifest.version)
+        elif placed.new and head.number == 0:  # the first head lists it, and makes nothing current
+            made = head
+        else:
+            return True
+        try:
+            self._write(placed.manifest.kind, placed.manifest.name, head, made, author, placed.reason)
+        except Conflict:
+            return False
+        return True
+
+    def _ask(self, guard: Guard, head: Head, placed: _Placed | None, author: str | None) -> None:
+        """Ask the guard about a head, and take back a version written before if it refuses."""
+        try:
+            guard(head)
+        except (BadComponent, Conflict) as refused:
+            self._take_back(placed, author, refused)
+            raise
+
+    def _take_back(self, placed: _Placed | None, author: str | None, refused: BadComponent | Conflict) -> None:
+        if placed is not None and placed.new:
+            self._withdraw(placed.manifest, author or operator(), refused.problem)
 
     def _create(self, manifest: Manifest) -> None:
         self.store.create(manifest.kind, manifest.name, manifest.version, manifest.to_json())
         self._digests[manifest.kind, manifest.name, manifest.version] = manifest.digest
-
-    def _led(self, manifest: Manifest, author: str | None, head: Head, guard: Guard) -> Manifest:
-        """Make a new version current, or remove it if the guard refuses."""
-        try:
-            self._point(manifest.kind, manifest.name, manifest.version, author, manifest.reason, head, guard)
-        except UnknownComponent:  # whoever took it out of sight meanwhile came after it
-            return manifest
-        except (BadComponent, Conflict) as refused:
-            self._withdraw(manifest, author or operator(), refused.problem)
-            raise
-        return manifest
 
     def _withdraw(self, manifest: Manifest, author: str, reason: str) -> None:
         """Remove a version refused as current, unless others with the same content have made it so.
@@ -288,80 +342,39 @@ class VersionManager(Stored):
             self.store.bury(stone.kind, stone.name, stone.version, stone.to_json())
         return stones
 
-    def _adopted(
-        self, manifest: Manifest, version: str | None, author: str | None, head: Head, guard: Guard
-    ) -> Manifest | None:
+    def _adopted(self, manifest: Manifest, version: str | None, head: Head) -> Manifest | None:
         """Return the same content if it is stored already and needs no version of its own.
 
         That is what ships with tea, stored by another process, and what a registration left that died between its
         version and its first head; it may also be taken back by its writer, but not after it became that.
-
-        Raises:
-            Conflict: Somebody else gave the name its first head.
         """
-
-        def first(newest: Head) -> None:
-            if newest.number:
-                raise Conflict(f"{manifest.ref.at(None)} was registered by someone else meanwhile.", fix="try again.")
-            guard(newest)
-
-        kind, name = manifest.kind, manifest.name
         bundled = manifest.lineage.how == "bundled"
         if head.number and not bundled:
             return None
         try:
-            found = self._by_digest(Ref(kind=kind, name=name, selector=manifest.digest))
+            found = self._by_digest(manifest.ref.at(manifest.digest))
         except Purged:
             return None
-        if found is None or (version not in (None, found.version) and not bundled):
-            return None
-        if head.number == 0:
-            self._point(kind, name, found.version, author, found.reason, head, first)
-        return found
-
-    def _point(
-        self,
-        kind: Kind,
-        name: str,
-        version: str,
-        author: str | None,
-        reason: str,
-        known: Head | None = None,
-        guard: Guard | None = None,
-    ) -> Head:
-        before = () if known is None else known.removed  # a number whose file was lost may be given anew
-
-        def change(head: Head) -> Head:
-            if guard is not None:
-                guard(head)
-            if version in head.removed and version not in before:
-                raise _gone(Ref(kind=kind, name=name, selector=version))
-            undo = head.undo if head.current == version else (head.number if head.current else None)
-            removed = tuple(v for v in head.removed if v != version)
-            return replace(head, current=version, undo=undo, removed=removed)
-
-        return self._advance(kind, name, change, author, reason, known)
+        return found if found is not None and (bundled or version in (None, found.version)) else None
 
     def _advance(
-        self,
-        kind: Kind,
-        name: str,
-        change: Callable[[Head], Head],
-        author: str | None,
-        reason: str | None,
-        known: Head | None = None,
+        self, kind: Kind, name: str, change: Callable[[Head], Head], author: str | None, reason: str | None
     ) -> Head:
-        """Write the next head, made from the newest, possibly `known`; without a reason `change` gives one."""
+        """Write the next head, made from the newest; without a reason `change` gives one."""
         for _ in range(_ATTEMPTS):
-            head, known = known or self.head(kind, name), None
+            head = self.head(kind, name)
             made = change(head)
-            why = made.reason if reason is None else reason
-            made = replace(made, author=author or operator(), reason=why, time=timestamp())
             try:
-                return replace(made, number=self.store.advance(kind, name, made.to_json(), head.number))
+                return self._write(kind, name, head, made, author, reason)
             except Conflict:
                 continue
         raise Conflict(f"{kind}:{name} is being changed by many at once.", fix="try again.")
+
+    def _write(self, kind: Kind, name: str, head: Head, made: Head, author: str | None, reason: str | None) -> Head:
+        """Write a head after another one; raises Conflict if somebody else was first."""
+        why = made.reason if reason is None else reason
+        made = replace(made, author=author or operator(), reason=why, time=timestamp())
+        return replace(made, number=self.store.advance(kind, name, made.to_json(), head.number))
 
 
 def _check_in_sight(head: Head, ref: Ref) -> None:
@@ -380,15 +393,3 @@ def operator() -> str:
         return getpass.getuser()
     except (KeyError, OSError):
         return "unknown"
-
-
-def timestamp() -> str:
-    """Return the time, ISO 8601 in UTC, to the millisecond."""
-    seconds, rest = divmod(time.time_ns(), 10**9)
-    return f"{_second(seconds)}.{rest // 10**6:03}Z"
-
-
-@lru_cache(maxsize=8)
-def _second(seconds: int) -> str:
-    """Return a time to the second; cached, as most records have the same second as the one before."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import Any, Literal, cast
 
 from tea.errors import ErrorRecord
-from tea.journal.beginnings import beginnings
 from tea.journal.inbox import Inbox, Question
-from tea.journal.status import RunStatus, understood
+from tea.journal.status import RunStatus, beginnings, understood
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.refs import Ref
 from tea.types import merge_patch
@@ -178,7 +177,7 @@ def _status(standing: RunStatus, ended: Mapping[str, Any], *, held: bool, begun:
 
 
 def _waited(records: Sequence[TraceRecord]) -> float:
-    """Return the seconds between each wait for a person and what followed it."""
+    """Return the seconds between each wait for a person and the next record."""
     pairs = pairwise(records)
     spans = (
         datetime.fromisoformat(later.time) - datetime.fromisoformat(one.time)

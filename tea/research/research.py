@@ -7,13 +7,14 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
 from tea.chat.chat import Chat
 from tea.chat.chat import Host as ChatHost
 from tea.chat.transcript import Turn
+from tea.clock import utc_now
 from tea.errors import ApprovalNeeded, BadInput, Conflict
 from tea.journal.header import TaskFile
 from tea.journal.recorder import Watcher
@@ -121,7 +122,7 @@ class Research:
         print(status.reply["text"])
     """
 
-    def __init__(self, host: Host, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(self, host: Host, clock: Callable[[], datetime] = utc_now) -> None:
         self._host, self._clock = host, clock
 
     @property
@@ -483,7 +484,7 @@ class Research:
         raise BadInput(f"There is no message {at} to branch at.", fix=f"the conversation has {count} messages.")
 
     async def _find(self, name: str) -> Reading:
-        """Return the run meant by a name: that of a run or message, or the newest of a conversation.
+        """Return the run for a name: the run itself, a message's run, or a conversation's newest run.
 
         Raises:
             BadInput: None, or several.

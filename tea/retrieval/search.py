@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
+from tea.clock import utc_now
 from tea.errors import BadInput
 from tea.refs import Kind
 from tea.registry.row import Row
@@ -188,7 +189,7 @@ class Retrieval:
 
     def _served(self, kind: Kind, uses: Sequence[Use], digests: Mapping[str, str]) -> _Served:
         """Return the tasks served by each component, with weights; recomputed after a change, or after a day."""
-        now = datetime.now(UTC)
+        now = utc_now()
         before = self._weighed.get(kind)
         if before is None or before[0] is not uses or before[1:3] != (digests, now.date()):
             found = weighed(uses, digests, now)

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from tea.clock import timestamp
 from tea.components.port import TakeMessages
 from tea.errors import BadInput, InternalError
 from tea.journal.mask import Mask
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.kernel.pending import Inline
-from tea.registry.version import timestamp
 from tea.runs.deps import RunContext
 from tea.runs.service import Service
 from tea.store.messages import StoredMessage

@@ -55,7 +55,7 @@ class Hosts(Protocol):
         ...
 
 
-AnyServer = Server[Any, Any]
+AnyServer = Server[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from tea.clock import timestamp
 from tea.components.context import Agents
 from tea.errors import (
     ApprovalNeeded,
@@ -34,7 +35,6 @@ from tea.policy.rules import read_option
 from tea.policy.verdict import Verdict
 from tea.protocols.instances import Instances
 from tea.registry.row import SKILL
-from tea.registry.version import timestamp
 from tea.runs.admission import ATTEMPTS, admit, admit_model
 from tea.runs.budget import BudgetAccount
 from tea.runs.call import CallRequest
@@ -48,10 +48,10 @@ from tea.runs.recovery import rebuild, recover
 from tea.runs.rules import reasoned, recorded_call, run_policy
 from tea.runs.run import Run
 from tea.runs.solutions import offered
-from tea.shielded import completed
 from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
 from tea.untrusted.programs import again
+from tea.waiting import completed
 
 Tell = Callable[[str], None]
 

@@ -80,7 +80,7 @@ class OperatorPolicy:
     def verdict(self, request: CallRequest) -> Verdict:
         """Return the decision on a call, with its reason."""
         found = self._widest(request)
-        if isinstance(request.principal, Untrusted) and not _stays(request.traits):
+        if isinstance(request.principal, Untrusted) and not _is_local(request.traits):
             found = found.stricter(
                 Verdict(
                     decision="ask",
@@ -99,7 +99,7 @@ class OperatorPolicy:
     def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:
         """Return the decision on all calls of an operation, if nothing but its traits counts."""
         effects = effects_of(traits)
-        if isinstance(principal, Untrusted) and not _stays(traits):
+        if isinstance(principal, Untrusted) and not _is_local(traits):
             return None
         rules = (*self.narrowing, *self.rules, *self.settings.rules)
         if any(one.effects in ("", effects) for one in rules) or effects in BEYOND:
@@ -246,7 +246,7 @@ def observes(traits: Traits) -> bool:
     return any(name.startswith(STATE) for name in traits.destinations or ())
 
 
-def _stays(traits: Traits) -> bool:
+def _is_local(traits: Traits) -> bool:
     """Return whether calls of an operation stay within the workspace; reading an address reveals the request."""
     return traits.declared and traits.effects not in BEYOND and not traits.network
 

@@ -17,7 +17,7 @@ from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref
 from tea.types import JsonObject, JsonValue
 
-Library = ContextManager[Manifest]
+Library = ContextManager
 
 
 class Pins:

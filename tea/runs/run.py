@@ -27,13 +27,12 @@ from tea.runs.authorization import Authorizer
 from tea.runs.budget import BudgetAccount, BudgetAccounts
 from tea.runs.call import CallRequest
 from tea.runs.deps import RunContext, RunDeps
-from tea.runs.flows import AgentFlow, LeafFlow
+from tea.runs.flows import AgentFlow, LeafFlow, Places
 from tea.runs.human_input import HumanInput
 from tea.runs.memories import Memories
 from tea.runs.model_calls import ModelCalls
 from tea.runs.operator_policy import observes
 from tea.runs.pins import Pins, component
-from tea.runs.places import Places
 from tea.runs.ports import AgentPort, LeafPort
 from tea.runs.readings import Readings
 from tea.runs.rules import run_policy

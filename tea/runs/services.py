@@ -6,6 +6,7 @@ import random
 import secrets
 from collections.abc import Mapping
 
+from tea.clock import timestamp
 from tea.components.port import (
     REQUESTS,
     AskPerson,
@@ -28,7 +29,6 @@ from tea.components.port import (
 )
 from tea.errors import BadArguments, InternalError, ToolError
 from tea.kernel.pending import Inline
-from tea.registry.version import timestamp
 from tea.runs.delivery import Delivery
 from tea.runs.deps import RunContext
 from tea.runs.generated_service import NEW_TOOLS, GeneratedService

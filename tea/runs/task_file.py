@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import difflib
 from codecs import BOM_UTF8
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from pydantic import ValidationError
 
 from tea.components.operation import reasons
 from tea.errors import BadInput, BadTask, TeaError
-from tea.journal.header import TaskFile
+from tea.journal.header import Closed, Talk, TaskFile
 from tea.store.files import parse_json_strict
+from tea.types import Budget, JsonObject
 
 TASK_LIMIT = 1024 * 1024
 
@@ -38,6 +39,34 @@ def read_task(data: bytes) -> TaskFile:
     return make_task({str(key): one for key, one in value.items()})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
+class TaskOptions(TypedDict, total=False):
+    """The keys of a task file as keywords of `tea.run`, besides its own; see `TaskFile`."""
+
+    use: Mapping[str, str]
+    budget: Mapping[str, float | None] | Budget
+    tools: Sequence[str] | None
+    also: Sequence[str]
+    allow: Sequence[str]
+    policy: JsonObject | Sequence[JsonObject] | None
+    without: Sequence[str]
+    closed: JsonObject | Closed
+    fresh: bool
+    reflect: int
+    attempts: int
+    successive: bool
+    answer: JsonObject | None
+    id: str | None
+    session: str | None
+    talk: JsonObject | Talk | None
+    call_seconds: float | None
+
+
+class RunOptions(TaskOptions, total=False):
+    """The keys of a task file as keywords of `Platform.run`, besides its own."""
+
+    model: str | None
+
+
 def make_task(value: Mapping[str, Any]) -> TaskFile:
     """Return a task from its JSON object.
 
@@ -48,7 +77,7 @@ def make_task(value: Mapping[str, Any]) -> TaskFile:
     if unknown:
         near = difflib.get_close_matches(unknown[0], TaskFile.model_fields, n=1)
         fix = f"did you mean {near[0]!r}?" if near else f"keys are {', '.join(TaskFile.model_fields)}."
-        raise BadTask(f"The task has an unknown key {unknown[0][:60]!r}.", fix=fix)
+        raise BadTask(f"The task has an unknown key {unknown[0]!r:.62}.", fix=fix)
     try:
         return TaskFile.model_validate_json(_encoded(value), strict=True)
     except ValidationError as error:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from tea.components.component import Loop
 from tea.components.definition import Definition, define
 from tea.components.json_schema import schema_fault
-from tea.components.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig, source_digest
+from tea.components.manifest import Lineage, Manifest, source_digest
 from tea.components.operation import Example, Signature
 from tea.errors import Damaged, TeaError
 from tea.refs import Kind
@@ -30,11 +30,6 @@ from tea.source.trust import untrusted
 from tea.threads import Threads
 from tea.types import JsonSchema
 
-_CONFIGS: Mapping[Kind, type[Manifest]] = {
-    "tool": ToolConfig,
-    "environment": EnvironmentConfig,
-    "agent": AgentConfig,
-}
 _MOST_CHECKED = 16
 _COMPILED = "compiled source"
 
@@ -168,7 +163,7 @@ class DynamicManager:
         self._keep(checked)
         if fault := schema_fault(found.metadata.get("output", {})) if found.kind == "agent" else None:
             raise refusal(f"output of {found.name!r} is not a usable JSON Schema: {fault}.", "correct it.")
-        return _CONFIGS[text.kind](
+        return Manifest(
             **_declared(found),
             version=version,
             source=checked.text.source,

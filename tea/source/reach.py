@@ -88,7 +88,7 @@ class Reach:
             raise file.refuse(f"imports {module!r}, another component.", "reach it by name, through ctx.", node)
         elif self.kind == "agent":
             if module not in AGENT_MODULES and module != "collections.abc":
-                raise file.refuse(f"agents do not use {module!r}.", _instead(root), node)
+                raise file.refuse(f"agents do not use {module!r}.", _remedy(root), node)
         elif root not in _STANDARD and not self._is_required(root):
             problem = f"imports {module!r}, which is neither in the standard library nor in its requirements."
             fix = f'put `# /// script`, `# dependencies = ["{root}"]` and `# ///` on lines of their own at its top.'
@@ -165,7 +165,7 @@ def _is_folder(parts: list[str], files: Collection[str]) -> bool:
     return any(path.startswith(prefix) for path in files) if parts else True
 
 
-def _instead(root: str) -> str:
+def _remedy(root: str) -> str:
     return next((fix for modules, fix in _INSTEAD.items() if root in modules.split()), _INSTEAD_OF_OTHERS)
 
 

@@ -55,7 +55,7 @@ class Trust:
 
 
 class Adopted:
-    """The generated tools that passed their tests on this account: offered to models, and still run in the sandbox.
+    """The tested generated tools of this account: offered to models, and still run in the sandbox.
 
     What a bundle or a version file says of its origin is its sender's word, so this list alone counts.
 

@@ -8,7 +8,6 @@ are those that the disk shows now: the folder of heads, the newest head, and the
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple, cast
 
 from pydantic_core import from_json, to_json
 
+from tea.clock import epoch_nanoseconds
 from tea.refs import plural
 from tea.store.files import read_regular, write_all
 from tea.store.scratch import PUBLIC_FOLDER, Scratch
@@ -67,7 +67,7 @@ class Catalogue:
     """
 
     def __init__(
-        self, root: Path, scratch: Scratch, least: int = _WORTH, clock: Callable[[], int] = time.time_ns
+        self, root: Path, scratch: Scratch, least: int = _WORTH, clock: Callable[[], int] = epoch_nanoseconds
     ) -> None:
         self._root, self._scratch, self._least, self._clock = root, scratch, least, clock
         self._seen: dict[str, _Seen] = {}

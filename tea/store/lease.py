@@ -17,6 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TypeAlias
 
+from tea.clock import epoch_nanoseconds
 from tea.errors import Conflict
 from tea.store.files import FILE_LIMIT, open_regular, read_regular, reading, shown, storage_error, write_all, writing
 from tea.store.scratch import PRIVATE_FILE
@@ -110,7 +111,7 @@ class Lease:
         with writing(self._path):
             epoch = _epoch(content) + 1
             mend = b"" if content.endswith(b"\n") or not content else b"\n"
-            line = b"%08d %d %d" % (epoch, os.getpid(), time.time_ns())
+            line = b"%08d %d %d" % (epoch, os.getpid(), epoch_nanoseconds())
             write_all(self._descriptor, mend + b"%b %b\n" % (line, _sum(line)))
             return epoch, _left(content), _look(self._descriptor)
 

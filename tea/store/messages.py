@@ -99,7 +99,7 @@ class FileMessages:
 
     def read(self, after: int) -> list[StoredMessage]:
         """See `Messages.read`."""
-        return list(self._behind(after))
+        return list(self._messages_after(after))
 
     def sync(self) -> None:
         """See `Messages.sync`."""
@@ -126,7 +126,7 @@ class FileMessages:
             else:
                 return number
 
-    def _behind(self, after: int) -> Iterator[StoredMessage]:
+    def _messages_after(self, after: int) -> Iterator[StoredMessage]:
         for number in count(after + 1):
             path = self._folder / _name(number)
             if not os.path.lexists(path):

@@ -9,13 +9,13 @@ holds its number, so that no copy of an older one passes for it.
 
 import os
 import re
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from tea.clock import epoch_nanoseconds
 from tea.errors import AlreadyRegistered, BadRef, Conflict, StorageError, UnknownComponent
 from tea.refs import KINDS, NAME, Version, check_name, is_version, plural
 from tea.store.bulk import Whole, fill, place
@@ -121,7 +121,7 @@ class FileRegistry:
     def names(self, kind: str) -> list[str]:
         """See `RegistryStore.names`."""
         folder = self._kind(kind)
-        stamp, moment = _stamp(folder), time.time_ns()
+        stamp, moment = _stamp(folder), epoch_nanoseconds()
         known = self._names.get(kind)
         if known is not None and known[0] == stamp:
             return list(known[1])

@@ -9,11 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
+from tea.clock import timestamp
 from tea.components.manifest import Manifest, canonical
 from tea.errors import AlreadyRegistered, BadInput, Conflict, TeaError
 from tea.refs import Kind, Version, check_name, check_selector
 from tea.registry.head import Head
-from tea.registry.version import VersionManager, operator, timestamp
+from tea.registry.version import VersionManager, operator
 from tea.store.files import shown
 from tea.store.journal import FileJournals
 from tea.store.registry import FileRegistry

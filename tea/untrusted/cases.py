@@ -71,7 +71,7 @@ def case_fault(cases: Sequence[Case]) -> str:
 
 
 def passing_stub(cases: Sequence[Case]) -> str | None:
-    """Return a stub, in words, with which all cases with a value pass; None if each stub fails one of them."""
+    """Return a stub passing all cases with a value, described in words; None if each stub fails one."""
     for value in (*(one.returns for one in cases), *_STUBS):
         if all(same_value(value, one.returns) for one in cases):
             return _short(value)

@@ -38,11 +38,11 @@ from tea.errors import (
     ToolError,
     error_from,
 )
+from tea.kernel.branch import Inbox
 from tea.kernel.defects import as_defects
 from tea.kernel.entry import JsonText, encode
 from tea.kernel.gate import Gate
 from tea.kernel.group import Group, Handle
-from tea.kernel.inbox import Inbox
 from tea.types import JsonObject, JsonValue, Result, as_object
 from tea.untrusted import PROGRAM
 from tea.untrusted.bridge import MOST_HEARD, error_in

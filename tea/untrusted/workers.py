@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from tea.components.context import Context
 from tea.components.manifest import Manifest
 from tea.errors import CallFailed
-from tea.shielded import completed
 from tea.untrusted.worker import Worker, nested
+from tea.waiting import completed
 
 if TYPE_CHECKING:
     from tea.sandbox.levels import Sandboxes

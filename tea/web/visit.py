@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
 
+from tea.clock import epoch_seconds, to_second, utc_now
 from tea.web.address import Target, escaped, read_address
 from tea.web.blocked import Wall, wall_of
 from tea.web.cache import Entry, PageCache
@@ -64,9 +64,9 @@ class Visitor:
     """
 
     def __init__(
-        self, settings: WebSettings, guard: UrlGuard | None = None, now: Callable[[], float] = time.time
+        self, settings: WebSettings, guard: UrlGuard | None = None, now: Callable[[], float] = epoch_seconds
     ) -> None:
-        limits = Limits(seconds=settings.seconds, redirects=settings.redirects, bytes_of=self._most)
+        limits = Limits(seconds=settings.seconds, redirects=settings.redirects, bytes_of=self._byte_limit)
         self._settings, self._now = settings, now
         self._fetcher = Fetcher(
             guard or UrlGuard(settings.allow, deny=settings.deny), agent=settings.agent, limits=limits
@@ -119,7 +119,7 @@ class Visitor:
         if kept is not None and kept.is_fresh(self._now(), self._settings.fresh):
             return self._visit(kept, "fresh", 0)
         if self._settings.robots:
-            await self._obey(target)
+            await self._check_robots(target)
         try:
             return await self._asked(target, kept)
         except FetchFailed as error:
@@ -164,7 +164,7 @@ class Visitor:
         when = _archived_at(found.answer)
         return replace(found, archived=when) if when else found
 
-    async def _obey(self, target: Target) -> None:
+    async def _check_robots(self, target: Target) -> None:
         """Raise FetchFailed if the site's `robots.txt` forbids the page to this agent; without it all is permitted.
 
         Raises:
@@ -182,10 +182,10 @@ class Visitor:
             raise FetchFailed("refused", problem, target.url)
 
     def _visit(self, entry: Entry, cached: CacheUse, attempts: int) -> Visit:
-        asked = f"{datetime.fromtimestamp(entry.asked, UTC):%Y-%m-%dT%H:%M:%SZ}"
+        asked = to_second(entry.asked)
         return Visit(answer=entry.answer, cached=cached, asked=asked, attempts=attempts, wall=entry.wall)
 
-    def _most(self, content_type: str) -> int:
+    def _byte_limit(self, content_type: str) -> int:
         """Return the most bytes of a body by its type; any other than text may be a PDF or Office file."""
         kind = content_type.partition(";")[0].strip().lower()
         text = kind.startswith("text/") or kind.endswith(("html", "xml", "json", "javascript"))
@@ -199,7 +199,7 @@ def _patience(answer: Answer, planned: float) -> float | None:
         seconds = float(asked[:9])
     else:
         try:
-            seconds = (parsedate_to_datetime(asked) - datetime.now(UTC)).total_seconds()
+            seconds = (parsedate_to_datetime(asked) - utc_now()).total_seconds()
         except (ValueError, TypeError):
             seconds = 0.0
     return max(planned, seconds) if seconds <= _MOST_PATIENCE else None

@@ -75,7 +75,7 @@ def number_of(request: ModelRequest, words: str) -> int:
 
 
 def quoting(words: str, says: str = "complete", **more: Any) -> Callable[[ModelRequest], dict[str, Any]]:
-    """Return a verdict whose one claim quotes some words of the source with them."""
+    """Return a verdict with one claim, quoting some words of the source."""
     return lambda request: verdict(claim(number_of(request, words), words), says=says, **more)
 
 
@@ -177,7 +177,7 @@ FORM: dict[str, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Play:
-    """A whole piece of research, whose replies depend on the question alone, and its answer."""
+    """Answer each question of a whole research from its words alone."""
 
     task: str
     answer: Any

@@ -38,7 +38,7 @@ def site(served: GitHubSite) -> GitHubSite:
 
 
 def home_of(tmp_path: Path, site: GitHubSite, *, key: str = KEY, variable: str = "GITHUB_TOKEN") -> Path:
-    """Make a home whose GitHub is the server, with its key in `.env`."""
+    """Make a home with the server as its GitHub, and the key in `.env`."""
     home = tmp_path / "home"
     home.mkdir()
     host = f'[hosts.github]\nurl = "{site.url}"\nkey_env = "{variable}"\n'

@@ -1,4 +1,4 @@
-"""Test ends that claim too much: no answer, steps only announced, files that do not exist."""
+"""Test ends with unfounded claims: no answer, steps only announced, missing files."""
 
 import zipfile
 from collections.abc import AsyncIterator

@@ -34,7 +34,7 @@ class House:
         (folder / "shipped" / "tools").mkdir(parents=True)
         self.said = 0
 
-    async def manager(self, least: int = 1, ahead: int = 10**10) -> ContextManager[Any]:
+    async def manager(self, least: int = 1, ahead: int = 10**10) -> ContextManager:
         """The tools as a new process sees them; its catalogue is kept from so many rows on."""
         platform = open_platform(self.folder)
         store = cast(FileRegistry, platform.versions.store)
@@ -76,7 +76,7 @@ class House:
         while probe.stat().st_ctime_ns == before:
             probe.write_text("now")
 
-    async def change(self, what: str, name: str, tools: ContextManager[Any]) -> None:
+    async def change(self, what: str, name: str, tools: ContextManager) -> None:
         """Change something; a refused change leaves all as it is."""
         version = self.folder / "home" / "registry" / "tools" / name / "versions" / "1.0.0.json"
         match what:

@@ -23,7 +23,7 @@ MANAGERS: dict[str, Any] = {
     "prompt": PromptLibrary,
 }
 FOLDERS = {"tool": "tools", "environment": "environments", "agent": "agents", "prompt": "agents"}
-Opener = Callable[[], ContextManager[Any]]
+Opener = Callable[[], ContextManager]
 
 
 @pytest.fixture(params=CASES, ids=lambda case: case.kind)
@@ -42,7 +42,7 @@ def folder(case: Case, tmp_path: Path) -> Path:
 def opened(case: Case, tmp_path: Path) -> Opener:
     """Open a library anew, as another process of the same operator would."""
 
-    def open_library() -> ContextManager[Any]:
+    def open_library() -> ContextManager:
         one = open_platform(tmp_path)
         services = replace(one.tcp.manager.services, roots=(tmp_path / "shipped",))
         return MANAGERS[case.kind](services)

@@ -16,7 +16,7 @@ SESSION = "killed"
 
 
 def steady(verdict: Any = None) -> Roles:
-    """Return a model whose answers depend on the question alone, so any process gets the same.
+    """Return a model answering from the question alone, so any process gets the same answers.
 
     `verdict` is its answer to the question whether to go on.
     """

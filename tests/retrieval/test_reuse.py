@@ -1,4 +1,4 @@
-"""Reuse of generated tools: counted by run, without the runs that made them."""
+"""Test the reuse of generated tools: counted by run, without their own runs."""
 
 import pytest
 

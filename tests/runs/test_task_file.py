@@ -3,7 +3,7 @@
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from hypothesis import example, given
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tea.errors import BadTask
 from tea.journal.header import TaskFile
-from tea.runs.task_file import find_files, make_task, read_task
+from tea.runs.task_file import RunOptions, find_files, make_task, read_task
 
 KEYS = st.sampled_from([*TaskFile.model_fields, "Task", "taks", "budget.steps", "\x1b[31m", "\n", "a" * 500])
 WORDS = st.one_of(
@@ -65,6 +65,7 @@ def test_any_bytes_are_a_task_or_one_line(data: bytes) -> None:
 @example({"task": "What?", "budget": {"steps": -1}})
 @example({"task": "What?", "use": {"tool:x@1.0.0": "1.0.0"}})
 @example({"task": "What?", "a" * 500: 1})
+@example({"\U0001342f" * 60: 1})
 @example({"task": "What?", "use": {"a" * 500: "b" * 500}})
 @example({"task": "What?", "tools": ["a" * 500]})
 def test_any_json_is_a_task_or_one_line(value: Any) -> None:
@@ -120,3 +121,7 @@ def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     for name, words in {"a.csv": "outside", "loop": "reached", "pipe": "regular", "none": "no file"}.items():
         with pytest.raises(BadTask, match=words):
             find_files(TaskFile(task="x", files=(name,)), tmp_path / "in")
+
+
+def test_a_program_names_every_key_of_a_task_file_as_a_keyword() -> None:
+    assert set(get_type_hints(RunOptions)) == set(TaskFile.model_fields) - {"task", "files", "agent"}

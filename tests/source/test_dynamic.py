@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tea.components.manifest import AgentConfig, EnvironmentConfig, Lineage, Manifest, ToolConfig
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import BadComponent, CallFailed, Damaged, Quarantined
 from tea.source.check import Checked, check_source
 from tea.source.dynamic import DynamicManager
@@ -115,7 +115,6 @@ def test_a_description_holds_all_that_is_stored(manager: DynamicManager) -> None
     found = manager.describe(
         text, version="1.1.0", lineage=lineage, created="2024-01-01T00:00:00Z", reason="for a test"
     )
-    assert isinstance(found, EnvironmentConfig)
     assert (found.kind, found.name, found.version, found.description) == ("environment", "counter", "1.1.0", "Count.")
     assert (found.rules, found.recovery, found.evolvable) == ("Count up only.", "rerun", True)
     assert sorted(found.operations) == ["state", "up"]
@@ -123,14 +122,14 @@ def test_a_description_holds_all_that_is_stored(manager: DynamicManager) -> None
     assert Manifest.from_json(found.to_json()) == found
 
 
-def test_each_kind_has_its_own_type_of_configuration(manager: DynamicManager) -> None:
+def test_a_configuration_tells_its_kind(manager: DynamicManager) -> None:
     agent = (
         "class A(Agent):\n    'Doc.'\n    async def run(self, ctx: Context, task: Task) -> Result:\n        'Run.'\n"
     )
     found = manifest(manager, agent + "        return Result()\n")
-    assert isinstance(found, AgentConfig)
+    assert found.kind == "agent"
     assert found.changes == ("from tea import Agent, Context, Result, Task",)
-    assert isinstance(manifest(manager), ToolConfig)
+    assert manifest(manager).kind == "tool"
 
 
 @pytest.mark.parametrize("changes", [{"recovery": "lost"}, {"sharing": "private"}, {"rules": ""}])

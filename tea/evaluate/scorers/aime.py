@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tea.components.same import text_of
+from tea.components.equality import text_of
 from tea.evaluate.scoring import Grade, Helpers, Question
 
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{((?:[^{}]|\{[^{}]*\})*)\}")

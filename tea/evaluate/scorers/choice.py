@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
-from tea.components.same import plain, text_of
+from tea.components.equality import plain, text_of
 from tea.evaluate.scoring import Grade, Helpers, Question
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

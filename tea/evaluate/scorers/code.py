@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from tea.components.same import text_of
+from tea.components.equality import text_of
 from tea.errors import BadInput, ToolError
 from tea.evaluate.forms import unfenced
 from tea.evaluate.scoring import Grade, Helpers, Question

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import string
 
-from tea.components.same import text_of
+from tea.components.equality import text_of
 from tea.evaluate.scoring import Grade, Helpers, Question
 
 _SEPARATORS = re.compile("[,;]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from tea.components.same import text_of
+from tea.components.equality import text_of
 from tea.evaluate.prompts import filled, published
 from tea.evaluate.scoring import Grade, Helpers, Judge, Question, Verdict
 from tea.types import JsonValue

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any, cast
 
-from tea.components.same import equal, number_of, same, text_of
+from tea.components.equality import equal, number_of, same, text_of
 from tea.errors import BadInput
 from tea.evaluate.forms import decoded, items_of, only_number, unfenced
 from tea.evaluate.scoring import Grade, Helpers, Question

@@ -1,1 +1,1 @@
-"""Inside: the worker process of an optimiser library; it needs the standard library and that library."""
+"""Inside: the worker process of an optimiser library; it needs the standard library and the optimiser alone."""

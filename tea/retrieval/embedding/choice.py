@@ -95,8 +95,7 @@ def embedder_of(
 
 def _made(going: Destination | None, model: str, key: str | None) -> Embedder:
     """Return the embedder, importing numpy; one other than the built-in is blended with it."""
-    from tea.retrieval.embedding.blend import Blend
-    from tea.retrieval.embedding.builtin import StaticEmbedder
+    from tea.retrieval.embedding.builtin import Blend, StaticEmbedder
     from tea.retrieval.embedding.endpoint import EndpointEmbedder
     from tea.retrieval.embedding.local import LocalEmbedder
 

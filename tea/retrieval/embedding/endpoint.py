@@ -42,7 +42,7 @@ class EndpointEmbedder:
 
         parts = [self._ask(texts[start : start + _BATCH]) for start in range(0, len(texts), _BATCH)]
         if len({part.shape[1] for part in parts}) > 1:
-            raise self._odd()
+            raise self._bad_response()
         return unit(np.concatenate(parts)) if parts else np.zeros((0, 0), np.float32)
 
     def _ask(self, texts: Sequence[str]) -> Vectors:
@@ -62,12 +62,12 @@ class EndpointEmbedder:
             problem = f"The embedding model {self._model!r} does not answer: {words[:150]}."
             raise ProviderError(problem, fix="check base_url, key_env and model of [embedder] in tea.toml.") from None
         except (AttributeError, LookupError, TypeError, ValueError) as error:  # it is no answer, or holds no vectors
-            raise self._odd() from error
+            raise self._bad_response() from error
         if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
-            raise self._odd()
+            raise self._bad_response()
         return rows
 
-    def _odd(self) -> ProviderError:
+    def _bad_response(self) -> ProviderError:
         problem = f"The embedding model {self._model!r} did not give one vector for each text."
         return ProviderError(
             problem, fix="check that base_url of [embedder] in tea.toml is an endpoint for embeddings."

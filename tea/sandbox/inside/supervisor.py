@@ -46,7 +46,7 @@ class _Child:
 
 
 class _Cancelled(Exception):
-    """The host wants no answer any longer."""
+    """The end of the host's interest in an answer."""
 
 
 class Supervisor:

@@ -154,7 +154,7 @@ class Desk:
         return _answer("unknown", "No rule is about this.")
 
     def _through(self, noun: str, arguments: JsonObject) -> JsonObject:
-        """Return a call of the tool whose description names a noun, or the answer from its result."""
+        """Return a call of the tool with a noun in its description, or the answer from its result."""
         if self.results:
             given = next(iter(as_object(self.results[-1]["value"]).values()))
             return _answer(self._written(noun, given), f"The {noun} is {given}.")

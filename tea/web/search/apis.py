@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, cast
 from urllib.parse import urlencode
 
+from tea.clock import utc_now
 from tea.web.search.engine import Hit, Query, Since
 
 OFFICIAL, SHARED, MODEL, SCRAPED = 1, 2, 3, 4
@@ -103,7 +104,7 @@ def _exa(query: Query, key: str, options: Mapping[str, str]) -> Request:
         "query": query.text, "type": "auto", "numResults": query.most, "contents": {"highlights": True}
     }  # fmt: skip
     if query.since:
-        first = datetime.now(UTC) - timedelta(days=_DAYS[query.since])
+        first = utc_now() - timedelta(days=_DAYS[query.since])
         body["startPublishedDate"] = f"{first:%Y-%m-%dT00:00:00.000Z}"
     return Request(headers={"x-api-key": key}, body=body)
 

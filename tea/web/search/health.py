@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import random
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -15,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from tea.clock import epoch_seconds
 from tea.errors import Damaged, TeaError
 from tea.store.database import database, discard
 from tea.web.search.engine import EngineFailed, FailureKind, Hit, Query
@@ -64,7 +64,7 @@ class Health:
         self,
         path: Path | None,
         profile: Profile,
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = epoch_seconds,
         chance: Callable[[], float] = random.random,
     ) -> None:
         self._path, self._profile, self._now, self._chance = path, profile, now, chance

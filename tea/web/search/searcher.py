@@ -6,10 +6,10 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Literal
 
+from tea.clock import epoch_seconds, to_second
 from tea.errors import BadInput, TeaError
 from tea.web.search.engine import Engine, EngineFailed, FailureKind, Hit, Query, Since
 from tea.web.search.health import Health
@@ -100,7 +100,7 @@ class Searcher:
         paces: Mapping[str, Pace] | None = None,
         rerank: Rerank | None = None,
         absent: Sequence[Report] = (),
-        now: Callable[[], float] = time.time,
+        now: Callable[[], float] = epoch_seconds,
     ) -> None:
         self._engines, self._health = tuple(engines), health
         self._seconds, self._grace, self._paces = seconds, grace, paces or {}
@@ -170,7 +170,7 @@ class Searcher:
         fresh = 0.0 if pace is None else pace.fresh
         if fresh and (kept := await asyncio.to_thread(self._health.kept, engine.name, query, fresh)) is not None:
             report = Report(engine=engine.name, tier=engine.tier, query=query.text, state="cached", hits=len(kept[1]))
-            return kept[1], replace(report, asked=_stamp(kept[0]))
+            return kept[1], replace(report, asked=to_second(kept[0]))
         begun, when = time.monotonic(), self._now()
         try:
             if pace is not None:
@@ -187,7 +187,7 @@ class Searcher:
         if hits and fresh:
             await asyncio.to_thread(self._health.keep, engine.name, query, hits)
         report = Report(engine=engine.name, tier=engine.tier, query=query.text, state="answered", hits=len(hits))
-        return hits, replace(report, asked=_stamp(when), seconds=round(time.monotonic() - begun, 3))
+        return hits, replace(report, asked=to_second(when), seconds=round(time.monotonic() - begun, 3))
 
     async def _noted(self, engine: Engine, error: Exception) -> EngineFailed:
         """Note a failure of an engine, and return it in the form of one."""
@@ -205,7 +205,7 @@ class Searcher:
         self, engine: Engine, query: Query, error: EngineFailed, seconds: float, when: float | None = None
     ) -> Report:
         report = Report(engine=engine.name, tier=engine.tier, query=query.text, state="failed", kind=error.kind)
-        asked = _stamp(self._now() if when is None else when)
+        asked = to_second(self._now() if when is None else when)
         return replace(report, problem=error.problem[:400], seconds=round(seconds, 3), asked=asked)
 
 
@@ -224,7 +224,3 @@ def checked(queries: Sequence[str]) -> list[str]:
     if long is not None:
         raise BadInput(f"A query has {len(long):,} characters.", fix=f"use at most {MOST_LETTERS}: a few words.")
     return found
-
-
-def _stamp(when: float) -> str:
-    return f"{datetime.fromtimestamp(when, UTC):%Y-%m-%dT%H:%M:%SZ}"

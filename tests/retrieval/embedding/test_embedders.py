@@ -19,8 +19,7 @@ from pydantic import TypeAdapter
 
 from tea.errors import BadInput, MissingExtra, ProviderError
 from tea.platform import Platform
-from tea.retrieval.embedding.blend import Blend
-from tea.retrieval.embedding.builtin import StaticEmbedder, packed, unpacked
+from tea.retrieval.embedding.builtin import Blend, StaticEmbedder, packed, unpacked
 from tea.retrieval.embedding.choice import embedder_of
 from tea.retrieval.embedding.endpoint import EndpointEmbedder
 from tea.retrieval.embedding.local import LocalEmbedder

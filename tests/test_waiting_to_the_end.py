@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tea.shielded import completed
+from tea.waiting import completed
 
 
 @pytest.mark.parametrize("problem", [None, OSError("the disk is full")])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.timeout import Expired, finish
+from tea.waiting import Expired, finish
 
 NEVER = 1000.0
 seen: ContextVar[str] = ContextVar("seen", default="")

@@ -1,4 +1,4 @@
-"""Meant arguments of `done`: the parts of a typed answer given beside it, and sources given as bare names."""
+"""Arguments of `done`: correcting parts of a typed answer given beside it, and sources given as bare names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tea.types import JsonObject, JsonValue
 _ANSWER, _EVIDENCE, _SOURCE = "answer", "evidence", "source"
 
 
-def meant(parameters: JsonObject, arguments: JsonObject) -> JsonObject:
+def corrected(parameters: JsonObject, arguments: JsonObject) -> JsonObject:
     """Return the arguments of `done` in its form, the same object if they are so already or cannot be understood.
 
     Members of a typed answer beside `success`, `reason` and `evidence` become the answer if they fit its schema; a

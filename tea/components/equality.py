@@ -1,4 +1,4 @@
-"""Same: answers compared by their values, whatever their spelling."""
+"""Equality: the comparison of answers by value, in spite of different spellings."""
 
 from __future__ import annotations
 

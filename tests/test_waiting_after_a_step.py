@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tea.handoff import handed_over
+from tea.waiting import handed_over
 
 
 def begun(work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
