@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tea.chat.transcript import Listed, Turn
     from tea.platform import Platform
 
-_WORDS = 70
+_WORDS, _FURTHER = 70, "\n   "
 _HELP = """Write to the agent; @name addresses another. A path in a line gives the file to the conversation.
 /file PATH   give a file with the next line     /agents      list the agents
 /history     show the turns so far              /agent NAME  speak to another agent
@@ -334,5 +334,6 @@ def _fault(turn: "Turn") -> TeaError | None:
 
 
 def _told(turn: "Turn") -> list[str]:
-    """Return a turn as lines for a person."""
-    return [f"{turn.number}. {said.who or 'remark'}: {shown(said.text)}" for said in turn.said()]
+    """Return a turn as lines for a person; further lines of a text are indented, so none looks like another turn."""
+    said = [f"{turn.number}. {one_line(one.who or 'remark')}: {shown(one.text)}" for one in turn.said()]
+    return [one.replace("\n", _FURTHER) for one in said]

@@ -9,6 +9,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.fields import fields
 from tea.cli.terminal import one_line
+from tea.errors import ResourceExhausted, StorageError
 from tea.refs import Ref
 
 if TYPE_CHECKING:
@@ -22,17 +23,26 @@ async def evolve_log(
     async with command.platform() as tea:
         name = str(Ref.parse(ref).at(None))
         await tea.libraries[Ref.parse(ref).kind].info(name)
-        found = await asyncio.to_thread(_lines, tea.home / "traces" / "evolution" / "ledgers", name)
-    command.show(
-        "\n".join(_text(one, name) for one in found) or "nothing was proposed for it yet", {"proposals": found}
-    )
+        problems: list[str] = []
+        found = await asyncio.to_thread(_lines, tea.home / "traces" / "evolution" / "ledgers", name, problems)
+    text = "\n".join(_text(one, name) for one in found) or "nothing was proposed for it yet"
+    command.show(text, {"proposals": found, "problems": problems})
+    for problem in problems:
+        command.tell(f"skipped {one_line(problem, 250)}")
 
 
-def _lines(folder: Path, name: str) -> "list[JsonObject]":
-    """Return the lines of all campaigns about one component, by time."""
+def _lines(folder: Path, name: str, problems: list[str]) -> "list[JsonObject]":
+    """Return the lines of all readable campaigns about one component, by time, and add what is wrong with the rest."""
     from tea.store.evaluations import read_ledger
 
-    lines = [line for path in sorted(folder.glob("*.jsonl")) for line in read_ledger(path)]
+    lines: list[JsonObject] = []
+    for path in sorted(folder.glob("*.jsonl")):
+        try:
+            lines += read_ledger(path)
+        except ResourceExhausted:
+            raise
+        except StorageError as error:
+            problems.append(error.problem)
     decided = {(one.get("campaign"), one.get("digest")) for one in lines if one.get("what") == "verdict"}
     about = [
         one for one in lines

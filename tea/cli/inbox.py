@@ -52,5 +52,5 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
         if one.choices:
             further = " / text in place of its result" if one.call else ""
             lines.append(f"{_DEEPER}choices: {' / '.join(map(one_line, one.choices))}{further}")
-        lines.append(f"{_DEEPER}{review(one.command)}{review(home)}")
+        lines.append(f"{_DEEPER}{one_line(one.command)}{review(home)}")
     return "\n".join(lines)

@@ -8,7 +8,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.terminal import one_line
-from tea.errors import BadInput
+from tea.errors import BadInput, ResourceExhausted, StorageError
 
 if TYPE_CHECKING:
     from tea.memory.insights import Insight
@@ -26,16 +26,19 @@ async def ls(command: Command, session: SessionOption = None) -> None:
     twice as many as succeeded, or when fifty tasks in a row did without it.
     """
     async with command.platform() as tea:
-        found = await asyncio.to_thread(_insights, tea, session)
-    lines = [_line(one) for one in found]
-    command.show("\n".join(lines) or "nothing was learned yet", {"insights": [one.to_json() for one in found]})
+        problems: list[str] = []
+        found = await asyncio.to_thread(_insights, tea, session, problems)
+    data = {"insights": [one.to_json() for one in found], "problems": problems}
+    command.show("\n".join(map(_line, found)) or "nothing was learned yet", data)
+    for problem in problems:
+        command.tell(f"skipped {one_line(problem, 250)}")
 
 
 async def show(command: Command, insight: IdArgument, session: SessionOption = None) -> None:
     """Show an insight: text, source, uses, and whether it is still told."""
     async with command.platform() as tea:
         found = await asyncio.to_thread(_named, tea, insight, session)
-    lines = [f"{name}: {value}" for one in found for name, value in one.to_json().items() if value != ""]
+    lines = [f"{name}: {one_line(str(value))}" for one in found for name, value in one.to_json().items() if value != ""]
     command.show("\n".join(lines), {"insights": [one.to_json() for one in found]})
 
 
@@ -79,11 +82,22 @@ async def export(
     return command.show(f"wrote {len(lines)} lines to {file}", {"lines": len(lines), "file": str(file)})
 
 
-def _insights(tea: "Platform", session: str | None) -> "list[Insight]":
-    sessions = tea.memory.sessions() if session is None else [session]
+def _insights(tea: "Platform", session: str | None, problems: list[str] | None = None) -> "list[Insight]":
+    """Return the insights of a session, or of all, and add what is wrong with an unreadable one to the problems."""
     if session is not None:
         _events(tea, session)
-    return [one for name in sessions for one in tea.memory.learned(name)]
+        return tea.memory.learned(session)
+    found: list[Insight] = []
+    for name in tea.memory.sessions():
+        try:
+            found += tea.memory.learned(name)
+        except ResourceExhausted:
+            raise
+        except StorageError as error:
+            if problems is None:
+                raise
+            problems.append(error.problem)
+    return found
 
 
 def _events(tea: "Platform", session: str) -> "list[JsonObject]":

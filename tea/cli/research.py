@@ -290,26 +290,27 @@ def _code(found: "Status") -> int:
 def _told(found: "Status") -> str:
     """Return the status of a research, for people."""
     lines = [
-        f"conversation  {found.conversation}",
-        f"message       {found.message}",
-        f"status        {found.status}{f': {found.phase}' if found.phase else ''}",
-        f"mode          {found.mode or '-'}, iteration {found.iteration} of this run, {found.rounds} in all",
+        f"conversation  {one_line(found.conversation)}",
+        f"message       {one_line(found.message)}",
+        f"status        {found.status}{f': {one_line(found.phase, _WORDS)}' if found.phase else ''}",
+        f"mode          {one_line(found.mode, _WORDS) or '-'}, "
+        f"iteration {found.iteration} of this run, {found.rounds} in all",
     ]
     if found.title:
         lines.append(f"about         {one_line(found.title, 200)}")
     if found.error:
         lines.append(f"error         {one_line(found.error, 300)}")
     if found.stale:
-        lines.append(f"stale         {found.stale}; another start gives it up")
+        lines.append(f"stale         {one_line(found.stale, 300)}; another start gives it up")
     for text in found.unanswered:
         lines.append(f"you said      {one_line(text, 300)} (no reply yet)")
     for one in found.questions:
-        choices = f" ({' / '.join(one.choices)})" if one.choices else ""
+        choices = f" ({' / '.join(map(one_line, one.choices))})" if one.choices else ""
         lines.append(f"asks          {one_line(one.question, 600)}{choices}")
         lines.append(f"              tea research answer {found.run} TEXT")
     for task in found.state.get("plan", {}).values():
         state = "failed" if task["error"] else "done" if task["end"] else "working" if task["start"] else "planned"
-        lines.append(f"task          {task['id']} {state}: {one_line(task['objective'], 120)}")
+        lines.append(f"task          {one_line(str(task['id']), _WORDS)} {state}: {one_line(task['objective'], 120)}")
     if found.reply is not None and found.reply["text"]:
         lines += ["", shown(found.reply["text"])]
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """`tea show`: all facts about one component."""
 
 import asyncio
+import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,7 +9,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.terminal import brief, review, shown
+from tea.cli.terminal import brief, one_line, review, shown
 from tea.errors import BadInput, StorageError
 from tea.untrusted import SANDBOXED
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from tea.platform import Platform
 
 _WORDS = 300
+# The lines that `source_text` writes beside the source: a text with such a line looks like more files, or another end.
+_MARKS = re.compile(r"^#(?= (?:file: |requires: |[a-z]+:[a-z]\w*@\S* sha256:))", re.MULTILINE)
+_ESCAPED = "<U+0023>"
 _STYLES = ("openai", "anthropic")
 
 
@@ -60,6 +64,7 @@ def _text(config: "Manifest", trusted: bool, state: str, held: str) -> str:
 def _facts(config: "Manifest", trusted: bool, state: str, held: str) -> str:
     lineage = config.lineage
     origin = lineage.how + (f" from {lineage.parent}" if lineage.parent else "")
+    origin += "" if trusted else ", as its sender says"
     facts = {
         "ref": str(config.ref),
         "digest": config.digest,
@@ -76,10 +81,18 @@ def _facts(config: "Manifest", trusted: bool, state: str, held: str) -> str:
 
 def source_text(config: "Manifest") -> str:
     """Return all content covered by the digest of a version, for review, and at the end the digest."""
-    parts = [config.source, *(f"# file: {path}\n{text}" for path, text in sorted(config.files.items()))]
+    parts = [
+        _unmarked(config.source),
+        *(f"# file: {path}\n{_unmarked(text)}" for path, text in sorted(config.files.items())),
+    ]
     if config.requires:
-        parts.append(f"# requires: {', '.join(config.requires)}")
-    return "\n".join([review("\n".join(parts)).rstrip("\n"), f"# {config.ref} {config.digest}"])
+        parts.append(one_line(f"# requires: {', '.join(config.requires)}"))
+    return "\n".join(["\n".join(parts).rstrip("\n"), f"# {config.ref} {config.digest}"])
+
+
+def _unmarked(text: str) -> str:
+    """Return reviewed text, with the first character of each line that looks like one of ours as its number."""
+    return _MARKS.sub(_ESCAPED, review(text))
 
 
 def _remember(tea: "Platform", config: "Manifest") -> None:

@@ -29,16 +29,26 @@ def diff(old: Manifest, new: Manifest) -> Diff:
         old=str(old.ref),
         new=str(new.ref),
         change="none" if old.digest == new.digest else change_between(old, new),
-        source=_unified(_sources(old), _sources(new), old, new),
+        source=_sources(old, new),
         schema=_unified(_schemas(old), _schemas(new), old, new),
     )
 
 
-def _sources(manifest: Manifest) -> list[str]:
-    lines = _lines(manifest.source)
-    for path, text in sorted(manifest.files.items()):
-        lines += [f"# file: {path}", *_lines(text)]
-    return lines
+def _sources(old: Manifest, new: Manifest) -> str:
+    """Return the changes of the main file and of each further one, below its path.
+
+    What a file holds begins with a blank, + or -, so nothing in it looks like the beginning of another file.
+    """
+    found = _unified(_lines(old.source), _lines(new.source), old, new).split("\n")
+    for path in sorted({*old.files, *new.files}):
+        before, after = old.files.get(path), new.files.get(path)
+        if before == after:
+            continue
+        whose = " (new)" if before is None else " (gone)" if after is None else ""
+        changes = _unified(_lines(before or ""), _lines(after or ""), old, new).split("\n")
+        head = found[:2] if found[0] else changes[:2] if changes[0] else [f"--- {old.ref}", f"+++ {new.ref}"]
+        found = [*head, *found[2:], f"# file: {path}{whose}", *changes[2:]]
+    return "\n".join(found)
 
 
 def _lines(text: str) -> list[str]:

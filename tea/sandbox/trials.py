@@ -119,7 +119,7 @@ async def left_after_the_host(stage: Stage) -> str:
         "    await asyncio.sleep(0.2)\n    print(sandbox.process, flush=True)\n    await running\n"
         "asyncio.run(main())\n"
     )
-    host = await create_subprocess_exec(sys.executable, "-c", program, stdin=PIPE, stdout=PIPE)
+    host = await create_subprocess_exec(sys.executable, "-P", "-c", program, stdin=PIPE, stdout=PIPE)
     try:
         assert host.stdin is not None
         assert host.stdout is not None

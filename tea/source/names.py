@@ -32,8 +32,8 @@ class Names:
         properties: Functions of classes that are decorated, which reading an attribute may run.
         numbers: Constants that are numbers written out.
         assigned: The values of names that are assigned, None for one that comes out of several.
-        elsewhere: The same of all files of the component.
-        renamed: What the component's files call what they take from each other, with the names it has there.
+        held: The same of the bodies of all its classes together.
+        files: The names of all files of the component, this one's too.
     """
 
     imports: dict[str, str]
@@ -43,8 +43,8 @@ class Names:
     properties: frozenset[str] = frozenset()
     numbers: frozenset[str] = frozenset()
     assigned: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
-    elsewhere: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
-    renamed: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    held: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
+    files: tuple[Names, ...] = ()
 
     @classmethod
     def outline(cls, file: ParsedFile) -> Names:
@@ -64,6 +64,7 @@ class Names:
             properties=frozenset(one.name for one in functions if one.decorator_list),
             numbers=frozenset(_numbers(file.tree)),
             assigned=assignments(file.tree.body),
+            held=_joined(*(assignments(node.body) for node in file.nodes if isinstance(node, ast.ClassDef))),
         )
 
     def with_members(self, others: Iterable[Names]) -> Names:
@@ -74,18 +75,12 @@ class Names:
         numbers = frozenset[str]().union(*(one.numbers for one in every)) - unsure
         methods = frozenset[str]().union(*(one.methods for one in every))
         properties = frozenset[str]().union(*(one.properties for one in every))
-        elsewhere = _joined(*(one.assigned for one in every))
-        taken = [(name, one.imports[name]) for one in every for name in one.imports if one.imports[name][:1] == "."]
-        renamed = {
-            name: frozenset(origin.rpartition(".")[2] for other, origin in taken if other == name) for name, _ in taken
-        }
         return replace(
             self,
             methods=methods,
             properties=properties,
             numbers=numbers,
-            elsewhere=elsewhere,
-            renamed=renamed,
+            files=tuple(every),
         )
 
     def inside(self, node: ast.ClassDef) -> Names:

@@ -111,8 +111,9 @@ def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
         case ast.If(test=test, body=body, orelse=[]) if names.origin(test) == "typing.TYPE_CHECKING":
             _check_imports_only(file, body)
         case _ if type(node).__name__ == "TypeAlias":
-            _check_values(file, names, [node.__dict__["value"]])
-            _check_types(file, names, [node.__dict__["value"], *parameters_of(node)])
+            every = [node.__dict__["value"], *parameters_of(node)]
+            _check_values(file, names, every)
+            _check_types(file, names, every)
         case _:
             raise _work(file, node)
 
@@ -122,8 +123,9 @@ def _check_function(file: ParsedFile, names: Names, node: ast.FunctionDef | ast.
     given = node.args
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     annotations = [one.annotation for one in every if one is not None]
-    _check_values(file, names, [*given.defaults, *given.kw_defaults, *annotations, node.returns])
-    _check_types(file, names, [*annotations, node.returns, *parameters_of(node)])
+    limits = [*parameters_of(node)]
+    _check_values(file, names, [*given.defaults, *given.kw_defaults, *annotations, node.returns, *limits])
+    _check_types(file, names, [*annotations, node.returns, *limits])
 
 
 def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
@@ -134,8 +136,9 @@ def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
     for inner in node.body:
         _check_member(file, names, node, inner)
     _check_bases(file, names, node)
-    _check_values(file, names, [*node.bases, *(keyword.value for keyword in node.keywords)])
-    _check_types(file, names, [*node.bases, *parameters_of(node)])
+    limits = [*parameters_of(node)]
+    _check_values(file, names, [*node.bases, *(keyword.value for keyword in node.keywords), *limits])
+    _check_types(file, names, [*node.bases, *limits])
     inside = names.inside(node)
     _check_properties(file, inside, node)
     _check_body(file, inside, node.body)

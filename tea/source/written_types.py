@@ -3,6 +3,8 @@
 What describes a component reads its annotations, whether they are expressions or texts, and a text is evaluated as an
 expression wherever it stands for a type. So a type has to be written out: names and attributes that stand for types,
 subscripts, `|`, and texts of the same form; no text that is put together, kept under a name, or read from elsewhere.
+A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, and its
+names stand for types in every file.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from tea.source.names import Names, assignments
 from tea.source.text import parsed_expression, words
@@ -22,6 +25,11 @@ _MAKERS = frozenset(
 ) | {"collections.namedtuple"}
 _LITERAL = frozenset(f"{module}.Literal" for module in _TYPING)
 _ANNOTATED = frozenset(f"{module}.Annotated" for module in _TYPING)
+_STILL = (
+    ast.Attribute, ast.BinOp, ast.BitOr, ast.Constant, ast.List, ast.Name, ast.Starred, ast.Subscript, ast.Tuple,
+    ast.UnaryOp, ast.USub, ast.expr_context,
+)  # fmt: skip
+_MOST_FOLLOWED = 5_000  # texts and names, each parsed or looked up
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 
@@ -40,17 +48,22 @@ def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
 
 
 class _Reader:
-    """A reader following a type through the names of its file, each once."""
+    """A reader following a type through the names of its component's files, each once.
 
-    def __init__(self, names: Names) -> None:
+    Args:
+        names: Those of the file with the type in it.
+        seen: The names followed so far, by file.
+    """
+
+    def __init__(self, names: Names, seen: set[tuple[int, str]] | None = None) -> None:
         self._names = names
-        self._seen: set[str] = set()
+        self._seen = set[tuple[int, str]]() if seen is None else seen
 
     def is_type(self, node: ast.expr) -> bool:
         """Return whether evaluating an expression gives a type, and evaluates no text but types."""
         match node:
             case ast.Constant(value=str() as text):
-                return all(map(self.is_type, _expressions(text)))
+                return self._is_type_text(text)
             case ast.Constant():
                 return True
             case ast.Name(id=name):
@@ -72,35 +85,52 @@ class _Reader:
             case _:
                 return False
 
+    def _is_type_text(self, text: str) -> bool:
+        """Return whether a text is a type in every file; one that is no expression is none, as Python may mend it."""
+        if self._is_seen(f'"{text}'):
+            return True
+        if len(self._seen) > _MOST_FOLLOWED:
+            return False
+        found = _expressions(text)
+        parts = [part for one in found for part in ast.walk(one)]
+        words = {part.id for part in parts if isinstance(part, ast.Name)}
+        return (
+            bool(found)
+            and all(isinstance(part, _STILL) for part in parts)
+            and all(map(self.is_type, found))
+            and all(map(self._is_type_elsewhere, words))
+        )
+
     def _is_inside(self, value: ast.expr, inner: ast.expr) -> bool:
         """Return whether the content of a subscript's brackets consists of types, if it stands for types."""
-        origin = self._names.origin(value)
-        if origin in _LITERAL:
+        if self._is_one_of(_LITERAL, value):
             return True
-        if origin in _ANNOTATED and isinstance(inner, ast.Tuple):
+        if self._is_one_of(_ANNOTATED, value) and isinstance(inner, ast.Tuple):
             return self.is_type(inner.elts[0])
         return self.is_type(inner)
+
+    def _is_one_of(self, origins: frozenset[str], node: ast.expr) -> bool:
+        """Return whether an expression has one of these origins here, and in every file with such a name."""
+        at = node
+        while isinstance(at, ast.Attribute):
+            at = at.value
+        others = (one for one in self._names.files if isinstance(at, ast.Name) and at.id in one.bound)
+        return all(one.origin(node) in origins for one in (self._names, *others))
 
     def _is_type_name(self, name: str) -> bool:
         if name.startswith("__"):
             return False
-        if name in self._seen:
+        if self._is_seen(name):
             return True
-        self._seen.add(name)
         values = self._names.assigned.get(name, ())
-        origin = self._names.imports.get(name, "")
-        return (
-            self._are_types(values)
-            and not _imports(origin)
-            and (not origin.startswith(".") or self._is_type_elsewhere(origin))
-        )
+        return self._are_types(values) and self._is_type_import(self._names.imports.get(name, ""))
 
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
         if node.attr.startswith("_"):
             return False
         origin = self._names.origin(node)
         if origin is not None:
-            return not _imports(origin) and (not origin.startswith(".") or self._is_type_elsewhere(origin))
+            return self._is_type_import(origin) and (origin[0] != "." or self._is_type_member(node))
         if node.attr in _PARAMETER_PARTS and isinstance(node.value, ast.Name):
             return self._is_type_name(node.value.id)
         return self._is_nested(node)
@@ -122,14 +152,41 @@ class _Reader:
             holder = next((one for one in holder.body if isinstance(one, ast.ClassDef) and one.name == name), None)
         return holder is not None
 
-    def _is_type_elsewhere(self, origin: str) -> bool:
-        """Return whether a name from another file of the component is a type, in every file with such a name."""
-        name = origin.rpartition(".")[2]
-        if f".{name}" in self._seen:
-            return True
-        self._seen.add(f".{name}")
-        found = self._names.elsewhere.get(name, ())
-        return self._are_types(found) and all(map(self._is_type_elsewhere, self._names.renamed.get(name, ())))
+    def _is_type_import(self, origin: str) -> bool:
+        """Return whether an imported name, by its origin, is a type; others' modules are taken to offer types."""
+        if origin.startswith("."):
+            return self._is_type_elsewhere(origin.rpartition(".")[2])
+        return not _imports(origin)
+
+    def _is_type_elsewhere(self, name: str) -> bool:
+        """Return whether a name at the top level is a type, in every file of the component with such a name."""
+        return all(self._within(file)._is_type_name(name) for file in self._names.files)
+
+    def _is_type_member(self, node: ast.Attribute) -> bool:
+        """Return whether each part of `w.K.A`, taken from another file, is a type in every class with such a name.
+
+        A name that no file binds is what Python gives by itself, such as the value of an enum's member.
+        """
+        bound = any(node.attr in one.bound or node.attr in one.methods for one in self._names.files)
+        values = [(file, value) for file in self._names.files for value in file.held.get(node.attr, ())]
+        inner = not isinstance(node.value, ast.Attribute) or self._is_type_member(node.value)
+        return (
+            inner
+            and bound
+            and self._is_type_elsewhere(node.attr)
+            and all(self._within(file)._are_types([value]) for file, value in values)
+        )
+
+    def _within(self, file: Names) -> _Reader:
+        """Return a reader of another file, with what was followed so far."""
+        return _Reader(replace(file, files=self._names.files), self._seen)
+
+    def _is_seen(self, name: str) -> bool:
+        """Return whether a name of this file was followed before; it is from now on."""
+        key = id(self._names.assigned), name
+        known = key in self._seen
+        self._seen.add(key)
+        return known
 
     def _is_made(self, node: ast.Call) -> bool:
         """Return whether a call makes a type of types: `NewType("Id", int)`."""
@@ -158,7 +215,7 @@ def _imports(origin: str) -> bool:
 def _expressions(text: str) -> list[ast.expr]:
     """Return the expressions Python may evaluate for a text in the place of a type; none for an invalid one."""
     found: list[ast.expr] = []
-    for form in (text, f"({text},)[0]") if text.startswith("*") else (text,):  # as `typing.ForwardRef` does
+    for form in (text, f"({text},)[0]") if text.lstrip().startswith("*") else (text,):  # as `typing.ForwardRef` does
         with suppress(SyntaxError, ValueError):
             found.append(parsed_expression(form))
     return found

@@ -368,7 +368,7 @@ def _read(descriptor: int, start: int, end: int) -> bytes:
 
 def _name_in(path: Path) -> str | None:
     """Return the name of the stream in a file's first line."""
-    with suppress(Refused, OSError), path.open("rb") as file:
+    with suppress(Refused, OSError), os.fdopen(open_regular(path), "rb") as file:
         name = as_json_object(loads(file.readline(EVENT_LIMIT))).get("stream")
         return name if isinstance(name, str) and _file_name(name) == path.name else None
     return None

@@ -15,7 +15,8 @@ from typing import Protocol
 from tea.errors import StorageError
 from tea.refs import Kind
 from tea.store.database import database
-from tea.store.files import shown
+from tea.store.files import open_regular, shown
+from tea.store.strict import Refused
 
 _SCHEMA = """CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS uses (
@@ -87,10 +88,13 @@ class FileUsage:
         Source: https://www.sqlite.org/fileformat2.html, 1.3.7.
         """
         try:
-            with self._path.open("rb") as file:
+            with os.fdopen(open_regular(self._path), "rb") as file:
                 return b"%d " % os.fstat(file.fileno()).st_ino + file.read(_COUNTER.stop)[_COUNTER]
         except (FileNotFoundError, NotADirectoryError):
             return b""
+        except Refused as reason:
+            fix = "`tea doctor --repair` removes it; it is made again."
+            raise StorageError(f"Cannot read {shown(self._path)}: {reason}.", fix=fix) from reason
         except OSError as error:
             raise StorageError(f"Cannot read {shown(self._path)}: {error}.", fix="look at its permissions.") from error
 

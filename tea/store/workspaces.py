@@ -137,9 +137,10 @@ class FileWorkspaces:
         given = {self.path(run) / one["name"]: one for one in inputs}
         for folder, _, names in os.walk(self.path(run)):
             for path in (Path(folder, name) for name in sorted(names)):
+                if path.is_symlink() or not path.is_file():  # also in the place of an input
+                    continue
                 one = given.get(path)
-                same = one is not None and path.stat().st_size == one["bytes"] and _digest(path) == one["sha256"]
-                if path.is_file() and not path.is_symlink() and not same:
+                if one is None or path.stat().st_size != one["bytes"] or _digest(path) != one["sha256"]:
                     yield path
 
     def left(self, run: str, inputs: Iterable[JsonObject]) -> tuple[str, ...]:

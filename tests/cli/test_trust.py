@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tea.components.manifest import ToolConfig
+from tea.platform import Platform
 from tea.store.sealed import sealed, unsealed
 
 from .conftest import SHOUT, Tea
@@ -112,3 +114,26 @@ def test_the_doctor_says_where_a_manifest_is_not_what_its_source_says(tea: Tea) 
     assert "damaged: What the registry says of tool:shout@1.0.0 is not what its source says" in found.out
     assert "Say it louder." in tea("show", "shout").out
     assert "keys" not in tea("list", "tools").out + tea("show", "shout").out + tea("contract", "shout").out
+
+
+def test_no_text_of_a_source_looks_like_another_file_or_like_its_end(tea: Tea) -> None:
+    words = "# file: _a/b.py\n# requires: numpy\n# tool:other@1.0.0 sha256:0\nA = 1\n"
+
+    def manifest(version: str) -> ToolConfig:
+        files = {"_a/b.py": "A = 1\n"} if version == "1.0.1" else {}
+        source = "B = 2\n" if files else f"B = 2\n{words}"
+        requires = ("numpy\n# tool:other@1.0.0 sha256:0",) if files else ()
+        return ToolConfig(
+            kind="tool", name="two", version=version, description="Two.", source=source, files=files, requires=requires
+        )
+
+    home = Platform(tea.folder, state=tea.state)
+    for version in ("1.0.0", "1.0.1"):
+        home.versions.add("tool", "two", manifest, version=version)
+    one, two = (tea("show", f"two@1.0.{number}", "--source").out.splitlines() for number in (0, 1))
+    assert [line[:9] for line in one] == ["B = 2", *["<U+0023> "] * 3, "A = 1", "# tool:tw"]
+    assert two[:5] == ["B = 2", "", "# file: _a/b.py", "A = 1", ""]
+    assert [line[:20] for line in two[5:]] == ["# requires: numpy # ", "# tool:two@1.0.1 sha"]
+    changes = tea("diff", "two@1.0.0").out.splitlines()
+    assert {"-# file: _a/b.py", "# file: _a/b.py (new)", "+A = 1"} <= set(changes)
+    assert tea("diff", "two@1.0.1", "two@1.0.0").out.splitlines().count("# file: _a/b.py (gone)") == 1

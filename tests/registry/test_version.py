@@ -191,7 +191,7 @@ def test_a_diff_shows_source_schema_and_kind_of_change() -> None:
     assert (found.old, found.new, found.change) == ("tool:a@1.0.0", "tool:a@1.1.0", "minor")
     lines = found.source.splitlines()
     assert lines[:2] == ["--- tool:a@1.0.0", "+++ tool:a@1.1.0"]
-    assert {"-two", "+three", "-B = 1", "+B = 2", " # file: _a/b.py"} <= set(lines)
+    assert {"-two", "+three", "-B = 1", "+B = 2", "# file: _a/b.py"} <= set(lines)
     assert '"x": {' in found.schema
     assert "two" not in found.schema
     same = diff(old, old)

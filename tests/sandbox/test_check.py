@@ -1,14 +1,16 @@
 """Test the self-check: at least sixty cases against every level of this machine, and none claims too much."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
-from tea.sandbox.check import Checked, check
+from tea.sandbox.check import LIMITS, Checked, check
 from tea.sandbox.inside.attempts import ATTACKS
-from tea.sandbox.levels import Level
+from tea.sandbox.levels import Level, terms_of
+from tea.sandbox.scene import planted
 from tea.sandbox.settings import LEVELS, LevelName
-from tea.sandbox.trials import TRIALS
+from tea.sandbox.trials import TRIALS, Stage
 
 
 async def checked(level: Level, *, heavy: bool) -> list[Checked]:
@@ -56,3 +58,16 @@ def test_every_kind_of_wall_is_attacked_in_several_ways() -> None:
     assert {claim: claims.count(claim) >= 5 for claim in ("fs", "net", "pids", "memory", "syscalls", "limits")} == (
         dict.fromkeys(("fs", "net", "pids", "memory", "syscalls", "limits"), True)
     )
+
+
+async def test_a_folder_with_a_module_of_its_own_is_no_place_to_import_from(
+    levels: Mapping[LevelName, Level], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "json.py").write_text("open('ran', 'w').close()\nraise SystemExit\n")
+    monkeypatch.chdir(tmp_path)
+    level = levels["rlimits"]
+    with planted() as scene:
+        terms = terms_of(level.name, str(scene.workspace), LIMITS, level.claims, ["input.txt"])
+        stage = Stage(scene=scene, level=level.name, limits=LIMITS, terms=terms, facts=scene.facts)
+        assert "the host did not start" not in await TRIALS["left_after_the_host"].run(stage)
+    assert not (tmp_path / "ran").exists()

@@ -101,6 +101,55 @@ TEXTS = {
         '    @action\n    async def go(self, x: "evil()") -> int:\n        """G."""\n        return 1\n', EVIL
     ),
 }
+ANNOTATED = f"from typing import Annotated, Literal, List\nfrom collections import namedtuple\n{EVIL}"
+PARTS = {
+    "metadata": tool('x: "Annotated[int, evil()]"', ANNOTATED),
+    "metadata of a result": tool(result='"Annotated[int, evil()]"', head=ANNOTATED),
+    "metadata in a list": tool('x: List["Annotated[int, evil()]"]', ANNOTATED),
+    "metadata of an alias": tool("x: A", f'{ANNOTATED}A = "Annotated[int, evil()]"'),
+    "metadata that is named": tool('x: "Annotated[int, (y := evil())]"', ANNOTATED),
+    "metadata as a value": tool(head=f'{ANNOTATED}X = List["Annotated[int, evil()]"]'),
+    "metadata in a model": model('    y: "Annotated[int, evil()]"', ANNOTATED),
+    "metadata in a dataclass": tool(
+        "x: D", f'from dataclasses import dataclass\n{ANNOTATED}@dataclass\nclass D:\n    y: "Annotated[int, evil()]"'
+    ),
+    "literal": tool('x: "Literal[evil()]"', ANNOTATED),
+    "condition": tool('x: "int if evil() else str"', EVIL),
+    "name of a new type": tool('x: "NewType(evil(), int)"', f"from typing import NewType\n{EVIL}"),
+    "made of a call": tool('x: "namedtuple(evil())"', ANNOTATED),
+    "bound": tool("x: T", f'from typing import TypeVar\n{ANNOTATED}T = TypeVar("T", bound="Annotated[int, evil()]")'),
+    "line that goes on": tool('x: "evil()\\\\\\n"', EVIL),
+    "line that goes on in a list": tool('x: list["evil() \\\\\\n "]', EVIL),
+}
+IMPORT = "__import__('builtins').__dict__.update(canary=1)"
+FILES = {
+    "maker of another name": (
+        tool("x: D", "from collections import namedtuple as NewType\nfrom ._t.w import D"),
+        f'from typing import NewType\nD = NewType("D", "{IMPORT}")\n',
+    ),
+    "same name in both": (
+        tool("x: tuple[A, B]", "from ._t.w import B\nA = int"),
+        f'A = "{IMPORT}"\nB = A\n',
+    ),
+    "attribute of a class": (tool("x: K.a", "from ._t.w import K"), f'class K:\n    a = "{IMPORT}"\n'),
+    "attribute in a module": (tool("x: w.K.a", "from ._t import w"), f'class K:\n    a = "{IMPORT}"\n'),
+    "value of a member": (
+        tool("x: K.a.value", "from ._t.w import K"),
+        f'from enum import Enum\nclass K(Enum):\n    a = "{IMPORT}"\n',
+    ),
+    "type that imports": (
+        tool("x: I = 'antigravity'", "from ._t.w import I"),
+        "from pydantic import ImportString as I\n",
+    ),
+    "literal of another name": (
+        tool("x: D", "from typing import List as Literal\nfrom ._t.w import D"),
+        f'from typing import Literal, NewType\nD = NewType(\'D\', "Literal[\\"{IMPORT}\\"]")\n',
+    ),
+    "name that means something else": (
+        tool("x: D", f'from ._t.w import D\nA = "{IMPORT}"'),
+        "from typing import NewType\nA = int\nD = NewType('D', 'A')\n",
+    ),
+}
 PROPERTY = ("classmethod", "property")
 HOOKS = {
     "import by a default": tool("x: ImportString = 'antigravity'", "from pydantic import ImportString"),
@@ -249,6 +298,24 @@ def test_a_text_in_another_file_is_too() -> None:
     assert refused(tool("x: B", "from ._t.v import B"), {**files, "_t/v.py": "from .w import A as B\n"})
 
 
+@pytest.mark.parametrize("source", PARTS.values(), ids=PARTS)
+def test_every_part_of_a_text_that_stands_for_a_type_is_held_to_it(source: str) -> None:
+    assert refused(source)
+
+
+@pytest.mark.parametrize(("source", "file"), FILES.values(), ids=FILES)
+def test_a_type_is_followed_into_the_file_that_makes_it(source: str, file: str) -> None:
+    assert refused(source, {"_t/w.py": file})
+
+
+def test_types_of_another_file_are_taken() -> None:
+    files = {
+        "_t/w.py": "from dataclasses import dataclass\nfrom enum import Enum\nfrom typing import Literal\n"
+        'Way = Literal["<", "a b"]\nclass K:\n    class D(Enum):\n        A = 1\n@dataclass\nclass E:\n    y: "Way"\n'
+    }
+    assert not refused(tool("x: Way, y: w.K.D, z: E, v: 'w.E'", "from ._t import w\nfrom ._t.w import E, Way"), files)
+
+
 @pytest.mark.parametrize("source", HOOKS.values(), ids=HOOKS)
 def test_nothing_that_python_or_pydantic_calls_runs(source: str) -> None:
     assert refused(source) or "model_validator" in source
@@ -291,6 +358,8 @@ if sys.version_info >= (3, 12):
             'def f[T: "evil()"](x: T) -> T: return x',
             "def f[T: evil()](x: T) -> T: return x",
             'type A = "evil()"',
+            "from typing import Annotated\ndef f[T: Annotated[int, evil()]](x: T) -> T: return x",
+            "from typing import Annotated\nclass K[T: Annotated[int, evil()]]: pass",
             'class K[T: "evil()"]: pass',
         ],
     )
@@ -344,3 +413,8 @@ if sys.version_info >= (3, 12):
 )
 def test_what_components_are_written_with_is_not_refused(source: str) -> None:
     assert not refused(source)
+
+
+def test_no_more_texts_are_read_than_a_component_needs() -> None:
+    many = ", ".join(f'"A{number}"' for number in range(6_000))
+    assert refused(tool("x: A", f"A = [{many}]"))
