@@ -77,8 +77,12 @@ class BrowserUse(Agent):
 
 
 async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
-    """Return the state of the browser, and keep the name of its picture."""
+    """Return the state of the browser, and keep the name of its picture; a page that is lost is told as a step."""
     response = await ctx.ecp.state("browser")
+    if not response.ok and response.error is not None:
+        result = {"action": "state", "ok": False, "result": f"{response.error['problem']} {response.error['fix']}"}
+        work.steps.append({"evaluation": "", "memory": "", "next_goal": "", "results": [result]})
+        response = await ctx.ecp.state("browser")
     state: dict[str, Any] = response.unwrap()
     if state.get("screenshot"):
         work.pictures.append(state["screenshot"])

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from tea import Agent, BadOutput, Context, Evidence, Result, Said, Task, TeaError, budget_share, consult, same
 
-ROUNDS = 3
+ROUNDS, MOST_ROUNDS = 3, 10
 MOST_EXPERTS, MOST_CANDIDATES = 4, 12
 MOST_SAID, MOST_SHOWN = 6_000, 250
 VERDICT = 1  # questions to a model kept for the judge
@@ -66,6 +66,7 @@ class Course:
     """The course of one debate: its question, its experts, and all statements so far."""
 
     question: str
+    rounds: int
     experts: Sequence[Expert]
     between: Mapping[tuple[str, str], str]
     latest: dict[str, Mapping[str, Any]]
@@ -87,13 +88,18 @@ class Debate(Agent):
     objectives = ("the strongest case for every position", "an answer that survived the objections to it")
     relations = {"judge": "hierarchical"}
     agents = ("judge",)
-    metadata: ClassVar[Mapping[str, Any]] = {"takes": "question", "when": "For questions on which experts disagree."}
+    metadata: ClassVar[Mapping[str, Any]] = {
+        "takes": "question",
+        "when": "For questions on which experts disagree.",
+        "settings": {"rounds": {"type": "integer", "minimum": 1, "maximum": MOST_ROUNDS}},
+    }
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Invite, let all speak in at most three rounds, and have the judge decide."""
-        debate = await _invited(ctx, task)
+        """Invite, let all speak in at most as many rounds as are set, three by default, and have the judge decide."""
+        rounds = int(ctx.declared.get("settings", {}).get("rounds", ROUNDS))
+        debate = await _invited(ctx, task, rounds)
         ended = "nothing was said"
-        for number in range(1, ROUNDS + 1):
+        for number in range(1, rounds + 1):
             if (why := await _too_little(ctx, len(debate.experts))) and debate.latest:
                 ended = why
                 break
@@ -115,7 +121,7 @@ class Debate(Agent):
         return await _verdict(ctx, task, debate)
 
 
-async def _invited(ctx: Context, task: Task) -> Course:
+async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
     """Return a debate with its question and experts: those named by the topic, and those invited by a manager."""
     listed = [one for one in await ctx.acp.list() if one["name"] not in (ctx.agent, "attempts", "judge")]
     words = [word.casefold() for word in re.findall(r"\w+", task.text)]
@@ -140,7 +146,16 @@ async def _invited(ctx: Context, task: Task) -> Course:
     _tell(ctx, "question", plan["question"])
     for one in experts:
         _tell(ctx, "invited", f"{one.name}{f' ({one.agent})' if one.agent else ''}: {one.role}")
-    return Course(question=plan["question"], experts=experts, between=between, latest={}, said=[], told=[], evidence={})
+    return Course(
+        question=plan["question"],
+        rounds=rounds,
+        experts=experts,
+        between=between,
+        latest={},
+        said=[],
+        told=[],
+        evidence={},
+    )
 
 
 def _experts(wanted: Sequence[Mapping[str, Any]], named: Sequence[str], known: Sequence[str]) -> list[Expert]:
@@ -229,7 +244,7 @@ async def _played(
         "name": one.name,
         "role": one.role,
         "round": number,
-        "rounds": ROUNDS,
+        "rounds": debate.rounds,
         "others": [
             {"name": other, "relation": relation}
             for (who, other), relation in debate.between.items()
@@ -256,7 +271,7 @@ async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: 
         name=one.name,
         question=debate.question,
         relations=f"{one.role} How you stand to the others: {'; '.join(stands)}.".strip(),
-        step=FIRST if number == 1 else LATER.format(round=number, rounds=ROUNDS),
+        step=FIRST if number == 1 else LATER.format(round=number, rounds=debate.rounds),
     )
     told = tuple(Said(who="person", text=each) for each in debate.told)
     history = (*task.history, *told, *debate.said)
@@ -326,7 +341,9 @@ async def _verdict(ctx: Context, task: Task, debate: Course) -> Result:
         name for name, one in debate.latest.items() if name not in refuted and not same(one["position"], chosen)
     ]
     gaps += (
-        [] if _agree(debate, ROUNDS) else [f"{name} disagrees: {debate.latest[name]['position']}" for name in disputed]
+        []
+        if _agree(debate, debate.rounds)
+        else [f"{name} disagrees: {debate.latest[name]['position']}" for name in disputed]
     )
     return Result(answer=verdict["answer"], evidence=evidence, gaps=tuple(gaps))
 

@@ -4,7 +4,8 @@ A folder of `sittings/` holds `sitting.json`:
 
 - `title`: What it shows, in a few words.
 - `task`: A task file's members, or the path of a task file from the folder. Files that are in no folder are made by
-  `_sittings_data.py`.
+  `_sittings_data.py`. Or the path of a text with the lines of a conversation, as `tea chat --agent triage` reads them;
+  what counts is the answer to the last one.
 - `right`: `{"holds": [...]}` for texts and numbers that the answer must hold, with `within` for how far a number may
   be off; `{"equals": VALUE}` for an answer in a form; `{"cannot": true}` for an honest end without an answer; with
   `report` for texts that the report must hold; a mark `[?]` counts as wrong unless it is among them.
@@ -16,7 +17,8 @@ A folder of `sittings/` holds `sitting.json`:
 - `needs`: What a platform must be able to do, by the name of its method; where it cannot, the sitting is skipped.
 
 Each player has a file of answers, `tea.json` or `flat.json`: a list of flows, one for each conversation that goes on,
-with `replies` in their order and a text `when` that stands in its opening; the first flow that fits counts.
+with `replies` in their order and a text `when` that stands in its opening; the first flow that fits counts. With
+`together`, each of several conversations with that opening gets the replies from the first one on.
 A reply has `text`, `calls` (`[[name, arguments], ...]`, arguments as an object or as text), `finish`; or `object`, JSON
 to be given as text; or `answer`, which ends a flat agent's work in its own way; or `http` and `body` for an error.
 `shown` lists texts that must stand in the question, as an honest model could not give the reply without them, nor call
@@ -40,6 +42,7 @@ _MEMBERS = {"title", "task", "right", "agents", "model", "site", "corpus", "need
 _RIGHT = {"holds", "within", "equals", "cannot", "report"}
 _REPLY = {"text", "object", "calls", "finish", "answer", "http", "body", "shown", "tell", "copies", "again"}
 _SITE = "{site}"
+FIRST = "triage"  # the agent spoken to first in a conversation
 _MARK = "[?]"  # beside a value of a report that its source does not contain
 _ADDRESS = "http://127.0.0.1:8008"  # of a site in a task file
 _NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
@@ -47,15 +50,22 @@ _NUMBER = re.compile(r"-?\d+(?:,\d{3})*(?:\.\d+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flow:
-    """The replies of one conversation, in order, and a text to know its opening by."""
+    """The replies of one conversation, in order, and a text to know its opening by.
+
+    Args:
+        when: The text.
+        replies: The replies.
+        together: Whether several conversations have this opening, each with all the replies.
+    """
 
     when: str
     replies: tuple[Mapping[str, Any], ...]
+    together: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sitting:
-    """One task with its right answer."""
+    """One task with its right answer; a conversation has `lines` in place of a task."""
 
     name: str
     title: str
@@ -68,6 +78,7 @@ class Sitting:
     needs: str
     folder: Path
     beside: Path
+    lines: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, folder: Path) -> "Sitting":
@@ -80,9 +91,12 @@ class Sitting:
         _check(folder, document, _MEMBERS)
         _check(folder, document["right"], _RIGHT)
         task, beside, site = document["task"], folder, document.get("site", {})
+        lines: tuple[str, ...] = ()
         if isinstance(task, str):
             beside = (folder / task).resolve().parent
-            task = json.loads((folder / task).read_text(encoding="utf-8").replace(_ADDRESS, _SITE))
+            text = (folder / task).read_text(encoding="utf-8").replace(_ADDRESS, _SITE)
+            lines = tuple(text.splitlines()) if task.endswith(".txt") else ()
+            task = {"agent": FIRST} if lines else json.loads(text)
         return cls(
             name=folder.name,
             title=document["title"],
@@ -95,6 +109,7 @@ class Sitting:
             needs=document.get("needs", ""),
             folder=folder,
             beside=beside,
+            lines=lines,
         )
 
     def lay_out(self, folder: Path) -> list[Path]:
@@ -134,7 +149,10 @@ class Sitting:
         flows: list[dict[str, Any]] = _read(self.folder / f"{player}.json", site)
         for reply in (one for flow in flows for one in flow["replies"]):
             _check(self.folder, reply, _REPLY)
-        return tuple(Flow(when=one.get("when", ""), replies=tuple(one["replies"])) for one in flows)
+        return tuple(
+            Flow(when=one.get("when", ""), replies=tuple(one["replies"]), together=one.get("together", False))
+            for one in flows
+        )
 
     def is_right(self, answer: Any, *, cannot: bool, report: str = "") -> bool:
         """Tell whether an answer is right.

@@ -92,7 +92,9 @@ class KeptServer:
         replies, known = self.flows[number].replies, _ID.sub("", words)
         text = "\n".join(_texts(body["messages"]))
         position, first = self._given.get(number, 0), False
-        if self.remembers and known in self._known:
+        if self.flows[number].together:
+            position = sum(one["role"] == "assistant" for one in body["messages"])
+        elif self.remembers and known in self._known:
             position = self._known[known]
         elif self.remembers and position >= len(replies):
             position = _fitting(replies, body["messages"], text)

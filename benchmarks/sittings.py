@@ -25,9 +25,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from _sittings_format import EXAMPLES, ROOT, Sitting, sittings
+from _sittings_format import EXAMPLES, FIRST, ROOT, Sitting, sittings
 from _sittings_server import KeptServer, Question, open_site
 
+from tea.chat.chat import Chat
+from tea.chat.transcript import Turn
+from tea.cli.lines import dropped
 from tea.errors import TeaError
 from tea.platform import Platform
 
@@ -176,6 +179,8 @@ async def _worked(seat: Seat) -> Row:
 
         for root in sitting.corpus:
             await tea.corpus.add(str(root))
+        if sitting.lines:
+            return await _talked(seat, tea)
         server.tell = tell
         async with asyncio.timeout(SECONDS):
             outcome = await tea.run(sitting.told, files=seat.files)
@@ -185,9 +190,35 @@ async def _worked(seat: Seat) -> Row:
     ended = "" if outcome.ok else f"{outcome.status}: {outcome.reason}"
     report = outcome.report.read_text(encoding="utf-8") if outcome.report else ""
     row = judged(sitting, server, outcome.answer, ended, cannot=cannot, report=report)
+    row = _by_agents(sitting, row, agents)
+    return row if again.answer == outcome.answer else replace(row, right=False, remark="its replay has another answer")
+
+
+def _by_agents(sitting: Sitting, row: Row, agents: set[str]) -> Row:
+    """Return a result; it is not right if other agents worked than those of the sitting."""
     if sitting.agents and agents != {*sitting.agents}:
         return replace(row, right=False, remark=f"these agents worked: {', '.join(sorted(agents))}")
-    return row if again.answer == outcome.answer else replace(row, right=False, remark="its replay has another answer")
+    return row
+
+
+async def said(chat: Chat, line: str) -> Turn:
+    """Say a line of a conversation, with the files that its paths name."""
+    words, files = dropped(line, ROOT.parent.parent)
+    return await chat.send(words, files=files)
+
+
+async def _talked(seat: Seat, tea: Platform) -> Row:
+    """Return the result of a conversation: that of its last turn; each run of it is replayed."""
+    async with asyncio.timeout(SECONDS):
+        turns = [await said(chat, line) for chat in [tea.chat(agent=FIRST)] for line in seat.sitting.lines]
+    last, agents = turns[-1], set[str]()
+    for part in (one for turn in turns for one in turn.parts):
+        await tea.replay(part.run)
+        agents |= {record.agent for record in tea.tracer.records(part.run) if record.agent}
+    failed = next((turn.reason for turn in turns[:-1] if not turn.ok), "")
+    ended = failed or ("" if last.ok else f"{last.status}: {last.reason}")
+    cannot = not failed and last.status == "failed" and last.answer in ("", None)
+    return _by_agents(seat.sitting, judged(seat.sitting, seat.server, last.answer, ended, cannot=cannot), agents)
 
 
 def by_peer(name: str, worker: Process) -> Way:

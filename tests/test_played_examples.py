@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 import pytest
 from killing import KILLED, Killable, records
 
+from tea.chat.chat import Chat
 from tea.errors import BadInput
 from tea.platform import Platform
 
@@ -27,7 +28,8 @@ PLAYED = EXAMPLES / "played"
 SITTINGS: dict[str, dict[str, Any]] = {
     path.parent.name: json.loads(path.read_text()) for path in sorted(PLAYED.glob("*/sitting.json"))
 }
-AGENTS = ("analyzer", "browser", "planner", "reporter", "researcher", "tool_generator")
+AGENTS = ("analyzer", "attempts", "browser", "debate", "planner", "reporter", "researcher", "tool_generator", "triage")
+TALKS = [name for name in SITTINGS if (EXAMPLES / f"{name}.txt").exists()]
 SLOW = {  # documents of Debian, Chromium, and tools in the making
     name
     for name, one in SITTINGS.items()
@@ -44,13 +46,16 @@ def beside_the_benchmark() -> Iterator[None]:
 
 
 def leader(name: str) -> str:
-    """Return the leading agent of a task."""
-    return json.loads((EXAMPLES / f"{name}.json").read_text()).get("agent", "planner")
+    """Return the leading agent of a task, or the one that a conversation begins with."""
+    if name in TALKS:
+        return "triage"
+    task = json.loads((EXAMPLES / f"{name}.json").read_text())
+    return "attempts" if "attempts" in task else task.get("agent", "planner")
 
 
 def three_of_each() -> list[str]:
     """Return the first three examples of each agent by name, for the planner those with the most agents."""
-    by_size = sorted(SITTINGS, key=lambda name: -len(SITTINGS[name]["agents"]))
+    by_size = sorted((name for name in SITTINGS if name not in TALKS), key=lambda name: -len(SITTINGS[name]["agents"]))
     return [name for agent in AGENTS for name in [one for one in by_size if leader(one) == agent][:3]]
 
 
@@ -114,7 +119,9 @@ async def test_an_example_is_replayed_identically_and_forked_in_its_middle(name:
         middle = 0 if "browser" in seat.sitting.agents else len(done) // 2  # a page is not brought back
         fork, taken = await forked(tea, outcome.run, done, middle)
         assert (fork.exit_code, fork.answer) == (outcome.exit_code, outcome.answer), fork.reason
-        assert 0 < len(seat.server.questions) - asked <= asked - taken
+        begun = next(one.seq for one in found if one.kind == "start" and one.key == done[taken])
+        kept = sum(one.seq < begun for one in found if one.kind == "done" and one.key in questions)
+        assert 0 < len(seat.server.questions) - asked <= asked - kept
         assert (await tea.replay(fork.run)).to_json() == fork.to_json()
 
 
@@ -152,6 +159,70 @@ async def test_an_example_is_resumed_after_sigkill_to_the_same_answer(tea: Killa
             assert (resumed, found["status"], found["answer"]) == (code, expected["status"], expected["answer"]), moment
             assert records(home)[: len(before)] == before
             assert (await asyncio.to_thread(tea, home, "replay", "last", "-q"))[0] == 0
+
+
+@pytest.mark.slow
+async def test_a_conversation_is_forked_in_its_middle_and_goes_on_the_same(tmp_path: Path) -> None:
+    for name in TALKS:
+        async with seated(name, tmp_path / name) as seat:
+            said, lines = import_module("sittings").said, seat.sitting.lines
+            async with Platform(seat.home, state=seat.home / "state", trust_home=True) as tea:
+                chat = tea.chat(agent="triage")
+                turns = [await said(chat, line) for line in lines]
+                other = await chat.fork(1)
+                again = [await said(other, line) for line in lines[1:]]
+                for one, two in zip(turns[1:], again, strict=True):
+                    assert (two.status, two.answer, two.reason) == (one.status, one.answer, one.reason)
+                    assert [part.agent for part in two.parts] == [part.agent for part in one.parts]
+                for run in [part.run for turn in (*turns, *again) for part in turn.parts]:
+                    before = tea.tracer.records(run)
+                    first = next(one.key for one in before if one.kind == "start" and one.data["kind"] == "model")
+                    fork, outcome = await tea.fork(run, at=first), await tea.replay(run)
+                    assert (fork.status, fork.answer, fork.handoff) == (
+                        outcome.status,
+                        outcome.answer,
+                        outcome.handoff,
+                    ), (name, run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TALKS)
+async def test_a_conversation_goes_on_after_sigkill_to_the_same_answers(
+    tea: Killable, name: str, tmp_path: Path
+) -> None:
+    chance = random.Random(name)
+    async with seated(name, tmp_path) as seat:
+        (seat.home / "examples").symlink_to(EXAMPLES)
+        homes = [tmp_path / str(number) for number in range(KILLS)]
+        for home in homes:
+            shutil.copytree(seat.home, home, symlinks=True)
+        talk, lines = ("chat", "--agent", "triage", "--json", "-q"), list(seat.sitting.lines)
+
+        def said(lines: list[str]) -> str:
+            return "".join(f"{line}\n" for line in lines)
+
+        _, out = await asyncio.to_thread(tea, seat.home, *talk, said=said(lines))
+        expected = answered(out)
+        assert len(expected) == len(lines)
+        length = sum(len(path.read_bytes().splitlines()) for path in seat.home.glob("traces/*/journal.jsonl"))
+        for home in homes:
+            moment = chance.randint(3, length - 1), 0.0
+            killed, _ = await asyncio.to_thread(tea, home, *talk, said=said(lines), moment=moment)
+            assert killed == KILLED
+            async with Platform(home, state=home / "state", trust_home=True) as platform:
+                turns = await platform.chat(await Chat.find(platform, "last")).turns()
+            left = lines[len(turns) :]
+            left = ["/continue", *left] if turns[-1].status == "interrupted" else left
+            again = ("chat", "--resume", "last", "--json", "-q")
+            _, out = await asyncio.to_thread(tea, home, *again, said=said([*left, "/history"]))
+            history = json.loads(out.splitlines()[-1])["turns"]
+            assert [(one["status"], one["answer"], one["reason"]) for one in history] == expected, moment
+
+
+def answered(out: str) -> list[tuple[str, Any, str]]:
+    """Return status, answer and reason of each turn of a conversation from its lines of JSON."""
+    turns = [json.loads(line) for line in out.splitlines()]
+    return [(one["status"], one["answer"], one["reason"]) for one in turns]
 
 
 def lines_of(picture: Path) -> list[str]:

@@ -42,14 +42,14 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
         workspace: The folder that the report is for.
         names: Whether names are told by their capitals.
     """
-    references = References(str(workspace))
+    references = References(str(workspace), lambda file: (workspace / file).exists())
     bodies = [
         references.body(one.content, [(ref["number"], ref["source"], ref["description"]) for ref in one.references])
         for one in items
     ]
     known = list(references)
     texts = _quotes(items, references)
-    missing = [one.file for one in known if one.file and not (workspace / one.file).exists()]
+    missing = [one.file for one in known if one.file and not one.link]
     for one in known:
         if one.file and (text := _text(workspace / one.file)):
             texts[one.number] = f"{texts.get(one.number, '')}\n{text}"

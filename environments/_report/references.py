@@ -1,10 +1,11 @@
 """Citations of a report: collected, made one for each source, numbered from 1, and linked.
 
-Source: the paper, Appendix D.7: URLs count before descriptions, files become file links.
+Source: the paper, Appendix D.7: URLs count before descriptions, files become file links. What is not there gets no
+link, so each link leads somewhere; a source named like a tool is the call of that tool.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 _CITATION = re.compile(
@@ -28,6 +29,7 @@ _UNSAFE = re.compile(r"[\x00-\x20<>()\[\]\"%`\\?#^{|}]")
 _PLAIN_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 _TRACKING = re.compile(r"(?:utm_[a-z]+|gclid|fbclid|msclkid)(?:=|$)", re.IGNORECASE)
+_CALL = re.compile(r"(?:(?:tool|environment|agent):)?[a-z][a-z0-9_]*(?:@[\w.-]+)?(?:#[a-z][a-z0-9_]*)?")
 _PORTS = {"http": ":80", "https": ":443"}
 _BALANCED = re.compile(r"[^()]*(?:\([^()]*\)[^()]*)*")
 _UNSAFE_IN_URL = re.compile(r"[\x00-\x20<>\[\]\"`\\^{|}]")
@@ -40,7 +42,7 @@ class Reference:
     Args:
         number: Its number in the report.
         key: What all spellings of the source have in common.
-        link: Where its link leads; empty where there is nothing safe to lead to.
+        link: Where its link leads; empty where there is nothing, or nothing safe, to lead to.
         description: Its words.
         file: Name of the file from the workspace, or its absolute path outside of it; empty for no file.
     """
@@ -57,10 +59,11 @@ class References:
 
     Args:
         workspace: Absolute path of the folder that holds the report.
+        is_there: Tells whether there is a file, by its name from the workspace or its absolute path; all by default.
     """
 
-    def __init__(self, workspace: str) -> None:
-        self._workspace = _folded(workspace)
+    def __init__(self, workspace: str, is_there: Callable[[str], bool] = lambda _: True) -> None:
+        self._workspace, self._is_there = _folded(workspace), is_there
         self._found: dict[str, Reference] = {}
         self._listed: dict[int, tuple[str, str]] = {}
         self.unresolved: list[str] = []
@@ -130,14 +133,18 @@ class References:
     def _of(self, target: str, words: str) -> Reference:
         key = self._key(target, words)
         if key not in self._found:
-            link = self._link(target)
-            name = words or (target if _WEB.fullmatch(target) else _decoded(self._inside(target)))
+            link, web = self._link(target), _WEB.fullmatch(target)
+            named = key.removeprefix("file ") if target and not web else ""
+            called = bool(_CALL.fullmatch(named)) and not (link and self._is_there(named))
+            file = named if link or called else ""
+            lacks = called or (bool(file) and not self._is_there(file))
+            name = words or (target if web else _decoded(self._inside(target)))
             self._found[key] = Reference(
                 number=len(self._found) + 1,
                 key=key,
-                link=link,
-                description=_plain(name),
-                file=key.removeprefix("file ") if link and not _WEB.fullmatch(target) else "",
+                link="" if lacks else link,
+                description=f"call of `{file}`{f': {_plain(words)}' if words else ''}" if called else _plain(name),
+                file=file,
             )
         return self._found[key]
 

@@ -13,7 +13,7 @@ from tea.cli.ending import conclude, interruptible
 from tea.cli.learning import learned
 from tea.cli.progress import Progress
 from tea.cli.server import LOCAL, BaseUrlOption, named, usable_model
-from tea.cli.task_input import Additions, read_input, read_uses, separate
+from tea.cli.task_input import Additions, read_input, read_settings, read_uses, separate
 from tea.cli.terminal import one_line
 from tea.errors import BadInput
 from tea.refs import Ref
@@ -65,6 +65,12 @@ AttemptsOption = Annotated[
 SuccessiveOption = Annotated[
     bool, typer.Option("--successive", help="Begin each attempt from what the one before left, not side by side.")
 ]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="AGENT.NAME=VALUE", help="A setting of an agent, such as debate.rounds=5; repeatable."
+    ),
+]
 FreshOption = Annotated[bool, typer.Option("--fresh", help="Offer no solutions of earlier tasks.")]
 
 
@@ -96,6 +102,7 @@ async def run(
     reflect: ReflectOption = 0,
     attempts: AttemptsOption = None,
     successive: SuccessiveOption = False,
+    setting: SetOption = None,
     evolve: EvolveOption = False,
     fresh: FreshOption = False,
 ) -> int:
@@ -106,6 +113,7 @@ async def run(
     _check({"--max-cost": max_cost, "--timeout": seconds})
     options = {"agent": agent, "model": named(base_url, model), "session": session, "fresh": fresh or None}
     options |= {"reflect": reflect or None, "attempts": attempts, "successive": successive or None}
+    options |= {"settings": read_settings(setting or ()) or None}
     budget = {"steps": max_steps, "seconds": seconds, "tokens": max_tokens, "usd": max_cost} | _price(unknown_price)
     added = Additions(
         files=file or (),

@@ -1,5 +1,6 @@
 """The input of `tea run`: a task file, words, or standard input, with the command line's additions."""
 
+import json
 import os
 import sys
 from codecs import BOM_UTF8
@@ -79,6 +80,26 @@ def read_uses(texts: Sequence[str]) -> dict[str, str]:
         if name in found:
             raise BadInput(f"--use names {name[:80]!r} twice.", fix="name one version of it.")
         found[name] = version
+    return found
+
+
+def read_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Return settings of agents by `agent.setting`, from `agent.setting=VALUE` each; a value is JSON, or else text.
+
+    Raises:
+        BadInput: One is of another form, or named twice.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign or not all(name.partition(".")):
+            raise BadInput(f"--set {text[:80]!r} is not usable.", fix="write AGENT.NAME=VALUE, e.g. debate.rounds=5.")
+        if name in found:
+            raise BadInput(f"--set names {name[:80]!r} twice.", fix="name it once.")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            found[name] = value
     return found
 
 

@@ -309,7 +309,7 @@ class Context:
         workspace: Folder whose files the work may touch.
         locale: Language tag of the person asking, for example `en`.
         opens_files: Whether it may open files itself; an agent may not, or a replay would open them again.
-        declared: What an agent declares: tools, agents, environments, prompt, max_steps and output; else empty.
+        declared: What an agent declares: tools, agents, environments, prompt, max_steps, output, and its `settings`.
         branch: The branch of the run to which the private environment that acts belongs; else empty.
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
         searches: Whether something could be searched when the run began.

@@ -52,6 +52,7 @@ class RunConfig:
         worker: The agent that attempts the task several times, empty for once.
         attempts: How often it does.
         successive: Whether each attempt begins from the state in which the one before ended.
+        settings: Settings of agents, by `agent.setting`.
     """
 
     run: str
@@ -80,6 +81,11 @@ class RunConfig:
     worker: str = ""
     attempts: int = 1
     successive: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
+
+    def settings_of(self, agent: str) -> dict[str, Any]:
+        """Return the settings of an agent, by name."""
+        return {name.partition(".")[2]: one for name, one in self.settings.items() if name.partition(".")[0] == agent}
 
 
 class Closed(Record):
@@ -148,6 +154,7 @@ class TaskFile(Record):
         reflect: How often an agent in the tool-calling loop looks at its answer once more before it counts.
         attempts: How often its agent attempts it, under one budget; then a judge compares the answers.
         successive: Whether each attempt begins from the state in which the one before ended, in place of side by side.
+        settings: Settings of agents, by `agent.setting`, of those that they list in `metadata["settings"]`.
         answer: JSON Schema of the wanted answer.
         id: The task's own id.
         session: The session it belongs to.
@@ -171,6 +178,7 @@ class TaskFile(Record):
     reflect: int = Field(default=0, ge=0, le=10)
     attempts: int = Field(default=1, ge=1, le=16)
     successive: bool = False
+    settings: dict[str, Any] = Field(default_factory=dict[str, Any])
     answer: dict[str, Any] | None = None
     id: str | None = Field(default=None, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}$")
     session: str | None = None
@@ -179,7 +187,7 @@ class TaskFile(Record):
 
     @model_serializer(mode="wrap")
     def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data = without_empty(whole(self), "talk", "fresh", "reflect", "call_seconds", "successive")
+        data = without_empty(whole(self), "talk", "fresh", "reflect", "call_seconds", "successive", "settings")
         return data if self.attempts > 1 else {name: value for name, value in data.items() if name != "attempts"}
 
     @model_validator(mode="after")

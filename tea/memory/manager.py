@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field
 
 from tea.errors import BadArguments
 from tea.memory.insights import FORGOTTEN, INSIGHT, Insight, learned
-from tea.memory.state import Choose, States, session_of
+from tea.memory.state import Choose, States, owner_of, session_of
 from tea.refs import NAME
 from tea.store.environments import FileEnvironments
 from tea.store.events import EventStore
@@ -137,6 +137,20 @@ class MemoryManager:
             self._events.sync(heir)
         for owner in owners:
             self.states.inherit(owner, session, heir, choose)
+
+    def carry_over(self, session: str, other: str) -> None:
+        """Add a session's memory and states to another one, each change at most once; it blocks.
+
+        Raises:
+            StorageError: It cannot be read or written.
+        """
+        for key, event in self._events.keyed(session):
+            self._events.append(other, key, event, synced=False)
+        if self._events.begun(other):
+            self._events.sync(other)
+        for stream in self._events.streams():
+            if stream != session and session_of(stream) == session:
+                self.states.carry_over(owner_of(stream), session, other)
 
     def forget(self, sessions: Container[str]) -> None:
         """Remove all memory of sessions, and their states, permanently; it blocks.

@@ -119,6 +119,11 @@ class States:
         for number, event in enumerate(kept, 1):
             self._events.append(_stream(owner, heir), str(number), event, synced=number == len(kept))
 
+    def carry_over(self, owner: str, session: str, other: str) -> None:
+        """Make the changes of a session's document to that of another one, each at most once; it blocks."""
+        for event in self._events.read(_stream(owner, session)):
+            self._change(_stream(owner, other), str(event["by"]), lambda _, made=event: (made["document"],))
+
     async def _changed(
         self, owner: str, session: str | None, key: str, change: Callable[[JsonValue], tuple[JsonValue] | None]
     ) -> bool:
@@ -177,6 +182,11 @@ def _at(document: JsonValue, path: Sequence[str]) -> list[JsonValue]:
 
 def _object(document: JsonValue) -> dict[str, Any]:
     return dict(cast("Mapping[str, Any]", document)) if isinstance(document, Mapping) else {}
+
+
+def owner_of(stream: str) -> str:
+    """Return the owner of the document in a stream of a session."""
+    return stream.removeprefix("state/").rpartition("/")[0]
 
 
 def session_of(stream: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+from tea.components.json_schema import value_faults
 from tea.errors import BadInput
 from tea.journal.header import CALLED, TaskFile
 from tea.loop.shortlist import MOST_SCHEMAS
@@ -27,7 +28,7 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
 
     Raises:
         ProviderError: Its model is not configured.
-        BadInput: Its `use` names a model.
+        BadInput: Its `use` names a model; or an agent has no such setting.
         UnknownComponent: Its agent, or what it uses or allows, is not there.
         Quarantined: Its agent is not trusted.
         NotLocked: It is locked, and its agent or a tool that it names is not.
@@ -57,6 +58,24 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
             await tools.info(name)
     for name in task.allow:
         await _there(deps, name)
+    for name, value in task.settings.items():
+        await _can_be_set(deps, name, value)
+
+
+async def _can_be_set(deps: RunDeps, name: str, value: Any) -> None:
+    """Check a setting of an agent, `agent.setting`, against the schema in the agent's `metadata["settings"]`.
+
+    Raises:
+        BadInput: It has no such setting, or the value does not fit.
+        UnknownComponent: There is no such agent.
+    """
+    agent, _, setting = name.partition(".")
+    schemas = (await deps.libraries["agent"].info(agent)).metadata.get("settings", {})
+    if setting not in schemas:
+        fix = f"its settings are {', '.join(schemas)}." if schemas else "leave it out."
+        raise BadInput(f"agent:{agent} has no setting {setting[:60]!r}.", fix=fix)
+    if faults := value_faults(schemas[setting], value):
+        raise BadInput(f"The setting {name} is not usable: {faults[0]}.", fix="give another value.")
 
 
 async def _there(deps: RunDeps, name: str) -> None:

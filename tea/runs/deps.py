@@ -15,6 +15,7 @@ from tea.models.manager import ModelManager
 from tea.prompts.manager import PromptManager
 from tea.protocols.server import Server
 from tea.refs import Kind
+from tea.runs.attempts import Attempts
 from tea.runs.budget import BudgetAccounts
 from tea.runs.human_input import HumanInput, Person
 from tea.runs.memories import Memories
@@ -101,6 +102,7 @@ class RunContext:
         memories: The memory components of its agents.
         human_input: The person behind it.
         readings: What its branches have read.
+        attempts: Its attempts at the task.
     """
 
     run_config: RunConfig
@@ -112,6 +114,7 @@ class RunContext:
     memories: Memories
     human_input: HumanInput
     readings: Readings
+    attempts: Attempts
 
     @property
     def id(self) -> str:
@@ -119,16 +122,6 @@ class RunContext:
         return self.run_config.run
 
     @property
-    def session(self) -> str:
-        """The id of its session."""
-        return self.run_config.session
-
-    @property
     def task(self) -> str:
         """The id of its task."""
         return self.run_config.task
-
-    @property
-    def workspace(self) -> str:
-        """The folder of the files open to it."""
-        return self.run_config.workspace

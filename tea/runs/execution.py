@@ -474,18 +474,19 @@ class Executions:
             worker=task.agent if task.attempts > 1 else "",
             attempts=task.attempts,
             successive=task.successive,
+            settings=task.settings,
         )
 
     def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
         """Return the first record of a journal, with the configuration of its model, possibly stored nowhere else."""
-        model = self._deps.models.config(run_config.model).to_json()
-        head = self._deps.mask.data({**head_of(task, run_config, inputs), "model": model})
-        return first_record("run", timestamp(), head)
+        head = {**head_of(task, run_config, inputs), "model": self._deps.models.config(run_config.model).to_json()}
+        return first_record("run", timestamp(), self._deps.mask.data(head))
 
     async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
         with _resumable(trace.run):
             try:
                 outcome = await self._outcome(run, task)
+                await run.attempts.hand_over(outcome)
             except ApprovalNeeded as error:
                 record = run.recorder.suspended(error.record(), run.gate.open_keys())
                 await trace.sync()

@@ -67,7 +67,8 @@ class GeneratedService(Service):
             given = Proposal(draft=request.draft, tests=request.tests, task=request.task, run=self._run.id)
             return await adopt_agent(self._run.deps.libraries, given, check=request.check)
         cases = read_cases(request.cases)
-        files = await asyncio.to_thread(_files, Path(self._run.workspace), list(request.files))
+        await self._run.attempts.prepare(key)
+        files = await asyncio.to_thread(_files, Path(self._run.attempts.workspace(key)), list(request.files))
         library = self._run.deps.libraries["tool"]
         same = json.dumps([request.source, request.cases, request.given, request.files], sort_keys=True)
         if isinstance(request, TryTool):

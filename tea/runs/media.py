@@ -53,7 +53,8 @@ class MediaService(Service):
         trace = self._run.recorder.trace
         if trace is None:
             return []
-        found = await asyncio.to_thread(look, self._run.workspace, request.names, trace.blobs.put)
+        await self._run.attempts.prepare(key)
+        found = await asyncio.to_thread(look, self._run.attempts.workspace(key), request.names, trace.blobs.put)
         account = self._run.accounts.of(key)
         left = account.remaining()
         priced = left["usd"] is not None and not account.budget.unknown_price

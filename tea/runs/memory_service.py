@@ -42,6 +42,7 @@ class MemoryService(Service):
         unknown = self._run.recorder.trace is None  # else the journal holds all of the effect
 
         async def perform(key: str) -> JsonValue:
+            await self._run.attempts.prepare(key)
             return await self._remember(self.masked(found), scope, key, synced=unknown)
 
         inline = Inline.WRITE if isinstance(request, RecordEvent) else Inline.READ
@@ -49,6 +50,7 @@ class MemoryService(Service):
 
     async def answer(self, request: MemoryRequest, agent: str, key: str) -> JsonValue:
         """Answer inside an effect."""
+        await self._run.attempts.prepare(key)
         return await self._remember(request, await self._scope(agent, key), key, synced=True)
 
     async def _remember(self, request: MemoryRequest, scope: Scope, key: str, *, synced: bool) -> JsonValue:
@@ -69,7 +71,8 @@ class MemoryService(Service):
         memories, memory = self._run.memories, None
         if memories.used and (named := memories.named(key or self._run.gate.path())) is not None:
             memory = await (memories.held(named) if key else memories.found(named))
-        return Scope(session=self._run.session, agent=agent, task=self._run.task, memory=memory)
+        session = self._run.attempts.session(key or self._run.gate.path())
+        return Scope(session=session, agent=agent, task=self._run.task, memory=memory)
 
 
 class StateService(Service):
@@ -92,7 +95,8 @@ class StateService(Service):
         states, owner, by = self._run.deps.memory.states, request.owner, change_id(self._run.id, key)
         if owner == "agent:":
             raise ToolError("Outside of an agent nothing is kept.", fix="call it inside of one.")
-        session = None if request.lasting else self._run.session
+        await self._run.attempts.prepare(key)
+        session = None if request.lasting else self._run.attempts.session(key)
         match request:
             case LoadState():
                 again = self._run.gate.repeated(effect_key(key))

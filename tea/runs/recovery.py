@@ -1,8 +1,8 @@
 """Recovery: restoring the state left by calls of earlier processes, or of the forked run.
 
 Environments come back as they declare: `durable` needs nothing; of `rerun` every recorded call is repeated and
-compared; of `snapshot` the last recorded state is restored; `lost` cannot come back, which the next call says once,
-and a fork refuses.
+compared; of `snapshot` the last recorded state is restored; `lost` cannot come back, which the next call says once.
+A fork refuses where calls changed such an environment; where they only read, as one that opens a page, it says so too.
 A fork has a workspace and a session of its own, so what calls that only write changed there is done again, too.
 What is `external` or `irreversible` is never done again, nor inside of what is: its recorded result stands.
 """
@@ -51,8 +51,8 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
     there = instances.alive(run.session)
     shared = {one["digest"] for one in _joined(records) if "state" not in one}
     lost: set[Place] = set()
-    for place, config in _changed(run, records):
-        rerun_in_vain = config.recovery == "rerun" and place.digest in shared
+    for place, config, changed in _used(run, records):
+        rerun_in_vain = changed and config.recovery == "rerun" and place.digest in shared
         if place not in there and (rerun_in_vain or not _comes_back(config)):
             run.lose(place)
             lost.add(place)
@@ -86,8 +86,10 @@ async def rebuild(
     """
     _enter(run, records)
     run.recall(_told(records), anew=True)
-    for _, config in _changed(run, records):
-        if not _comes_back(config):
+    for place, config, changed in _used(run, records):
+        if not changed and not _comes_back(config):
+            run.lose(place)
+        elif not _comes_back(config):
             problem = f"{config.ref} was changed before that record, and declares that its state is {config.recovery}."
             raise BadInput(problem, fix="fork before its first change, or give it another way of recovery.")
     found = await _found(run, origin)
@@ -123,6 +125,7 @@ def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
                 scope, config = path_of(one.key), run.pins.exact(ref, digest)
                 run.memories.enter(scope, config)
                 run.places.enter(scope, config)
+                run.attempts.enter(scope, config)
 
 
 async def _repeat(run: Run, one: _Done) -> None:
@@ -167,19 +170,24 @@ def _told(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
     return {key: as_mapping(one["data"]) for key, one in calls.items()}
 
 
-def _changed(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, Manifest]]:
-    """Yield the environments changed by calls, including calls inside other calls."""
+def _used(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, Manifest, bool]]:
+    """Yield the environments used by calls, including calls inside other calls, and whether one changed them.
+
+    Reads that are idempotent, as looks at the state are, are no use: they move nothing.
+    """
     calls = [(one.start.key, one.start.kind, one.start.target, as_mapping(one.start.data)) for one in _ended(records)]
     inner = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]
     calls += [(key, one["kind"], one["target"], as_mapping(one["data"])) for key, one in inner if "target" in one]
-    seen: set[Place] = set()
+    found: dict[Place, tuple[Manifest, bool]] = {}
     for key, kind, target, data in calls:
         if kind == "environment":
             config = run.pins.exact(target, data["digest"])
-            place = run.place(config, key)
-            if place not in seen and config.operation(Ref.parse(target).operation or "").traits.effects != "reads":
-                seen.add(place)
-                yield place, config
+            traits, place = config.operation(Ref.parse(target).operation or "").traits, run.place(config, key)
+            if traits.effects != "reads" or not traits.idempotent:
+                before = found[place][1] if place in found else False
+                found[place] = config, before or traits.effects != "reads"
+    for place, (config, changed) in found.items():
+        yield place, config, changed
 
 
 def _snapshots(run: Run, records: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonObject]]:

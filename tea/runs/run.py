@@ -17,12 +17,13 @@ from tea.journal.header import RunConfig
 from tea.journal.recorder import Recorder
 from tea.kernel.entry import Entry, JsonText, canonical, encode
 from tea.kernel.gate import Gate
-from tea.kernel.key import call_key, change_id, check_key, is_check
+from tea.kernel.key import branch_of, call_key, change_id, check_key, is_check
 from tea.kernel.pending import Inline
 from tea.models.manager import CallTool
 from tea.policy.rules import BEYOND
 from tea.protocols.instances import Place
 from tea.refs import Kind, Ref, with_kind
+from tea.runs.attempts import Attempts
 from tea.runs.authorization import Authorizer
 from tea.runs.budget import BudgetAccount, BudgetAccounts
 from tea.runs.call import CallRequest
@@ -86,6 +87,7 @@ class Run:
         )
         self.memories = Memories(self.pins)
         trust = deps.servers["tool"].manager.services.trust
+        self.attempts = Attempts(run_config, deps.memory)
         self.readings = Readings(gate, self.pins, trust, run_config.inputs, shared=run_config.shared)
         context = RunContext(
             run_config=run_config,
@@ -97,6 +99,7 @@ class Run:
             memories=self.memories,
             human_input=HumanInput(deps.person, recorder, answers or {}),
             readings=self.readings,
+            attempts=self.attempts,
         )
         self._model_calls = ModelCalls(context)
         self.services = RunServices(context, self._model_calls)
@@ -111,7 +114,6 @@ class Run:
             run_config.allow,
             deps.remember,
         )
-        self._worker = Ref.parse(run_config.worker, kind="agent").name if run_config.worker else ""
         self._resolved: dict[tuple[Kind, str], CallRequest] = {}
         self._inner: Counter[str] = Counter()
         self._lost: set[Place] = set()
@@ -142,6 +144,7 @@ class Run:
         attempts: JsonObject | None = None,
         attempt: bool = False,
         change: str = "",
+        key: str = "",
     ) -> Context:
         """Return the context of a component of this run.
 
@@ -156,6 +159,7 @@ class Run:
             attempts: What it attempts several times.
             attempt: Whether it works on one of several attempts.
             change: Id of the change made by a tool or action.
+            key: Key of its work.
         """
         return Context(
             port=port,
@@ -165,7 +169,7 @@ class Run:
             session=self.session,
             task=self.run_config.task,
             agent=agent,
-            workspace=self.run_config.workspace,
+            workspace=self.attempts.workspace(key),
             locale=self.run_config.locale,
             sandbox=self.run_config.sandbox,
             searches=self.run_config.searches,
@@ -251,7 +255,7 @@ class Run:
         if (stands := self._stood(call, inner)) is not None:
             return stands
         call = replace(call, known=self.readings.known(call.arguments, key))
-        response = await self._permit(call, inner) or await self._execute(call, inner)
+        response = self._loss(call, inner) or await self._permit(call, inner) or await self._execute(call, inner)
         self.readings.deliver_inside(inner, call, response.value)
         try:
             self._evidence(call, inner, str(component(parsed)), response)
@@ -317,7 +321,11 @@ class Run:
 
     def place(self, config: Manifest, key: str) -> Place:
         """Return the place of an environment's call, by its key."""
-        branch = self.places.branch(key) if config.sharing == "private" else ""
+        branch, attempt = self.places.branch(key) if config.sharing == "private" else "", self.attempts.of(key)
+        if attempt and (
+            not branch or branch == branch_of(attempt)
+        ):  # attempts in turn share the branch of their leader
+            branch = attempt
         return Place(self.session, config.digest, self.id if branch else "", branch)
 
     def _change(self, data: JsonObject) -> None:
@@ -331,7 +339,7 @@ class Run:
         call = self.readings.begin(call)
 
         async def perform(key: str) -> JsonValue:
-            response = await self._permit(call, key) or await self._execute(call, key)
+            response = self._loss(call, key) or await self._permit(call, key) or await self._execute(call, key)
             try:
                 return JsonText(encode(response.model_dump(mode="json")))
             except BadArguments as error:
@@ -362,6 +370,7 @@ class Run:
             self.recorder.enter(key, worker)
             self.memories.enter(key, call.config)
             self.places.enter(key, call.config)
+            self.attempts.enter(key, call.config)
             self.gate.note("enter", {"ref": call.ref, **call.begun})
             definition = self.pins.loaded(call.config)
             if model := definition.metadata.get("model"):
@@ -369,10 +378,11 @@ class Run:
             port = AgentPort(self, worker, call.depth + 1, call.handed_on, self._principal(call.config, call.principal))
             branch = self.place(call.config, key).branch
             context = self.context(
-                port, self.flow, worker, opens_files=False, branch=branch, declared=definition.declared,
+                port, self.flow, worker, opens_files=False, branch=branch,
+                declared={**definition.declared, **self._settings(call)},
                 reflect=0 if call.depth else self.run_config.reflect,
                 attempts=None if call.depth else self._attempts(),
-                attempt=self._is_attempt(call),
+                attempt=self._is_attempt(call), key=key,
             )  # fmt: skip
             carry_out = self._servers[call.config.kind].carry_out
             work = partial(carry_out, call.config, definition, call.operation, call.arguments, context, None)
@@ -383,9 +393,17 @@ class Run:
             except BadArguments as error:
                 response = self._not_recorded(call, error.problem)
                 self.gate.note("exit", {"ref": call.ref, "response": response.model_dump(mode="json")})
+            if measured and isinstance(response, AgentResponse):
+                self.attempts.end(key, response.result)
+                self.gate.end_branch(key)
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
                 self.accounts.of(key).so_far(response.result)
             return response
+
+    def _settings(self, call: CallRequest) -> JsonObject:
+        """Return the settings of the called agent as a part of what it declares; empty without any."""
+        given = self.run_config.settings_of(call.config.name) if call.config.kind == "agent" else {}
+        return {"settings": given} if given else {}
 
     def _attempts(self) -> JsonObject:
         """Return the attempts of the first agent of the run; empty for a run of one attempt."""
@@ -394,14 +412,21 @@ class Run:
 
     def _is_attempt(self, call: CallRequest) -> bool:
         """Return whether a call is one of several attempts at the run's task."""
-        return call.depth == 1 and call.config.kind == "agent" and call.config.name == self._worker
+        return call.depth == 1 and call.config.kind == "agent" and call.config.name == self.attempts.worker
+
+    def _loss(self, call: CallRequest, key: str) -> Response | None:
+        """Return the response in place of the first call of an environment after the loss of its state."""
+        place = self.place(call.config, key)
+        if place not in self._lost:
+            return None
+        self._lost.remove(place)
+        when = "is not brought back in a fork" if self._anew else "was lost when the run was interrupted"
+        problem = f"The state of {call.config.ref} {when}; it begins anew."
+        return failure(self._response(call), call.ref, CallFailed(problem, fix="do again what it needs."))
 
     async def _execute(self, call: CallRequest, key: str) -> Response:
+        await self.attempts.prepare(key)
         place = self.place(call.config, key)
-        if place in self._lost:
-            self._lost.remove(place)
-            problem = f"The state of {call.config.ref} was lost when the run was interrupted; it begins anew."
-            return failure(self._response(call), call.ref, CallFailed(problem, fix="do again what it needs."))
         try:
             definition = await self.pins.definition(call.config)
         except (RegistryError, BadInput) as error:
@@ -416,6 +441,7 @@ class Run:
             opens_files=True,
             branch=place.branch,
             change="" if self.recorder.repeats else change_id(self.id, key),
+            key=key,
         )
         seconds, carry_out = self.run_config.call_seconds, self._servers[call.config.kind].carry_out
         return await carry_out(call.config, definition, call.operation, call.arguments, context, seconds)

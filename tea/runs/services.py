@@ -159,9 +159,10 @@ class _Sandbox(Service):
             return self._run.deps.sandboxes.cache
         if isinstance(request, ParserTerms):
             return await self._run.deps.sandboxes.parser_terms()
+        workspace = self._run.attempts.workspace(key)
         journaled = self._run.recorder.trace is not None  # else it is the caller's folder, which holds anything
         inputs = self._run.run_config.inputs if journaled else ()
-        return await self._run.deps.sandboxes.terms(self._run.workspace if journaled else "", inputs)
+        return await self._run.deps.sandboxes.terms(workspace if journaled else "", inputs)
 
 
 class _Search(Service):

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tea.errors import BadTask, Damaged, StorageError, exhausted
+from tea.store.attempt_folders import ATTEMPTS
 from tea.store.files import open_regular
 from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER
 from tea.store.strict import Refused
@@ -121,7 +122,8 @@ class FileWorkspaces:
         """See `WorkspaceStore.inherit`."""
         given = list(inputs)
         self.check(origin)
-        shutil.rmtree(folder / _FOLDER, ignore_errors=True)
+        for name in (_FOLDER, ATTEMPTS):
+            shutil.rmtree(folder / name, ignore_errors=True)
         try:
             copied = self.prepare(folder, {one["name"]: self.path(origin) / one["name"] for one in given})
         except BadTask as error:

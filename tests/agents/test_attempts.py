@@ -263,3 +263,82 @@ async def test_work_that_is_killed_goes_on_to_an_end(mode: str, tmp_path: Path) 
             resumed = await tea.resume("last")
             assert (resumed.ok, resumed.answer) == (True, whole.answer), records
             assert (await tea.replay(resumed.run)).to_json() == resumed.to_json()
+
+
+CLERK = '''
+from tea import Agent, Context, Result, Task
+
+
+class Clerk(Agent):
+    """Write down a number, and tell everything found before."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Leave a mark in a file, in the memory, in the state and in an environment."""
+        number = int(await ctx.random() * 1_000_000_000)
+        listed = await ctx.ecp.invoke("workspace#list_files", {})
+        found = [[one["name"] for one in listed.unwrap()["files"]], await ctx.state.load(), await ctx.memory.recall()]
+        (await ctx.ecp.invoke("workspace#write", {"name": f"{number}.txt", "text": "x"})).unwrap()
+        await ctx.state.save([number])
+        await ctx.memory.record("mark", {"number": number})
+        mark = (await ctx.ecp.invoke("pad#add", {})).unwrap()
+        return Result(answer=number, reason=str([*found, mark]))
+'''
+PAD = '''
+from tea import Environment, action
+
+
+class Pad(Environment):
+    """Count the marks in memory."""
+
+    recovery = "snapshot"
+
+    def __init__(self) -> None:
+        self.marks = 0
+
+    @action(effects="writes", network=False)
+    async def add(self) -> int:
+        """Add a mark."""
+        self.marks += 1
+        return self.marks
+
+    async def snapshot(self) -> int:
+        """Return the marks."""
+        return self.marks
+
+    async def restore(self, state: int) -> None:
+        """Take the marks over."""
+        self.marks = state
+
+    async def state(self) -> int:
+        """Return the marks."""
+        return self.marks
+'''
+
+
+@pytest.mark.parametrize("successive", [False, True])
+async def test_attempts_share_nothing_and_what_the_chosen_one_left_is_handed_over(
+    successive: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "input.txt").write_text("given")
+    async with platform() as tea:
+        await tea.acp.register(CLERK, author="test")
+        await tea.ecp.register(PAD, author="test")
+        given: dict[str, Any] = {"attempts": 3, "successive": successive, "agent": "clerk", "session": "desk"}
+        outcome = await play(tea, Cast(judge=verdict(2)), files=[tmp_path / "input.txt"], **given)
+        assert [one.reason for one in outcome.attempts] == [str([["input.txt"], None, [], 1])] * 3
+        assert outcome.answer == outcome.attempts[1].answer
+        assert outcome.files == (f"{outcome.answer}.txt",)
+        assert sorted(path.name for path in (outcome.trace / "workspace").glob("*.txt")) == [
+            f"{outcome.answer}.txt",
+            "input.txt",
+        ]
+        assert not (outcome.trace / "attempts").exists()
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+        after = await play(tea, Cast(judge=verdict(2)), agent="clerk", session="desk")
+        assert str([[outcome.answer]])[1:-1] in after.reason
+        assert f"'number': {outcome.answer}" in after.reason
+        done = [one for one in tea.tracer.records(outcome.run) if one.kind == "done"]
+        fork = await tea.fork(outcome.run, at=done[len(done) // 2].key)
+        assert fork.files == (f"{fork.answer}.txt",)
+        assert [one.reason for one in fork.attempts] == [one.reason for one in outcome.attempts]
+        assert (await tea.replay(fork.run)).answer == fork.answer

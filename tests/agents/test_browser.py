@@ -87,6 +87,29 @@ async def test_it_reads_a_page_and_keeps_log_film_and_report(tea: Platform, play
     assert (await tea.replay(outcome.run)).ok
 
 
+async def test_a_fork_behind_a_page_says_that_it_is_lost_and_the_model_opens_it_again(
+    tea: Platform, played: Played, site: str
+) -> None:
+    words = "The kettle costs 42 crowns."
+    opens, ends = step(("navigate", {"url": site})), step(("extract", {}), extracted=words, final={"success": True})
+    played.model = ScriptedModel([opens, ends])
+    origin = await tea.run("What does the kettle cost?", agent="browser")
+    asked = [one.key for one in tea.tracer.records(origin.run) if one.kind == "start" and one.data["kind"] == "model"]
+    played.model = ScriptedModel([step(("extract", {})), opens, ends])
+    fork = await tea.fork(origin.run, at=asked[1])
+    assert (fork.ok, fork.answer) == (True, words)
+    known, lost, opened = (request.variables for request in played.model.requests)
+    assert (known["state"]["url"], lost["state"]["url"], opened["state"]["url"]) == (
+        f"{site}/",
+        "about:blank",
+        f"{site}/",
+    )
+    told = [result["result"] for one in opened["steps"] for result in one["results"] if not result["ok"]]
+    assert len(told) == 1
+    assert "is not brought back in a fork" in told[0]
+    assert (await tea.replay(fork.run)).answer == fork.answer
+
+
 async def test_it_ends_after_five_steps_by_elements_with_what_the_last_one_gave(
     tea: Platform, played: Played, site: str
 ) -> None:

@@ -7,6 +7,7 @@ import pytest
 import pytest_asyncio
 from attempts_kit import Cast, expert, invitation, shown, statement, verdict
 
+from tea.errors import BadInput
 from tea.models.manager import ModelConfig
 from tea.platform import Platform
 from tea.testing import platform
@@ -109,6 +110,26 @@ async def test_experts_who_say_that_they_agree_end_it_after_their_rebuttals(tea:
     _, told = await play(tea, model, "Is it good?")
     assert model.asked()["debate_statement"] == 4
     assert ("debate", "all agree after round 2") in told
+
+
+async def test_the_rounds_of_a_debate_are_a_setting_and_hold_in_its_replay(tea: Platform) -> None:
+    again = [statement(side, rebuttals=[{"to": "Bob", "point": "no"}]) for side in ("Buy", "Sell")] * 5
+    for rounds in (1, 5):
+        model = Cast(debate_invitation=TWO, debate_statement=again, judge=verdict(1, answer="Buy"))
+        outcome, _ = await play(tea, model, "Is it good?", settings={"debate.rounds": rounds})
+        assert model.asked()["debate_statement"] == 2 * rounds
+        assert f"of at most {rounds}." in shown(model.requests["debate_statement"][-1])
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+    runs = len(tea.tracer.runs())
+    for given, words in (
+        ({"debate.rounds": 0}, "debate.rounds is not usable"),
+        ({"debate.round": 2}, "its settings are rounds"),
+        ({"planner.rounds": 2}, "has no setting"),
+    ):
+        with pytest.raises(BadInput) as refused:
+            await tea.run("Is it good?", agent="debate", settings=given)
+        assert words in str(refused.value)
+    assert len(tea.tracer.runs()) == runs
 
 
 async def test_a_debate_has_at_most_three_rounds(tea: Platform) -> None:

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def report_of(stage: Any, markdown: str, title: str = "T") -> str:
-    draft = {"title": title, "summary": "s", "markdown": markdown}
-    outcome = await stage.play({"reporter": [draft]}, "Report.", agent="reporter")
+async def report_of(stage: Any, markdown: str, *files: Path) -> str:
+    draft = {"title": "T", "summary": "s", "markdown": markdown}
+    outcome = await stage.play({"reporter": [draft]}, "Report.", agent="reporter", files=files)
     assert outcome.ok, outcome.reason
     return str(outcome.report.read_text())
 
@@ -22,10 +22,10 @@ async def report_of(stage: Any, markdown: str, title: str = "T") -> str:
 async def test_citations_are_renumbered_in_order_and_listed(stage: Any) -> None:
     text = await report_of(stage, "A [7](b.csv). B [3](https://example.org/x). A again [7](b.csv).")
     assert text == (
-        "# T\n\nA [1](b.csv). B [2](https://example.org/x). A again [1](b.csv).\n\n"
+        "# T\n\nA [1]. B [2](https://example.org/x). A again [1].\n\n"
         "## Checks\n\nCited, and not there: b.csv.\n\nClaims not compared, as the text of their source is not known "
         "here: [2] https://example.org/x.\n\n"
-        "## References\n\n1. [b.csv](b.csv)\n2. [https://example.org/x](https://example.org/x)\n"
+        "## References\n\n1. b.csv\n2. [https://example.org/x](https://example.org/x)\n"
     )
 
 
@@ -57,21 +57,45 @@ async def test_different_sources_stay_apart(stage: Any, one: str, other: str) ->
 @pytest.mark.parametrize(
     ("target", "link"),
     [
-        ("data/a.csv", "data/a.csv"),
+        ("a.csv", "a.csv"),
         ("<my file (1).csv>", "my%20file%20%281%29.csv"),
-        ("/data/a.csv", "file:///data/a.csv"),
-        ("file:///data/a.csv", "file:///data/a.csv"),
+        ("{folder}/a.csv", "file://{folder}/a.csv"),
+        ("file://{folder}/a.csv", "file://{folder}/a.csv"),
         ("https://example.org/a_(b)?q=1#c", "https://example.org/a_(b)?q=1#c"),
     ],
 )
-async def test_files_become_links_and_addresses_stay(stage: Any, target: str, link: str) -> None:
-    assert f"A [1]({link})." in await report_of(stage, f"A [9]({target}).")
+async def test_files_become_links_and_addresses_stay(stage: Any, target: str, link: str, tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a.csv", "my file (1).csv")]
+    for path in files:
+        path.write_text("x")
+    cited = target.format(folder=tmp_path)
+    assert f"A [1]({link.format(folder=tmp_path)})." in await report_of(stage, f"A [9]({cited}).", *files)
+
+
+@pytest.mark.parametrize(
+    ("target", "line"),
+    [
+        ("table_query", "1. call of `table_query`"),
+        ("tool:table_query@1.0.0", "1. call of `tool:table_query@1.0.0`"),
+        ("browser#extract", "1. call of `browser#extract`"),
+        ("gone/data.csv", "1. gone/data.csv"),
+        ("/gone/data.csv", "1. /gone/data.csv"),
+    ],
+)
+async def test_a_call_of_a_tool_and_a_file_that_is_gone_are_told_and_no_dead_links(
+    stage: Any, target: str, line: str
+) -> None:
+    text = await report_of(stage, f"It lasted for 48 days [3]({target}). Nobody says where this comes from.")
+    assert "It lasted for 48 [?] days [1]." in text
+    assert f"## References\n\n{line}\n" in text
+    assert "](" not in text
+    assert "Claims without a source:\n\n- Nobody says where this comes from." in text
 
 
 async def test_a_file_named_by_its_absolute_path_inside_is_linked_by_its_name(stage: Any) -> None:
     outcome = await stage.play({"reporter": [{"title": "T", "summary": "", "markdown": "A."}]}, "R.", agent="reporter")
     inside = f"{stage.workspace(outcome)}/a.csv"
-    assert inside.startswith("/")
+    Path(inside).write_text("x")
     assert f"[1](file://{inside})" in await report_of(stage, f"A [1]({inside}).")  # another run's workspace is outside
 
 
@@ -86,10 +110,8 @@ async def test_a_drafts_own_list_gives_descriptions_and_is_replaced(stage: Any) 
         "1. The example site: https://example.org/\n2. [Counts of 2020](counts.csv)\n3. Never cited https://no.example\n"
     )
     text = await report_of(stage, markdown)
-    assert "A [1](counts.csv). B [2](https://example.org). C [5]." in text
-    assert text.endswith(
-        "## References\n\n1. [Counts of 2020](counts.csv)\n2. [The example site](https://example.org)\n"
-    )
+    assert "A [1]. B [2](https://example.org). C [5]." in text
+    assert text.endswith("## References\n\n1. Counts of 2020\n2. [The example site](https://example.org)\n")
 
 
 async def test_sources_without_address_are_told_apart_by_their_words(stage: Any) -> None:
@@ -128,9 +150,9 @@ async def test_findings_as_json_are_laid_out_without_a_model(stage: Any) -> None
     outcome = await stage.play({}, f"Write it.\n\n```json\n{json.dumps(facts)}\n```", agent="reporter")
     assert outcome.report.read_text() == (
         "# How many?\n\n## Question\n\nHow many?\n\n## Answer\n\n7\n\n## How it was found\n\nBy counting.\n\n"
-        "## Findings\n\nThere are 7. [1](t.csv) [2](https://e.org)\n\n"
-        "- `` SELECT `a` ``: `x [9](evil)` [1](t.csv)\n\nNobody disagrees.\n\n"
-        "## References\n\n1. [t.csv](t.csv)\n2. [https://e.org](https://e.org)\n"
+        "## Findings\n\nThere are 7. [1] [2](https://e.org)\n\n"
+        "- `` SELECT `a` ``: `x [9](evil)` [1]\n\nNobody disagrees.\n\n"
+        "## References\n\n1. t.csv\n2. [https://e.org](https://e.org)\n"
     )
 
 

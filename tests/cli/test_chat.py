@@ -1,10 +1,12 @@
 """`tea chat`: conversations line by line, their handoffs, files, stops, and how they go on."""
 
+import fcntl
 import json
 import os
 import select
 import signal
 import subprocess
+import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -198,6 +200,52 @@ def test_ctrl_c_stops_the_turn_and_tells_the_next_agent_of_the_call_in_flight(te
         spoken(process, "/quit")
         assert process.wait(timeout=30) == 0
     assert len(tea("runs", "--json").data["runs"]) == 2
+
+
+def shown_until(master: int, words: str) -> str:
+    """Return what a terminal shows up to some words."""
+    shown = ""
+    while words not in shown:
+        ready, _, _ = select.select([master], [], [], 60)
+        assert ready, shown
+        shown += os.read(master, 100_000).decode()
+    return shown
+
+
+def took_the_terminal() -> None:
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
+def test_ctrl_c_on_a_terminal_asks_what_became_of_the_call_in_flight(tea: Tea) -> None:
+    ready(tea, echo=ECHO, pay=PAY, payer=PAYER)
+    os.mkfifo(tea.folder / "began")
+    descriptor = os.open(tea.folder / "began", os.O_RDWR)
+    master, terminal = os.openpty()
+    line = tea.line("chat", "--agent", "payer", "--allow", "pay")
+    with subprocess.Popen(
+        line, cwd=tea.folder, env=tea.environment, stdin=terminal, stdout=terminal, stderr=terminal,
+        start_new_session=True, preexec_fn=took_the_terminal,
+    ) as process:  # fmt: skip
+        try:
+            os.close(terminal)
+            shown_until(master, "payer> ")
+            os.write(master, b"go\n")
+            began, _, _ = select.select([descriptor], [], [], 60)
+            assert began, shown_until(master, "never")
+            os.write(master, b"\x03")
+            asked = shown_until(master, "was it carried out? [yes / no / unknown] > ")
+            assert "The turn was stopped" in asked
+            assert "tool:pay@" in asked.partition("was in flight")[0]
+            os.write(master, b"yes\n")
+            shown_until(master, "payer> ")
+            os.write(master, b"@echo what now?\n")
+            assert "was carried out." in shown_until(master, "echo> ")
+            os.write(master, b"/quit\n")
+            assert process.wait(timeout=60) == 0
+        finally:
+            process.kill()
+            os.close(descriptor)
+            os.close(master)
 
 
 def test_a_conversation_killed_in_the_middle_of_a_turn_goes_on_with_it(tea: Tea) -> None:

@@ -27,13 +27,15 @@ class Killable:
         *line: str,
         moment: tuple[int, float] | None = None,
         kept: tuple[str, float] | None = None,
+        said: str = "",
     ) -> tuple[int, str]:
-        """Return exit code and standard output."""
+        """Return exit code and standard output; `said` is the standard input."""
         home.mkdir(exist_ok=True)
         (home / "cities.csv").write_text(CITIES)
         streams = [home / name for name in ("in", "out", "err")]
         for path in streams:
             path.write_bytes(b"")
+        streams[0].write_text(said)
         request = {
             "line": line,
             "folder": str(home),

@@ -266,6 +266,26 @@ async def test_an_environment_whose_state_is_lost_refuses_a_fork_behind_its_firs
     assert (await tea.fork(origin.run, use={"tool:double": "2.0.0"}, at=1)).answer == origin.answer
 
 
+OPENED = COUNT.replace("RECOVERY", "lost").replace("START", "0").replace('"writes"', '"reads"')
+
+
+async def test_an_environment_that_was_only_read_is_said_to_be_lost_once_in_a_fork(tea: Platform) -> None:
+    """Opening a page changes nothing beyond the page, but a fork has none open."""
+    await tea.ecp.register(OPENED)
+    await tea.acp.register(
+        COUNTER.replace('return Result(ok=False, reason=response.error["problem"])', "lost.append(response.error)")
+        .replace("for by in", "lost = []\n        for by in")
+        .replace("answer=response.value", "answer=[response.value, [one['problem'] for one in lost]]")
+    )
+    origin = await tea.run("count", agent="counter")
+    assert origin.answer == [6, []]
+    assert (await tea.fork(origin.run, at=1)).answer == [6, []]
+    fork = await tea.fork(origin.run, at=start_of(origin, "double")["seq"])
+    problem = "The state of environment:count@1.0.0 is not brought back in a fork; it begins anew."
+    assert fork.answer == [3, [problem]]
+    assert (await tea.replay(fork.run)).answer == fork.answer
+
+
 async def test_what_reaches_the_world_is_not_done_again(tea: Platform) -> None:
     origin = await tea.run("hello", agent="sender")
     told: list[str] = []

@@ -1,6 +1,7 @@
 """Test the misbehaving model: the same from the same seed, and no run is broken by it."""
 
 import asyncio
+import os
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
@@ -121,14 +122,17 @@ async def test_a_run_whose_model_only_behaves_so_ends_and_is_replayed(behaviour:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
-    [("--agent", "tool_generator"), ("--agent", "agent_generator"), ("--agent", "debate"), ("--attempts", "3")],
+    [
+        *(("--agent", name) for name in ("tool_generator", "agent_generator", "debate", "reporter", "triage")),
+        ("--attempts", "3"),
+    ],
     ids=lambda given: given[1] if given[0] == "--agent" else "attempts",
 )
 async def test_a_hundred_runs_of_other_agents_end_and_are_replayed(options: tuple[str, str]) -> None:
     process = await asyncio.create_subprocess_exec(
         sys.executable, BENCHMARK, "--runs", "100", *options, stdout=PIPE, stderr=PIPE
     )
-    async with asyncio.timeout(600):
+    async with asyncio.timeout(1_200):
         out, err = await process.communicate()
     assert process.returncode == 0, (out + err).decode()
     assert "| replays identical | 100 |" in out.decode()
@@ -145,3 +149,35 @@ async def test_sixty_runs_with_tools_agents_files_budgets_and_forms_end_and_are_
     assert process.returncode == 0, (out + err).decode()
     assert "| replays identical | 60 |" in out.decode()
     assert "| faults | 0 |" in out.decode()
+
+
+@pytest.mark.slow
+async def test_twenty_runs_with_chromium_end_are_replayed_and_leave_no_process(tmp_path: Path) -> None:
+    mark = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        BENCHMARK,
+        "--runs",
+        "20",
+        "--at-once",
+        "2",
+        "--agent",
+        "browser",
+        stdout=PIPE,
+        stderr=PIPE,
+        env=mark,
+    )
+    async with asyncio.timeout(1_200):
+        out, err = await process.communicate()
+    assert process.returncode == 0, (out + err).decode()
+    assert "| replays identical | 20 |" in out.decode()
+    assert "| faults | 0 |" in out.decode()
+    assert [name for name in map(command_of, Path("/proc").glob("[0-9]*")) if str(tmp_path) in name] == []
+
+
+def command_of(process: Path) -> str:
+    """Return the command line of a process, empty once it has ended."""
+    try:
+        return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return ""
