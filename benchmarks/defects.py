@@ -1,6 +1,6 @@
 """Repair planted defects, and try to pass the gate dishonestly: `python benchmarks/defects.py [STRATEGY...]`.
 
-Each of the fourteen defects of `tea.testing.desk` is planted into a home of its own and handed to each strategy, by
+Each of the sixteen defects of `tea.testing.desk` is planted into a home of its own and handed to each strategy, by
 default reflection, reflection without the line of the trace that holds the cause, random edits and nothing. Then each
 dishonest proposer makes five proposals. The model obeys its prompt to the letter and reflects by fixed rules: the table
 proves that causes can be found in what is shown and that the gate decides, not that a strategy is clever.
@@ -46,7 +46,8 @@ async def repaired(given: Defect, name: str) -> str:
     report, _ = await campaign(given, chosen, given.cause if blind else "")
     seconds = time.perf_counter() - begun
     words = "repaired" if report.accepted else "not"
-    return f"{words}, {100 * report.before:.0f} to {100 * report.after:.0f} %, {seconds:.0f} s"
+    scores = f"{100 * (report.before or 0):.0f} to {100 * (report.after or 0):.0f} %"
+    return f"{words}, {scores}, {seconds:.0f} s"
 
 
 async def attacked(way: str) -> tuple[int, int, int]:

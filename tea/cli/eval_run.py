@@ -197,10 +197,15 @@ class _Progress:
         self._command, self._told = command, 0
         self._live = sys.stderr.isatty() and not command.quiet
         self._right = 0.0
+        from tea.evaluate.pace import Pace
+
+        self._pace = Pace()
 
     def __call__(self, done: int, total: int, run: "ScoredRun") -> None:
         self._right += run.score
-        words = f"tea: {done} of {total} runs, score {100 * self._right / done:.1f} % so far"
+        words = (
+            f"tea: {done} of {total} runs, score {100 * self._right / done:.1f} % so far{self._pace.left(done, total)}"
+        )
         if self._live:
             sys.stderr.write(f"\r{one_line(words, 100)}" + ("\n" if done == total else ""))
             sys.stderr.flush()

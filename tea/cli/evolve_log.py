@@ -46,7 +46,8 @@ def _lines(folder: Path, name: str, problems: list[str]) -> "list[JsonObject]":
     decided = {(one.get("campaign"), one.get("digest")) for one in lines if one.get("what") == "verdict"}
     about = [
         one for one in lines
-        if name in fields(fields(one.get("proposal")).get("changes"))
+        if one.get("what") in ("refused", "test", "verdict")
+        and name in fields(fields(one.get("proposal")).get("changes"))
         and (one.get("what") != "test" or (one.get("campaign"), one.get("digest")) not in decided)
     ]  # fmt: skip
     return sorted(about, key=lambda one: str(one.get("time")))

@@ -1,7 +1,8 @@
-"""Learning within a run: its revised answer, and the component mended for it, in words."""
+"""Learning within a run: its revised answer, and what was mended for it, in words."""
 
 import asyncio
 import json
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.command import Command
@@ -17,23 +18,23 @@ _MOST = 400
 
 
 async def learned(
-    command: Command, tea: "Platform", outcome: "Outcome", task: "TaskFile", progress: "Progress | None"
+    command: Command, tea: "Platform", outcome: "Outcome", task: "TaskFile", progress: "Progress"
 ) -> "tuple[Outcome, dict[str, Any]]":
-    """Return the outcome, mended if progress is given, and the revisions and mends as JSON."""
+    """Return the outcome, mended if the task wants that, and the revisions and mends as JSON."""
     more = await asyncio.to_thread(revision_of, command, tea, outcome.run) if task.reflect else {}
-    if progress is not None:
-        outcome, mended = await mend_once(command, tea, outcome, task.model, progress)
+    if task.evolve:
+        mended = await asyncio.to_thread(mends_in, command, tea, outcome.run)
+        if not (outcome.ok or mended):
+            outcome, mended = await mend_once(command, tea, outcome, task.model, progress)
         more |= {"mended": mended}
     return outcome, more
 
 
 def revision_of(command: Command, tea: "Platform", run: str) -> dict[str, Any]:
     """Tell and return the changes of further looks at the answer."""
-    from tea.journal.tracer import as_mapping
     from tea.loop.revision import NOTE
 
-    notes = (as_mapping(one.data) for one in tea.tracer.records(run) if one.kind in ("note", "start"))
-    found = next((as_mapping(one.get("data")) for one in notes if one.get("kind") == NOTE), None)
+    found = next(_notes(tea, run, NOTE), None)
     if found is None:
         command.tell("reflection: there was no answer to look at, or the agent works outside of the tool-calling loop")
         return {"revision": None}
@@ -44,24 +45,52 @@ def revision_of(command: Command, tea: "Platform", run: str) -> dict[str, Any]:
     return {"revision": dict(found)}
 
 
+def mends_in(command: Command, tea: "Platform", run: str) -> list[dict[str, Any]]:
+    """Tell and return the mends made in the midst of a run; what was tried and refused is told alone."""
+    from tea.loop.mending import NOTE
+
+    found: list[dict[str, Any]] = []
+    for one in _notes(tea, run, NOTE):
+        if one.get("after"):
+            found.append({"ref": one["after"], "before": one.get("before"), "why": one.get("why"), "run": run})
+            _tell_of(command, **found[-1])
+        else:
+            command.tell(one_line(f"{one.get('before')} was not mended: {one.get('problem')}", _MOST))
+    return found
+
+
 async def mend_once(
     command: Command, tea: "Platform", outcome: "Outcome", model: str | None, progress: "Progress"
-) -> "tuple[Outcome, dict[str, Any] | None]":
-    """Return the outcome after mending a failing own component, and the mended one; None for nothing."""
+) -> "tuple[Outcome, list[dict[str, Any]]]":
+    """Return the outcome after mending a failing own component behind the run's end, and the mended one if any."""
     from tea.errors import TeaError
     from tea.evolve.mending import mend
 
-    if outcome.ok:
-        return outcome, None
     try:
         found = await mend(tea, outcome, model, progress)
     except TeaError as error:
         command.tell(one_line(f"nothing was mended: {error.problem}", _MOST))
-        return outcome, None
+        return outcome, []
     if found is None:
-        command.tell("nothing was mended: no tool or environment of your own failed in this run")
-        return outcome, None
-    name = found.ref.at(None)
-    words = f"mended {found.before} as {found.ref}, sandboxed and for this run only: {found.why}"
-    command.tell(one_line(f"{words} (`tea evolve {name} --candidate {found.ref.selector} --tasks SET` decides)", _MOST))
-    return found.outcome, {"ref": str(found.ref), "before": str(found.before), "why": found.why, "run": outcome.run}
+        command.tell("nothing was mended: no tool, environment or agent of your own failed in this run")
+        return outcome, []
+    mended = {"ref": str(found.ref), "before": str(found.before), "why": found.why, "run": outcome.run}
+    _tell_of(command, **mended)
+    return found.outcome, [mended]
+
+
+def _tell_of(command: Command, ref: str, before: str, why: str, run: str) -> None:
+    """Tell of a mend, with the command for taking it to the gate."""
+    name, _, version = ref.partition("@")
+    words = f"mended {before} as {ref}, sandboxed and for this run only: {why}"
+    command.tell(one_line(f"{words} (`tea evolve {name} --candidate {version} --tasks SET` decides)", _MOST))
+
+
+def _notes(tea: "Platform", run: str, kind: str) -> "Iterator[Mapping[str, Any]]":
+    """Yield the data of an agent's notes of a kind, in the order of the journal."""
+    from tea.journal.tracer import as_mapping
+
+    for one in tea.tracer.records(run):
+        data = as_mapping(one.data)
+        if one.kind in ("note", "start") and data.get("kind") == kind:
+            yield as_mapping(data.get("data"))

@@ -7,6 +7,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
+from tea.cli.learning import mends_in
 from tea.cli.progress import Progress
 from tea.errors import BadInput
 
@@ -28,7 +29,8 @@ async def resume(
         progress = Progress(command, found)
         async with interruptible(progress):
             outcome = await tea.resume(found, answers=answers, watch=progress)
-    return conclude(command, outcome)
+        mended = await asyncio.to_thread(mends_in, command, tea, found)
+    return conclude(command, outcome, **({"mended": mended} if mended else {}))
 
 
 def _answers(texts: list[str]) -> dict[str, str]:

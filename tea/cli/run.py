@@ -56,7 +56,7 @@ ReflectOption = Annotated[
     int, typer.Option("--reflect", metavar="N", min=0, max=10, help="Most looks at an answer before it counts.")
 ]
 EvolveOption = Annotated[
-    bool, typer.Option("--evolve", help="Mend an own tool or environment that failed, once and for this run only.")
+    bool, typer.Option("--evolve", help="Mend an own component that fails, once and for this run only.")
 ]
 AttemptsOption = Annotated[
     int | None,
@@ -112,8 +112,8 @@ async def run(
     """
     _check({"--max-cost": max_cost, "--timeout": seconds})
     options = {"agent": agent, "model": named(base_url, model), "session": session, "fresh": fresh or None}
-    options |= {"reflect": reflect or None, "attempts": attempts, "successive": successive or None}
-    options |= {"settings": read_settings(setting or ()) or None}
+    options |= {"reflect": reflect or None, "evolve": evolve or None, "attempts": attempts}
+    options |= {"successive": successive or None, "settings": read_settings(setting or ()) or None}
     budget = {"steps": max_steps, "seconds": seconds, "tokens": max_tokens, "usd": max_cost} | _price(unknown_price)
     added = Additions(
         files=file or (),
@@ -130,7 +130,7 @@ async def run(
         progress = Progress(command, opening=_opening(command, tea, read))
         async with interruptible(progress):
             outcome = await tea.execute(read, files, progress, locked=locked, rules=policy or ())
-            outcome, more = await learned(command, tea, outcome, read, progress if evolve else None)
+            outcome, more = await learned(command, tea, outcome, read, progress)
     return conclude(command, outcome, **more)
 
 

@@ -191,7 +191,7 @@ class Tools(Caller):
         return await self.port.serve(AdoptTool(source, list(cases), given, list(files), task))
 
     async def new(self, seen: int) -> list[str]:
-        """Return the refs of the tools adopted in this run after the first `seen`; usually none, without waiting."""
+        """Return the refs of the tools made in this run after the first `seen`; usually none, without waiting."""
         return await self.port.serve(TakeNewTools(seen))
 
 
@@ -317,6 +317,7 @@ class Context:
         without: Names of components switched off for the run, `name` or `kind:name`.
         solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of the task, or none if empty.
         reflect: How often an answer is looked at once more before it counts; 0 for what works below the run's agent.
+        evolve: Whether an own tool that fails is mended, once and for the run alone.
         attempts: What it leads several attempts at: `agent`, `count` and `successive`; else empty.
         attempt: Whether it works on one of these attempts, so that its result says how it ended.
         change: Id of the change that a tool or action makes, the same after a crash; empty in agents.
@@ -340,6 +341,7 @@ class Context:
     without: tuple[str, ...] = ()
     solved: str = ""
     reflect: int = 0
+    evolve: bool = False
     attempts: JsonObject = field(default_factory=dict[str, Any])
     attempt: bool = False
     change: str = ""

@@ -214,6 +214,22 @@ class AdoptAgent(NamedTuple):
     service, verb = "generated", "adopt_agent"
 
 
+class OpenOwnTool(NamedTuple):
+    """Open an own tool for mending once: its exact `ref` and `texts`, or nothing."""
+
+    ref: str
+    service, verb = "generated", "open"
+
+
+class MendTool(NamedTuple):
+    """Store a mended version of an opened tool for this run: its `ref`, or the `problem` with it."""
+
+    ref: str
+    texts: dict[str, str]
+    why: str
+    service, verb = "generated", "mend"
+
+
 class TakeNewTools(NamedTuple):
     """Take the tools made by this run, after the first `seen`."""
 
@@ -473,6 +489,8 @@ ServiceRequest: TypeAlias = (
     | TryTool
     | AdoptTool
     | AdoptAgent
+    | OpenOwnTool
+    | MendTool
     | TakeNewTools
     | RecordEvent
     | RecallEvents

@@ -21,3 +21,14 @@ class Variable:
     value: str
     description: str = ""
     trainable: bool = True
+
+
+def tagged(component: str, name: str, text: str) -> str:
+    """Return the text of a variable between tags with its name, for a model to rewrite.
+
+    Args:
+        component: Its component, `kind:name`.
+        name: Name of the variable.
+        text: Its text.
+    """
+    return f"<variable component={component!r} name={name!r}>\n{text}\n</variable>"

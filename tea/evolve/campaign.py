@@ -5,16 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
 from tea.clock import timestamp
-from tea.errors import BadInput, TeaError
+from tea.errors import BadInput, BudgetExceeded, TeaError
 from tea.evaluate.evaluation import Evaluation
 from tea.evaluate.plan import Plan
-from tea.evaluate.runner import evaluate
 from tea.evaluate.statistics import smallest_visible
 from tea.evaluate.task import PARTS, digest_of
 from tea.evolve.acceptance import BASELINE_RUNS, LOOKS, MOST_TESTS, weak_tags
+from tea.evolve.account import Account, Limits
 from tea.evolve.gate import Gate, Verdict
 from tea.evolve.proposal import Known, Proposal, Staged, Strategy, stage, variables_of
 from tea.refs import Ref
@@ -29,23 +30,9 @@ TRAIN, GATE, LOCKED = PARTS
 LEAST_GATE, LEAST_LOCKED = 20, 60
 MOST_LOCKED_LOOKS = 3
 CANDIDATE = "candidate"
+_TAKEN_UP = ("test", "refused", "repeated")  # what becomes of a proposal
 _AGAIN = 1  # tries more of a test that a provider or this machine left undecided
 Tell = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """When a campaign ends; it goes on later with other limits.
-
-    Args:
-        tests: How many candidates are tested now.
-        runs: How many runs are made now.
-        usd: US dollars that may be spent now.
-    """
-
-    tests: int = 10
-    runs: int | None = None
-    usd: float | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,7 +74,12 @@ class Campaign:
     _promotions: int = 0
     _anchor: int = 0
     _locked_looks: int = 0
-    _spent: dict[str, float] = field(default_factory=lambda: {"runs": 0.0, "usd": 0.0})
+    _look: Literal["", "due", "begun"] = ""
+    _proposed: Proposal | None = None
+    _account: Account = field(default_factory=Account)
+    _before: float | None = None
+    _after: float | None = None
+    _accepted: int = 0
 
     @property
     def id(self) -> str:
@@ -95,15 +87,14 @@ class Campaign:
         plan = {name: one for name, one in self.plan.to_json().items() if name != "label"}
         return digest_of([sorted(self.refs), self.tasks.digest, plan])[:12]
 
-    def preview(self, rates: Sequence[float] = ()) -> list[str]:
+    def preview(self) -> list[str]:
         """Return in lines the campaign's visible improvements and possible work before it begins."""
         gate = self.tasks.part(GATE)
         clusters = len({one.cluster for one in gate.tasks})
-        points = 100 * smallest_visible(rates or [0.5] * clusters, runs=LOOKS[-1][0], baseline=BASELINE_RUNS)
         sizes = ", ".join(f"{count} {name}" for name, count in self.tasks.sizes().items())
         lines = [
             f"{len(self.tasks)} tasks: {sizes}",
-            f"with {clusters} gate tasks, only improvements of about {points:.0f} points or more are found reliably",
+            f"with {clusters} gate tasks, {self._visible([0.5] * clusters)}",
         ]
         if clusters < LEAST_GATE:
             lines.append(f"fewer than {LEAST_GATE} gate tasks: what is accepted gets the alias `candidate` only")
@@ -116,6 +107,10 @@ class Campaign:
         ]
         return lines
 
+    def _visible(self, rates: Sequence[float]) -> str:
+        points = 100 * smallest_visible(rates, runs=LOOKS[-1][0], baseline=BASELINE_RUNS)
+        return f"only improvements of about {points:.0f} points or more are found reliably"
+
     async def run(self, limits: Limits | None = None) -> Report:
         """Propose and test until a limit or the strategy ends, counting the work of an earlier process.
 
@@ -127,37 +122,54 @@ class Campaign:
         train, gate_tasks = self.tasks.part(TRAIN), self.tasks.part(GATE)
         await variables_of(self.platform, self.refs, {})
         store = FileEvaluations(self.platform.home / "traces" / "evolution")
+        locked: JsonObject | None = None
         with store.ledger(self.tasks.digest[:16]) as ledger:
+            self._account = Account(limits=limits, write=partial(self._write, ledger, "spent"), tell=self.tell)
             await self._begin(ledger)
             gate = Gate(
                 self.platform, gate_tasks, self.plan, self.id, self.concurrency, self.protected, self.strict,
-                self._cheaper_tests,
+                self._cheaper_tests, self._account,
             )  # fmt: skip
-            base = self._paid(await gate.baseline(self._use, self._promotions))
-            anchor = base if self._anchor == self._promotions else await gate.baseline(self._anchor_use, self._anchor)
-            for line in self.preview([*base.means().values()]):
-                self.tell(line)
-            first, accepted = base, 0
-            for _ in range(limits.tests):
-                if (end := self._ended(limits)) is not None:
-                    self.tell(end)
-                    break
-                if (proposal := await self._next(train)) is None:
-                    self.tell(f"{self.strategy.name} has nothing more to propose")
-                    break
-                verdict, staged = await self._tested(ledger, gate, proposal, base, anchor)
-                if verdict is not None and not verdict.decided:
-                    break
-                if verdict is None or staged is None or not verdict.accepted:
-                    continue
-                accepted += 1
-                base = await self._promote(ledger, gate, staged, verdict)
-                anchor = anchor if verdict.cheaper else base
-            final = await self._final(ledger, accepted)
+            try:
+                await self._rounds(ledger, gate, train, limits)
+                locked = await self._final(ledger)
+            except BudgetExceeded as error:  # all that was made is kept, and the next call goes on from there
+                self.tell(self._account.end or error.problem)
+        spent = self._account
         return Report(
-            campaign=self.id, tests=self._tests, accepted=accepted, use=dict(self._use), before=_mean(first),
-            after=_mean(base), runs=int(self._spent["runs"]), usd=self._spent["usd"], locked=final,
+            campaign=self.id, tests=self._tests, accepted=self._accepted, use=dict(self._use), before=self._before,
+            after=self._after, runs=spent.runs, usd=spent.usd, all_runs=spent.all_runs, all_usd=spent.all_usd,
+            locked=locked,
         )  # fmt: skip
+
+    async def _rounds(self, ledger: Ledger, gate: Gate, train: TaskSet, limits: Limits) -> None:
+        """Propose and test, one candidate after the other.
+
+        Raises:
+            BudgetExceeded: What may be spent now is spent.
+        """
+        for line in self.preview():
+            self.tell(line)
+        base = await gate.baseline(self._use, self._promotions)
+        self._before = self._after = _mean(base)
+        anchor = base if self._anchor == self._promotions else await gate.baseline(self._anchor_use, self._anchor)
+        self.tell(f"baseline {100 * _mean(base):.1f} %: {self._visible([*base.means().values()])}")
+        for _ in range(limits.tests):
+            if end := self._ended():
+                self.tell(end)
+                break
+            if (proposal := await self._next(ledger, train)) is None:
+                self.tell(f"{self.strategy.name} has nothing more to propose")
+                break
+            verdict, staged = await self._tested(ledger, gate, proposal, base, anchor)
+            if verdict is not None and not verdict.decided:
+                break
+            if verdict is None or staged is None or not verdict.accepted:
+                continue
+            self._accepted += 1
+            base = await self._promote(ledger, gate, staged, verdict)
+            self._after = _mean(base)
+            anchor = anchor if verdict.cheaper else base
 
     async def _begin(self, ledger: Ledger) -> None:
         """Take over the ledger's records of this campaign, and of others on the same tasks."""
@@ -166,7 +178,17 @@ class Campaign:
                 self._locked_looks += 1
             if line.get("campaign") != self.id:
                 continue
+            if line.get("what") in _TAKEN_UP:
+                self._proposed = None
             match line.get("what"):
+                case "spent":
+                    self._account.take(line)
+                case "proposed":
+                    self._proposed = _proposal_of(line["proposal"])
+                case "locked":
+                    self._look = "begun"
+                case "looked":
+                    self._look = ""
                 case "test":
                     self._tests = max(self._tests, int(line["test"]))
                     self._done.setdefault(line["digest"], line)
@@ -179,29 +201,39 @@ class Campaign:
                 case "refused":
                     self._verdicts.append((_proposal_of(line["proposal"]), False))
                 case "promoted":
-                    self._use = dict(line["use"])
+                    self._use, self._look = dict(line["use"]), "due"
                     self._promotions += 1
                     self._anchor = self._anchor if line["cheaper"] else self._promotions
                     self._anchor_use = self._anchor_use if line["cheaper"] else dict(self._use)
                 case _:
                     pass
 
-    async def _next(self, train: TaskSet) -> Proposal | None:
-        """Return the proposal of a test begun and not decided, else a new one; None without any."""
+    async def _next(self, ledger: Ledger, train: TaskSet) -> Proposal | None:
+        """Return the proposal of a test begun and not decided or of an earlier process, else a new one; None without.
+
+        A proposal is written down before anything else, as it may have cost a lot.
+        """
         if self._pending:
             return self._pending.pop(next(iter(self._pending)))
-        return await self._proposal(train)
+        if self._proposed is not None:
+            found, self._proposed = self._proposed, None
+            return found
+        found = await self._proposal(train)
+        if found is not None:
+            await self._write(ledger, "proposed", proposal=_json_of(found))
+        return found
 
     async def _proposal(self, train: TaskSet) -> Proposal | None:
         """Return the next proposal of the strategy, from fresh runs of the training part."""
         plan = replace(self.plan, use={**self.plan.use, **self._use}, label=f"{self.id}/train")
-        runs = self._paid(
-            await evaluate(
-                self.platform, train, plan, concurrency=self.concurrency, series=f"{self.id}/train", retry=True
-            )
+        runs = await self._account.evaluate(
+            self.platform, train, plan, concurrency=self.concurrency, series=f"{self.id}/train"
         )
         variables = await variables_of(self.platform, self.refs, self._use)
-        known = Known(variables=variables, tasks=train, runs=runs, verdicts=tuple(self._verdicts), plan=dict(self._use))
+        known = Known(
+            variables=variables, tasks=train, runs=runs, verdicts=tuple(self._verdicts), plan=dict(self._use),
+            account=self._account,
+        )  # fmt: skip
         return await self.strategy.propose(self.platform, known)
 
     async def _tested(
@@ -220,6 +252,7 @@ class Campaign:
             return None, None
         known = self._done.get(staged.digest)
         if known is not None and "verdict" in known:
+            await self._write(ledger, "repeated", digest=staged.digest)
             self.tell("proposed again what was decided already")
             self._verdicts.append((proposal, bool(known["verdict"]["accepted"])))
             return None, None
@@ -271,49 +304,57 @@ class Campaign:
         self._use.update(staged.use)
         self._promotions += 1
         await self._write(ledger, "promoted", use=dict(self._use), cheaper=verdict.cheaper, test=verdict.test)
-        return self._paid(await gate.baseline(self._use, self._promotions))
+        self._look = "due"
+        return await gate.baseline(self._use, self._promotions)
 
-    async def _final(self, ledger: Ledger, accepted: int) -> JsonObject | None:
-        """Return the comparison of first and last version on the locked part, if there is one and something changed."""
-        if not accepted or self.tasks.sizes().get(LOCKED, 0) < LEAST_LOCKED:
+    async def _final(self, ledger: Ledger) -> JsonObject | None:
+        """Return the comparison of first and last version on the locked part, once for each change of the incumbent.
+
+        Raises:
+            BudgetExceeded: What may be spent now is spent; the next call goes on with the same look.
+        """
+        if not self._look or self.tasks.sizes().get(LOCKED, 0) < LEAST_LOCKED:
             return None
+        if self._look == "due" and not await self._may_look(ledger):
+            return None
+        from tea.evaluate.compare import compare
+
+        sides = [
+            await self._account.evaluate(
+                self.platform, self.tasks.part(LOCKED), replace(self.plan, use={**self.plan.use, **use}),
+                epochs=LOOKS[-1][0], concurrency=self.concurrency, series=f"{self.id}/locked",
+            )
+            for use in ({}, self._use)
+        ]  # fmt: skip
+        await self._write(ledger, "looked", use=dict(self._use))
+        self._look = ""
+        return compare(*sides).to_json()
+
+    async def _may_look(self, ledger: Ledger) -> bool:
+        """Return whether the locked part may be looked at now, and count the look."""
+        if self._account.end:
+            self.tell("the locked part was not looked at: nothing more may be spent now")
+            return False
         if self._locked_looks:
             self.tell(f"the locked part was looked at {self._locked_looks} times before; its figures count less now")
         if self._locked_looks >= MOST_LOCKED_LOOKS and not self.reuse_locked:
             self.tell("the locked part is used up; `--reuse-locked` looks again")
-            return None
+            return False
         await self._write(ledger, "locked", use=dict(self._use))
-        from tea.evaluate.compare import compare
+        self._look = "begun"
+        return True
 
-        sides = [
-            await evaluate(self.platform, self.tasks.part(LOCKED), replace(self.plan, use={**self.plan.use, **use}),
-                           epochs=LOOKS[-1][0], concurrency=self.concurrency, series=f"{self.id}/locked", retry=True)
-            for use in ({}, self._use)
-        ]  # fmt: skip
-        return compare(*sides).to_json()
-
-    def _paid(self, found: Evaluation) -> Evaluation:
-        """Count the cost of an evaluation made now."""
-        self._spent["runs"] += found.fresh
-        share = found.fresh / len(found.runs) if found.runs else 0.0
-        self._spent["usd"] += share * sum(one.usd or 0.0 for one in found.runs)
-        return found
-
-    def _ended(self, limits: Limits) -> str | None:
-        """Return the limit reached by the campaign, None if it reached none."""
+    def _ended(self) -> str:
+        """Return the limit reached by the campaign, empty if it reached none."""
         if self._tests >= MOST_TESTS:
             return f"{MOST_TESTS} candidates were tested; take new tasks for more"
-        if limits.runs is not None and self._spent["runs"] >= limits.runs:
-            return f"{limits.runs} runs were made; the campaign goes on where it is called again"
-        if limits.usd is not None and self._spent["usd"] >= limits.usd:
-            return f"{limits.usd:g} US dollars were spent; the campaign goes on where it is called again"
-        return None
+        return self._account.end
 
-    async def _write(self, ledger: Ledger, what: str, **line: Any) -> None:
+    async def _write(self, ledger: Ledger, what: str, more: JsonObject | None = None, **line: Any) -> None:
+        head = {"what": what, "campaign": self.id, "time": timestamp(), "strategy": self.strategy.name}
+
         def write() -> None:
-            ledger.append(
-                {"what": what, "campaign": self.id, "time": timestamp(), "strategy": self.strategy.name, **line}
-            )
+            ledger.append({**head, **(more or {}), **line})
             ledger.sync()
 
         await asyncio.to_thread(write)
@@ -328,10 +369,12 @@ class Report:
         tests: How many candidates were tested in all.
         accepted: How many were accepted now.
         use: The versions of its incumbent by `kind:name`.
-        before: Mean score at the gate when it was called.
+        before: Mean score at the gate when it was called, None where that could not be measured.
         after: Mean score at the gate of the incumbent now.
-        runs: How many runs were made for proposals and baselines now.
-        usd: What those cost.
+        runs: How many runs were made now, of tasks, counterfactuals and proposers.
+        usd: What those cost, in US dollars.
+        all_runs: How many were made in all processes so far.
+        all_usd: What those cost.
         locked: First against last version on the locked tasks, None without.
     """
 
@@ -339,10 +382,12 @@ class Report:
     tests: int
     accepted: int
     use: Mapping[str, str]
-    before: float
-    after: float
+    before: float | None
+    after: float | None
     runs: int
     usd: float
+    all_runs: int
+    all_usd: float
     locked: JsonObject | None
 
 

@@ -18,6 +18,7 @@ from tea.runs.fork import Change, Fork
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
     from tea.evaluate.task_set import PlacedTask
+    from tea.evolve.account import Account
     from tea.platform import Platform
     from tea.runs.outcome import Outcome
 
@@ -48,7 +49,9 @@ class Counterfactual:
     answer: Any
 
 
-async def counterfactual(platform: Platform, origin: str, task: PlacedTask, staged: Staged) -> Counterfactual | None:
+async def counterfactual(
+    platform: Platform, origin: str, task: PlacedTask, staged: Staged, account: Account | None = None
+) -> Counterfactual | None:
     """Carry out a failed run with other versions, and return the result; None if only a judge could tell.
 
     A run without an answer of its provider says nothing either.
@@ -61,6 +64,7 @@ async def counterfactual(platform: Platform, origin: str, task: PlacedTask, stag
         origin: Id of the run.
         task: Its task.
         staged: The other versions.
+        account: Counts the run.
     """
     if task.task.scorer in JUDGED:
         return None
@@ -75,6 +79,8 @@ async def counterfactual(platform: Platform, origin: str, task: PlacedTask, stag
         return None
     except TeaError as error:
         return Counterfactual(task=task.id, origin=origin, run="", how=how, why=why, right=False, answer=error.problem)
+    if account is not None:
+        await account.outcome(outcome)
     if outcome.exit_code == ProviderError.exit_code:
         return None
     right = outcome.ok and await _right(task, outcome)

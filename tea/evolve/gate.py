@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from tea.evaluate.evaluation import Evaluation
-from tea.evaluate.runner import evaluate
 from tea.evolve.acceptance import (
     BASELINE_RUNS,
     LEAST_TASKS,
@@ -23,6 +22,7 @@ from tea.evolve.acceptance import (
     may_block,
     total_failures,
 )
+from tea.evolve.account import Account
 
 if TYPE_CHECKING:
     from tea.evaluate.plan import Plan
@@ -83,6 +83,7 @@ class Gate:
         protected: Tags that must be shown to be not worse.
         strict: Whether the strict mode decides; chosen by the number of tasks and the shape of scores if None.
         cheaper_tests: How many candidates were tested for their cost so far.
+        account: Counts its runs, and ends them with what may be spent.
     """
 
     platform: Platform
@@ -93,6 +94,7 @@ class Gate:
     protected: tuple[str, ...] = ()
     strict: bool | None = None
     cheaper_tests: int = 0
+    account: Account = field(default_factory=Account)
 
     @property
     def clusters(self) -> dict[str, str]:
@@ -259,8 +261,8 @@ class Gate:
 
     async def _runs(self, use: Mapping[str, str], series: str, epochs: int, tasks: TaskSet) -> Evaluation:
         plan = replace(self.plan, use={**self.plan.use, **use}, label=series)
-        return await evaluate(
-            self.platform, tasks, plan, epochs=epochs, concurrency=self.concurrency, series=series, retry=True
+        return await self.account.evaluate(
+            self.platform, tasks, plan, epochs=epochs, concurrency=self.concurrency, series=series
         )
 
     def _undecided(self, number: int, broken: set[str], found: Evaluation) -> Verdict:

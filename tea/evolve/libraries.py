@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from tea.errors import ProviderError, TeaError
+from tea.components.variable import tagged
+from tea.errors import BudgetExceeded, ProviderError, TeaError
 from tea.evaluate.plan import Plan
-from tea.evaluate.runner import evaluate
+from tea.evolve.account import Account
 from tea.evolve.proposal import Known, Proposal, stage
 from tea.evolve.strategies import failures, shown
 from tea.evolve.worker import work
@@ -51,22 +52,28 @@ class Asked:
     Args:
         platform: Runs them.
         model: Which model configuration answers.
+        account: Counts the runs.
     """
 
     platform: Platform
     model: str | None
+    account: Account
     runs: list[str] = field(default_factory=list[str])
 
     async def ask(self, given: Mapping[str, Any]) -> JsonObject:
         """Answer one question.
 
         Raises:
+            BudgetExceeded: What may be spent now is spent.
             ProviderError: The model cannot be reached.
         """
+        if end := self.account.end:
+            raise BudgetExceeded(f"The strategy was ended: {end}.", fix="call the campaign again.")
         options: dict[str, Any] = {} if self.model is None else {"model": self.model}
         text = json.dumps({"instructions": given["system"], "question": given["question"]}, ensure_ascii=False)
         outcome = await self.platform.run(text, agent="optimiser", fresh=True, **options)
         self.runs.append(outcome.run)
+        await self.account.outcome(outcome)
         if not outcome.ok:
             raise ProviderError(f"The optimiser has no answer: {outcome.reason}", fix="look at its trace.")
         return {"text": str(outcome.answer)}
@@ -104,7 +111,7 @@ class TextGrad:
             "failures": [shown(platform, one, tasks[one.id]) for one in wrong],
             "purpose": _PURPOSE, "output": _OUTPUT, "loss": _LOSS, "constraints": [*_CONSTRAINTS],
         }  # fmt: skip
-        asked = Asked(platform, self.model)
+        asked = Asked(platform, self.model, known.account)
         found = await work("textgrad", job, {"ask": asked.ask})
         return _proposal(texts, found, asked, "textgrad")
 
@@ -139,7 +146,7 @@ class Gepa:
             "candidate": texts, "tasks": ids, "calls": _ROUNDS * len(ids), "seed": len(known.verdicts),
             "templates": {key: _TEMPLATE.format(variable=_tagged(key, "<curr_param>")) for key in texts},
         }  # fmt: skip
-        asked, trial = Asked(platform, self.model), _Trial(platform, known, texts)
+        asked, trial = Asked(platform, self.model, known.account), _Trial(platform, known, texts)
         found = await work("gepa", job, {"ask": asked.ask, "evaluate": trial.evaluate})
         return _proposal(texts, found, asked, "gepa")
 
@@ -164,8 +171,8 @@ class _Trial:
             self.known.tasks, tasks=tuple(one for one in self.known.tasks.tasks if one.id in wanted)
         )
         plan: Plan = self.known.runs.plan
-        runs = await evaluate(
-            self.platform, tasks, replace(plan, use={**plan.use, **use}), series=self.known.runs.series, retry=True
+        runs = await self.known.account.evaluate(
+            self.platform, tasks, replace(plan, use={**plan.use, **use}), series=self.known.runs.series
         )
         found = {one.id: one for one in runs.runs}
         placed = {one.id: one for one in tasks.tasks}
@@ -194,7 +201,7 @@ def _texts(known: Known) -> dict[str, str]:
 def _tagged(key: str, text: str) -> str:
     """Return a variable's text between tags with its name."""
     component, _, name = key.partition(_SEPARATOR)
-    return f"<variable component={component!r} name={name!r}>\n{text}\n</variable>"
+    return tagged(component, name, text)
 
 
 def _changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tea.components.variable import Variable
+from tea.components.variable import Variable, tagged
 from tea.evolve.proposal import Proposal, stage
 from tea.evolve.strategies import proposed, steps_of
 from tea.journal.pin import pins
@@ -17,10 +17,11 @@ from tea.refs import Ref
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
     from tea.journal.recorder import Event
+    from tea.journal.tracer import TraceRecord
     from tea.platform import Platform
     from tea.runs.outcome import Outcome
 
-_CODE = ("tool", "environment")  # kinds that run in sandboxes while nobody trusts them
+_CODE = ("tool", "environment", "agent")  # kinds that run in sandboxes while nobody trusts them
 _FAULTS = ("CallFailed", "BadOutput", "ToolError")
 
 
@@ -44,7 +45,7 @@ class Mended:
 async def mend(
     platform: Platform, outcome: Outcome, model: str | None = None, watch: Callable[[Event], None] | None = None
 ) -> Mended | None:
-    """Repair an own tool or environment after an unsuccessful run, and go on from before its first use.
+    """Repair an own tool, environment or agent after an unsuccessful run, and go on from before its first use.
 
     The reflection is a run of its own; what it writes runs in a sandbox, in a fork of the run and nowhere else. It
     becomes current only through the gate, or by a person.
@@ -61,7 +62,7 @@ async def mend(
     Raises:
         TeaError: The reflection gave nothing usable.
     """
-    if outcome.ok or (found := await _failing(platform, outcome.run)) is None:
+    if outcome.ok or (found := await _failing(platform, outcome)) is None:
         return None
     manifest, variables = found
     name = str(manifest.ref.at(None))
@@ -72,11 +73,11 @@ async def mend(
     return Mended(ref=manifest.ref.at(staged.use[name]), before=manifest.ref, why=proposal.why, outcome=gone_on)
 
 
-async def _failing(platform: Platform, run: str) -> tuple[Manifest, list[Variable]] | None:
+async def _failing(platform: Platform, outcome: Outcome) -> tuple[Manifest, list[Variable]] | None:
     """Return the last failing own component of a run, and its variables."""
-    records = await asyncio.to_thread(lambda: [*platform.tracer.records(run)])
+    records = await asyncio.to_thread(lambda: [*platform.tracer.records(outcome.run)])
     pinned = {str(Ref.parse(one.ref).at(None)): Ref.parse(one.ref) for one in pins(records)}
-    for name in reversed([*_faults(platform, run)]):
+    for name in reversed([*_faults(platform, outcome, records[0])]):
         ref = next((one for key, one in pinned.items() if one.kind in _CODE and _means(name, key)), None)
         if ref is None:
             continue
@@ -88,9 +89,11 @@ async def _failing(platform: Platform, run: str) -> tuple[Manifest, list[Variabl
     return None
 
 
-def _faults(platform: Platform, run: str) -> Iterator[str]:
-    """Yield the names of failed calls, in order."""
-    for step in platform.tracer.run_steps(run):
+def _faults(platform: Platform, outcome: Outcome, head: TraceRecord) -> Iterator[str]:
+    """Yield the names of failed calls, in order, behind the agent of the run if it failed by itself."""
+    if outcome.error is not None and outcome.error["code"] in _FAULTS:
+        yield f"agent:{as_mapping(as_mapping(head.data).get('task')).get('agent', '')}"
+    for step in platform.tracer.run_steps(outcome.run):
         data: Any = step.data
         for one in data.get("results", ()):
             if not one.get("ok") and as_mapping(one.get("error")).get("code") in _FAULTS:
@@ -113,7 +116,7 @@ def _task(platform: Platform, run: str) -> str:
 async def _material(platform: Platform, outcome: Outcome, manifest: Manifest, variables: list[Variable]) -> str:
     name = str(manifest.ref.at(None))
     parts = ["Variables that may be rewritten:"]
-    parts += [f"<variable component={name!r} name={one.name!r}>\n{one.value}\n</variable>" for one in variables]
+    parts += [tagged(name, one.name, one.value) for one in variables]
     parts += ["1 of 1 runs failed:", f"<run task={outcome.run!r} score=0 ended={outcome.status!r}>"]
     task = await asyncio.to_thread(_task, platform, outcome.run)
     parts += [f"task: {task}", f"answered: {outcome.answer}", f"reason: {outcome.reason}"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -11,15 +10,15 @@ from tea.components.manifest import How, Lineage, Manifest
 from tea.components.variable import Variable
 from tea.errors import BadInput
 from tea.evaluate.task import digest_of
+from tea.evolve.account import Account
+from tea.protocols.staging import stage_version
 from tea.refs import Ref
-from tea.registry.change import change_between
 
 if TYPE_CHECKING:
     from tea.evaluate.evaluation import Evaluation
     from tea.evaluate.task_set import TaskSet
     from tea.platform import Platform
 
-_GROWTH, _ROOM = 3, 4_000  # a text may grow to this many times its length, or by this many characters
 Texts = Mapping[str, Mapping[str, str]]
 
 
@@ -52,6 +51,7 @@ class Known:
         runs: The incumbent's runs of them.
         verdicts: Earlier proposals, each with whether it was accepted.
         plan: Which versions the incumbent uses, by `kind:name`.
+        account: Counts what proposing costs.
     """
 
     variables: Mapping[str, Sequence[Variable]]
@@ -59,6 +59,7 @@ class Known:
     runs: Evaluation
     verdicts: Sequence[tuple[Proposal, bool]]
     plan: Mapping[str, str]
+    account: Account = field(default_factory=Account)
 
 
 class Strategy(Protocol):
@@ -135,42 +136,11 @@ async def stage(platform: Platform, proposal: Proposal, use: Mapping[str, str]) 
         ref = Ref.parse(name)
         library: Any = platform.libraries[ref.kind]
         before: Manifest = await library.info(ref.at(use.get(name)))
-        _check_growth(name, texts, await library.vars(before.ref))
         lineage = Lineage(how=proposal.how, parent=before.version, run=proposal.run or None)
-        after: Manifest = await _staged(library, before, texts) or await library.setvars(
-            before.ref, texts, reason=proposal.why, lineage=lineage, author="evolution", current=False
-        )
-        if after.version == before.version:
-            raise BadInput(f"The proposal for {name} changes nothing.", fix="propose another text.")
-        if await asyncio.to_thread(change_between, before, after) == "major":
-            problem = f"The proposal for {name} breaks its contract: {after.ref} takes or gives something else."
-            raise BadInput(problem, fix="keep parameters, results and effects.")
+        after = await stage_version(library, before, texts, proposal.why, lineage)
         if not library.executed:  # words, for whose rewriting the operator called; code stays in the sandbox
             await library.trust(after.ref)
         staged[name] = after.version
     digests = {name: (await platform.libraries[Ref.parse(name).kind].info(Ref.parse(name).at(version))).digest
                for name, version in staged.items()}  # fmt: skip
     return Staged(digest_of({**dict(sorted(use.items())), **digests}), staged)
-
-
-async def _staged(library: Any, before: Manifest, texts: Mapping[str, str]) -> Manifest | None:
-    """Return a version staged earlier with the same new texts, None without one."""
-    wanted = {**await _texts(library, before), **texts}
-    for one in reversed(await library.history(before.name)):
-        if one.lineage.parent == before.version and await _texts(library, one) == wanted:
-            return one
-    return None
-
-
-async def _texts(library: Any, version: Manifest) -> dict[str, str]:
-    return {one.name: one.value for one in await library.vars(version.ref)}
-
-
-def _check_growth(name: str, texts: Mapping[str, str], variables: Sequence[Variable]) -> None:
-    """Raise BadInput for a text much longer than its predecessor."""
-    before = {one.name: len(one.value) for one in variables}
-    for variable, text in texts.items():
-        limit = max(_GROWTH * before.get(variable, 0), before.get(variable, 0) + _ROOM)
-        if len(text) > limit:
-            problem = f"The proposal makes {variable!r} of {name} {len(text):,} characters long; {limit:,} are allowed."
-            raise BadInput(problem, fix="say it in fewer words.")

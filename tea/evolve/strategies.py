@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from tea.components.variable import tagged
 from tea.errors import BadInput, ProviderError, TeaError
 from tea.evolve.proposal import Known, Proposal, Strategy, stage
+from tea.journal.steps import call_words, cut
 from tea.refs import Ref
 
 if TYPE_CHECKING:
     from tea.evaluate.evaluation import ScoredRun
     from tea.evaluate.task_set import PlacedTask
+    from tea.evolve.account import Account
     from tea.evolve.counterfactual import Counterfactual
     from tea.journal.tracer import Step
     from tea.platform import Platform
 
 _MOST_COUNTERFACTUALS = 2
-_MOST_RUNS, _MOST_RIGHT, _MOST_STEP, _MOST_TEXT = 6, 2, 1_200, 20_000
+_MOST_RUNS, _MOST_RIGHT, _MOST_TEXT = 6, 2, 20_000
 
 
 class Nothing:
@@ -120,11 +122,12 @@ class Reflection:
             return None
         text, tried = material(platform, known), list[Proposal]()
         for _ in range(self.attempts):
-            proposal = await proposed(platform, "\n\n".join([text, *map(_disproved, tried)]), self.model)
+            shown_so_far = "\n\n".join([text, *map(_disproved, tried)])
+            proposal = await proposed(platform, shown_so_far, self.model, known.account)
             found = await _counterfactuals(platform, known, proposal)
             told = [asdict(one) for one in found]
             tried.append(replace(proposal, diagnosis={**proposal.diagnosis, "counterfactuals": told}))
-            if not found or any(one.right for one in found):
+            if not found or any(one.right for one in found) or known.account.end:
                 break
         return tried[-1]
 
@@ -142,8 +145,13 @@ async def _counterfactuals(platform: Platform, known: Known, proposal: Proposal)
         return []
     tasks = {one.id: one for one in known.tasks.tasks}
     runs = [one for one in failures(known)[:_MOST_RUNS] if one.run][:_MOST_COUNTERFACTUALS]
-    found = [await counterfactual(platform, one.run, tasks[one.id], staged) for one in runs]
-    return [one for one in found if one is not None]
+    found: list[Counterfactual] = []
+    for one in runs:
+        if known.account.end:  # they make a claim surer, and are no condition of a proposal
+            break
+        made = await counterfactual(platform, one.run, tasks[one.id], staged, known.account)
+        found += [] if made is None else [made]
+    return found
 
 
 def _disproved(proposal: Proposal) -> str:
@@ -151,25 +159,28 @@ def _disproved(proposal: Proposal) -> str:
     [(component, texts)] = proposal.changes.items()
     lines = [f"Tried: {component}, {', '.join(texts)}: {proposal.why}. It is not the cause, or not all of it:"]
     lines += [
-        f"- task {one['task']!r} again, changed so: {_cut(one['answer'])}"
+        f"- task {one['task']!r} again, changed so: {cut(one['answer'])}"
         for one in proposal.diagnosis["counterfactuals"]
     ]
     return "\n".join(lines)
 
 
-async def proposed(platform: Platform, text: str, model: str | None = None) -> Proposal:
+async def proposed(platform: Platform, text: str, model: str | None = None, account: Account | None = None) -> Proposal:
     """Return the proposal of the agent `reflector` on some material.
 
     Args:
         platform: Runs it.
         text: Variables and traces, see `material`.
         model: Which model configuration reflects; the home's default without one.
+        account: Counts the run.
 
     Raises:
         ProviderError: The model cannot be reached, or gave no proposal.
     """
     options: dict[str, Any] = {} if model is None else {"model": model}
     outcome = await platform.run(text, agent="reflector", fresh=True, **options)
+    if account is not None:
+        await account.outcome(outcome)
     if not outcome.ok or not isinstance(outcome.answer, Mapping):
         raise ProviderError(
             f"The reflection gave no proposal: {outcome.reason}", fix="look at its trace, or try again."
@@ -193,7 +204,7 @@ def material(platform: Platform, known: Known) -> str:
     tasks = {one.id: one for one in known.tasks.tasks}
     parts = ["Variables that may be rewritten:"]
     for name, variables in sorted(known.variables.items()):
-        parts += [f"<variable component={name!r} name={one.name!r}>\n{one.value}\n</variable>" for one in variables]
+        parts += [tagged(name, one.name, one.value) for one in variables]
     parts.append(f"{len(wrong)} of {len(known.runs.runs)} runs failed. Some of them:")
     parts += [shown(platform, one, tasks[one.id]) for one in wrong[:_MOST_RUNS]]
     parts.append("Runs that were right, so that it stays so:")
@@ -215,8 +226,8 @@ def shown(platform: Platform, run: ScoredRun, task: PlacedTask) -> str:
     lines = [
         f"<run task={run.id!r} score={run.score:g} ended={(run.kind or 'right')!r}>",
         f"task: {task.task.task}",
-        f"expected: {_cut(task.task.expected)}",
-        f"answered: {_cut(run.answer)}",
+        f"expected: {cut(task.task.expected)}",
+        f"answered: {cut(run.answer)}",
         *([f"reason: {run.reason}"] if run.reason else []),
         *(steps_of(platform, run.run) if run.run else ()),
         "</run>",
@@ -231,17 +242,8 @@ def steps_of(platform: Platform, run: str) -> list[str]:
 
 def _step(step: Step) -> Sequence[str]:
     data: Mapping[str, Any] = step.data
-    words = [f"  {name}: {_cut(data[name])}" for name in ("thinking", "memory", "next_goal") if data.get(name)]
-    results = [
-        f"  {one.get('name')}({_cut(one.get('arguments'))}) -> {_cut(one.get('value' if one.get('ok') else 'error'))}"
-        for one in data.get("results", ())
-    ]
-    return [f"step {step.index}, {step.agent}:", *words, *results]
-
-
-def _cut(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _MOST_STEP else text[:_MOST_STEP] + " ..."
+    words = [f"  {name}: {cut(data[name])}" for name in ("thinking", "memory", "next_goal") if data.get(name)]
+    return [f"step {step.index}, {step.agent}:", *words, *map(call_words, data.get("results", ()))]
 
 
 def strategy(name: str, model: str | None = None) -> Strategy:

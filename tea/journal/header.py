@@ -49,6 +49,7 @@ class RunConfig:
         closed: What is closed to its ways to the web, beside what the operator closes; see `Closed`.
         solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of its task, or none if empty.
         reflect: How often an agent looks at its answer once more before it counts.
+        evolve: Whether an own tool that fails is mended, once and for this run alone.
         worker: The agent that attempts the task several times, empty for once.
         attempts: How often it does.
         successive: Whether each attempt begins from the state in which the one before ended.
@@ -78,6 +79,7 @@ class RunConfig:
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     solved: str = ""
     reflect: int = 0
+    evolve: bool = False
     worker: str = ""
     attempts: int = 1
     successive: bool = False
@@ -152,6 +154,7 @@ class TaskFile(Record):
         closed: What of the web is closed to it, beside what the operator closes.
         fresh: Whether no solution of an earlier task is offered, but those that `use` names.
         reflect: How often an agent in the tool-calling loop looks at its answer once more before it counts.
+        evolve: Whether a failing own tool is mended in the tool-calling loop, once and for the run alone.
         attempts: How often its agent attempts it, under one budget; then a judge compares the answers.
         successive: Whether each attempt begins from the state in which the one before ended, in place of side by side.
         settings: Settings of agents, by `agent.setting`, of those that they list in `metadata["settings"]`.
@@ -176,6 +179,7 @@ class TaskFile(Record):
     closed: Closed = Closed()
     fresh: bool = False
     reflect: int = Field(default=0, ge=0, le=10)
+    evolve: bool = False
     attempts: int = Field(default=1, ge=1, le=16)
     successive: bool = False
     settings: dict[str, Any] = Field(default_factory=dict[str, Any])
@@ -187,7 +191,8 @@ class TaskFile(Record):
 
     @model_serializer(mode="wrap")
     def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data = without_empty(whole(self), "talk", "fresh", "reflect", "call_seconds", "successive", "settings")
+        left_out = ("talk", "fresh", "reflect", "evolve", "call_seconds", "successive", "settings")
+        data = without_empty(whole(self), *left_out)
         return data if self.attempts > 1 else {name: value for name, value in data.items() if name != "attempts"}
 
     @model_validator(mode="after")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -27,6 +28,23 @@ def steps_among(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, J
             yield record, _mapping(_mapping(record.data).get("data"))
         elif scope not in noted:
             yield record, call
+
+
+def call_words(result: Mapping[str, Any], most: int = 1_200) -> str:
+    """Return a call of a step with its result in one line, for a model to read.
+
+    Args:
+        result: One of the step's `results`.
+        most: Most characters of its arguments, and of what it gave.
+    """
+    given = result.get("value" if result.get("ok") else "error")
+    return f"  {result.get('name')}({cut(result.get('arguments'), most)}) -> {cut(given, most)}"
+
+
+def cut(value: object, most: int = 1_200) -> str:
+    """Return a value as text of at most so many characters."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= most else text[:most] + " ..."
 
 
 def _told(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, str, JsonObject | None]]:

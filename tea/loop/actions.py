@@ -145,6 +145,10 @@ class Actions:
             return Observation.refused(call.id, call.name, call.arguments, error)
         return Observation(id=call.id, name=call.name, arguments=call.arguments, ok=True, value=value)
 
+    def forget(self, name: str) -> None:
+        """Let calls of a function be made again, since it gives something else from now on."""
+        self._made = {image: id for image, id in self._made.items() if image.partition(" ")[0] != name}
+
     def _known(self, call: ToolCall) -> Observation | None:
         """Return the earlier result of the same reading call, if nothing has changed since."""
         id = self._made.get(_image(call))

@@ -19,6 +19,7 @@ from tea.loop.fields import Fields
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import show_files
+from tea.loop.mending import Mending
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.offer import DONE
 from tea.loop.opening import conversation, heads
@@ -147,6 +148,7 @@ class _Loop:
     solver: bool
     max_calls: int
     revision: Revision
+    mending: Mending
     variables: dict[str, Any] = field(default_factory=dict[str, Any])
     seen: dict[str, Any] = field(default_factory=dict[str, Any])
     heard: set[str] = field(default_factory=set[str])
@@ -169,6 +171,7 @@ class _Loop:
         """Return the work on a task, before its first step."""
         window = Window(context=int(model["context"]), fold=str(model["fold"]))
         ledger = Ledger(room=window.room, facts=list(task.facts), fields=Fields.of(task.answer))
+        actions = Actions(ctx, toolset, ledger, window, limits, max_calls)
         return cls(
             ctx=ctx,
             task=task,
@@ -177,11 +180,12 @@ class _Loop:
             limits=limits,
             ledger=ledger,
             window=window,
-            actions=Actions(ctx, toolset, ledger, window, limits, max_calls),
+            actions=actions,
             ending=Ending(task, ledger, window),
             solver=bool(model["solver"]),
             max_calls=max_calls,
             revision=Revision(ctx.reflect),
+            mending=Mending(ctx, task, actions),
         )
 
     async def whole(self, insights: Sequence[str], variables: JsonObject) -> Result:
@@ -333,6 +337,8 @@ class _Loop:
         if any(self.toolset.is_agent(one.name) for one in outcomes):
             await self.limits.look()
         self.strikes = 0 if any(one.ok for one in outcomes) else self.strikes
+        if self.ctx.evolve and not self.last:
+            outcomes = await self.mending.after(outcomes)
         result = self.ending.finished(outcomes, [self.toolset.delegated(one) for one in outcomes])
         self.ended = next((one.id for one in outcomes if one.name == DONE and one.ok), "")
         best = self.ending.so_far()

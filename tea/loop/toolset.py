@@ -34,7 +34,7 @@ from tea.loop.offer import (
 )
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
 from tea.loop.skills import naming_skills, with_skills
-from tea.refs import Kind, check_name
+from tea.refs import Kind, Ref, check_name
 from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Result, Task, ToolCall, changed
 
@@ -186,14 +186,14 @@ class Toolset:
         self._added += [name for name in names if name not in (*self._offered, *self._added)]
 
     async def learn(self) -> list[str]:
-        """Add the tools made in this run since the last step to the offer, and return their names.
+        """Add the tools made or mended in this run since the last step to the offer, and return their names.
 
         One that is a further version of a known tool is called in its place; its schema takes the same arguments.
         """
         refs = await self._ctx.tcp.new(self._learned)
         self._learned += len(refs)
-        if not refs or (self._task.tools is not None and EVERY not in self._task.tools):
-            return []
+        takes = self._task.tools is None or EVERY in self._task.tools
+        refs = [one for one in refs if takes or Ref.parse(one).name in self._known]
         names: list[str] = []
         for ref, facts in zip(refs, await self._ctx.tcp.facts(refs), strict=True):
             name = str(facts["name"])
@@ -268,6 +268,11 @@ class Toolset:
     def _port(self, kind: Kind) -> Caller:
         ports: dict[str, Caller] = {"tool": self._ctx.tcp, "agent": self._ctx.acp, "environment": self._ctx.ecp}
         return ports[kind]
+
+    def tool(self, name: str) -> str:
+        """Return the ref of the tool called by a name, empty for anything else."""
+        one = self._known.get(name)
+        return one.ref if one is not None and one.kind == "tool" else ""
 
     def is_own(self, name: str) -> bool:
         """Return whether a name belongs to a function of the loop."""

@@ -97,7 +97,7 @@ class Editor:
             self._check_trusted(found)
         text = self._named(self._library.rewritten(found, values), found.name)
         lineage = replace(wanted.lineage, parent=wanted.lineage.parent or found.version)
-        return self._kept(text, replace(wanted, lineage=lineage), current=current, again="add" if current else "keep")
+        return self._kept(text, replace(wanted, lineage=lineage), current=current)
 
     def purge(self, ref: Ref, reason: str, author: str | None) -> list[Tombstone]:
         """See `ContextManager.purge`."""

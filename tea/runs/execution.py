@@ -471,6 +471,7 @@ class Executions:
             closed=task.closed.model_dump(exclude_defaults=True),
             solved=solved,
             reflect=task.reflect,
+            evolve=task.evolve,
             worker=task.agent if task.attempts > 1 else "",
             attempts=task.attempts,
             successive=task.successive,

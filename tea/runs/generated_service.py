@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tea.components.files import files_in
-from tea.components.port import AdoptAgent, AdoptTool, TakeNewTools, TryTool
+from tea.components.port import AdoptAgent, AdoptTool, MendTool, OpenOwnTool, TakeNewTools, TryTool
 from tea.errors import BadArguments, ToolError
 from tea.kernel.pending import Inline
 from tea.protocols.adoption import Offer, adopt
 from tea.protocols.drafting import Proposal, adopt_agent
 from tea.runs.deps import RunContext
+from tea.runs.mending_service import Mending
 from tea.runs.service import Service
 from tea.types import JsonValue
 from tea.untrusted.cases import read_cases
@@ -22,11 +23,11 @@ from tea.untrusted.evaluation import Evaluation, evaluate
 NEW_TOOLS = "new_tools"
 _MOST_FILES, _MOST_BYTES = 20, 50_000_000
 _USED = ("new", "version", "reused")
-Request: TypeAlias = TryTool | AdoptTool | AdoptAgent | TakeNewTools
+Request: TypeAlias = TryTool | AdoptTool | AdoptAgent | OpenOwnTool | MendTool | TakeNewTools
 
 
 class GeneratedService(Service):
-    """The services `generated` and `new_tools`: only agents make tools, and each adoption is one effect.
+    """The services `generated` and `new_tools`: only agents make or mend tools, each as one effect.
 
     A replay finds the adoption in the journal and registers nothing. What was adopted is kept from its outcome, so a
     resumed run knows it too.
@@ -39,6 +40,7 @@ class GeneratedService(Service):
         super().__init__(run)
         self._adopted: list[str] = []
         self._passed: dict[str, Evaluation] = {}
+        self._mending = Mending(run)
 
     async def serve(self, request: Request, agent: str) -> JsonValue:
         """Answer an agent."""
@@ -51,6 +53,11 @@ class GeneratedService(Service):
             self._adopted.append(str(found["ref"]))
             if found["how"] != "reused":
                 self._run.readings.made(str(found["ref"]))
+        elif isinstance(request, OpenOwnTool):
+            self._mending.opened(found)
+        elif isinstance(request, MendTool) and found["ref"]:
+            self._adopted.append(str(found["ref"]))
+            self._run.readings.made(str(found["ref"]))
         return found
 
     async def answer(self, request: Request, agent: str, key: str) -> JsonValue:
@@ -61,8 +68,12 @@ class GeneratedService(Service):
         """
         if isinstance(request, TakeNewTools):
             return list(self._adopted[request.seen :])
+        if isinstance(request, OpenOwnTool):
+            return await self._mending.open(request)
         if self._run.run_config.locked:
             raise ToolError("This run is locked, so it makes nothing new.", fix="run it without its lock.")
+        if isinstance(request, MendTool):
+            return await self._mending.mend(request)
         if isinstance(request, AdoptAgent):
             given = Proposal(draft=request.draft, tests=request.tests, task=request.task, run=self._run.id)
             return await adopt_agent(self._run.deps.libraries, given, check=request.check)

@@ -177,6 +177,7 @@ class Run:
             without=self.run_config.without,
             solved=self.run_config.solved,
             reflect=reflect,
+            evolve=self.run_config.evolve,
             attempts=attempts or {},
             attempt=attempt,
             opens_files=opens_files,

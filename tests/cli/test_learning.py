@@ -14,6 +14,19 @@ from tea.testing.desk.reflecting import Diagnosis
 from .conftest import Tea
 
 QUESTION = "What is 6 * 7?"
+HALVE = '''
+from tea import tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def halve(number: int) -> int:
+    """Halve an even number.
+
+    Args:
+        number: An even number.
+    """
+    return number // (2 - 2)
+'''
 
 
 def test_an_answer_is_reflected_on_kept_only_if_right_and_offered_again(tea: Tea) -> None:
@@ -36,7 +49,7 @@ def test_an_answer_is_reflected_on_kept_only_if_right_and_offered_again(tea: Tea
 def test_a_run_without_a_failing_component_of_ones_own_is_not_mended(tea: Tea) -> None:
     found = tea("run", "Who won the second race?", "--evolve")
     assert found.code != 0
-    assert "nothing was mended: no tool or environment of your own failed in this run" in found.err
+    assert "nothing was mended: no tool, environment or agent of your own failed in this run" in found.err
 
 
 async def test_a_failing_tool_of_ones_own_is_mended_for_the_run_at_work(tea: Tea) -> None:
@@ -46,7 +59,7 @@ async def test_a_failing_tool_of_ones_own_is_mended_for_the_run_at_work(tea: Tea
     mended = broken.replace("    first, second = item.split()\n", "")
     tea.write("warehouse.py", broken)
     tea.write("desk.md", PROMPT.format(rules="\n".join(given.rules)))
-    tea.write("clerk.py", AGENT.format(tools=("warehouse",), memory=""))
+    tea.write("clerk.py", AGENT.format(tools=("warehouse",), memory="", questions=4))
     for name in ("warehouse.py", "desk.md", "clerk.py"):
         assert tea("register", name).code == 0
     asked = {"thinking": "", "tool": "warehouse", "arguments": {"item": task.split()[-1].rstrip("?")}, "answer": ""}
@@ -58,10 +71,30 @@ async def test_a_failing_tool_of_ones_own_is_mended_for_the_run_at_work(tea: Tea
         found = await asyncio.to_thread(tea, "run", task, "--agent", "clerk", "--evolve", "--json", *model)
     assert (found.code, found.data["answer"]) == (0, expected), found.err
     assert "mended tool:warehouse@1.0.0 as tool:warehouse@1.0.1, sandboxed and for this run only" in found.err
-    assert (found.data["mended"]["ref"], found.data["mended"]["why"]) == ("tool:warehouse@1.0.1", cause.why)
-    assert found.data["run"] != found.data["mended"]["run"]
+    assert (found.data["mended"][0]["ref"], found.data["mended"][0]["why"]) == ("tool:warehouse@1.0.1", cause.why)
+    assert found.data["run"] != found.data["mended"][0]["run"]
     assert tea("replay", found.data["run"]).code == 0
     assert "not enough values" in tea("call", "tool:warehouse", "item=domota").err  # what is current stays so
+
+
+async def test_a_tool_mended_in_the_midst_is_told_in_one_line_with_the_way_to_the_gate(tea: Tea) -> None:
+    tea.write("halve.py", HALVE)
+    assert tea("register", "halve.py").code == 0
+    mended = HALVE.replace("(2 - 2)", "2").lstrip("\n")
+    cause = Diagnosis(component="tool:halve", variable="source", text=mended, why="It divides by 0.")
+    asked, done = Say(calls=(("c1", "halve", {"number": 84}),)), Say(calls=(("c2", "done", {"answer": 42}),))
+    says = (asked, Say(text=json.dumps(cause.to_json())), asked, done)
+    async with Loopback(*(said(DIALECTS["openai_chat"], one) for one in says)).open() as server:
+        model = ("--base-url", f"{server.url}/v1", "--model", "m")
+        words = ("run", "Halve 84.", "--tool", "halve", "--evolve", "--json")
+        found = await asyncio.to_thread(tea, *words, *model)
+    assert (found.code, found.data["answer"]) == (0, 42), found.err
+    [line] = [one for one in found.err.splitlines() if "mended tool:halve@1.0.0 as tool:halve@1.0.1" in one]
+    assert "`tea evolve tool:halve --candidate 1.0.1 --tasks SET` decides" in line
+    assert found.data["mended"][0]["run"] == found.data["run"]
+    assert tea("replay", "last").code == 0
+    assert tea("resume", "last", "--json").code in (0, 2)
+    assert "division" in tea("call", "tool:halve", "number=84").err  # what is current stays so
 
 
 @pytest.mark.slow

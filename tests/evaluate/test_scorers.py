@@ -46,7 +46,16 @@ GAIA = [
     ("New\nYork", "New York", 1),
 ]
 CASES: dict[str, list[tuple[Any, Any, float]]] = {
-    "exact": [("a", "a", 1), ("A", "a", 0), (" a\n", "a", 1), (42, "42", 1), ("b", ["a", "b"], 1), (["a"], ["a"], 1)],
+    "exact": [
+        ("a", "a", 1),
+        ("A", "a", 0),
+        (" a\n", "a", 1),
+        (42, "42", 1),
+        ("b", ["a", "b"], 1),
+        (["a"], ["a"], 1),
+        ("[1,2]", [1, 2], 1),
+        ("[2,1]", [1, 2], 0),
+    ],
     "normalized": [
         ("The Eiffel Tower.", "eiffel tower", 1),
         ("Paris, France", "paris france", 1),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tea.evaluate import calibration_error, clustered_interval, paired_p, pass_at_k, smallest_visible
+from tea.evaluate.pace import Pace
 from tea.evaluate.statistics import t_quantile
 
 SCORES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=30)
@@ -99,3 +100,22 @@ def test_calibration_error_is_the_gap_of_each_bin() -> None:
 def test_more_tasks_show_smaller_improvements() -> None:
     assert smallest_visible([0.5] * 30) > smallest_visible([0.5] * 100) > smallest_visible([0.5] * 300)
     assert smallest_visible([0.5] * 100, runs=10, baseline=10) == pytest.approx(0.1, abs=0.01)
+
+
+def test_the_rest_of_an_evaluation_is_estimated_by_its_latest_runs() -> None:
+    times = iter([0.0, *(0.0 for _ in range(10)), *(float(5 * one) for one in range(1, 100))])
+    pace = Pace(lambda: next(times))
+    assert [pace.left(one, 100) for one in range(1, 11)] == [""] * 10  # they were there already
+    assert pace.left(11, 100).endswith(" s left")
+    for one in range(12, 41):
+        words = pace.left(one, 100)
+    assert words == ", about 5 min left"
+    assert pace.left(100, 100) == ""
+
+
+def test_lines_of_progress_come_some_seconds_apart() -> None:
+    times = iter(float(one) for one in range(100))
+    pace = Pace(lambda: next(times))
+    lines = [line for one in range(1, 30) if (line := pace.line(one, 30))]
+    assert len(lines) == 5
+    assert lines[0].startswith("5 of 30 runs, about ")

@@ -58,6 +58,7 @@ async def test_a_planted_defect_is_repaired_through_campaign_and_gate(name: str)
     async with planted(given) as tea:
         report = await evolved(tea, given, train=3)
         assert (report.accepted, report.after) == (1, 1.0)
+        assert report.before is not None
         assert report.before < 1
         assert any(one["right"] for one in diagnosed(tea)["counterfactuals"])
 
@@ -80,6 +81,22 @@ async def test_without_the_line_that_holds_the_cause_reflection_fails(name: str)
 @pytest.mark.parametrize("name", [one.name for one in DEFECTS if one.name not in BLIND])
 async def test_without_that_line_the_others_are_not_repaired_either(name: str) -> None:
     await test_without_the_line_that_holds_the_cause_reflection_fails(name)
+
+
+@pytest.mark.slow
+async def test_the_source_of_an_agent_is_evaluated_in_a_sandbox_and_never_made_current() -> None:
+    given = defect("class with one question")
+    async with planted(given) as tea:
+        tasks = given.tasks(train=2)
+        options: Any = {"refs": [given.ref], "strategy": Reflection(), "plan": given.plan, "promote": True}
+        report = await Campaign(platform=tea, tasks=tasks, **options).run(Limits(tests=1))
+        assert report.accepted == 1
+        assert (await tea.acp.info("clerk")).version == "1.0.0"
+        task, answer = given.row(3)
+        outcome = await tea.run(task, agent="clerk", use={"agent:clerk": "candidate"})
+        assert outcome.answer == answer
+        begun = [one.data for one in tea.tracer.records(outcome.run) if one.kind == "start"]
+        assert any("'program'" in str(one) for one in begun)  # a sandboxed agent is led from the host
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,8 @@ DATA: dict[tuple[str, str], Any] = {
     ("generated", "try"): {"source": "", "cases": [], "given": None, "files": []},
     ("generated", "adopt"): {"source": "", "cases": [], "given": None, "files": [], "task": ""},
     ("generated", "adopt_agent"): {"draft": {}, "tests": [], "task": "", "check": True},
+    ("generated", "open"): {"ref": "done"},
+    ("generated", "mend"): {"ref": "tool:done@1.0.0", "texts": {}, "why": ""},
     ("new_tools", "take"): {"seen": 0},
 }
 EVERY = '''

@@ -106,6 +106,8 @@ def _any(question: Question, fits: Callable[[JsonValue], bool]) -> Grade:
     answer, expected = question.answer, question.expected
     if isinstance(answer, list):
         return Grade(score=float(equal(answer, expected) or fits(expected)))
+    if isinstance(answer, str) and isinstance(expected, list) and equal(decoded(answer), expected):
+        return Grade(score=1.0)
     values: list[JsonValue] = [expected, *(cast("list[Any]", expected) if isinstance(expected, list) else ())]
     return Grade(score=float(any(fits(one) for one in values)))
 

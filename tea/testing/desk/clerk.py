@@ -61,7 +61,7 @@ class Clerk(Agent):
         facts = await ctx.tcp.facts(ctx.declared["tools"])
         tools = [{{"name": one["name"], "description": one["description"]}} for one in facts]
         results = []
-        for _ in range(4):
+        for _ in range({questions}):
             variables = {{"task": question, "tools": tools, "results": results, "recalled": recalled}}
             said = await consult(ctx, "desk", variables, lambda found: found.output)
             if not said["tool"]:
@@ -69,10 +69,20 @@ class Clerk(Agent):
             response = await ctx.tcp.invoke(said["tool"], said["arguments"])
             results.append({{"tool": said["tool"], "value": response.value}})
             if not response.ok:
-                return Result(success=False, reason=response.error["problem"])
-        return Result(success=False, reason="There were too many questions to the tools.")
+                return Result(ok=False, reason=response.error["problem"])
+        return Result(ok=False, reason="There were too many questions to the tools.")
 '''
 RULES = ("Write words in small letters.", "Write prices with 2 decimals.", "Write kg behind weights.")
+SEEKER = '''
+from tea import Agent
+
+
+class Seeker(Agent):
+    """Look things up, one after the other."""
+
+    tools = {tools}
+    max_steps = {steps}
+'''
 _QUESTION = re.compile(r"What is the (\w+) of (.+)\?")
 _SUM = re.compile(r"Add ([\d, ]+)\.")
 _TRIP = re.compile(r"How many minutes are (\d+) km\?")

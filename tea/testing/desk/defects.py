@@ -1,4 +1,4 @@
-"""Defects: fourteen faults of six kinds planted into the desk, each with the tasks to show it."""
+"""Defects: sixteen faults of six kinds planted into the desk, each with the tasks to show it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tea.evaluate.plan import Plan
 from tea.evaluate.task_set import TaskSet
-from tea.testing.desk.clerk import AGENT, PROMPT, RULES
+from tea.testing.desk.clerk import AGENT, PROMPT, RULES, SEEKER
 
 if TYPE_CHECKING:
     from tea.platform import Platform
@@ -48,6 +48,8 @@ class Defect:
         memory: The memory component of the clerk.
         solution: A solution that tasks are offered.
         steps: Most steps of the agent that looks things up in the loop; None for the clerk.
+        questions: How often the clerk asks the model.
+        declared: Whether that agent is a class of its own, and no composition of tools.
     """
 
     name: str
@@ -61,6 +63,8 @@ class Defect:
     memory: Mapping[str, Any] | None = None
     solution: Mapping[str, Any] | None = None
     steps: int | None = None
+    questions: int = 4
+    declared: bool = False
 
     @property
     def plan(self) -> Plan:
@@ -99,10 +103,12 @@ class Defect:
             await platform.libraries["memory"].register({"name": "notes", **self.memory})
         if self.solution is not None:
             await platform.libraries["solution"].register({"name": "rate", **self.solution})
-        if self.steps is not None:
+        if self.steps is not None and self.declared:
+            await platform.acp.register(SEEKER.format(tools=(*self.tools,), steps=self.steps))
+        elif self.steps is not None:
             await platform.transform("T2A", [*self.tools], name="seeker", max_steps=self.steps)
         memory = 'memory = "notes"' if self.memory is not None else ""
-        await platform.acp.register(AGENT.format(tools=(*self.tools,), memory=memory))
+        await platform.acp.register(AGENT.format(tools=(*self.tools,), memory=memory, questions=self.questions))
 
 
 def word(number: int) -> str:
@@ -227,6 +233,10 @@ DEFECTS: Sequence[Defect] = (
            tools={"warehouse": WAREHOUSE}, steps=2),
     Defect(name="one step for three things", kind=_AGENT, ref="agent:seeker", cause="reason:", row=_stocks,
            tools={"warehouse": WAREHOUSE}, steps=1),
+    Defect(name="class with one question", kind=_AGENT, ref="agent:clerk", cause="reason:", row=_PRICES,
+           tools={"catalogue": CATALOGUE}, questions=1),
+    Defect(name="class with two steps", kind=_AGENT, ref="agent:seeker", cause="reason:", row=_stocks,
+           tools={"warehouse": WAREHOUSE}, steps=2, declared=True),
     Defect(name="facts are not kept", kind=_MEMORY, ref="memory:notes", cause="is recalled", row=_likes,
            memory={"kinds": ["step"]}),
     Defect(name="one fact is recalled", kind=_MEMORY, ref="memory:notes", cause="is recalled", row=_likes,

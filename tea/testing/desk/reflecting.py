@@ -221,9 +221,12 @@ def _raising(shown: Shown) -> Diagnosis | None:
 
 def _limit(shown: Shown) -> Diagnosis | None:
     """Find agents with too few steps."""
-    if any("step budget ended" in run.reason for run in shown.failed):
+    if any(word in run.reason for run in shown.failed for word in ("step budget ended", "too many questions")):
         for component, variable, text in shown.of_kind("agent:"):
-            changed = _json(text, lambda data: {**data, "max_steps": 4 * int(data.get("max_steps", 20))})
+            if text.lstrip().startswith("{"):
+                changed = _json(text, lambda data: {**data, "max_steps": 4 * int(data.get("max_steps", 20))})
+            else:
+                changed = re.sub(r"(max_steps = |range\()(\d+)", lambda one: f"{one[1]}{4 * int(one[2])}", text)
             return Diagnosis(component=component, variable=variable, text=changed, why="There are too few steps.")
     return None
 

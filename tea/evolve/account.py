@@ -1,0 +1,139 @@
+"""Account: the cost of a campaign, each of its runs once, over all processes that worked on it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tea.evaluate.evaluation import Evaluation, ScoredRun
+from tea.evaluate.pace import Pace
+from tea.evaluate.runner import Spending, evaluate
+from tea.types import JsonObject
+
+if TYPE_CHECKING:
+    from tea.evaluate.plan import Plan
+    from tea.evaluate.task_set import TaskSet
+    from tea.platform import Platform
+    from tea.runs.outcome import Outcome
+
+Write = Callable[[JsonObject], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """When a campaign ends; it goes on later with other limits.
+
+    Args:
+        tests: How many candidates are tested now.
+        runs: How many runs are made now, of whatever kind.
+        usd: US dollars that may be spent now.
+    """
+
+    tests: int = 10
+    runs: int | None = None
+    usd: float | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Account:
+    """The account of a campaign: runs of tasks, counterfactuals, reflections, and questions of libraries.
+
+    A fork counts with all of its cost. Runs made by a process that was killed count where they are met again.
+
+    Args:
+        limits: What may be spent now.
+        write: Writes what was counted into the campaign's ledger; nothing by default.
+        tell: Told of the progress of long evaluations, in one line.
+        runs: How many runs were counted now.
+        usd: What they cost, in US dollars; an unknown price is 0.
+        all_runs: How many were counted in all.
+        all_usd: What those cost.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    write: Write | None = None
+    tell: Callable[[str], None] = lambda _: None
+    runs: int = 0
+    usd: float = 0.0
+    all_runs: int = 0
+    all_usd: float = 0.0
+    _unknown: bool = False
+    _counted: set[str] = field(default_factory=set[str])
+
+    def take(self, line: JsonObject) -> None:
+        """Take over a line that an earlier process wrote."""
+        self._counted.update(line["runs"])
+        self.all_runs += len(line["runs"])
+        self.all_usd += float(line["usd"])
+
+    @property
+    def end(self) -> str:
+        """The limit reached, empty for none."""
+        runs, usd = self.limits.runs, self.limits.usd
+        if runs is not None and self.runs >= runs:
+            return f"{self.runs} runs were made; the campaign goes on where it is called again"
+        if usd is not None and (self._unknown or self.usd >= usd):
+            spent = f"{self.usd:g} US dollars were spent" if not self._unknown else "a run has no known price"
+            return f"{spent}; the campaign goes on where it is called again"
+        return ""
+
+    async def evaluate(
+        self,
+        platform: Platform,
+        tasks: TaskSet,
+        plan: Plan,
+        *,
+        series: str,
+        epochs: int = 1,
+        concurrency: int = 8,
+    ) -> Evaluation:
+        """Evaluate with what is left, and count the runs; see `tea.evaluate.evaluate`.
+
+        Raises:
+            BudgetExceeded: What may be spent now is spent before the end; the next call goes on.
+        """
+        found: dict[str, float | None] = {}
+        pace = Pace()
+
+        def watch(done: int, total: int, one: ScoredRun) -> None:
+            found[one.run] = _cost(one)
+            if line := pace.line(done, total):
+                self.tell(f"{series.partition('/')[2].replace('/', ' ')}: {line}")
+
+        try:
+            return await evaluate(
+                platform, tasks, plan, epochs=epochs, concurrency=concurrency, series=series, retry=True, watch=watch,
+                spending=self._left(),
+            )  # fmt: skip
+        finally:
+            await self._count(found.items())
+
+    async def outcome(self, outcome: Outcome) -> None:
+        """Count one run."""
+        await self._count([(outcome.run, outcome.cost.usd)])
+
+    def _left(self) -> Spending:
+        usd, runs = self.limits.usd, self.limits.runs
+        return Spending(
+            usd=None if usd is None else max(0.0, usd - self.usd),
+            runs=None if runs is None else max(0, runs - self.runs),
+        )
+
+    async def _count(self, costs: Iterable[tuple[str, float | None]]) -> None:
+        new = {run: usd for run, usd in costs if run and run not in self._counted}
+        if not new:
+            return
+        usd = sum(one or 0.0 for one in new.values())
+        self._unknown |= None in new.values()
+        self._counted.update(new)
+        self.runs, self.usd = self.runs + len(new), self.usd + usd
+        self.all_runs, self.all_usd = self.all_runs + len(new), self.all_usd + usd
+        if self.write is not None:
+            await self.write({"runs": [*new], "usd": usd})
+
+
+def _cost(run: ScoredRun) -> float | None:
+    """Return what a run and its judging cost, None for an unknown price."""
+    judging: Any = run.judging.get("usd", 0.0) if run.judging else 0.0
+    return None if run.usd is None or judging is None else run.usd + float(judging)

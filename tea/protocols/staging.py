@@ -1,0 +1,60 @@
+"""Staging: rewritten variables stored as a version that is not current, after the checks free of cost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from tea.components.manifest import Lineage, Manifest
+from tea.components.variable import Variable
+from tea.errors import BadInput
+from tea.protocols.manager import ContextManager
+from tea.registry.change import change_between
+from tea.registry.kind_registry import text_digest
+
+_GROWTH, _ROOM = 3, 4_000  # a text may grow to this many times its length, or by this many characters
+Library = ContextManager
+
+
+async def stage_version(
+    library: Library, before: Manifest, texts: Mapping[str, str], reason: str, lineage: Lineage
+) -> Manifest:
+    """Store new texts of a version as another one that is not current, or return the one stored for them earlier.
+
+    Args:
+        library: That of its kind.
+        before: The version to be changed.
+        texts: The new texts by variable.
+        reason: Why, in one line.
+        lineage: Where the texts come from.
+
+    Raises:
+        TeaError: They change nothing, break the contract, grow without end, or are not usable as source.
+    """
+    name = str(before.ref.at(None))
+    _check_growth(name, texts, await library.vars(before.ref))
+    after = await _stored(library, before, texts) or await library.setvars(
+        before.ref, texts, reason=reason, lineage=lineage, author="evolution", current=False
+    )
+    if after.version == before.version:
+        raise BadInput(f"The proposal for {name} changes nothing.", fix="propose another text.")
+    if await asyncio.to_thread(change_between, before, after) == "major":
+        problem = f"The proposal for {name} breaks its contract: {after.ref} takes or gives something else."
+        raise BadInput(problem, fix="keep parameters, results and effects.")
+    return after
+
+
+async def _stored(library: Library, before: Manifest, texts: Mapping[str, str]) -> Manifest | None:
+    """Return the version in sight with the bytes that new texts make, None without one."""
+    digest = text_digest(await asyncio.to_thread(library.rewritten, before, texts))
+    return next((one for one in reversed(await library.history(before.name)) if one.digest == digest), None)
+
+
+def _check_growth(name: str, texts: Mapping[str, str], variables: Sequence[Variable]) -> None:
+    """Raise BadInput for a text much longer than its predecessor."""
+    before = {one.name: len(one.value) for one in variables}
+    for variable, text in texts.items():
+        limit = max(_GROWTH * before.get(variable, 0), before.get(variable, 0) + _ROOM)
+        if len(text) > limit:
+            problem = f"The proposal makes {variable!r} of {name} {len(text):,} characters long; {limit:,} are allowed."
+            raise BadInput(problem, fix="say it in fewer words.")

@@ -1,0 +1,71 @@
+"""Mending: own tools opened and mended within a run, as effects of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tea.components.manifest import Lineage, Manifest, is_recipe
+from tea.components.port import MendTool, OpenOwnTool
+from tea.errors import NotLocked, TeaError, ToolError, UnknownComponent
+from tea.protocols.staging import stage_version
+from tea.refs import Ref
+from tea.runs.deps import RunContext
+from tea.types import JsonObject
+
+
+class Mending:
+    """The mends of one run: each own tool once, as a version that is not current.
+
+    Args:
+        run: The run's context.
+    """
+
+    def __init__(self, run: RunContext) -> None:
+        self._run = run
+        self._opened = set[str]()
+
+    def opened(self, found: JsonObject | None) -> None:
+        """Note the outcome of an opening, of a journal too."""
+        if found is not None:
+            self._opened.add(str(found["ref"]))
+
+    async def open(self, request: OpenOwnTool) -> JsonObject | None:
+        """Return an own tool's exact ref and texts, None if this run does not mend it."""
+        given = self._run.run_config
+        if not given.evolve or given.locked:
+            return None
+        try:
+            manifest = await self._run.pins.pin(Ref.parse(request.ref, kind="tool"))
+        except (UnknownComponent, NotLocked):
+            return None
+        ref = str(manifest.ref)
+        if not self._is_own(manifest) or ref in self._opened:
+            return None
+        self._opened.add(ref)
+        variables = await self._run.deps.libraries["tool"].vars(manifest.ref)
+        texts = {one.name: one.value for one in variables if one.trainable}
+        return {"ref": ref, "texts": texts} if texts else None
+
+    def _is_own(self, manifest: Manifest) -> bool:
+        """Return whether a person registered a version, or a run here adopted it; a mended one is neither."""
+        trust = self._run.deps.libraries["tool"].services.trust
+        if manifest.lineage.how == "bundled" or is_recipe(manifest.source):
+            return False
+        return trust(manifest.digest) or trust.adopted(manifest.digest)
+
+    async def mend(self, request: MendTool) -> JsonObject:
+        """Return the stored version with new texts, or the problem with them.
+
+        Raises:
+            ToolError: The tool was not opened.
+        """
+        if request.ref not in self._opened:
+            raise ToolError(f"{request.ref[:100]!r} was not opened for mending.", fix="open it first.")
+        library: Any = self._run.deps.libraries["tool"]
+        before = await library.info(Ref.parse(request.ref))
+        lineage = Lineage(how="reflection", parent=before.version, run=self._run.id)
+        try:
+            after = await stage_version(library, before, request.texts, request.why, lineage)
+        except TeaError as error:
+            return {"ref": "", "problem": error.problem}
+        return {"ref": str(after.ref), "digest": after.digest, "problem": ""}

@@ -1,0 +1,188 @@
+"""Mending in the midst of a run: an own tool that fails is repaired once, for that run alone."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journals import records, rewrite
+
+from tea import Platform
+from tea.components.manifest import Lineage
+from tea.evolve.mending import mend
+from tea.loop.mending import NOTE
+from tea.models.manager import CallTool, ModelConfig
+from tea.testing import platform
+from tea.testing.desk.reflecting import Diagnosis
+from tea.types import DataPart, ModelRequest, ModelResponse, ToolCall
+
+BROKEN = '''
+from tea import tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def halve(number: int) -> int:
+    """Halve an even number.
+
+    Args:
+        number: An even number.
+    """
+    return number // (2 - 2)
+'''
+CRASHING = '''
+from tea import Agent, Context, Result, Task
+
+
+class Teller(Agent):
+    """Tell how long the task is."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Count."""
+        return Result(answer=len(task.text) // (1 - 1))
+'''
+MENDED = BROKEN.replace("(2 - 2)", "2").lstrip("\n")
+TASK = "Halve 84."
+
+
+class Halving:
+    """Call `halve` until it gives a number, then answer with it; reflect with a given text.
+
+    Args:
+        text: The new source proposed.
+        named: What is called.
+    """
+
+    def __init__(self, text: str = MENDED, named: str = "halve") -> None:
+        self.text, self.named, self.reflections = text, named, list[str]()
+
+    async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
+        if "material" in request.variables:
+            self.reflections.append(str(request.variables["material"]))
+            component = self.named if ":" in self.named else f"tool:{self.named}"
+            found = Diagnosis(component=component, variable="source", text=self.text, why="It divides by 0.")
+            return ModelResponse(text="{}", output=found.to_json(), answered_by=config.name)
+        given = [part.data for one in request.messages if one.role == "tool" for part in one.content
+                 if isinstance(part, DataPart) and isinstance(part.data, dict)]  # fmt: skip
+        last: Any = given[-1] if given else {}
+        if last.get("ok") or len(given) > 2:
+            arguments = {"answer": last["value"]} if last["ok"] else {"success": False, "reason": "It fails."}
+            call = ToolCall(id=f"d{len(given)}", name="done", arguments=arguments)
+        else:
+            call = ToolCall(id=f"h{len(given)}", name=self.named, arguments={"number": 84})
+        return ModelResponse(calls=(call,), finish="calls", answered_by=config.name)
+
+
+def notes(tea: Platform, run: str) -> list[Any]:
+    found: list[Any] = [one.data for one in tea.tracer.records(run)]
+    return [one["data"] for one in found if isinstance(one, dict) and one.get("kind") == NOTE]
+
+
+async def worked(tea: Platform, **more: Any) -> Any:
+    return await tea.run(TASK, tools=("halve",), evolve=True, **more)
+
+
+async def test_a_failing_own_tool_is_mended_in_the_midst_of_a_run_and_called_again() -> None:
+    model = Halving()
+    async with platform(model=model) as tea:
+        await tea.tcp.register(BROKEN)
+        outcome = await worked(tea)
+        assert (outcome.ok, outcome.answer) == (True, 42), outcome.reason
+        [note] = notes(tea, outcome.run)
+        assert (note["before"], note["after"]) == ("tool:halve@1.0.0", "tool:halve@1.0.1")
+        assert len(model.reflections) == 1
+        assert "ZeroDivisionError" in model.reflections[0] or "division" in model.reflections[0]
+        made = await tea.tcp.info("halve@1.0.1")
+        assert (made.lineage.how, made.lineage.run, made.source) == ("reflection", outcome.run, MENDED)
+        assert not tea.libraries["tool"].services.trust(made.digest)  # so it works in the sandbox
+        assert (await tea.tcp.info("halve")).version == "1.0.0"
+        assert (await tea.replay(outcome.run)).answer == 42
+        assert len(await tea.tcp.history("halve")) == 2  # a replay stores nothing
+
+
+async def test_without_the_wish_nothing_is_mended() -> None:
+    model = Halving()
+    async with platform(model=model) as tea:
+        await tea.tcp.register(BROKEN)
+        outcome = await tea.run(TASK, tools=("halve",))
+        assert not outcome.ok
+        assert (model.reflections, notes(tea, outcome.run)) == ([], [])
+
+
+async def test_a_tool_is_mended_once_though_it_fails_again() -> None:
+    model = Halving(text=BROKEN.replace("(2 - 2)", "(3 - 3)"))
+    async with platform(model=model) as tea:
+        await tea.tcp.register(BROKEN)
+        outcome = await worked(tea)
+        assert not outcome.ok
+        assert (len(model.reflections), len(notes(tea, outcome.run))) == (1, 1)
+
+
+async def test_a_mend_that_breaks_the_contract_is_refused_and_the_run_goes_on() -> None:
+    model = Halving(text=MENDED.replace("number: int", "figure: int").replace("return number", "return figure"))
+    async with platform(model=model) as tea:
+        await tea.tcp.register(BROKEN)
+        outcome = await worked(tea)
+        [note] = notes(tea, outcome.run)
+        assert (note["after"], "breaks its contract" in note["problem"]) == ("", True)
+        assert not outcome.ok
+        assert (await tea.replay(outcome.run)).reason == outcome.reason
+
+
+async def test_a_tool_from_elsewhere_is_not_mended(tmp_path: Path) -> None:
+    async with platform() as other:
+        await other.tcp.register(BROKEN)
+        await other.libraries["tool"].save(tmp_path / "halve.json", ["halve"])
+    model = Halving()
+    async with platform(model=model) as tea:
+        await tea.libraries["tool"].load(tmp_path / "halve.json")
+        outcome = await tea.run(TASK, tools=("halve",), evolve=True)
+        assert (outcome.ok, model.reflections) == (False, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("verb", "more"), [("open", 1), ("open", 4), ("mend", 1), ("mend", 2), ("mend", 4)])
+async def test_a_run_killed_anywhere_while_it_mends_goes_on_with_the_same_version(verb: str, more: int) -> None:
+    async with platform(model=Halving()) as tea:
+        await tea.tcp.register(BROKEN)
+        outcome = await worked(tea)
+        begun = next(n for n, one in enumerate(records(outcome.trace)) if (one["data"] or {}).get("target") == verb)
+        other = rewrite(tea.home, outcome.run, lambda kept: kept[: begun + more])
+        (tea.home / "traces" / other / "workspace").mkdir()
+        assert (await tea.resume(other)).answer == 42
+        assert (await tea.replay(other)).answer == 42
+        assert [one["after"] for one in notes(tea, other)] == ["tool:halve@1.0.1"]
+        assert len(await tea.tcp.history("halve")) == 2
+
+
+async def test_a_fork_of_a_mended_run_keeps_its_version_and_mends_nothing_more() -> None:
+    model = Halving()
+    async with platform(model=model) as tea:
+        await tea.tcp.register(BROKEN)
+        outcome = await worked(tea)
+        at = next(one["seq"] for one in records(outcome.trace) if (one["data"] or {}).get("kind") == NOTE)
+        fork = await tea.fork(outcome.run, at=at + 1)
+        assert (fork.ok, fork.answer, len(model.reflections)) == (True, 42, 1)
+        again = await tea.fork(outcome.run, use={"tool:halve": "1.0.1"})
+        assert (again.ok, again.answer, len(model.reflections)) == (True, 42, 1)
+
+
+async def test_an_own_agent_that_crashes_is_mended_in_a_fork_of_its_run() -> None:
+    model = Halving(text=CRASHING.replace("(1 - 1)", "1").lstrip("\n"), named="agent:teller")
+    async with platform(model=model) as tea:
+        await tea.acp.register(CRASHING)
+        outcome = await tea.run(TASK, agent="teller")
+        assert not outcome.ok
+        mended = await mend(tea, outcome)
+        assert mended is not None
+        assert (mended.outcome.answer, str(mended.ref)) == (len(TASK), "agent:teller@1.0.1")
+        begun = [one.data for one in tea.tracer.records(mended.outcome.run) if one.kind == "start"]
+        assert any("'program'" in str(one) for one in begun)  # a sandboxed agent is led from the host
+        assert (await tea.acp.info("teller")).version == "1.0.0"
+
+
+async def test_a_generated_tool_is_mended_too() -> None:
+    model = Halving()
+    async with platform(model=model) as tea:
+        made = await tea.tcp.register(BROKEN, lineage=Lineage(how="generator"))
+        tea.libraries["tool"].services.trust.adopted.grant(made.digest, "tool:halve")
+        outcome = await worked(tea)
+        assert (outcome.ok, outcome.answer, len(model.reflections)) == (True, 42, 1)
