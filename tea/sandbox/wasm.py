@@ -24,6 +24,9 @@ RUNTIME = "python-3.12.0.wasm"
 # The bytes of CPython for WASI, as published by the WebAssembly Language Runtimes; no other file is ever executed.
 PINNED = "e5dc5a398b07b54ea8fdb503bf68fb583d533f10ec3f930963e02b9505f7a763"
 INSIDE, PACKAGES, ZONES = "/opt/tea/inside", "/opt/tea/packages", "/usr/share/zoneinfo"
+MODULES = "/opt/tea/modules"
+# Packages with native parts that components need, the name of the part, and the file of tea in its place.
+_IN_PLACE = {"pydantic_core": ("pydantic_core._pydantic_core", "untrusted/portable/__init__.py")}
 _MEGABYTE = 1 << 20
 _HOST_MEGABYTES = 64  # what the runtime around the code takes itself
 _LEAST_MEGABYTES = 24
@@ -51,11 +54,10 @@ def unsupported(level: LevelName, request: str) -> None:
     Raises:
         Unsupported: It is beyond them.
     """
-    if level != WASM or request == "python":
+    if level != WASM or request in ("python", "converse"):
         return
-    what = "no untrusted component" if request == "converse" else "neither bash, nor programs, nor pip"
     raise Unsupported(
-        f"The sandbox of this machine is {WASM}: it runs Python code of the shell, and {what}.",
+        f"The sandbox of this machine is {WASM}: it runs Python code, and neither bash, nor programs, nor pip.",
         fix=f"do it in Python; for the rest, {_NATIVE}.",
     )
 
@@ -100,6 +102,7 @@ def guest(layout: Layout, limits: Limits, environment: dict[str, str], runtime: 
         runtime: The compiled runtime.
     """
     packages = {one.name: f"{PACKAGES}/{one.name}" for one in portable(layout.packages)}
+    modules = _copied([one for one in layout.packages if one.suffix == ".py"], layout.folder / "modules")
     shown = [[str(one), packages[one.name], False] for one in layout.packages if one.name in packages]
     zones = [[ZONES, ZONES, False]] if os.path.isdir(ZONES) else []
     kept = {name: value for name, value in environment.items() if name not in ("PATH", "PYTHONPATH")}
@@ -113,17 +116,63 @@ def guest(layout: Layout, limits: Limits, environment: dict[str, str], runtime: 
             [str(Path(__file__).parent / "inside"), INSIDE, False],
             *zones,
             *shown,
+            *([[str(modules), MODULES, False]] if modules else []),
         ],
         "inside": INSIDE,
         "workspace": WORKSPACE,
         "packages": packages,
+        "modules": MODULES if modules else "",
+        "stand_ins": _stand_ins(packages),
         "env": {**kept, "HOME": TEMPORARY, "TMPDIR": TEMPORARY, "PYTHONPATH": "", "PYTHONTZPATH": ZONES},
     }
 
 
 def portable(packages: Iterable[Path]) -> list[Path]:
-    """Return the packages without native parts, as far as they are folders; others cannot be imported there."""
-    return [one for one in packages if (one / "__init__.py").is_file() and not any(one.rglob("*.so"))]
+    """Return the packages without native parts, or with parts in Python in their place, as far as they are folders."""
+    folders = [one for one in packages if (one / "__init__.py").is_file()]
+    return [one for one in folders if not _is_native(one)]
+
+
+def require_portable(level: LevelName, packages: Iterable[Path], need: str) -> None:
+    """Refuse components needing packages with native parts at the portable level.
+
+    Args:
+        level: The level in force.
+        packages: The files and folders of the packages.
+        need: Whatever needs them, in words.
+
+    Raises:
+        Unsupported: One has such parts.
+    """
+    if level != WASM or (name := next((one.name for one in packages if _is_native(one)), None)) is None:
+        return
+    problem = (
+        f"{need} needs {name.partition('.')[0]}, which has native parts, and the sandbox of this machine is {WASM}."
+    )
+    raise Unsupported(problem, fix=f"let it do without; else {_NATIVE}.")
+
+
+def _is_native(package: Path) -> bool:
+    return package.name not in _IN_PLACE and (package.suffix == ".so" or any(package.rglob("*.so")))
+
+
+def _stand_ins(packages: dict[str, str]) -> dict[str, list[str]]:
+    """Return the files of modules in place of native ones, each with the version of the package."""
+    found: dict[str, list[str]] = {}
+    for package, (native, file) in _IN_PLACE.items():
+        if package in packages and "tea" in packages:
+            found[native] = [f"{packages['tea']}/{file}", metadata.version(package)]
+    return found
+
+
+def _copied(modules: list[Path], folder: Path) -> Path | None:
+    """Copy modules of one file each into a folder, as a link out of a folder is refused; None without any."""
+    if not modules:
+        return None
+    folder.mkdir(mode=0o755, exist_ok=True)
+    for one in modules:
+        (folder / one.name).write_bytes(one.read_bytes())
+    return folder
 
 
 def _version() -> str:

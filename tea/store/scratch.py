@@ -6,7 +6,6 @@ trusted. A lock ends with its process, also by SIGKILL.
 """
 
 import errno
-import fcntl
 import os
 import secrets
 import shutil
@@ -193,6 +192,8 @@ def _sweep_entry(path: Path, *, remove: bool = True) -> bool:
 
 
 def _locked(descriptor: int) -> bool:
+    import fcntl  # not there where untrusted code is described without a kernel, and nothing is stored
+
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -43,7 +43,7 @@ def answer(message: JsonObject, line: Line, kept: dict[str, Any]) -> JsonObject:
         kept: What stays from message to message.
     """
     if not kept:
-        kept |= {"runner": asyncio.Runner(), "held": _Held()}
+        kept |= {"runner": asyncio.Runner(loop_factory=line.new_loop), "held": _Held()}
     held: _Held = kept["held"]
     try:
         value = kept["runner"].run(_done(held, message, line))

@@ -152,7 +152,7 @@ async def opened_trial(text: SourceText, sandboxes: Sandboxes, files: Mapping[st
     with TemporaryDirectory(prefix="tea-trial-", ignore_cleanup_errors=True) as folder:
         await asyncio.to_thread(_placed, Path(folder), files)
         terms = await sandboxes.terms(folder)
-        async with opened({**terms, "packages": with_runtime(terms["packages"], text.requires)}) as sandbox:
+        async with opened({**terms, "packages": with_runtime(terms, text.requires)}) as sandbox:
             yield Trial(sandbox, text)
 
 

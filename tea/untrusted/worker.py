@@ -56,7 +56,7 @@ class Worker:
         from tea.sandbox.session import Sandbox  # loaded with what runs, as a list needs none
 
         reads = config.kind == "tool" and all(one.traits.effects == "reads" for one in config.operations.values())
-        packages = with_runtime(terms["packages"], config.requires)
+        packages = with_runtime(terms, config.requires)
         found = {**terms, "packages": packages, "read_only": reads}
         made = cls(await Sandbox.open(found), plain_manifest(config), str(config.ref))
         made.workspace, made._reads = terms["workspace"], reads
@@ -130,18 +130,26 @@ def plain_manifest(config: Manifest) -> JsonObject:
     return {**data, "files": dict(config.files), "metadata": dict(config.metadata)}
 
 
-def with_runtime(packages: list[str], requires: tuple[str, ...]) -> list[str]:
-    """Return packages together with a component's needs: tea itself, and the requirements of its source.
+def with_runtime(terms: JsonObject, requires: tuple[str, ...]) -> list[str]:
+    """Return a sandbox's packages together with a component's needs: tea, and the requirements of its source.
+
+    Args:
+        terms: What the sandbox is opened with.
+        requires: The requirements.
 
     Raises:
         BadInput: What it requires is not installed.
+        Unsupported: It has native parts, and the level takes none.
     """
     from tea.sandbox.packages import declared
+    from tea.sandbox.wasm import require_portable
 
-    found = dict.fromkeys([*packages, str(_PACKAGE), *map(str, declared(_NEEDS))])
+    found = dict.fromkeys([*terms["packages"], str(_PACKAGE), *map(str, declared(_NEEDS))])
     for requirement in requires:
         try:
-            found |= dict.fromkeys(map(str, declared((distribution_name(requirement),))))
+            paths = declared((distribution_name(requirement),))
+            require_portable(terms["level"], paths, "The component")
+            found |= dict.fromkeys(map(str, paths))
         except BadInput as error:
             problem = f"The component requires {requirement[:60]!r}, which is not installed."
             raise BadInput(problem, fix="install it beside tea.") from error

@@ -214,6 +214,26 @@ async def test_ten_sessions_work_at_once(sandbox: Any) -> None:
     gc.collect()
 
 
+async def test_a_private_folder_made_by_the_host_meanwhile_ends_no_call(sandbox: Any, workspace: Path) -> None:
+    code = """
+import os, time
+open('there', 'w').close()
+while not os.path.exists('go'):
+    time.sleep(0.01)
+time.sleep(1.2)
+'on'"""
+    async with sandbox() as opened:
+        call = asyncio.ensure_future(opened.python(code))
+        for _ in range(6_000):
+            if (workspace / "there").exists():
+                break
+            await asyncio.sleep(0.01)
+        (workspace / "private").mkdir(mode=0o700)
+        (workspace / "private" / "kept.txt").write_text("kept")
+        (workspace / "go").touch()
+        assert (await call).result == "'on'"
+
+
 async def test_a_zero_byte_is_refused(sandbox: Any) -> None:
     async with sandbox() as made:
         with pytest.raises(ToolError, match="zero byte"):

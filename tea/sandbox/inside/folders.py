@@ -17,7 +17,10 @@ Files = dict[str, tuple[int, int]]
 
 
 def walk(*folders: str) -> Iterator[tuple[str, os.stat_result | None]]:
-    """Yield the content of some folders, no link followed; None with a folder hiding its content."""
+    """Yield the content of some folders, no link followed; None with a folder hiding its content.
+
+    A folder that the host made meanwhile for itself alone is left out.
+    """
     left = [(one, 0) for one in folders]
     while left:
         folder, depth = left.pop()
@@ -34,7 +37,15 @@ def walk(*folders: str) -> Iterator[tuple[str, os.stat_result | None]]:
         except FileNotFoundError:
             continue
         except OSError:
-            yield folder, None
+            if not _is_closed(folder):
+                yield folder, None
+
+
+def _is_closed(folder: str) -> bool:
+    """Tell whether a folder is another account's and shut, so that code can hide nothing in it."""
+    with suppress(OSError):
+        return os.lstat(folder).st_uid != os.geteuid() and not os.access(folder, os.X_OK)
+    return False
 
 
 def uncover(*folders: str) -> None:

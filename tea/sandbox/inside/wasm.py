@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import select
 import signal
 import sys
 from typing import Any
@@ -11,6 +12,8 @@ _BAD_DESCRIPTOR, _BROKEN = 8, 64
 _BLOCK = 1 << 20
 _CRASHED = 134
 _MOST_WORDS = 1_000
+_LOOK = 1  # the flag to look whether something can be received, for a moment
+_MOMENT = 0.01
 _BEGIN = """
 import sys, types
 for name in ('tea', 'tea.sandbox', 'tea.sandbox.inside'):
@@ -18,7 +21,7 @@ for name in ('tea', 'tea.sandbox', 'tea.sandbox.inside'):
     sys.modules[name].__path__ = []
 sys.modules['tea.sandbox.inside'].__path__.append({inside!r})
 from tea.sandbox.inside.guest import main
-main({workspace!r}, {packages!r}, {channel!r})
+main({guest!r}, {channel!r})
 """
 
 
@@ -28,7 +31,7 @@ def serve(channel: int, plan: dict[str, Any]) -> None:
     Args:
         channel: Where requests come from and answers go to.
         plan: What the host sent about it: `runtime`, `library`, `memory`, `folders`, `inside`, `workspace`,
-            `packages`, `env`.
+            `packages`, `modules`, `stand_ins`, `env`.
     """
     code = _CRASHED
     try:
@@ -48,7 +51,8 @@ def _run(channel: int, plan: dict[str, Any]) -> int:
     store = made.Store(engine)
     store.set_limits(memory_size=plan["memory"])
     settings = made.WasiConfig()
-    begin = _BEGIN.format(**plan, channel=CHANNEL)
+    given = {name: plan[name] for name in ("workspace", "packages", "modules", "stand_ins")}
+    begin = _BEGIN.format(inside=plan["inside"], guest=given, channel=CHANNEL)
     settings.argv = ["python", "-S", "-s", "-P", "-B", "-c", begin]
     settings.env = list(plan["env"].items())
     settings.inherit_stdout()
@@ -91,7 +95,11 @@ def _connect(made: Any, linker: Any, channel: int) -> None:
         if number != CHANNEL or not count:
             return _BAD_DESCRIPTOR
         at, size = first(caller, data)
-        found = os.read(channel, size)
+        if flags & _LOOK:
+            there = bool(select.select([channel], [], [], _MOMENT)[0])
+            found = b"1" if there and size else b""
+        else:
+            found = os.read(channel, size)
         caller["memory"].write(caller, found, at)
         caller["memory"].write(caller, len(found).to_bytes(4, "little"), received)
         caller["memory"].write(caller, bytes(2), told)

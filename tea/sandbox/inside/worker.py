@@ -7,6 +7,7 @@ import os
 import site
 import sys
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from types import CodeType
 from typing import Any
@@ -25,8 +26,7 @@ def serve(channel: int, path: list[str]) -> None:
         path: Where modules are found beside the standard library.
     """
     sys.path[:] = ["", *sys.path, *(one for one in path if one not in sys.path)]
-    for name in [name for name in sys.modules if name.partition(".")[0] == "tea"]:
-        del sys.modules[name]  # they were found where they lay outside
+    forget()
     own, names = os.getpid(), begin()
     count, kept = 0, dict[str, Any]()
     while True:
@@ -38,13 +38,20 @@ def serve(channel: int, path: list[str]) -> None:
         if "hear" in request:
             continue  # it came too late for the call that asked
         if "module" in request:
-            frames.write(channel, {"reply": _converse(request, channel, kept), "token": request["token"]})
+            reply = converse(request, Line(channel, request["token"]), kept)
+            frames.write(channel, {"reply": reply, "token": request["token"]})
             continue
         importlib.invalidate_caches()
         answer = run(request["code"], f"<call {count}>", names)
         if os.getpid() != own:
             os._exit(0)  # a copy that the code made of this process, and that came to the end of the code
         frames.write(channel, {**answer, "token": request["token"]})
+
+
+def forget() -> None:
+    """Forget the modules of tea: they were found where they lay outside, or beside the rest of it."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == "tea"]:
+        del sys.modules[name]
 
 
 def begin() -> dict[str, Any]:
@@ -64,26 +71,42 @@ class Line:
     Args:
         channel: The descriptor that leads there.
         token: Marks what belongs to the call.
+        read: Reads a message from it.
+        write: Writes one to it.
+        new_loop: Makes the event loop of a module; None for the usual one.
     """
 
-    def __init__(self, channel: int, token: str) -> None:
-        self.channel, self._token = channel, token
+    def __init__(
+        self,
+        channel: int,
+        token: str,
+        read: Callable[[int], dict[str, Any]] = frames.read,
+        write: Callable[[int, object], None] = frames.write,
+        new_loop: Callable[[], Any] | None = None,
+    ) -> None:
+        self.channel, self.new_loop, self._token = channel, new_loop, token
+        self._read, self._write = read, write
 
     def say(self, message: dict[str, Any]) -> None:
         """Send a message to the host."""
-        frames.write(self.channel, {"say": message, "token": self._token})
+        self._write(self.channel, {"say": message, "token": self._token})
 
     def heard(self) -> dict[str, Any]:
         """Read the host's next message; one of an earlier call is empty."""
-        message = frames.read(self.channel)
+        message = self._read(self.channel)
         return message["hear"] if message.get("token") == self._token and "hear" in message else {}
 
 
-def _converse(request: dict[str, Any], channel: int, kept: dict[str, Any]) -> dict[str, Any]:
-    """Let a module answer a message of the host, with questions to it meanwhile; `kept` is its own."""
+def converse(request: dict[str, Any], line: Line, kept: dict[str, Any]) -> dict[str, Any]:
+    """Let a module answer a message of the host, with questions to it meanwhile.
+
+    Args:
+        request: The name of the module, and the message.
+        line: The way to the host.
+        kept: What the module keeps from call to call.
+    """
     if "" in sys.path:
         sys.path.remove("")  # files of the workspace are not modules of a component
-    line = Line(channel, request["token"])
     return importlib.import_module(request["module"]).answer(request["message"], line, kept)
 
 
