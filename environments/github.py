@@ -1,18 +1,17 @@
 """GitHub: repositories, issues, pull requests and files on the operator's GitHub."""
 
 import base64
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, TypedDict, cast
 
 from tea import Context, Environment, ToolError, action
 
 from ._github import shapes
-from ._github.client import GitHub, access, connected
+from ._github.client import access, connected
+from ._github.places import at, check_limit, filled, named, parts_of
 
-MOST_ITEMS = 200
 _COMMENTS = 100
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+_LISTED = 500  # characters of the notes of each release in a list
 _REPO = "/repos/{owner}/{name}"
 _DIFF = "application/vnd.github.v3.diff"
 
@@ -61,7 +60,7 @@ class GitHubService(Environment):
         Args:
             repository: As `owner/name`.
         """
-        github, place = await _at(ctx, repository)
+        github, place = await at(ctx, repository)
         return shapes.repository_of(await github.item(_REPO, place))
 
     @action(effects="reads", idempotent=True, network=True)
@@ -72,10 +71,10 @@ class GitHubService(Environment):
             owner: A person or an organisation; the own ones by default.
             limit: Most repositories.
         """
-        _check_limit(limit)
+        check_limit(limit)
         github = await connected(ctx)
         path = "/users/{owner}/repos{?sort,per_page}" if owner else "/user/repos{?sort,per_page}"
-        found = await github.items(path, {"owner": _name(owner) if owner else None, "sort": "pushed"}, limit)
+        found = await github.items(path, {"owner": named(owner) if owner else None, "sort": "pushed"}, limit)
         return [shapes.repository_of(one) for one in found]
 
     @action(effects="reads", idempotent=True, network=True)
@@ -89,7 +88,7 @@ class GitHubService(Environment):
             kind: Issues and pull requests, code (needs a key), or repositories.
             limit: Most results.
         """
-        _check_limit(limit)
+        check_limit(limit)
         github = await connected(ctx)
         found = await github.items(f"/search/{kind}{{?q,per_page}}", {"q": query}, limit)
         return [shapes.found_of(one) for one in found]
@@ -106,8 +105,8 @@ class GitHubService(Environment):
             labels: Only those with all of these.
             limit: Most issues.
         """
-        _check_limit(limit)
-        github, place = await _at(ctx, repository)
+        check_limit(limit)
+        github, place = await at(ctx, repository)
         given = {**place, "state": state, "labels": ",".join(labels) or None}
         found = await github.items(f"{_REPO}/issues{{?state,labels,per_page}}", given, limit, besides="pull_request")
         return [shapes.issue_line(one) for one in found]
@@ -120,7 +119,7 @@ class GitHubService(Environment):
             repository: As `owner/name`.
             number: Its number.
         """
-        github, place = await _at(ctx, repository, number=number)
+        github, place = await at(ctx, repository, number=number)
         found = await github.item(f"{_REPO}/issues/{{number}}", place)
         said = await github.items(f"{_REPO}/issues/{{number}}/comments{{?per_page}}", place, _COMMENTS)
         return shapes.issue_of(found, said)
@@ -137,8 +136,8 @@ class GitHubService(Environment):
             body: Its text, in Markdown.
             labels: Labels, where one may set them.
         """
-        github, place = await _at(ctx, repository)
-        data = {"title": _filled(title, "title"), "body": body, "labels": list(labels) or None}
+        github, place = await at(ctx, repository)
+        data = {"title": filled(title, "title"), "body": body, "labels": list(labels) or None}
         return shapes.made_of(await github.send("POST", f"{_REPO}/issues", place, data))
 
     @action(effects="external", network=True, destinations=("repository",), after="the comment is there")
@@ -150,8 +149,8 @@ class GitHubService(Environment):
             number: Its number.
             body: The comment, in Markdown.
         """
-        github, place = await _at(ctx, repository, number=number)
-        data = {"body": _filled(body, "comment")}
+        github, place = await at(ctx, repository, number=number)
+        data = {"body": filled(body, "comment")}
         made = await github.send("POST", f"{_REPO}/issues/{{number}}/comments", place, data)
         return shapes.Made(number=number, url=shapes.text(made, "html_url"), state="commented")
 
@@ -176,7 +175,7 @@ class GitHubService(Environment):
             labels: All labels.
             assignees: All persons that it is assigned to.
         """
-        github, place = await _at(ctx, repository, number=number)
+        github, place = await at(ctx, repository, number=number)
         lists = {"labels": labels, "assignees": assignees}
         data = {name: None if one is None else list(one) for name, one in lists.items()}
         data = {**data, "title": title or None, "body": body or None}
@@ -197,7 +196,7 @@ class GitHubService(Environment):
             number: Its number.
             reason: Why it is closed; `reopened` opens it again.
         """
-        github, place = await _at(ctx, repository, number=number)
+        github, place = await at(ctx, repository, number=number)
         data = {"state": "open" if reason == "reopened" else "closed", "state_reason": reason}
         return shapes.made_of(await github.send("PATCH", f"{_REPO}/issues/{{number}}", place, data))
 
@@ -212,8 +211,8 @@ class GitHubService(Environment):
             state: Which ones.
             limit: Most pull requests.
         """
-        _check_limit(limit)
-        github, place = await _at(ctx, repository)
+        check_limit(limit)
+        github, place = await at(ctx, repository)
         found = await github.items(f"{_REPO}/pulls{{?state,per_page}}", {**place, "state": state}, limit)
         return [shapes.pull_line(one) for one in found]
 
@@ -225,7 +224,7 @@ class GitHubService(Environment):
             repository: As `owner/name`.
             number: Its number.
         """
-        github, place = await _at(ctx, repository, number=number)
+        github, place = await at(ctx, repository, number=number)
         found = await github.item(f"{_REPO}/pulls/{{number}}", place)
         said = list[dict[str, Any]]()
         for path in ("issues/{number}/comments", "pulls/{number}/reviews", "pulls/{number}/comments"):
@@ -243,8 +242,8 @@ class GitHubService(Environment):
             number: Its number.
             limit: Most files.
         """
-        _check_limit(limit)
-        github, place = await _at(ctx, repository, number=number)
+        check_limit(limit)
+        github, place = await at(ctx, repository, number=number)
         found = await github.items(f"{_REPO}/pulls/{{number}}/files{{?per_page}}", place, limit)
         return [shapes.changed_file(one) for one in found]
 
@@ -257,7 +256,7 @@ class GitHubService(Environment):
             number: Its number.
             offset: Where to begin, in characters.
         """
-        github, place = await _at(ctx, repository, number=number)
+        github, place = await at(ctx, repository, number=number)
         found = await github.item(f"{_REPO}/pulls/{{number}}", place, accept=_DIFF)
         return shapes.piece_of(found if isinstance(found, str) else "", offset)
 
@@ -270,8 +269,8 @@ class GitHubService(Environment):
             revision: A commit, branch or tag.
             limit: Most checks.
         """
-        _check_limit(limit)
-        github, place = await _at(ctx, repository, revision=revision)
+        check_limit(limit)
+        github, place = await at(ctx, repository, revision=revision)
         path = f"{_REPO}/commits/{{revision}}/check-runs{{?per_page}}"
         return [shapes.check_of(one) for one in await github.items(path, place, limit, "check_runs")]
 
@@ -289,9 +288,9 @@ class GitHubService(Environment):
             body: Its text, in Markdown.
             draft: Whether it is a draft.
         """
-        github, place = await _at(ctx, repository)
+        github, place = await at(ctx, repository)
         into = base or shapes.text(await github.item(_REPO, place), "default_branch")
-        data = {"title": _filled(title, "title"), "head": head, "base": into, "body": body, "draft": draft}
+        data = {"title": filled(title, "title"), "head": head, "base": into, "body": body, "draft": draft}
         return shapes.made_of(await github.send("POST", f"{_REPO}/pulls", place, data))
 
     @action(effects="external", network=True, destinations=("repository",), after="the review is there")
@@ -313,9 +312,9 @@ class GitHubService(Environment):
             verdict: What is said.
             remarks: Remarks on lines of changed files.
         """
-        github, place = await _at(ctx, repository, number=number)
+        github, place = await at(ctx, repository, number=number)
         if verdict != "approve" and not remarks:
-            _filled(body, "review")
+            filled(body, "review")
         comments = [{**one, "side": "RIGHT"} for one in remarks]
         data = {"event": verdict.upper(), "body": body or None, "comments": comments or None}
         made = await github.send("POST", f"{_REPO}/pulls/{{number}}/reviews", place, data)
@@ -339,7 +338,7 @@ class GitHubService(Environment):
             method: How.
             head_commit: Only if this is its last commit still.
         """
-        github, place = await _at(ctx, repository, number=number)
+        github, place = await at(ctx, repository, number=number)
         pull = await github.item(f"{_REPO}/pulls/{{number}}", place)
         branch = shapes.text(pull, "base", "ref")
         if shapes.flag(pull, "merged"):
@@ -356,8 +355,8 @@ class GitHubService(Environment):
             repository: As `owner/name`.
             limit: Most branches.
         """
-        _check_limit(limit)
-        github, place = await _at(ctx, repository)
+        check_limit(limit)
+        github, place = await at(ctx, repository)
         return [shapes.branch_of(one) for one in await github.items(f"{_REPO}/branches{{?per_page}}", place, limit)]
 
     @action(effects="reads", idempotent=True, network=True)
@@ -372,8 +371,8 @@ class GitHubService(Environment):
             path: Only those that changed this file or folder.
             limit: Most commits.
         """
-        _check_limit(limit)
-        github, place = await _at(ctx, repository)
+        check_limit(limit)
+        github, place = await at(ctx, repository)
         given = {**place, "sha": revision or None, "path": path or None}
         found = await github.items(f"{_REPO}/commits{{?sha,path,per_page}}", given, limit)
         return [shapes.commit_of(one) for one in found]
@@ -387,7 +386,7 @@ class GitHubService(Environment):
             path: The folder; the top one by default.
             revision: A commit, branch or tag; the default branch if not given.
         """
-        github, place = await _at(ctx, repository, path=_parts(path), ref=revision or None)
+        github, place = await at(ctx, repository, path=parts_of(path), ref=revision or None)
         found = await github.item(f"{_REPO}/contents{{/path*}}{{?ref}}", place)
         if not isinstance(found, list):
             raise ToolError(f"{path[:100]!r} is a file.", fix="read it with `read_file`.")
@@ -405,7 +404,7 @@ class GitHubService(Environment):
             revision: A commit, branch or tag; the default branch if not given.
             offset: Where to begin, in characters.
         """
-        github, place = await _at(ctx, repository, path=_parts(_filled(path, "path")), ref=revision or None)
+        github, place = await at(ctx, repository, path=parts_of(filled(path, "path")), ref=revision or None)
         return shapes.file_of(await github.item(f"{_REPO}/contents{{/path*}}{{?ref}}", place), path, offset)
 
     @action(effects="external", idempotent=True, network=True, destinations=("repository",), after="the file is so")
@@ -429,13 +428,13 @@ class GitHubService(Environment):
             branch: The default one if not given.
             sha: Of the content to replace, as `read_file` gives it; none for a new file.
         """
-        github, place = await _at(ctx, repository, path=_parts(_filled(path, "path")), ref=branch or None)
+        github, place = await at(ctx, repository, path=parts_of(filled(path, "path")), ref=branch or None)
         into = branch or shapes.text(await github.item(_REPO, place), "default_branch")
         data = base64.b64encode(content.encode()).decode()
         present = await github.find(f"{_REPO}/contents{{/path*}}{{?ref}}", place)
         if shapes.text(present, "content").replace("\n", "") == data and present:
             return shapes.Written(branch=into, commit="")
-        change = {"message": _filled(message, "message"), "content": data, "branch": into, "sha": sha or None}
+        change = {"message": filled(message, "message"), "content": data, "branch": into, "sha": sha or None}
         made = await github.send("PUT", f"{_REPO}/contents{{/path*}}", place, change)
         return shapes.Written(branch=into, commit=shapes.text(made, "commit", "sha"))
 
@@ -450,7 +449,7 @@ class GitHubService(Environment):
             name: Name of the branch.
             start: The commit, branch or tag at which it begins; the default branch if not given.
         """
-        github, place = await _at(ctx, repository, branch=_parts(_filled(name, "name")))
+        github, place = await at(ctx, repository, branch=parts_of(filled(name, "name")))
         revision = start or shapes.text(await github.item(_REPO, place), "default_branch")
         commit = shapes.text(await github.item(f"{_REPO}/commits/{{revision}}", {**place, "revision": revision}), "sha")
         present = await github.find(f"{_REPO}/git/ref/heads{{/branch*}}", place)
@@ -458,6 +457,63 @@ class GitHubService(Environment):
             data = {"ref": f"refs/heads/{name}", "sha": commit}
             await github.send("POST", f"{_REPO}/git/refs", place, data)
         return shapes.Branch(name=name, commit=commit, protected=False)
+
+    @action(effects="reads", idempotent=True, network=True)
+    async def releases(self, ctx: Context, repository: str, limit: int = 20) -> list[shapes.Release]:
+        """List the releases of a repository, the newest first, each with the beginning of its notes.
+
+        Args:
+            repository: As `owner/name`.
+            limit: Most releases.
+        """
+        check_limit(limit)
+        github, place = await at(ctx, repository)
+        found = await github.items(f"{_REPO}/releases{{?per_page}}", place, limit)
+        return [shapes.release_of(one, _LISTED) for one in found]
+
+    @action(effects="reads", idempotent=True, network=True)
+    async def release(self, ctx: Context, repository: str, tag: str = "") -> shapes.Release:
+        """Read a release with its notes and files.
+
+        Args:
+            repository: As `owner/name`.
+            tag: Its tag; the newest published one if not given.
+        """
+        github, place = await at(ctx, repository, tag=tag or None)
+        found = await github.find(f"{_REPO}/releases/tags/{{tag}}" if tag else f"{_REPO}/releases/latest", place)
+        if not found:
+            raise ToolError(f"{repository[:100]} has no release {tag[:60]}".rstrip() + ".", fix="list its `releases`.")
+        return shapes.release_of(found)
+
+    @action(effects="external", network=True, destinations=("repository",), after="the release is there")
+    async def create_release(
+        self,
+        ctx: Context,
+        repository: str,
+        tag: str,
+        name: str = "",
+        notes: str = "",
+        start: str = "",
+        draft: bool = False,
+        prerelease: bool = False,
+    ) -> shapes.Release:
+        """Make a release, and its tag if missing.
+
+        Args:
+            repository: As `owner/name`.
+            tag: Its tag.
+            name: Its title; the tag by default.
+            notes: Its words, in Markdown; made by GitHub of the merged pull requests if not given.
+            start: The commit or branch of a new tag; the default branch if not given.
+            draft: Whether only those who may write see it.
+            prerelease: Whether it is not for everybody yet.
+        """
+        github, place = await at(ctx, repository)
+        data = {
+            "tag_name": filled(tag, "tag"), "name": name or tag, "body": notes or None, "draft": draft,
+            "generate_release_notes": not notes, "target_commitish": start or None, "prerelease": prerelease,
+        }  # fmt: skip
+        return shapes.release_of(await github.send("POST", f"{_REPO}/releases", place, data))
 
     @action(effects="external", network=True, destinations=("name",), after="the repository is there")
     async def create_repository(
@@ -473,8 +529,8 @@ class GitHubService(Environment):
         """
         github = await connected(ctx)
         path = "/orgs/{owner}/repos" if organisation else "/user/repos"
-        given = {"owner": _name(organisation)} if organisation else dict[str, Any]()
-        data = {"name": _name(name), "description": description, "private": private, "auto_init": True}
+        given = {"owner": named(organisation)} if organisation else dict[str, Any]()
+        data = {"name": named(name), "description": description, "private": private, "auto_init": True}
         return shapes.repository_of(await github.send("POST", path, given, data))
 
     @action(effects="external", idempotent=True, network=True, destinations=("repository",), after="the fork is there")
@@ -485,47 +541,6 @@ class GitHubService(Environment):
             repository: As `owner/name`.
             organisation: The owner of the fork; the own account by default.
         """
-        github, place = await _at(ctx, repository)
-        data = {"organization": _name(organisation) if organisation else None}
+        github, place = await at(ctx, repository)
+        data = {"organization": named(organisation) if organisation else None}
         return shapes.repository_of(await github.send("POST", f"{_REPO}/forks", place, data))
-
-
-async def _at(ctx: Context, repository: str, **given: Any) -> tuple[GitHub, dict[str, Any]]:
-    """Return GitHub, and the values of a template for a repository.
-
-    Raises:
-        ToolError: It is not a repository's name.
-    """
-    github = await connected(ctx)
-    path = repository.strip().removeprefix(f"{github.url}/")
-    parts = path.split("/")
-    if len(parts) < 2 or (len(parts) > 2 and path == repository.strip()):
-        problem = f"{repository[:100]!r} is not a repository of {github.url}."
-        raise ToolError(problem, fix="name it as owner/name, for example octo/hello.")
-    owner, name = _name(parts[0]), _name(parts[1].removesuffix(".git"))
-    return github, {"owner": owner, "name": name, **given}
-
-
-def _name(text: str) -> str:
-    if not _NAME.fullmatch(text) or text in (".", ".."):
-        raise ToolError(f"{text[:60]!r} is not a name on GitHub.", fix="use letters, digits, - _ and .")
-    return text
-
-
-def _parts(path: str) -> list[str]:
-    """Return the parts of a path or of a branch's name."""
-    parts = [one for one in path.split("/") if one]
-    if any(one in (".", "..") for one in parts):
-        raise ToolError(f"{path[:100]!r} is not a path in a repository.", fix="name it from the top, without dots.")
-    return parts
-
-
-def _filled(text: str, what: str) -> str:
-    if not text.strip():
-        raise ToolError(f"The {what} is empty.", fix=f"give the {what}.")
-    return text
-
-
-def _check_limit(limit: int) -> None:
-    if not 0 < limit <= MOST_ITEMS:
-        raise ToolError(f"limit {limit} is out of range.", fix=f"ask for 1 to {MOST_ITEMS}.")

@@ -1,6 +1,3 @@
-# /// script
-# dependencies = ["openpyxl>=3.1"]
-# ///
 """Questions to table files: what they hold, where a phrase stands, and SQL over them."""
 
 import asyncio
@@ -9,6 +6,7 @@ from typing import NotRequired, TypedDict
 
 from tea import Context, ToolError, tool
 
+from ._table_query.books import Book, open_books
 from ._table_query.brief import BriefTable, brief_links, brief_tables, fitting
 from ._table_query.database import Database
 from ._table_query.describing import Link, TableDescription, describe, links
@@ -76,11 +74,13 @@ async def table_query(
         raise ToolError("Too much was asked for.", fix=f"at most {MOST_PHRASES} phrases, rows from 1.")
     paths = [(name, await ctx.file(name)) for name in files]
     folder = await ctx.cache()
-    return await asyncio.to_thread(_answer, paths, folder, sql, find, min(limit, MOST_ROWS), offset, full)
+    books = await open_books(ctx, paths, folder)
+    return await asyncio.to_thread(_answer, paths, books, folder, sql, find, min(limit, MOST_ROWS), offset, full)
 
 
 def _answer(
     paths: list[tuple[str, Path]],
+    books: dict[str, Book],
     folder: Path | None,
     sql: str,
     phrases: tuple[str, ...],
@@ -88,7 +88,7 @@ def _answer(
     offset: int,
     full: bool,
 ) -> Answer:
-    tables = load(paths, folder)
+    tables = load(paths, books, folder)
     if phrases:
         found = find_cells(tables, phrases)
         return {**_described(tables, full), "found": found} if full else _found(found, limit, offset)

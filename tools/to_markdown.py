@@ -1,16 +1,20 @@
 """Files of any kind as Markdown: read from a line, page or outline on, or searched."""
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
-from tea import Context, tool
+from tea import BudgetExceeded, Context, Message, TeaError, tool
 
 ENDINGS = (
     "pdf docx docm pptx odt odp ods epub eml ipynb html htm xml yaml yml rtf zip tar gz tgz bz2 xz 7z "
     "png jpg jpeg gif webp bmp tif tiff heic wav mp3 ogg flac m4a mp4 mov mkv webm avi"
 )
 _ADDRESS = re.compile(r"https?://", re.IGNORECASE)
-SOUND = "sound.mp3"
+SOUND, PROMPT = "sound.mp3", "media_reader"
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")  # that models take
+MOST_PARTS = 10
+_PART = re.compile(r"/(?:frame-\d+-at-[\d.]+s\.jpg|sound\.mp3)\Z")
 
 
 class Heading(TypedDict):
@@ -44,7 +48,8 @@ class Markdown(TypedDict):
     """What was read: lines `start` to `end` of `total_lines` in `text`, or what was asked for in their place.
 
     Where `truncated` is true, more follows from `next_start` on, or there are more pages. `source` is the file to ask
-    again about, `document` changes with its content, `files` were taken out of it, `transcript` is what is said in it.
+    again about, `document` changes with its content, `files` were taken out of it, `transcript` is what is said in it,
+    `answer` what a model that sees or hears says about the question.
     """
 
     source: str
@@ -65,6 +70,7 @@ class Markdown(TypedDict):
     facts: NotRequired[dict[str, Any]]
     files: NotRequired[list[str]]
     transcript: NotRequired[str]
+    answer: NotRequired[str]
     notes: NotRequired[list[str]]
     label: NotRequired[str]
 
@@ -101,7 +107,7 @@ async def to_markdown(
         outline: Give headings with their lines.
         find: Words to find; gives the lines that hold them.
         regex: Whether `find` is a regular expression.
-        question: Gives the passages that fit it best.
+        question: Gives the passages that fit it best, and of pictures and sounds what a model sees or hears.
         ocr: Recognise letters in images and scanned pages.
         unpack: Take frames and sound out of a video or sound; speech is transcribed.
         language: Of recognition, as in `deu` or `eng+fra`.
@@ -112,10 +118,10 @@ async def to_markdown(
     }  # fmt: skip
     if not _ADDRESS.match(source.strip()):
         found = (await ctx.tcp.invoke("open_document", wanted)).unwrap()
-        return await _heard(ctx, cast(Markdown, found))
+        return await _heard(ctx, cast(Markdown, found), question)
     saved = (await ctx.tcp.invoke("save_page", {"url": source.strip()})).unwrap()
     told = {**wanted, "source": saved["file"], "url": saved["url"], "content_type": saved["content_type"]}
-    found = await _heard(ctx, cast(Markdown, (await ctx.tcp.invoke("open_document", told)).unwrap()))
+    found = await _heard(ctx, cast(Markdown, (await ctx.tcp.invoke("open_document", told)).unwrap()), question)
     found["label"] = "untrusted"
     if "text" in found:
         handle = found["document"]
@@ -123,16 +129,47 @@ async def to_markdown(
     return found
 
 
-async def _heard(ctx: Context, found: Markdown) -> Markdown:
-    """Add the words of an extracted sound, if there is a model to hear it."""
-    sounds = [name for name in found.get("files", ()) if name.endswith(f"/{SOUND}")]
-    if not sounds:
+async def _heard(ctx: Context, found: Markdown, question: str) -> Markdown:
+    """Add the words of an extracted sound, and the answer of a model seeing or hearing the parts itself."""
+    names = [name for name in found.get("files", ()) if _PART.search(name)]
+    if question.strip() and found["source"].lower().endswith(PICTURES):
+        names = [found["source"], *names]
+    sounds = [name for name in names if name.endswith(f"/{SOUND}")]
+    if not sounds and not (names and question.strip()):
         return found
-    heard = await ctx.media(sounds)
-    if heard and heard[0].get("words"):
-        found["transcript"] = str(heard[0]["words"])
-        return found
-    why = str(heard[0]["problem"]) if heard else ""
-    fix = "name a model with the role `transcriber`, or show the sound to a model that hears."
-    found["notes"] = [*found.get("notes", ()), f"Nothing was transcribed{f' ({why})' if why else ''}: {fix}"]
+    parts = await ctx.media(names[:MOST_PARTS])
+    words = next((str(one["words"]) for one in parts if one.get("words")), "")
+    told = await _observed(ctx, found["source"], question, parts)
+    if words := words or str(told.get("transcript", "")).strip():
+        found["transcript"] = words
+    if question.strip() and (answer := str(told.get("answer", "")).strip()):
+        found["answer"] = answer
+    if sounds and not words and not told:
+        why = next((str(one["problem"]) for one in parts if one["type"] == "audio"), "")
+        fix = "name a model with the role `transcriber`, or one that hears."
+        found["notes"] = [*found.get("notes", ()), f"Nothing was transcribed{f' ({why})' if why else ''}: {fix}"]
     return found
+
+
+async def _observed(ctx: Context, source: str, question: str, parts: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the model's words about the parts of a file in its senses, nothing without any."""
+    try:
+        senses = (await ctx.model())["senses"]
+    except TeaError:  # outside of a run, where no model can be asked
+        return {}
+    wanted = {"image": "vision" if question.strip() else "", "audio": "audio"}
+    shown = [
+        one for one in parts if not one["problem"] and not one.get("words") and wanted.get(str(one["type"])) in senses
+    ]
+    if not shown:
+        return {}
+    names = ", ".join(str(one["name"]) for one in shown)
+    media = [{name: one[name] for name in ("type", "digest", "media_type")} for one in shown]
+    content = [{"type": "text", "text": f"Shown in this order: {names}."}, *media]
+    message = Message.model_validate({"role": "user", "content": content})
+    try:
+        return dict((await ctx.ask(PROMPT, {"source": source, "question": question}, (message,))).output or {})
+    except BudgetExceeded:
+        raise
+    except TeaError:
+        return {}

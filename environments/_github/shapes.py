@@ -125,6 +125,28 @@ class Check(TypedDict):
     url: str
 
 
+class Asset(TypedDict):
+    """A file of a release."""
+
+    name: str
+    size: int
+    downloads: int
+    url: str
+
+
+class Release(TypedDict):
+    """A release; `state` is `published`, `prerelease` or `draft`, and `notes` the beginning of its words."""
+
+    tag: str
+    name: str
+    state: str
+    author: str
+    published: str
+    notes: str
+    assets: list[Asset]
+    url: str
+
+
 class Entry(TypedDict):
     """An entry of a folder; `kind` is `file`, `dir`, `symlink` or `submodule`."""
 
@@ -292,6 +314,26 @@ def check_of(data: dict[str, Any]) -> Check:
     """Return a check."""
     state = text(data, "conclusion") or text(data, "status")
     return Check(name=text(data, "name"), state=state, url=text(data, "html_url"))
+
+
+def release_of(data: dict[str, Any], most: int = MOST_BODY) -> Release:
+    """Return a release with so many characters of its notes."""
+    state = "draft" if flag(data, "draft") else "prerelease" if flag(data, "prerelease") else "published"
+    return Release(
+        tag=text(data, "tag_name"),
+        name=text(data, "name"),
+        state=state,
+        author=text(data, "author", "login"),
+        published=text(data, "published_at") or text(data, "created_at"),
+        notes=text(data, "body")[:most],
+        assets=[_asset(one) for one in members(data, "assets")],
+        url=text(data, "html_url"),
+    )
+
+
+def _asset(data: dict[str, Any]) -> Asset:
+    size, downloads = number(data, "size"), number(data, "download_count")
+    return Asset(name=text(data, "name"), size=size, downloads=downloads, url=text(data, "browser_download_url"))
 
 
 def entry_of(data: dict[str, Any]) -> Entry:

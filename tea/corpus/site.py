@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 from tea.corpus.reading import lxml
 from tea.errors import BadInput
+from tea.reading.inside.kinds import HEAD, is_text, kind_of, packed_kind
 from tea.web.address import escaped, read_address
 from tea.web.blocked import WALLS
 from tea.web.fetch import Answer, FetchFailed
@@ -22,8 +22,9 @@ from tea.web.visit import Visitor
 
 DELAY = 0.2  # seconds between two pages of a site
 _MOST_LINKS = 20_000
-_PAGE = re.compile(r"text/(?:html|plain|markdown)|application/(?:xhtml\+xml|pdf)", re.IGNORECASE)
-_SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "application/pdf": ".pdf"}
+_HTML, _ZIP = ".html", "zip"
+_TEXTS = {"text/plain": ".txt", "text/markdown": ".md", "text/html": _HTML, "application/xhtml+xml": _HTML, "": _HTML}
+_DOCUMENTS = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,19 +77,30 @@ async def pages_of(
         if visit.wall or answer.status != 200:
             problems[url] = f"{WALLS[visit.wall].capitalize()}." if visit.wall else f"Status {answer.status}."
             continue
-        kind = answer.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
-        if not answer.url.startswith(below) or not _PAGE.fullmatch(kind):
+        suffix = await asyncio.to_thread(_suffix, answer)
+        if not answer.url.startswith(below) or not suffix:
             continue
-        page = Page(url=answer.url, name=f"page{_SUFFIXES.get(kind, '.html')}", date=_date(answer), body=answer.body)
+        page = Page(url=answer.url, name=f"page{suffix}", date=_date(answer), body=answer.body)
         if all(one.url != page.url for one in pages):
             pages.append(page)
-        for link in await asyncio.to_thread(_links, answer) if kind not in _SUFFIXES else ():
+        for link in await asyncio.to_thread(_links, answer) if suffix == _HTML else ():
             if link.startswith(below) and link not in seen and len(seen) < _MOST_LINKS:
                 seen.add(link)
                 waiting.append(link)
         if not visit.cached:
             await asyncio.sleep(DELAY)
     return pages, problems
+
+
+def _suffix(answer: Answer) -> str:
+    """Return how a document is read: by its content, between texts by its declared type; empty for not at all."""
+    found = kind_of(answer.body[:HEAD])
+    if found.name == _ZIP:
+        found = packed_kind(answer.body) or found
+    if found.name in _DOCUMENTS:
+        return f".{found.name}"
+    said = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return _TEXTS.get(said, "") if is_text(answer.body[:HEAD]) else ""
 
 
 def _links(answer: Answer) -> list[str]:

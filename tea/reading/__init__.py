@@ -13,6 +13,7 @@ if _typing.TYPE_CHECKING:
     from tea.reading.inside.dates import day_in
     from tea.reading.inside.kinds import Kind, kind_of, kind_of_file, packed_kind, size_words
     from tea.reading.reader import Options, Reader
+    from tea.reading.sheets import Sheets
     from tea.reading.windows import Window, window_of
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "Match",
     "Options",
     "Reader",
+    "Sheets",
     "Window",
     "best_excerpts",
     "day_in",
@@ -43,6 +45,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.reading.inside.dates": "day_in",
         "tea.reading.inside.kinds": "Kind kind_of kind_of_file packed_kind size_words",
         "tea.reading.reader": "Options Reader",
+        "tea.reading.sheets": "Sheets",
         "tea.reading.windows": "Window window_of",
     },
 )

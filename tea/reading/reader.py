@@ -7,7 +7,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -19,6 +20,7 @@ from tea.reading.cache import FOLDER, DocumentCache
 from tea.reading.document import Document, Match, digest_of
 from tea.reading.inside.kinds import HEAD, Kind, kind_of, size_words
 from tea.reading.inside.main import PARTS, RESULT, TEXT
+from tea.reading.sheets import Sheets, told_sheets
 from tea.reading.taken import taken_out
 from tea.reading.windows import MOST_CHARACTERS, lines_of
 from tea.sandbox.packages import declared
@@ -34,6 +36,9 @@ PACKAGES = (
     "pyyaml",
 )  # fmt: skip
 LIMITS = Limits(memory_mb=512, cpu_seconds=30, call_seconds=30, disk_mb=600, processes=16, output_kb=100)
+SHEET_LIMITS = Limits(
+    memory_mb=512, cpu_seconds=120, call_seconds=480, disk_mb=1_500, processes=16, output_kb=100
+)  # all rows of a workbook are read, and not its first ones
 _PROGRAM, _SOURCE = "convert.py", "source"
 _BEGIN = "import sys\nsys.path.insert(0, '.')\nfrom tea.reading.inside.main import main\nmain()\n"
 _INSIDE = Path(__file__).parent / "inside"
@@ -158,14 +163,40 @@ class Reader:
             told = await self._told(folder, order, document.name, None)
         return document.matches((one["line"], one["text"]) for one in told["matches"]), int(told["total"])
 
-    async def _told(self, folder: Path, order: JsonObject, name: str, kind: Kind | None) -> dict[str, Any]:
+    @asynccontextmanager
+    async def sheets(self, source: Path, name: str) -> AsyncGenerator[Sheets]:
+        """Yield the rows of an XLSX workbook's sheets, removed at the end of the block.
+
+        Args:
+            source: The file.
+            name: What its user calls it, for messages.
+
+        Raises:
+            ToolError: It cannot be read; the error says what it is, and what to do.
+        """
+        with tempfile.TemporaryDirectory(prefix="tea-reading-", ignore_cleanup_errors=True) as made:
+            folder = Path(made)
+            kind, _ = await asyncio.to_thread(_brought, source, name, folder)
+            fix = "save the needed sheet as CSV."
+            order: JsonObject = {"path": _SOURCE, "sheets": True}
+            yield told_sheets(await self._told(folder, order, name, kind, SHEET_LIMITS, fix), name, folder)
+
+    async def _told(
+        self,
+        folder: Path,
+        order: JsonObject,
+        name: str,
+        kind: Kind | None,
+        limits: Limits = LIMITS,
+        cheaper: str = "",
+    ) -> dict[str, Any]:
         """Run the program in a sandbox around a folder, and return its output.
 
         Raises:
             ToolError: It refuses, fails, or was stopped.
         """
-        fix, packages = _cheaper(kind), await asyncio.to_thread(_packages)
-        sandbox = await Sandbox.around(self._terms, folder, packages=packages, limits=LIMITS.to_json())
+        fix, packages = cheaper or _cheaper(kind), await asyncio.to_thread(_packages)
+        sandbox = await Sandbox.around(self._terms, folder, packages=packages, limits=limits.to_json())
         try:
             ran = await sandbox.program(_PROGRAM, json.dumps(order))
         except ToolError as error:
@@ -175,7 +206,7 @@ class Reader:
         if ran.exit != 0:
             last = ran.stderr.text.strip().rpartition("\n")[2][:200]
             much = "MemoryError" in last or "bad_alloc" in last or ran.exit is None
-            why = f"it takes more than {LIMITS.memory_mb} MB" if much else f"its parser failed: {last or 'no words'}"
+            why = f"it takes more than {limits.memory_mb} MB" if much else f"its parser failed: {last or 'no words'}"
             raise ToolError(f"{name!r} was not read: {why}.", fix=fix)
         told: Any = json.loads(await asyncio.to_thread(_file_bytes, folder / RESULT, _MOST_RESULT))
         if "error" in told:

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from sites import Page, Site, html
 
-from tea.corpus.converting import parted
-from tea.corpus.corpus import hit_of
+from tea.corpus.converting import MOST_BYTES, SUFFIXES, Converter, parted
+from tea.corpus.corpus import Corpus, hit_of
+from tea.corpus.index import Index
+from tea.corpus.reading import Readers
 from tea.platform import Platform
+from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.testing import platform
+from tea.web import WebSettings
 
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 DATA = Path(__file__).parents[2] / "examples" / "data"
@@ -72,6 +77,38 @@ async def test_a_packed_document_is_unpacked_first(indexed: tuple[Platform, Path
     packed = tmp_path / "limits.docx.gz"
     packed.write_bytes(gzip.compress((DATA / "sqlite_limits.docx").read_bytes()))
     assert (await indexed[0].corpus.add(str(packed))).added == 1
+
+
+@in_one_loop
+async def test_documents_of_a_site_are_read_whatever_their_types_say(
+    indexed: tuple[Platform, Path], tmp_path: Path
+) -> None:
+    files = {
+        "manual": ("bzip2_manual.pdf", "application/pdf"),
+        "uses": ("sqlite_uses.odt", "application/octet-stream"),
+        "limits.bin": ("sqlite_limits.docx", "text/html"),
+        "slides": ("placeholders.pptx", ""),
+    }
+    links = "".join(f"<a href='{one}'>x</a>" for one in (*files, "picture", "plain"))
+    async with Site({"/docs/": html(f"<main><p>Some books.</p>{links}</main>")}).open() as site:
+        for path, (name, kind) in files.items():
+            site.pages[f"/docs/{path}"] = Page(body=(DATA / name).read_bytes(), headers={"content-type": kind})
+        site.pages["/docs/picture"] = Page(body=b"\x89PNG\r\n\x1a\n<html>", headers={"content-type": "text/html"})
+        site.pages["/docs/plain"] = Page(body=b"The tide <a href=no.html>x</a>", headers={"content-type": "text/plain"})
+        convert = Converter(indexed[0].sandboxes.parser_terms).convert
+        readers = Readers(convert=convert, converted=SUFFIXES, most_converted=MOST_BYTES)
+        web = WebSettings(allow=(site.place,), retries=(), fresh=0)
+        one = Corpus(Index(tmp_path / "corpus.sqlite", StaticEmbedder()), web, readers)
+        updated = await one.add(f"{site.url}/docs/")
+        assert (updated.added, updated.problems) == (6, {})
+    for query, path, place in (
+        ("memory bunzip2 requires default 900k block size", "manual", "page 8"),
+        ("maximum number of attached databases", "limits.bin", "line "),
+        ("many concurrent writers choose client/server", "uses", "line "),
+        ("sales 3rd Qtr 4th Qtr", "slides", "line "),
+    ):
+        (best, *_) = [match for match in await one.find(query, 5) if match.url.endswith(f"/docs/{path}")]
+        assert hit_of(best).place.startswith(place)
 
 
 def test_no_section_reaches_across_two_pages_and_lines_are_counted_through() -> None:

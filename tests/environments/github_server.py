@@ -34,6 +34,7 @@ class GitHubSite(Site):
         self.files = {"README.md": "Hello\n", "src/a.txt": "one\n"}
         self.branches = {"main": "a" * 40}
         self.repositories = {"octo/hello": repository("octo/hello")}
+        self.releases = [release(tag, day=3 - at) for at, tag in enumerate(("v2-rc", "v1", "v0"))]
         for number in range(1, 4):
             self.issue(f"Issue {number}", "It breaks.")
         self.pull("Change a", "work")
@@ -119,6 +120,9 @@ class GitHubSite(Site):
             ("GET", f"{repo}/branches", self._branches),
             ("GET", f"{repo}/git/ref/heads/(.+)", self._ref),
             ("POST", f"{repo}/git/refs", self._create_ref),
+            ("GET", f"{repo}/releases", lambda query, data: (200, self.releases)),
+            ("GET", f"{repo}/releases/(latest|tags/.+)", self._release),
+            ("POST", f"{repo}/releases", self._create_release),
             ("GET", f"{repo}/contents/?(.*)", self._contents),
             ("PUT", f"{repo}/contents/(.+)", self._write),
         ]
@@ -187,6 +191,19 @@ class GitHubSite(Site):
         self.branches[data["ref"].removeprefix("refs/heads/")] = data["sha"]
         return 201, {"ref": data["ref"], "object": {"sha": data["sha"]}}
 
+    def _release(self, which: str, query: Any, data: Any) -> Answer:
+        tag = which.removeprefix("tags/")
+        fits = (one for one in self.releases if one["tag_name"] == tag or (tag == "latest" and not one["prerelease"]))
+        found = next(fits, None)
+        return (200, found) if found else (404, {"message": "Not Found"})
+
+    def _create_release(self, query: Any, data: Any) -> Answer:
+        if any(one["tag_name"] == data["tag_name"] for one in self.releases):
+            errors = [{"resource": "Release", "code": "already_exists", "field": "tag_name"}]
+            return 422, {"message": "Validation Failed", "errors": errors}
+        self.releases.insert(0, {**release(data["tag_name"], day=9), **data})
+        return 201, self.releases[0]
+
     def _contents(self, path: str, query: Any, data: Any) -> Answer:
         if path in self.files:
             return 200, self._file(path)
@@ -225,6 +242,21 @@ def repository(name: str, **more: Any) -> dict[str, Any]:
         "open_issues_count": 3,
         "pushed_at": "2024-05-09T00:00:00Z",
         **more,
+    }
+
+
+def release(tag: str, *, day: int) -> dict[str, Any]:
+    asset = {"name": "hello.tar.gz", "size": 120, "download_count": 7, "browser_download_url": "u"}
+    return {
+        "tag_name": tag,
+        "name": tag,
+        "body": "x" * 800,
+        "draft": False,
+        "prerelease": "-" in tag,
+        "author": {"login": "ada"},
+        "published_at": f"2024-05-0{day + 1}T00:00:00Z",
+        "assets": [asset],
+        "html_url": "u",
     }
 
 

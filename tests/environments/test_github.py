@@ -1,5 +1,6 @@
 """Test the environment `github` against a loopback API in GitHub's shapes, through the platform's own doors."""
 
+import json
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
@@ -143,6 +144,27 @@ async def test_a_pull_request_is_opened_read_reviewed_and_merged(act: Act, site:
     assert merged == (await act("merge", **REPO, number=number)).unwrap()
 
 
+async def test_releases_are_listed_read_and_made(act: Act, site: GitHubSite) -> None:
+    listed = (await act("releases", **REPO)).unwrap()
+    assert [(one["tag"], one["state"], len(one["notes"])) for one in listed] == [
+        ("v2-rc", "prerelease", 500),
+        ("v1", "published", 500),
+        ("v0", "published", 500),
+    ]
+    newest = (await act("release", **REPO)).unwrap()
+    assert (newest["tag"], newest["author"], len(newest["notes"])) == ("v1", "ada", 800)
+    (asset,) = newest["assets"]
+    assert (asset["name"], asset["size"], asset["downloads"]) == ("hello.tar.gz", 120, 7)
+    assert (await act("release", **REPO, tag="v0")).unwrap()["published"] == "2024-05-02T00:00:00Z"
+    assert "octo/hello has no release v9." in await refused(act("release", **REPO, tag="v9"))
+    made = (await act("create_release", **REPO, tag="v3", notes="Faster.", draft=True)).unwrap()
+    assert (made["tag"], made["name"], made["state"], made["notes"]) == ("v3", "v3", "draft", "Faster.")
+    sent = json.loads(site.asked[-1].body)
+    assert (sent["generate_release_notes"], "target_commitish" in sent) == (False, False)
+    assert "'tag_name'" in await refused(act("create_release", **REPO, tag="v3"))
+    assert "The tag is empty" in await refused(act("create_release", **REPO, tag=" "))
+
+
 async def test_files_are_listed_read_and_written(act: Act, site: GitHubSite) -> None:
     assert [one["name"] for one in (await act("list_files", **REPO)).unwrap()] == ["README.md", "src/a.txt"]
     found = (await act("read_file", **REPO, path="src/a.txt")).unwrap()
@@ -248,7 +270,7 @@ async def test_what_github_declares_is_what_it_does(tea: Platform) -> None:
     writes = {name for name, one in found.items() if one.effects == "external"}
     assert writes == {
         *("create_issue", "comment", "edit_issue", "close_issue", "create_pull_request", "review", "merge"),
-        *("write_file", "create_branch", "create_repository", "fork"),
+        *("write_file", "create_branch", "create_repository", "fork", "create_release"),
     }
     assert all(found[name].destinations for name in writes)
     assert {one.effects for name, one in found.items() if name not in writes} == {"reads"}

@@ -264,15 +264,20 @@ FOLDER = Path(__file__).parents[2] / "tools" / "_table_query"
 MILLION = """
 import asyncio, json, sqlite3, sys, types
 from pathlib import Path
+from tea.reading import Reader
 from tea.testing import platform
 
 async def main():
     package = types.ModuleType("parts")
     package.__path__ = [sys.argv[1]]
     sys.modules["parts"] = package
+    from parts.stored import keeping
     from parts.stored_workbook import stored_sheets
-    async with platform():  # whose memory counts too
-        (table,) = stored_sheets(Path("million.xlsx"), "million.xlsx", Path("kept"))
+    async with platform() as tea:  # whose memory counts too
+        reader, path = Reader(await tea.sandboxes.parser_terms()), Path("million.xlsx")
+        async with reader.sheets(path, "million.xlsx") as sheets:
+            with keeping(path, "million.xlsx", Path("kept")) as (kept, digest):
+                (table,) = stored_sheets(sheets, kept, digest)
         names = [one.name for one in table.columns]
         city, amount, day = (f"c{names.index(name)}" for name in ("city", "amount", "day"))
         sql = f"SELECT {city}, count(*), sum({amount}), max({day}) FROM t GROUP BY 1 ORDER BY 1"

@@ -1,11 +1,13 @@
 """Test speech in sounds and videos: taken out by ffmpeg, and heard by a server in the shape of OpenAI's API."""
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 from dialects import DIALECTS, Say, checked, said
 from loopback import Loopback, Reply, document
+from PIL import Image
 from run_kit import home, record, replayed
 
 from tea.platform import Platform
@@ -68,6 +70,48 @@ async def test_what_is_said_is_heard_and_can_be_quoted(tmp_path: Path, name: str
     assert heard.path == "/v1/audio/transcriptions"
     assert b'filename="sound.mp3"' in heard.raw
     assert b'name="model"\r\n\r\nhears\r\n--' in heard.raw
+
+
+async def observed(folder: Path, file: Path, senses: list[str], question: str = "") -> tuple[str, Loopback]:
+    """Run the planner on a file with a seeing or hearing model; return its last question, and the server."""
+    call = {"source": file.name, "unpack": True, "question": question}
+    told = {"transcript": "the lamp was lit", "answer": "a lamp and a tone"}
+    asks = [("to_markdown", call)], [("done", {"answer": "a lamp", "success": True, "evidence": []})]
+    replies = [said(CHAT, Say(text=record(*calls))) for calls in asks]
+    replies.insert(1, said(CHAT, Say(text=json.dumps(told))))
+    async with Loopback(*replies).open() as server:
+        home(folder, CHAT, server.url, capabilities=["schema", *senses])
+        async with Platform(folder, state=folder / "state") as tea:
+            outcome = await tea.run("What is said?", files=[file])
+        assert outcome.answer == "a lamp"
+        assert (await replayed(folder, outcome)).to_json() == outcome.to_json()
+        return server.asked[-1].raw.decode(), server
+
+
+async def test_a_model_with_ears_of_its_own_hears_the_sound_that_was_taken_out(tmp_path: Path) -> None:
+    words, server = await observed(tmp_path, made(tmp_path, "a.ogg"), ["audio"])
+    assert len(server.asked) == 3
+    assert '"input_audio"' in server.asked[1].raw.decode()
+    assert "the lamp was lit" in words
+    assert "Nothing was transcribed" not in words
+
+
+@pytest.mark.slow
+async def test_a_video_is_seen_and_heard_by_a_model_that_can(tmp_path: Path) -> None:
+    video = made(tmp_path, "a.mp4", PICTURES)
+    words, server = await observed(tmp_path, video, ["audio", "vision"], "What is shown?")
+    asked = server.asked[1].raw.decode()
+    assert asked.count("data:image/jpeg") == 8
+    assert '"input_audio"' in asked
+    assert "What is shown?" in asked
+    assert "a lamp and a tone" in words
+
+
+async def test_a_picture_in_the_workspace_is_seen_by_a_model_that_can(tmp_path: Path) -> None:
+    Image.new("RGB", (20, 10), "red").save(tmp_path / "a.png")
+    words, server = await observed(tmp_path, tmp_path / "a.png", ["vision"], "Which colour?")
+    assert "image/png" in server.asked[1].raw.decode()
+    assert "a lamp and a tone" in words
 
 
 @pytest.mark.slow

@@ -297,6 +297,7 @@ async def test_tls_is_verified_for_the_name_and_not_for_the_ip_address(
         failed = await failure(Fetcher(guard, agent=AGENT), f"https://other.example:{site.port}/")
     assert answer.body == b"secret"
     assert names == ["wiki.example", "other.example"]
+    assert [one.headers["host"] for one in site.asked] == [f"wiki.example:{site.port}"]
     assert failed.kind == "tls"
 
 

@@ -1,6 +1,6 @@
 """Files to typed tables."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
@@ -8,63 +8,64 @@ from pathlib import Path
 
 from tea import ToolError
 
+from .books import ENDINGS, Book
 from .columns import distinct, sql_name, typed
 from .decoding import read_bytes, text_of
 from .delimited import read_delimited
 from .json_tables import read_json
 from .stored import LARGE, StoredTable, stored
-from .stored_workbook import stored_sheets
 from .tables import Budget, RawTable, Table
 from .workbook import read_workbook
-from .workbook_stream import is_large
 
 _DELIMITED = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data"}
 _JSON = {".json", ".jsonl", ".ndjson", ".geojson"}
-_BOOKS = {".xlsx", ".xlsm"}
 _MOST_KEPT = 1_000_000
 _MOST_LARGE = 8  # of as many files one connection reads, with its own
 _FIX = "name CSV, TSV, JSON, JSON lines or XLSX files; read_file reads other texts."
 
 
-def load(paths: list[tuple[str, Path]], folder: Path | None) -> list[Table | StoredTable]:
+def load(paths: list[tuple[str, Path]], books: Mapping[str, Book], folder: Path | None) -> list[Table | StoredTable]:
     """Return the tables of all files, each with a name of its own.
 
     Args:
         paths: The files, each by what its user calls it.
+        books: The workbooks among them.
         folder: Where copies of large ones are kept, None for the system's temporary files.
 
     Raises:
         ToolError: A file is missing, too large, or holds no table.
     """
-    large = {file: _large(path, file, folder) for file, path in paths if _is_large(path)}
+    large = {file: _named(book, file) for file, book in books.items() if not isinstance(book, bytes)}
+    large |= {file: [_large(path, file, folder)] for file, path in paths if _is_large(path)}
     many = sum(map(len, large.values()))
     if many > _MOST_LARGE:
         raise ToolError(f"{many} large tables are too many.", fix=f"name files with at most {_MOST_LARGE} at once.")
-    contents = tuple((file, read_bytes(path, file)) for file, path in paths if file not in large)
+    held = {file: book for file, book in books.items() if isinstance(book, bytes)}
+    contents = tuple((file, held.get(file) or read_bytes(path, file)) for file, path in paths if file not in large)
     small = sum(len(data) for _, data in contents) <= _MOST_KEPT
-    held = (_kept if small else _parsed)(contents) if contents else ()
-    found = [*held, *chain.from_iterable(large.values())]
+    read = (_kept if small else _parsed)(contents) if contents else ()
+    found = [*read, *chain.from_iterable(large.values())]
     names = distinct(one.name for one in found)
     return [one if one.name == name else replace(one, name=name) for one, name in zip(found, names, strict=True)]
 
 
 def _is_large(path: Path) -> bool:
-    suffix = path.suffix.lower()
     try:
-        return (suffix in _DELIMITED and path.stat().st_size >= LARGE) or (suffix in _BOOKS and is_large(path))
+        return path.suffix.lower() in _DELIMITED and path.stat().st_size >= LARGE
     except OSError:
         return False
 
 
-def _large(path: Path, file: str, folder: Path | None) -> Sequence[StoredTable]:
-    name = sql_name(Path(file).stem)
-    if path.suffix.lower() in _BOOKS:
-        found = stored_sheets(path, file, folder)
-        return [replace(found[0], name=name)] if len(found) == 1 else found
-    table = stored(path, file, name, folder)
+def _large(path: Path, file: str, folder: Path | None) -> StoredTable:
+    table = stored(path, file, sql_name(Path(file).stem), folder)
     if table is None:
         raise ToolError(f"{file!r} holds no table.", fix=_FIX)
-    return [table]
+    return table
+
+
+def _named(found: Sequence[StoredTable], file: str) -> Sequence[StoredTable]:
+    """Return the tables of a workbook; a single one has the name of the file."""
+    return [replace(found[0], name=sql_name(Path(file).stem))] if len(found) == 1 else found
 
 
 def _parsed(contents: tuple[tuple[str, bytes], ...]) -> tuple[Table, ...]:
@@ -84,7 +85,7 @@ def _kept(contents: tuple[tuple[str, bytes], ...]) -> tuple[Table, ...]:
 
 def _read(file: str, data: bytes, budget: Budget) -> list[RawTable]:
     stem, suffix = Path(file).stem, Path(file).suffix.lower()
-    if suffix in _BOOKS:
+    if suffix in ENDINGS:
         return read_workbook(data, stem, file, budget)
     text = text_of(data, file)
     if suffix in _JSON or (suffix not in _DELIMITED and text.lstrip()[:1] in ("{", "[")):

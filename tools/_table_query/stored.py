@@ -1,4 +1,4 @@
-"""Large delimited files as SQLite files: read row by row, kept once for all runs under the digest of their bytes."""
+"""Large tables as SQLite files: read row by row, kept once for all runs under the digest of their bytes."""
 
 import codecs
 import csv
@@ -28,9 +28,9 @@ MOST_BYTES = 1_000_000_000
 MOST_CELLS = 40_000_000
 MOST_KEPT = 4_000_000_000  # bytes of all copies together
 MOST_VALUES = 100_000  # distinct values of a column that are held at once
-SUFFIX = ".sqlite"
+SUFFIX, BOOK = ".sqlite", ".rows"
 _VERSION, _FOLDER = "1", "tables"
-_BATCH, _CHUNK, _SAMPLE_LINES = 5_000, 1 << 20, 400
+_CHUNK, _SAMPLE_LINES = 1 << 20, 400
 LONGEST_FIELD = 10_000_000
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _CACHE = "PRAGMA cache_size = -32000"
@@ -259,11 +259,8 @@ def _filled(
     width = len(columns)
     insert = f"INSERT INTO t VALUES ({', '.join('?' * width)})"
     meanings = [judge.meaning() for judge in judges]
-    while batch := list(islice(rows, _BATCH)):
-        padded = (_padded(row, width) for row in batch)
-        connection.executemany(
-            insert, ([mean(cell) for mean, cell in zip(meanings, row, strict=True)] for row in padded)
-        )
+    padded = (_padded(row, width) for row in rows)
+    connection.executemany(insert, ([mean(cell) for mean, cell in zip(meanings, row, strict=True)] for row in padded))
     connection.commit()
     return [_description(connection, number, column) for number, column in enumerate(columns)]
 
@@ -333,10 +330,21 @@ def _rows(path: Path, encoding: str, shape: Shape, file: str) -> Iterator[list[s
             raise ToolError(f"{file!r} is not a readable table: {error}.", fix=fix) from error
 
 
+def keep(target: Path, data: bytes) -> None:
+    """Keep bytes as one of the copies."""
+    part = target.with_name(f".{target.name}-{os.getpid()}")
+    try:
+        part.write_bytes(data)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+    _forget_oldest(target)
+
+
 def _forget_oldest(target: Path) -> None:
     """Remove the copies unused for longest, if all take too much."""
     with suppress(OSError):
-        found = [(one.stat(), one.path) for one in os.scandir(target.parent) if one.name.endswith(SUFFIX)]
+        found = [(one.stat(), one.path) for one in os.scandir(target.parent) if one.name.endswith((SUFFIX, BOOK))]
         size = sum(facts.st_size for facts, _ in found)
         for facts, path in sorted(found, key=lambda one: one[0].st_mtime_ns):
             if size <= MOST_KEPT or path == str(target):

@@ -1,54 +1,58 @@
 """The sheets of a large workbook as SQLite files, each kept under the digest of the workbook."""
 
-import csv
 import json
-import os
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tea import ToolError
 
 from .columns import sql_name
-from .stored import LONGEST_FIELD, MOST_CELLS, SUFFIX, Source, StoredTable, keeping, stored_as
-from .workbook_stream import Workbook
+from .stored import SUFFIX, Source, StoredTable, keep, stored_as
+
+if TYPE_CHECKING:
+    from tea.reading import Sheets
 
 _SAMPLE = 400  # rows among which the header is looked for
+_TITLES = ".sheets"
 _FULL = 0.6  # share of the widest row that a header fills at least
 
 
-def stored_sheets(path: Path, file: str, folder: Path | None) -> list[StoredTable]:
+def stored_sheets(sheets: "Sheets", kept: Path, digest: str) -> list[StoredTable]:
     """Return the tables in a large workbook, one for each sheet with rows.
 
     Args:
-        path: The file.
-        file: What its user calls it.
-        folder: Where copies are kept for all runs; None for a folder of the system's temporary files.
+        sheets: The rows of its sheets.
+        kept: Folder for copies, as `keeping` gives it.
+        digest: How their names begin.
 
     Raises:
-        ToolError: It is too large, is not a workbook, holds no table, or cannot be kept.
+        ToolError: It is too large, or holds no table.
     """
-    with keeping(path, file, folder) as (kept, digest):
-        titles = kept / f"{digest}.sheets"
-        found = _known(titles, kept, digest, file)
-        if found is None:
-            book = Workbook(path, file)
-            made = [_made(book, number, title, kept, digest, file) for number, title in enumerate(book.titles)]
-            found = [table for table in made if table is not None]
-            part = titles.with_name(f".{titles.name}-{os.getpid()}")
-            part.write_text(json.dumps([[one.path.name, one.name] for one in found]), encoding="utf-8")
-            part.replace(titles)
+    made = [
+        stored_as(
+            kept / f"{digest}-{number}{SUFFIX}", sheets.name, sql_name(title), lambda at=number: _source(sheets, at)
+        )
+        for number, title in enumerate(sheets.titles)
+    ]
+    found = [table for table in made if table is not None]
     if not found:
-        raise ToolError(f"{file!r} holds no table.", fix="put a header row above the values.")
+        raise ToolError(f"{sheets.name!r} holds no table.", fix="put a header row above the values.")
+    keep(kept / f"{digest}{_TITLES}", json.dumps([[one.path.name, one.name] for one in found]).encode())
     return found
 
 
-def _known(titles: Path, kept: Path, digest: str, file: str) -> list[StoredTable] | None:
-    """Return the kept tables, None if one is missing."""
+def known_sheets(kept: Path, digest: str, file: str) -> list[StoredTable] | None:
+    """Return the kept tables of a large workbook, None if one is missing.
+
+    Args:
+        kept: Folder of copies, as `keeping` gives it.
+        digest: How their names begin.
+        file: What its user calls the workbook.
+    """
     try:
-        told: Any = json.loads(titles.read_text(encoding="utf-8"))
+        told: Any = json.loads((kept / f"{digest}{_TITLES}").read_bytes())
     except (OSError, ValueError):
         return None
     found = [stored_as(kept / name, file, title, lambda: None) for name, title in told if name.startswith(digest)]
@@ -56,70 +60,27 @@ def _known(titles: Path, kept: Path, digest: str, file: str) -> list[StoredTable
     return there if len(there) == len(told) else None
 
 
-def _made(book: Workbook, number: int, title: str, kept: Path, digest: str, file: str) -> StoredTable | None:
-    name = sql_name(title)
-    target = kept / f"{digest}-{number}{SUFFIX}"
-    with _spooled(book, title, kept / f".{digest}-{number}-{os.getpid()}.csv", file) as source:
-        return stored_as(target, file, name, lambda: source)
+def _source(sheets: "Sheets", number: int) -> Source | None:
+    """Return the table below the header of a sheet, None without rows."""
+    sample = list(islice(sheets.rows(number), _SAMPLE))
+    counts = [sum(map(bool, row)) for row in sample]
+    if len(counts) < 2:
+        return None
+    head = next(index for index, count in enumerate(counts) if count >= _FULL * max(counts))
+    used = list(sheets.used[number])
+    header = [_cell(sample[head], index) for index in used]
+    return Source(header=header, rows=lambda: _rows(sheets, number, head + 1, used), marks=False)
 
 
-@contextmanager
-def _spooled(book: Workbook, title: str, path: Path, file: str) -> Generator[Source | None]:
-    """Yield a sheet as a delimited file, read twice in a fraction of the sheet's time."""
-    spool = _Spool(file)
-    try:
-        with path.open("w", encoding="utf-8", newline="") as writing:
-            spool.write(book, title, csv.writer(writing))
-        yield spool.source(path)
-    finally:
-        path.unlink(missing_ok=True)
-
-
-class _Spool:
-    """The rows of a sheet on their way into a file, and the facts about them."""
-
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._sample: list[list[str]] = []
-        self._used: set[int] = set()
-        self._cells = 0
-
-    def write(self, book: Workbook, title: str, writer: Any) -> None:
-        """Write the rows of a sheet."""
-
-        def take(row: list[str]) -> None:
-            filled = [index for index, cell in enumerate(row) if cell]
-            if not filled:
-                return
-            self._used.update(filled)
-            self._cells += len(row)
-            if self._cells > MOST_CELLS:
-                fix = "split the file, or clear cells far to the right."
-                raise ToolError(f"{self._file!r} has more than {MOST_CELLS:,} cells.", fix=fix)
-            if len(self._sample) < _SAMPLE:
-                self._sample.append(row)
-            writer.writerow(row)
-
-        book.read(title, take)
-
-    def source(self, path: Path) -> Source | None:
-        """Return the table below the header, None without rows."""
-        counts = [sum(map(bool, row)) for row in self._sample]
-        if len(counts) < 2:
-            return None
-        head = next(index for index, count in enumerate(counts) if count >= _FULL * max(counts))
-        used = sorted(self._used)
-        header = [_cell(self._sample[head], index) for index in used]
-        return Source(header=header, rows=lambda: _rows(path, head + 1, used), marks=False)
-
-
-def _rows(path: Path, start: int, used: list[int]) -> Iterator[list[str]]:
-    csv.field_size_limit(LONGEST_FIELD)
+def _rows(sheets: "Sheets", number: int, start: int, used: list[int]) -> Iterator[list[str]]:
     width, whole = len(used), used == list(range(len(used)))
-    with path.open(encoding="utf-8", newline="") as reading:
-        for row in islice(csv.reader(reading), start, None):
-            yield row if len(row) == width and whole else [_cell(row, index) for index in used]
+    for row in islice(sheets.rows(number), start, None):
+        if len(row) == width and whole:
+            yield [cell if isinstance(cell, str) else "" for cell in row]
+        else:
+            yield [_cell(row, index) for index in used]
 
 
-def _cell(row: list[str], index: int) -> str:
-    return row[index] if index < len(row) else ""
+def _cell(row: list[Any], index: int) -> str:
+    cell = row[index] if index < len(row) else ""
+    return cell if isinstance(cell, str) else ""

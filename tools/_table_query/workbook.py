@@ -1,15 +1,12 @@
 """Tables inside XLSX workbooks: one for each sheet with rows, and the words of sheets with only one."""
 
-import io
-import zipfile
+import json
 from collections.abc import Sequence
-from datetime import date, datetime, time
 from itertools import chain
 from typing import Any
 
 from tea import ToolError
 
-from .survey import survey
 from .tables import Budget, Cell, RawTable, plain
 
 _CUT = "\u2026"
@@ -19,20 +16,17 @@ _MOST_SAID = 600  # characters of a sheet with one row
 def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[RawTable]:
     """Return each sheet's table; a formula gives the value last computed.
 
-    Raises:
-        ToolError: The file is not a workbook, holds no table, or is too large.
-    """
-    from openpyxl import load_workbook
+    Args:
+        data: The rows of the sheets, as `books.py` keeps them.
+        name: A name for a single table.
+        file: What its user calls the workbook.
+        budget: Counts the cells.
 
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            used = survey(archive, file)
-        book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
-        sheets = [(sheet.title, _rows(sheet, used, file, budget)) for sheet in book.worksheets]
-    except ToolError:
-        raise
-    except Exception as error:
-        raise ToolError(f"{file!r} is not a readable workbook: {error}.", fix="save it as XLSX.") from error
+    Raises:
+        ToolError: It holds no table, or too much.
+    """
+    held: Any = json.loads(data)
+    sheets = [(str(title), _rows(rows, file, budget)) for title, rows in held]
     tables = [table for title, rows in sheets if (table := _table(rows, title, file))]
     single = [(title, rows[0]) for title, rows in sheets if len(rows) == 1]
     if not tables:  # of a sheet with one row nobody can say whether it is a header, so it is shown
@@ -53,16 +47,10 @@ def _said(title: str, row: Sequence[Cell]) -> str:
     return f'sheet {title}, 1 row: "{text}"'
 
 
-def _rows(sheet: Any, used: Sequence[int], file: str, budget: Budget) -> list[list[Cell]]:
-    """Return the non-empty rows, of the columns used by any sheet: one far to the right widens no row."""
-    sheet.reset_dimensions()
-    rows: list[list[Cell]] = []
-    for row in sheet.iter_rows(values_only=True):
-        found = [_cell(row[index]) for index in used if index < len(row)]
-        if any(cell not in (None, "") for cell in found):
-            budget.take(file, len(found), sum(len(cell) for cell in found if isinstance(cell, str)))
-            rows.append(found)
-    return rows
+def _rows(rows: list[list[Cell]], file: str, budget: Budget) -> list[list[Cell]]:
+    for row in rows:
+        budget.take(file, len(row), sum(len(cell) for cell in row if isinstance(cell, str)))
+    return [[plain(cell) for cell in row] for row in rows]
 
 
 def _table(cells: list[list[Cell]], title: str, file: str) -> RawTable | None:
@@ -79,13 +67,3 @@ def _table(cells: list[list[Cell]], title: str, file: str) -> RawTable | None:
 
 def _used(row: Sequence[Cell]) -> list[int]:
     return [index for index, cell in enumerate(row) if cell is not None]
-
-
-def _cell(value: object) -> Cell:
-    if value is None or isinstance(value, str | int | float):
-        return plain(value)
-    if isinstance(value, datetime):
-        return value.date().isoformat() if value.time() == time() else value.isoformat(sep=" ")
-    if isinstance(value, date | time):
-        return value.isoformat()
-    return str(value)

@@ -1,4 +1,4 @@
-"""Main: the program run in the sandbox: one order in, one document out, or matches of an expression."""
+"""Main: the program run in the sandbox: one order in; out comes a document, rows, or matches of an expression."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tea.reading.inside.media import parse_image, parse_media
 from tea.reading.inside.office import parse_docx, parse_opendocument, parse_pptx
 from tea.reading.inside.pages import parse_epub, parse_html, parse_mail, parse_notebook
 from tea.reading.inside.pdf import parse_pdf
+from tea.reading.inside.rows import write_sheets
 from tea.reading.inside.tables import parse_delimited, parse_open_workbook, parse_workbook
 from tea.reading.inside.texts import parse_text
 
@@ -50,12 +51,25 @@ def main() -> None:
     order: Mapping[str, Any] = json.loads(sys.stdin.read())
     here = Path.cwd()
     try:
-        result = _matches(order) if "pattern" in order else _converted(order, here)
+        result = _answered(order, here)
     except Unreadable as error:
         result = {"error": {"problem": error.problem, "fix": error.fix}}
     except RecursionError:
         result = {"error": {"problem": "is nested too deeply", "fix": "check the file."}}
     (here / RESULT).write_text(json.dumps(result), encoding="utf-8")
+
+
+def _answered(order: Mapping[str, Any], here: Path) -> dict[str, Any]:
+    """Return the result of an order, of one of three kinds.
+
+    Raises:
+        Unreadable: It cannot be carried out.
+    """
+    if "pattern" in order:
+        return _matches(order)
+    if "sheets" not in order:
+        return _converted(order, here)
+    return write_sheets(here / str(order["path"]), here)
 
 
 def _converted(told: Mapping[str, Any], here: Path) -> dict[str, Any]:

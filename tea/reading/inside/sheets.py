@@ -1,4 +1,6 @@
-"""Large XLSX workbooks row by row: no sheet and no list of texts is ever held as objects."""
+"""Sheets of large XLSX workbooks, row by row: no sheet and no list of texts is ever held as objects."""
+
+from __future__ import annotations
 
 import re
 import zipfile
@@ -12,9 +14,8 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
-from tea import ToolError
-
-from .tables import MOST_COLUMNS
+from tea.reading.inside.document import Unreadable
+from tea.reading.inside.survey import MOST_COLUMNS
 
 LARGE = 60_000_000  # bytes of unpacked sheets and texts from which on a workbook is not held in memory
 MOST_UNPACKED = 1_500_000_000
@@ -31,13 +32,9 @@ _PLACE = re.compile(r"[A-Za-z]{1,3}")
 Take = Callable[[list[str]], None]
 
 
-def is_large(path: Path) -> bool:
-    """Tell whether a workbook unpacks to more than memory may hold; any other file does not."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return sum(part.file_size for part in archive.infolist() if part.filename.endswith(".xml")) >= LARGE
-    except (OSError, zipfile.BadZipFile):
-        return False
+def is_large(archive: zipfile.ZipFile) -> bool:
+    """Return whether a workbook unpacks to more than memory may hold."""
+    return sum(part.file_size for part in archive.infolist() if part.filename.endswith(".xml")) >= LARGE
 
 
 class Workbook:
@@ -45,24 +42,17 @@ class Workbook:
 
     Args:
         path: The file.
-        file: What its user calls it.
 
     Raises:
-        ToolError: It unpacks to too much, or is not a workbook.
+        Unreadable: It unpacks to too much, or is not a workbook.
     """
 
-    def __init__(self, path: Path, file: str) -> None:
-        self._file = file
-        try:
-            with zipfile.ZipFile(path) as archive:
-                _check_parts(archive, file)
-            outline = _outline(path, file)
-        except ToolError:
-            raise
-        except Exception as error:  # a foreign workbook fails in any way, and each means the same
-            raise ToolError(f"{file!r} is not a readable workbook: {error}.", fix="save it as XLSX.") from error
+    def __init__(self, path: Path) -> None:
+        with zipfile.ZipFile(path) as archive:
+            _check_parts(archive)
+        outline = _outline(path)
         if len(outline.parts) > MOST_SHEETS:
-            raise ToolError(f"{file!r} has more than {MOST_SHEETS:,} sheets.", fix=_SPLIT)
+            raise Unreadable(f"has more than {MOST_SHEETS:,} sheets", _SPLIT)
         self._path, self._outline = path, outline
 
     @property
@@ -78,40 +68,38 @@ class Workbook:
             take: Takes a row.
 
         Raises:
-            ToolError: It holds too much, or is not readable.
+            Unreadable: It holds too much.
         """
-        try:
-            with zipfile.ZipFile(self._path) as archive, archive.open(self._outline.parts[title]) as stream:
-                _Sheet(self._file, self._outline, take).read(stream)
-        except (expat.ExpatError, zipfile.BadZipFile, EOFError, KeyError, ValueError, IndexError) as error:
-            raise ToolError(f"{self._file!r} is not a readable workbook: {error}.", fix="save it as XLSX.") from error
+        with zipfile.ZipFile(self._path) as archive, archive.open(self._outline.parts[title]) as stream:
+            _Sheet(self._outline, take).read(stream)
 
 
-def _check_parts(archive: zipfile.ZipFile, file: str) -> None:
+def _check_parts(archive: zipfile.ZipFile) -> None:
     """Refuse a workbook with too much in it.
 
     Raises:
-        ToolError: It is refused.
+        Unreadable: It is refused.
     """
     parts = archive.infolist()
     if sum(part.file_size for part in parts) > MOST_UNPACKED:
-        raise ToolError(f"{file!r} unpacks to more than {MOST_UNPACKED // 10**6:,} MB.", fix=_SPLIT)
+        raise Unreadable(f"unpacks to more than {MOST_UNPACKED // 10**6:,} MB", _SPLIT)
     if any(part.file_size > _MOST_PART for part in parts if _WHOLE.fullmatch(part.filename)):
-        raise ToolError(f"{file!r} has styles or settings of more than {_MOST_PART // 10**6} MB.", fix=_SPLIT)
+        raise Unreadable(f"has styles or settings of more than {_MOST_PART // 10**6} MB", _SPLIT)
 
 
-def _outline(path: Path, file: str) -> "_Outline":
+def _outline(path: Path) -> _Outline:
     """Return openpyxl's outline of a workbook before any sheet is opened: it looks through whole sheets for a size."""
     excel: Any = import_module("openpyxl.reader.excel")
-    reader = excel.ExcelReader(path, read_only=True, data_only=True)
-    reader.read_manifest()
-    strings = _Strings(file)
-    if (found := reader.package.find(excel.SHARED_STRINGS)) is not None:
-        with reader.archive.open(found.PartName[1:]) as stream:
-            strings.read(stream)
-    reader.read_workbook()
-    excel.apply_stylesheet(reader.archive, reader.wb)
-    sheets = [(sheet, rel) for sheet, rel in reader.parser.find_sheets() if rel.target in reader.valid_files]
+    with path.open("rb") as file:  # a name without its ending would be refused
+        reader = excel.ExcelReader(file, read_only=True, data_only=True)
+        reader.read_manifest()
+        strings = _Strings()
+        if (found := reader.package.find(excel.SHARED_STRINGS)) is not None:
+            with reader.archive.open(found.PartName[1:]) as stream:
+                strings.read(stream)
+        reader.read_workbook()
+        excel.apply_stylesheet(reader.archive, reader.wb)
+        sheets = [(sheet, rel) for sheet, rel in reader.parser.find_sheets() if rel.target in reader.valid_files]
     return _Outline(
         book=reader.wb,
         strings=strings,
@@ -124,15 +112,14 @@ class _Outline:
     """A workbook without its cells: dates and styles, the texts shared by cells, the part of each sheet."""
 
     book: Any
-    strings: "_Strings"
+    strings: _Strings
     parts: dict[str, str]
 
 
 class _Part:
     """A parser of one part, bounded in elements and in the texts held at once."""
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self) -> None:
         self._elements = self._held = 0
         self._words: list[str] = []
         self._taking = False
@@ -149,7 +136,7 @@ class _Part:
         while piece := stream.read(_PIECE):
             parser.Parse(piece, False)
             if self._elements > MOST_ELEMENTS:
-                raise ToolError(f"{self._file!r} holds more than {MOST_ELEMENTS:,} elements.", fix=_SPLIT)
+                raise Unreadable(f"holds more than {MOST_ELEMENTS:,} elements", _SPLIT)
         parser.Parse(b"", True)
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
@@ -162,21 +149,21 @@ class _Part:
         if self._taking:
             self._held += len(text)
             if self._held > _LONGEST:
-                raise ToolError(f"{self._file!r} has a cell of more than {_LONGEST:,} characters.", fix=_SPLIT)
+                raise Unreadable(f"has a cell of more than {_LONGEST:,} characters", _SPLIT)
             self._words.append(text)
 
     def _begin(self) -> None:
         self._words, self._held = [], 0
 
     def _refuse_types(self, *_: object) -> None:
-        raise ToolError(f"{self._file!r} declares a document type.", fix="save it as XLSX.")
+        raise Unreadable("declares a document type", "save it as XLSX.")
 
 
 class _Strings(_Part):
     """The texts shared by cells, in one buffer."""
 
-    def __init__(self, file: str) -> None:
-        super().__init__(file)
+    def __init__(self) -> None:
+        super().__init__()
         self._bytes, self._ends = bytearray(), array("Q", [0])
 
     def __getitem__(self, number: int) -> str:
@@ -211,8 +198,7 @@ class _Strings(_Part):
                 self._bytes += "".join(self._words).encode("utf-8", "replace")
                 self._ends.append(len(self._bytes))
                 if len(self._bytes) + 8 * len(self._ends) > MOST_STRINGS:
-                    problem = f"The texts of {self._file!r} hold more than {MOST_STRINGS // 10**6} MB."
-                    raise ToolError(problem, fix=_SPLIT)
+                    raise Unreadable(f"shares texts of more than {MOST_STRINGS // 10**6} MB", _SPLIT)
             case _:
                 pass
 
@@ -220,8 +206,8 @@ class _Strings(_Part):
 class _Sheet(_Part):
     """The rows of one sheet."""
 
-    def __init__(self, file: str, outline: _Outline, take: Take) -> None:
-        super().__init__(file)
+    def __init__(self, outline: _Outline, take: Take) -> None:
+        super().__init__()
         self._strings, self._take = outline.strings, take
         self._moments = {str(one) for one in outline.book._date_formats}
         self._spans = {str(one) for one in outline.book._timedelta_formats}
@@ -235,7 +221,7 @@ class _Sheet(_Part):
         if local == "c":
             self._column = _column(attributes.get("r", ""), self._column)
             if self._column >= MOST_COLUMNS:
-                raise ToolError(f"{self._file!r} names the column {self._column + 1}.", fix=_SPLIT)
+                raise Unreadable(f"names the column {self._column + 1}", _SPLIT)
             self._kind, self._style = attributes.get("t", "n"), attributes.get("s", "0")
             self._words, self._held = [], 0
         elif local in ("v", "t"):

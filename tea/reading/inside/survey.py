@@ -1,14 +1,16 @@
-"""Survey a workbook's unpacked size before it is read: a small file may hold more than any memory."""
+"""Survey: a workbook's unpacked size before it is read, since a small file may hold more than any memory."""
+
+from __future__ import annotations
 
 import re
 import zipfile
 from typing import Any
 from xml.parsers import expat
 
-from tea import ToolError
+from tea.reading.inside.document import Unreadable
 
-from .tables import MOST_CELLS, MOST_COLUMNS
-
+MOST_CELLS = 5_000_000
+MOST_COLUMNS = 16_384  # as the format of workbooks has it
 MOST_UNPACKED = 200_000_000
 MOST_PARTS = 10_000
 MOST_ELEMENTS = 3 * MOST_CELLS
@@ -20,23 +22,22 @@ _PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 _SPLIT = "split the file, or clear cells far to the right or below."
 
 
-def survey(archive: zipfile.ZipFile, file: str) -> list[int]:
+def survey(archive: zipfile.ZipFile) -> list[int]:
     """Return the used columns of a workbook's sheets, counted from 0.
 
     Each part is read once as a stream that keeps nothing, so the size of what is refused does not matter.
 
     Args:
         archive: The workbook.
-        file: What its user calls it.
 
     Raises:
-        ToolError: It unpacks to too much.
+        Unreadable: It unpacks to too much.
         expat.ExpatError: A part is not XML.
     """
     parts = archive.infolist()
     if len(parts) > MOST_PARTS or sum(part.file_size for part in parts) > MOST_UNPACKED:
-        raise ToolError(f"{file!r} unpacks to more than {MOST_UNPACKED // 10**6} MB.", fix="split the file.")
-    found = _Survey(file)
+        raise Unreadable(f"unpacks to more than {MOST_UNPACKED // 10**6} MB", "split the file.")
+    found = _Survey()
     for part in parts:
         if part.filename.lower().endswith((".xml", ".rels")):
             with archive.open(part) as stream:
@@ -47,9 +48,8 @@ def survey(archive: zipfile.ZipFile, file: str) -> list[int]:
 class _Survey:
     """Count the elements of all parts, and note the columns with filled cells."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self) -> None:
         self.columns: set[int] = set()
-        self._file = file
         self._elements = self._values = self._padded = self._rows = 0
 
     def read(self, stream: Any) -> None:
@@ -67,13 +67,13 @@ class _Survey:
         self._elements += 1
         self._together += 1
         if self._values > MOST_CELLS or self._elements > MOST_ELEMENTS or self._together > MOST_TOGETHER:
-            raise ToolError(f"{self._file!r} holds more than {MOST_CELLS:,} cells.", fix=_SPLIT)
+            raise Unreadable(f"holds more than {MOST_CELLS:,} cells", _SPLIT)
         match name.rpartition(":")[2]:
             case "c":
                 found = _PLACE.fullmatch(attributes.get("r", ""))
                 self._column = _number(found[1]) if found else self._column + 1
                 if self._column > MOST_COLUMNS:
-                    raise ToolError(f"{self._file!r} names the column {self._column}.", fix=_SPLIT)
+                    raise Unreadable(f"names the column {self._column}", _SPLIT)
             case "v" | "is":
                 self._values += 1
                 self.columns.add(max(0, self._column - 1))
@@ -90,16 +90,16 @@ class _Survey:
         self._rows += max(0, row - self._row)
         self._row, self._together = max(row, self._row), 0
         if self._rows > MOST_ROWS:
-            raise ToolError(f"{self._file!r} names more than {MOST_ROWS:,} rows.", fix=_SPLIT)
+            raise Unreadable(f"names more than {MOST_ROWS:,} rows", _SPLIT)
 
     def _end_row(self) -> None:
         self._padded += self._column
         self._column = 0
         if self._padded > MOST_PADDED:
-            raise ToolError(f"The rows of {self._file!r} are too wide.", fix=_SPLIT)
+            raise Unreadable("has rows that are too wide", _SPLIT)
 
     def _refuse_types(self, *_: object) -> None:
-        raise ToolError(f"{self._file!r} declares a document type.", fix="save it as XLSX.")
+        raise Unreadable("declares a document type", "save it as XLSX.")
 
 
 def _number(letters: str) -> int:

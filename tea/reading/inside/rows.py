@@ -1,0 +1,154 @@
+"""Rows of workbooks: each sheet of an XLSX as a file of lines of JSON, read by `table_query`."""
+
+from __future__ import annotations
+
+import json
+import math
+import zipfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any, TextIO
+
+from tea.reading.inside.document import Unreadable
+from tea.reading.inside.sheets import Workbook, is_large
+from tea.reading.inside.survey import MOST_CELLS, survey
+
+MOST_HELD = 50_000_000  # characters of all rows from which on they are read as those of a large workbook
+MOST_STREAMED_CELLS = 40_000_000
+MOST_CHARACTERS = 400_000_000
+_LARGEST = 2**63  # from which on a whole number is none that SQL has
+_SPLIT = "split the file, or clear cells far to the right."
+
+
+class _MuchToHold(Exception):
+    """The end of a reading with typed cells, since the rows are those of a large workbook."""
+
+
+def write_sheets(path: Path, out: Path) -> dict[str, Any]:
+    """Write the filled rows of each sheet, and return the facts about them.
+
+    Numbers and texts of a small workbook stay apart; of a large one every cell is a text, as in a delimited file.
+
+    Args:
+        path: The workbook; of a formula the value last computed counts.
+        out: Folder of the files, named by `rows_name`.
+
+    Returns:
+        `large`; `titles` of the sheets; `used` columns of each, counted from 0.
+
+    Raises:
+        Unreadable: It is no workbook, or holds too much.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            large = is_large(archive)
+        if not large:
+            with suppress(_MuchToHold):
+                return _typed(path, out)
+        return _streamed(path, out)
+    except (Unreadable, MemoryError, RecursionError):
+        raise
+    except Exception as error:  # a foreign workbook fails in any way, and each means the same
+        words = " ".join(str(error).split())[:200]
+        raise Unreadable(f"is not a readable workbook: {words}", "save it as XLSX.") from error
+
+
+def rows_name(number: int) -> str:
+    """Return the name of the file of a sheet."""
+    return f"rows-{number}.jsonl"
+
+
+@dataclass(slots=True, kw_only=True)
+class _Writer:
+    """The file of one sheet, and the columns filled in it."""
+
+    file: TextIO
+    count: _Count
+    used: set[int] = field(default_factory=set[int])
+
+    def take(self, row: Sequence[object]) -> None:
+        """Write a row with anything in it."""
+        filled = [index for index, cell in enumerate(row) if cell not in (None, "")]
+        if not filled:
+            return
+        line = json.dumps(row)
+        self.count.take(len(row), len(line))
+        self.used.update(filled)
+        self.file.write(line)
+        self.file.write("\n")
+
+
+class _Count:
+    """The number of cells and characters of all sheets.
+
+    Args:
+        cells: How many there may be.
+        characters: How many there may be.
+        excess: Raised beyond them.
+    """
+
+    def __init__(self, cells: int, characters: int, excess: Exception) -> None:
+        self._cells, self._characters, self._excess = cells, characters, excess
+
+    def take(self, cells: int, characters: int) -> None:
+        """Count a row."""
+        self._cells -= cells
+        self._characters -= characters
+        if self._cells < 0 or self._characters < 0:
+            raise self._excess
+
+
+def _typed(path: Path, out: Path) -> dict[str, Any]:
+    from openpyxl import load_workbook
+
+    with zipfile.ZipFile(path) as archive:
+        used = survey(archive)
+    count = _Count(MOST_CELLS, MOST_HELD, _MuchToHold())
+    titles = list[str]()
+    with path.open("rb") as data:
+        book = load_workbook(data, read_only=True, data_only=True)
+        for number, sheet in enumerate(book.worksheets):
+            titles.append(str(sheet.title))
+            with (out / rows_name(number)).open("w", encoding="ascii") as file:
+                _write_typed(sheet, used, _Writer(file=file, count=count))
+    return {"large": False, "titles": titles, "used": [list(range(len(used)))] * len(titles)}
+
+
+def _write_typed(sheet: Any, used: Sequence[int], writer: _Writer) -> None:
+    """Write the rows with the columns used by any sheet: one far to the right widens no row."""
+    sheet.reset_dimensions()
+    for row in sheet.iter_rows(values_only=True):
+        writer.take([_cell(row[index]) for index in used if index < len(row)])
+
+
+def _streamed(path: Path, out: Path) -> dict[str, Any]:
+    book = Workbook(path)
+    problem = f"has more than {MOST_STREAMED_CELLS:,} cells, or {MOST_CHARACTERS // 10**6:,} million characters"
+    count = _Count(MOST_STREAMED_CELLS, MOST_CHARACTERS, Unreadable(problem, _SPLIT))
+    used = list[list[int]]()
+    for number, title in enumerate(book.titles):
+        with (out / rows_name(number)).open("w", encoding="ascii") as file:
+            writer = _Writer(file=file, count=count)
+            book.read(title, writer.take)
+        used.append(sorted(writer.used))
+    return {"large": True, "titles": book.titles, "used": used}
+
+
+def _cell(value: object) -> str | int | float | None:
+    """Return a value of openpyxl as a table has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if abs(value) >= _LARGEST else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, datetime):
+        return value.date().isoformat() if value.time() == time() else value.isoformat(sep=" ")
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value)

@@ -1,0 +1,144 @@
+"""Test that workbooks are parsed in a sandbox, once, and the words of their parser are not believed."""
+
+import io
+import json
+import os
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from tea.errors import ToolError
+from tea.protocols.tcp import TCPServer
+from tea.reading.inside.rows import rows_name
+from tea.reading.reader import Reader
+from tea.reading.sheets import Sheets, told_sheets
+from tea.types import ToolResponse
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
+
+
+@pytest.fixture
+def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    monkeypatch.chdir(tmp_path)
+
+    async def ask(name: str, content: bytes, **arguments: Any) -> ToolResponse:
+        (tmp_path / name).write_bytes(content)
+        return await tools.invoke("table_query", {"files": [name], **arguments})
+
+    return ask
+
+
+def book(**sheets: list[list[Any]]) -> bytes:
+    """Return a workbook of sheets by their titles."""
+    made, data = openpyxl.Workbook(), io.BytesIO()
+    made.remove(made["Sheet"])
+    for title, rows in sheets.items():
+        sheet = made.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
+    made.save(data)
+    return data.getvalue()
+
+
+async def test_no_workbook_is_parsed_in_this_process(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = book(a=[["city", "code", "paid"], ["Bergen", "007", True], ["Oslo", "008", False], [None, None, None]])
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("a workbook was parsed in this process")
+
+    for name in ("openpyxl.load_workbook", "xml.parsers.expat.ParserCreate", "zipfile.ZipFile"):
+        monkeypatch.setattr(name, refused)
+    answer = (await ask("a.xlsx", content, sql="SELECT * FROM a ORDER BY 1")).unwrap()
+    assert answer["rows"] == [["Bergen", "007", "true"], ["Oslo", "008", "false"]]
+
+
+async def test_a_workbook_is_parsed_once_and_its_changed_bytes_again(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = list[str]()
+    sheets = Reader.sheets
+
+    def counted(self: Reader, source: Path, name: str) -> Any:
+        parsed.append(name)
+        return sheets(self, source, name)
+
+    monkeypatch.setattr(Reader, "sheets", counted)
+    content = book(a=[["n"], [1], [2]], b=[["m"], ["x"], ["y"]])
+    for _ in range(3):
+        assert (await ask("one.xlsx", content, sql="SELECT sum(n) FROM a")).unwrap()["rows"] == [[3]]
+    assert parsed == ["one.xlsx"]
+    assert (await ask("one.xlsx", book(a=[["n"], [1], [5]]), sql="SELECT sum(n) FROM one")).unwrap()["rows"] == [[6]]
+    assert parsed == ["one.xlsx"] * 2
+
+
+async def test_a_workbook_without_its_ending_in_small_letters_is_one(ask: Ask) -> None:
+    answer = (await ask("A.XLSX", book(s=[["n"], [1], [2]]), full=True)).unwrap()
+    assert [(one["name"], one["rows"]) for one in answer["tables"]] == [("A", 2)]
+
+
+async def test_of_a_damaged_workbook_the_error_is_one_line(ask: Ask) -> None:
+    content = book(s=[["n"], [1], [2]])
+    for wrong in (content[:-200], content[:300] + b"\0" * 200 + content[500:], b"PK\3\4", b""):
+        response = await ask("a.xlsx", wrong)
+        assert response.error is not None
+        assert response.error["code"] == "ToolError"
+        assert "'a.xlsx'" in response.error["problem"]
+        assert "\n" not in response.error["problem"]
+
+
+LINES = {
+    "no JSON": b"[1, 2\n",
+    "no list": b'{"a": 1}\n',
+    "a list in a list": b"[1, [2]]\n",
+    "no number": b"[NaN]\n",
+    "too many cells": b"[" + b"1," * 20_000 + b"1]\n",
+    "endless depth": b"[" * 100_000 + b"\n",
+    "endless digits": b"[" + b"1" * 5_000 + b"]\n",
+}
+
+
+def sheets(folder: Path) -> Sheets:
+    return told_sheets({"large": False, "titles": ["a"], "used": [[0]]}, "a.xlsx", folder)
+
+
+@pytest.mark.parametrize("what", LINES)
+async def test_rows_of_another_form_are_refused(tmp_path: Path, what: str) -> None:
+    (tmp_path / rows_name(0)).write_bytes(LINES[what])
+    with pytest.raises(ToolError, match="gave no rows"):
+        list(sheets(tmp_path).rows(0))
+
+
+async def test_a_link_in_the_place_of_rows_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text('["key"]\n')
+    os.symlink(tmp_path / "secret", tmp_path / rows_name(0))
+    with pytest.raises(ToolError, match="gave no rows"):
+        list(sheets(tmp_path).rows(0))
+
+
+async def test_half_characters_of_a_parser_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / rows_name(0)).write_text(json.dumps(["a\ud800b", "\U0001f600", 3]) + "\n")
+    assert list(sheets(tmp_path).rows(0)) == [["a?b", "\U0001f600", 3]]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {},
+        {"titles": "a", "used": [[0]]},
+        {"titles": ["a"], "used": []},
+        {"titles": ["a"] * 2_000, "used": [[0]] * 2_000},
+    ],
+)
+async def test_facts_of_another_form_are_refused(tmp_path: Path, told: dict[str, Any]) -> None:
+    with pytest.raises(ToolError, match="sheets"):
+        told_sheets(told, "a.xlsx", tmp_path)
+
+
+async def test_columns_that_no_sheet_has_are_left_out(tmp_path: Path) -> None:
+    told = {"titles": ["a\n" * 400], "used": [[3, 1, -2, 10**9, "4", 1]]}
+    found = told_sheets(told, "a.xlsx", tmp_path)
+    assert found.used == [[1, 3]]
+    assert len(found.titles[0]) <= 300
