@@ -7,8 +7,9 @@ CORPORA := python3-doc postgresql-doc-15 git-doc sqlite3-doc debian-reference-en
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
 
 READERS := ffmpeg tesseract-ocr p7zip-full
+DESKTOP := xvfb openbox xdotool x11-utils x11-xserver-utils mousepad fonts-dejavu-core
 
-.PHONY: help demo test slow check format lint types wheel-check bubblewrap chromium corpora readers
+.PHONY: help demo test slow check format lint types wheel-check bubblewrap chromium corpora desktop readers
 .DEFAULT_GOAL := help
 
 help:
@@ -24,7 +25,7 @@ demo: $(VENV)/core.stamp
 test: $(VENV)/test.stamp bubblewrap readers
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
-slow: $(VENV)/browser.stamp bubblewrap chromium corpora readers
+slow: $(VENV)/browser.stamp bubblewrap chromium corpora desktop readers
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m slow
 
 # The strongest sandbox is a program of the system; where this may not install it, the tests that need it fail.
@@ -42,6 +43,12 @@ readers:
 chromium:
 	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium) >/dev/null 2>&1 \
 	  || echo 'chromium is missing, so its tests fail: install the package `chromium` of your distribution.'
+
+# The desktop's tests type into an editor, on an X server without a screen.
+desktop:
+	@command -v Xvfb openbox xdotool xprop xmodmap mousepad | grep -c . | grep -qx 6 || (apt-get update -qq && apt-get \
+	  install -y -qq --no-install-recommends $(DESKTOP)) >/dev/null 2>&1 \
+	  || echo 'Programs of a desktop are missing, so tests fail: install $(DESKTOP).'
 
 # What the measurement of the local search reads; where it is missing, that slow test fails.
 corpora:

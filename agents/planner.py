@@ -14,9 +14,11 @@ class Planner(Agent):
         "bring results together into one answer with its sources",
     )
     objectives = ("a correct answer, with evidence", "an honest end where there is none", "few steps")
-    relations = dict.fromkeys(("analyzer", "browser", "reporter", "researcher", "tool_generator"), "hierarchical")
+    relations = dict.fromkeys(
+        ("analyzer", "browser", "computer", "reporter", "researcher", "tool_generator"), "hierarchical"
+    )
     tools = ("table_query", "read_file", "to_markdown", "calculator", "fetch_page", "web_search", "done", "*")
-    agents = ("analyzer", "browser", "reporter", "researcher", "tool_generator")
+    agents = ("analyzer", "browser", "computer", "reporter", "researcher", "tool_generator")
     environments = ("workspace#write", "shell#python", "shell#bash")
     rules = """
         Interpret the task, keep a plan where it has several parts, answer or delegate each, judge the results, and

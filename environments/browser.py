@@ -9,11 +9,10 @@ from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
-from tea import Context, Environment, TeaError, ToolError, action, require_extra
+from tea import Context, Environment, TeaError, ToolError, action, keep_picture, make_film, require_extra
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
-from ._browser.film import film
 
 FOLDER = "downloads"
 PICTURES = "browser"
@@ -252,10 +251,8 @@ class Browser(Environment):
             name: The file's name, ending with `.gif`.
             seconds: How long each is shown.
         """
-        if not pictures or not name.endswith(".gif"):
-            raise ToolError("A film needs pictures and a name that ends with .gif.", fix="give both.")
         paths = [await ctx.file(one) for one in pictures]
-        await asyncio.to_thread(film, paths, ctx.path(name), int(seconds * 1_000))
+        await asyncio.to_thread(make_film, paths, ctx.path(name), int(seconds * 1_000))
         return name
 
     async def _acted(
@@ -410,17 +407,8 @@ async def _state(driver: Driver, ctx: Context) -> dict[str, Any]:
         state["pixels"] = {"width": info.viewport_width, "height": info.viewport_height}
         state["scroll"] = {"above": info.pixels_above, "below": info.pixels_below}
     if found.screenshot:
-        state["screenshot"] = await asyncio.to_thread(_kept, ctx, base64.b64decode(found.screenshot))
+        state["screenshot"] = await asyncio.to_thread(keep_picture, ctx, PICTURES, base64.b64decode(found.screenshot))
     return state
-
-
-def _kept(ctx: Context, picture: bytes) -> str:
-    """Keep a picture in the workspace under a name made of its bytes, and return that."""
-    name = f"{PICTURES}/{hashlib.sha256(picture).hexdigest()[:16]}.png"
-    path = ctx.path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(picture)
-    return name
 
 
 def _framed(text: str) -> str:

@@ -16,6 +16,9 @@ if _typing.TYPE_CHECKING:
     from tea.components.equality import same as same
     from tea.components.files import copied_name as copied_name
     from tea.components.files import nearest as nearest
+    from tea.components.pictures import keep_picture as keep_picture
+    from tea.components.pictures import make_film as make_film
+    from tea.components.pictures import png_of as png_of
     from tea.errors import BadOutput as BadOutput
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
@@ -26,6 +29,8 @@ if _typing.TYPE_CHECKING:
     from tea.loop.loop import work as work
     from tea.loop.media import show_files as show_files
     from tea.loop.opening import conversation as conversation
+    from tea.loop.operate import Operated as Operated
+    from tea.loop.operate import operate as operate
     from tea.loop.step import ask_for as ask_for
     from tea.loop.step import consult as consult
     from tea.retrieval.embedding.builtin import StaticEmbedder as StaticEmbedder
@@ -68,6 +73,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.components.files": "copied_name nearest",
         "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
         "tea.components.equality": "same",
+        "tea.components.pictures": "keep_picture make_film png_of",
         "tea.components.variable": "Variable",
         "tea.errors": "BadOutput BudgetExceeded TeaError ToolError",
         "tea.extras": "require_extra",
@@ -77,6 +83,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.loop.limits": "budget_share",
         "tea.loop.loop": "work",
         "tea.loop.media": "show_files",
+        "tea.loop.operate": "Operated operate",
         "tea.loop.opening": "conversation",
         "tea.loop.step": "ask_for consult",
         "tea.memory.manager": "MemoryManager",

@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -15,7 +15,7 @@ from tea.dotenv import parse_variables
 from tea.errors import BadInput
 from tea.policy.rules import PolicySettings
 from tea.refs import KINDS, plural
-from tea.sandbox.settings import SandboxSettings
+from tea.sandbox.settings import SandboxSettings, read_programs
 from tea.store.access import foreign_hand, read_own
 from tea.store.strict import Refused
 
@@ -31,7 +31,7 @@ _LIMIT = 2**18  # bytes of settings, or of secrets
 _MOST = 2**63
 # Reading a key takes the square of its parts: one of 60,000 took minutes.
 _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", re.ASCII)
-_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "hosts", "research")
+_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "hosts", "research", "computer")
 _KEYS = {"model": str, "durability": str, **dict.fromkeys(_TABLES, dict)}
 _OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
 _WORDS = {str: "text", dict: "table"}
@@ -229,7 +229,8 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
         ResearchSettings.of(data["research"])
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
-    sandbox = SandboxSettings.read(data.pop("sandbox", {}), home)
+    programs = read_programs(data.pop("computer", {}))
+    sandbox = replace(SandboxSettings.read(data.pop("sandbox", {}), home), programs=programs)
     policy = PolicySettings.read(data.pop("policy", {}))
     return Settings(**data, sandbox=sandbox, policy=policy)
 

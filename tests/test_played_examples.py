@@ -30,10 +30,11 @@ SITTINGS: dict[str, dict[str, Any]] = {
 }
 AGENTS = ("analyzer", "attempts", "browser", "debate", "planner", "reporter", "researcher", "tool_generator", "triage")
 TALKS = [name for name in SITTINGS if (EXAMPLES / f"{name}.txt").exists()]
-SLOW = {  # documents of Debian, Chromium, and tools in the making
+SLOW = {  # documents of Debian, Chromium, desktops, and tools in the making
     name
     for name, one in SITTINGS.items()
-    if {"browser", "tool_generator"} & {*one["agents"]} or any(root.startswith("/") for root in one.get("corpus", ()))
+    if {"browser", "computer", "tool_generator"} & {*one["agents"]}
+    or any(root.startswith("/") for root in one.get("corpus", ()))
 }
 KILLS = 2
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -34,6 +35,18 @@ def cache_folder() -> Path:
     return Path(base) / "tea" if base else Path.home() / ".cache" / "tea"
 
 
+def hand_over(workspace: str, user: int) -> None:
+    """Change the owner of everything in a workspace, no link followed.
+
+    Args:
+        workspace: The folder.
+        user: The account.
+    """
+    for _, _, names, folder in os.fwalk(workspace, follow_symlinks=False):
+        for name in (".", *names):
+            _give(name, folder, user)
+
+
 def sweep() -> None:
     """Remove the folders of this account left by processes now gone."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
@@ -50,3 +63,12 @@ def sweep() -> None:
 
 def _remove(path: Path) -> None:
     subprocess.run(["rm", "-rf", "--", str(path)], capture_output=True, check=False)
+
+
+def _give(name: str, folder: int, user: int) -> None:
+    """Change the owner of a file or folder of root; a file with a second name may be somebody else's."""
+    with suppress(OSError):
+        facts = os.lstat(name, dir_fd=folder)
+        alone = stat.S_ISDIR(facts.st_mode) or (stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1)
+        if alone and facts.st_uid != user:
+            os.chown(name, user, user, dir_fd=folder, follow_symlinks=False)

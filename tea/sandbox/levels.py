@@ -139,6 +139,7 @@ class Sandboxes:
             "limits": self.settings.limits.to_json(),
             "packages": [str(one) for one in packages],
             "wheels": self.settings.wheels,
+            "programs": list(self.settings.programs),
         }
 
     async def importable(self) -> list[str]:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from tea.errors import ToolError
-from tea.sandbox.folder import Folder, sweep
+from tea.sandbox.folder import Folder, hand_over, sweep
 from tea.sandbox.inside import frames, service
+from tea.sandbox.inside.folders import uncover
 from tea.sandbox.launch import STARTING, account, command, plan
-from tea.sandbox.layout import WORKSPACE, Layout
+from tea.sandbox.layout import TEMPORARY, WORKSPACE, Layout
 from tea.sandbox.process import SandboxProcess
 from tea.sandbox.settings import MOVED, LevelName, Limits
 from tea.types import JsonObject
@@ -30,6 +31,7 @@ class SandboxService(SandboxProcess):
     Args:
         terms: What the host decided, as `ctx.sandbox_terms()` gives it.
         memory_mb: Most memory of all its processes, in megabytes.
+        workspace: Whether it works in the workspace of `terms`, at `/workspace`; its own files are then below `/tmp`.
 
     Raises:
         ToolError: The level in force gives programs no network of their own.
@@ -42,16 +44,25 @@ class SandboxService(SandboxProcess):
             await service.close()
     """
 
-    def __init__(self, terms: JsonObject, *, memory_mb: int = 2_000) -> None:
+    def __init__(self, terms: JsonObject, *, memory_mb: int = 2_000, workspace: bool = False) -> None:
         self.level: LevelName = terms["level"]
         if self.level not in MOVED:
             problem = f"The sandbox's level {self.level!r} gives a program no network of its own."
             raise ToolError(problem, fix="install the package `bubblewrap` of your distribution.")
         self._memory = memory_mb << 20
         self._folder = Folder()
-        self._layout = Layout(folder=self._folder.path, workspace=str(self._folder.path / "workspace"))
-        self.files = Path(self._layout.workspace)
-        self.files.mkdir()
+        self._inside = TEMPORARY if workspace else WORKSPACE
+        self.files = self._folder.path / ("tmp" if workspace else "workspace")
+        self.files.mkdir(0o700 if workspace else 0o777)
+        self._shared = workspace
+        shown = (workspace and str(terms["workspace"])) or str(self._folder.path / "workspace")
+        os.makedirs(shown, exist_ok=True)
+        self._layout = Layout(
+            folder=self._folder.path,
+            workspace=os.path.abspath(shown),
+            inputs=tuple(terms["inputs"]) if workspace else (),
+            read_only=workspace and bool(terms.get("read_only")),
+        )
         self._user = account(self._layout, self.level)
         super().__init__()
         self._closed = False
@@ -59,7 +70,7 @@ class SandboxService(SandboxProcess):
 
     @property
     def way_out(self) -> Path:
-        """The place for a socket of the host, to listen on before the program starts."""
+        """The place for a socket of the host, to listen on before the program starts; without one there is no way."""
         return self.files / _OUT
 
     @property
@@ -74,19 +85,25 @@ class SandboxService(SandboxProcess):
 
     def inside(self, path: Path) -> str:
         """Return how the program names a file below `files`."""
-        return f"{WORKSPACE}/{path.relative_to(self.files)}"
+        return f"{self._inside}/{path.relative_to(self.files)}"
 
     def own(self, path: Path) -> None:
         """Give a file or folder to the program's account."""
         if self._user is not None:
             os.chown(path, self._user, self._user)
 
+    def own_workspace(self) -> None:
+        """Give all files of the workspace of `terms` to the program's account."""
+        if self._user is not None and self._shared:
+            hand_over(self._layout.workspace, self._user)
+
     async def start(self, words: Sequence[str], *, ready: str, seconds: float = 30.0) -> str:
         """Start the program, and return the content of the file `ready`, written once it listens.
 
         Args:
             words: Its command; `{proxy}` stands for the port of the way out in its network.
-            ready: Name of the file below `files`; its first line is the port that the program listens on.
+            ready: Name of the file below `files`; its first line is the port, or the path of the socket, that the
+                program listens on.
             seconds: Most time to wait for that.
 
         Raises:
@@ -119,6 +136,8 @@ class SandboxService(SandboxProcess):
         await self._stop()
         if not self._closed:
             self._closed = True
+            if self._shared:
+                await asyncio.to_thread(uncover, self._layout.workspace)
             await asyncio.to_thread(self._folder.remove)
 
     def _prepare(self) -> None:
@@ -126,6 +145,7 @@ class SandboxService(SandboxProcess):
         if self._user is not None and self.way_out.exists():
             self.own(self.way_out)
         self._layout.prepare(self._user)
+        self.own_workspace()
 
     async def _told(self, words: Sequence[str], ready: str) -> dict[str, Any]:
         process = self._process
@@ -134,10 +154,10 @@ class SandboxService(SandboxProcess):
         told = plan(self._layout, self.level, Limits(), self._user, None)
         told |= {
             "command": [*words],
-            "out": self.inside(self.way_out),
+            "out": self.inside(self.way_out) if self.way_out.exists() else "",
             "in": self.inside(self.socket),
-            "log": f"{WORKSPACE}/{_LOG}",
-            "ready": f"{WORKSPACE}/{ready}",
+            "log": f"{self._inside}/{_LOG}",
+            "ready": f"{self._inside}/{ready}",
             "memory": self._memory,
         }
         process.stdin.write(frames.encode(told))

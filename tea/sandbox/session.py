@@ -6,16 +6,15 @@ import asyncio
 import os
 import re
 import signal
-import stat
 import subprocess
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from tea.errors import ToolError
-from tea.sandbox.folder import Folder, sweep
+from tea.sandbox.folder import Folder, hand_over, sweep
 from tea.sandbox.inside import frames
 from tea.sandbox.inside.folders import uncover
 from tea.sandbox.launch import STARTING, account, command, plan
@@ -427,11 +426,8 @@ class Sandbox(SandboxProcess):
 
     def _own(self) -> None:
         """Let the account of the code own the files of the workspace, if this process is root."""
-        if self._user is None:
-            return
-        for _, _, names, folder in os.fwalk(self._layout.workspace, follow_symlinks=False):
-            for name in (".", *names):
-                _give(name, folder, self._user)
+        if self._user is not None:
+            hand_over(self._layout.workspace, self._user)
 
     def _remove(self) -> None:
         """Remove the session's folder, and from the workspace everything out of anybody's reach."""
@@ -447,15 +443,6 @@ async def opened(terms: JsonObject) -> AsyncGenerator[Sandbox]:
         yield sandbox
     finally:
         await sandbox.close()
-
-
-def _give(name: str, folder: int, user: int) -> None:
-    """Change the owner of a file or folder of root; a file with a second name may be somebody else's."""
-    with suppress(OSError):
-        facts = os.lstat(name, dir_fd=folder)
-        alone = stat.S_ISDIR(facts.st_mode) or (stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1)
-        if alone and facts.st_uid != user:
-            os.chown(name, user, user, dir_fd=folder, follow_symlinks=False)
 
 
 def _command(line: list[str], data: str = "", env: Mapping[str, str] | None = None) -> dict[str, Any]:

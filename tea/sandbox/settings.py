@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from difflib import get_close_matches
@@ -17,6 +18,9 @@ WASM: LevelName = "wasm"  # Python alone, held by its runtime in place of the ke
 LEAST: LevelName = WASM
 # What code is given where the operator names nothing, as far as it is installed beside tea.
 USUAL = ("matplotlib", "numpy", "openpyxl", "pandas", "pillow", "pyyaml", "scipy", "sympy")
+# What may be opened on a desktop where the operator lists nothing: small editors, as far as they are installed.
+EDITORS = ("mousepad", "l3afpad", "featherpad", "leafpad", "xed", "pluma", "gedit", "kwrite")
+_PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,98}")
 _WHERE = "[sandbox] of tea.toml"
 
 
@@ -58,12 +62,14 @@ class SandboxSettings:
         limits: What one session may use.
         packages: Installed distributions that code may import; None for the usual ones that are installed.
         wheels: Folder of wheels that sessions may install from.
+        programs: Programs of the system that may be opened on a desktop in the sandbox; see `[computer]`.
     """
 
     least: LevelName | None = None
     limits: Limits = field(default_factory=Limits)
     packages: tuple[str, ...] | None = None
     wheels: str | None = None
+    programs: tuple[str, ...] = EDITORS
 
     @property
     def accepted(self) -> LevelName:
@@ -108,6 +114,25 @@ class SandboxSettings:
             packages=None if packages is None else tuple(packages),
             wheels=None if wheels is None else str((home / wheels).resolve()),
         )
+
+
+def read_programs(table: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the programs of `[computer]`, by default the usual editors.
+
+    Args:
+        table: The table.
+
+    Raises:
+        BadInput: It says what is not a setting.
+    """
+    for key in table.keys() - {"programs"}:
+        problem = f"[computer] of tea.toml has an unknown setting {str(key)[:60]!r}."
+        raise BadInput(problem, fix="its one setting is 'programs'.")
+    given = table.get("programs", list(EDITORS))
+    if not _is_list_of_text(given) or not all(map(_PROGRAM.fullmatch, given)):
+        problem = "'programs' in [computer] of tea.toml is not a list of names of programs."
+        raise BadInput(problem, fix='write names without folders, as programs = ["mousepad"].')
+    return tuple(given)
 
 
 def _check_limit(key: str, value: object) -> None:

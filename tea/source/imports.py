@@ -11,9 +11,10 @@ from tea.source.text import ParsedFile, words
 # What components may take from tea: its public names but for those that start runs of their own.
 VOCABULARY = words(
     """
-    Agent Attempted BadOutput Budget BudgetExceeded Context DataPart Environment Evidence Fact Message Result
-    RootedFolder Said Sandbox SandboxService StaticEmbedder Task TeaError TextPart ToolCall ToolError action ask_for
-    budget_share consult conversation copied_name follow merge_patch nearest require_extra same show_files tool work
+    Agent Attempted BadOutput Budget BudgetExceeded Context DataPart Environment Evidence Fact Message Operated
+    Result RootedFolder Said Sandbox SandboxService StaticEmbedder Task TeaError TextPart ToolCall ToolError action
+    ask_for budget_share consult conversation copied_name follow keep_picture make_film merge_patch nearest operate
+    png_of require_extra same show_files tool work
     """
 )
 

@@ -84,3 +84,45 @@ def test_a_level_that_moves_nothing_gives_no_network_of_its_own() -> None:
     with pytest.raises(ToolError, match="no network of its own") as caught:
         SandboxService({"level": "rlimits"})
     assert "bubblewrap" in caught.value.fix
+
+
+AT_WORK = """
+import os, socket
+held = open("given.txt").read()
+try:
+    open("given.txt", "w").write("spoilt")
+except OSError:
+    held += " kept"
+open("made.txt", "w").write(held)
+served = socket.socket(socket.AF_UNIX)
+served.bind("/tmp/own.sock")
+served.listen()
+listening = [row for row in open("/proc/net/tcp").read().splitlines()[1:] if row.split()[3] == "0A"]
+open("/tmp/part", "w").write(f"/tmp/own.sock\\n{len(listening)}\\n")
+os.rename("/tmp/part", "/tmp/ready")
+while True:
+    near, _ = served.accept()
+    near.sendall(b"served " + near.recv(9))
+    near.close()
+"""
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "namespaces"])
+async def test_it_works_in_the_workspace_and_listens_on_a_socket_alone(level: str, tmp_path: Path) -> None:
+    (tmp_path / "given.txt").write_text("given")
+    (tmp_path / "changed.txt").write_text("before")
+    terms = {"level": level, "workspace": str(tmp_path), "inputs": ["given.txt"]}
+    service = SandboxService(terms, workspace=True)
+    try:
+        told = await service.start([os.path.realpath(sys.executable), "-c", AT_WORK], ready="ready")
+        assert told.splitlines()[1] == "0"  # without a way out nothing listens for it
+        assert (tmp_path / "given.txt").read_text() == "given"
+        assert (tmp_path / "made.txt").read_text() == "given kept"
+        reader, writer = await asyncio.open_unix_connection(str(service.socket))
+        writer.write(b"request")
+        assert await reader.read(99) == b"served request"
+        writer.close()
+        assert not service.files.is_relative_to(tmp_path)
+    finally:
+        await service.close()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["changed.txt", "given.txt", "made.txt"]

@@ -51,3 +51,29 @@ def test_what_is_no_setting_is_refused_with_its_remedy(table: dict[str, Any], wo
     with pytest.raises(BadInput) as told:
         SandboxSettings.read(table, Path())
     assert words in told.value.fix
+
+
+def test_the_operator_lists_the_programs_of_the_computer(tmp_path: Path) -> None:
+    assert "mousepad" in read_settings(tmp_path).sandbox.programs
+    (tmp_path / "tea.toml").write_text('[computer]\nprograms = ["gimp-2.10", "xed"]\n[sandbox]\nprocesses = 8\n')
+    found = read_settings(tmp_path).sandbox
+    assert (found.programs, found.limits.processes) == (("gimp-2.10", "xed"), 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('programs = "mousepad"', "names without folders"),
+        ('programs = ["/usr/bin/mousepad"]', "names without folders"),
+        ('programs = ["a b"]', "names without folders"),
+        ('programs = ["-x"]', "names without folders"),
+        ("programs = [1]", "names without folders"),
+        ('program = ["mousepad"]', "its one setting is 'programs'"),
+    ],
+)
+def test_what_is_no_program_of_the_computer_is_refused_with_its_remedy(tmp_path: Path, text: str, words: str) -> None:
+    (tmp_path / "tea.toml").write_text(f"[computer]\n{text}\n")
+    with pytest.raises(BadInput) as told:
+        read_settings(tmp_path)
+    assert words in told.value.fix
+    assert "[computer]" in told.value.problem

@@ -121,21 +121,22 @@ async def test_a_run_whose_model_only_behaves_so_ends_and_is_replayed(behaviour:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "options",
+    ("runs", "options"),
     [
-        *(("--agent", name) for name in ("tool_generator", "agent_generator", "debate", "reporter", "triage")),
-        ("--attempts", "3"),
+        *((100, ("--agent", name)) for name in ("tool_generator", "agent_generator", "debate", "reporter", "triage")),
+        (20, ("--agent", "computer")),  # each with a desktop of its own
+        (100, ("--attempts", "3")),
     ],
-    ids=lambda given: given[1] if given[0] == "--agent" else "attempts",
+    ids=lambda given: "-".join(given)[2:] if isinstance(given, tuple) else str(given),
 )
-async def test_a_hundred_runs_of_other_agents_end_and_are_replayed(options: tuple[str, str]) -> None:
+async def test_runs_of_other_agents_end_and_are_replayed(runs: int, options: tuple[str, str]) -> None:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, BENCHMARK, "--runs", "100", *options, stdout=PIPE, stderr=PIPE
+        sys.executable, BENCHMARK, "--runs", str(runs), *options, stdout=PIPE, stderr=PIPE
     )
     async with asyncio.timeout(1_200):
         out, err = await process.communicate()
     assert process.returncode == 0, (out + err).decode()
-    assert "| replays identical | 100 |" in out.decode()
+    assert f"| replays identical | {runs} |" in out.decode()
     assert "| faults | 0 |" in out.decode()
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def main() -> None:
 
 async def _serve(plan: dict[str, Any], requests: int, answers: int) -> None:
     """Serve until the first of them ends: the host, the program, or the room for its memory."""
-    async with _listener("127.0.0.1", "", plan["out"]) as port:
+    async with _listener("127.0.0.1", "", plan["out"]) if plan["out"] else nullcontext(0) as port:
         words = [one.replace("{proxy}", str(port)) for one in plan["command"]]
         log = await asyncio.to_thread(open, plan["log"], "wb")
         process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)

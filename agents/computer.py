@@ -1,0 +1,37 @@
+"""The computer agent: works in programs with windows step by step, by mouse and keys, and keeps a record of each."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from tea import Agent, Context, Operated, Result, Task, operate
+
+STEPS = 50
+MOST_WORDS = 400
+
+
+class ComputerUse(Agent):
+    """Do a task in programs with windows: open, type, click, save; for work that only they can do."""
+
+    name = "computer"
+    role = "Computer operator"
+    competencies = (
+        "use a program with windows as a person does: open, click, type, press keys, save",
+        "work on files in an editor or another program of a desktop",
+        "read what a program shows on its screen",
+    )
+    objectives = ("do what was asked and no more", "tell only what the screen really showed", "few steps")
+    relations = {"planner": "hierarchical"}
+    environments = ("computer", "workspace#write", "report")
+    metadata: ClassVar[Mapping[str, Any]] = {"needs": "sandbox"}
+    max_steps = STEPS
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work in at most 50 steps; each step is up to eight actions."""
+        computer = Operated(
+            environment="computer",
+            most=lambda _done: STEPS,
+            bounded=lambda state: {**state, "words": state["words"][:MOST_WORDS]},
+            picture="The screen as it looks now, 1024 by 768 pixels.",
+            title="Work on the computer",
+        )
+        return await operate(ctx, task, computer)

@@ -1,0 +1,79 @@
+"""Pictures: the views of an environment, as files of a workspace."""
+
+from __future__ import annotations
+
+import hashlib
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tea.components.context import Context
+from tea.errors import ToolError
+
+if TYPE_CHECKING:
+    from PIL import Image as Images
+
+MOST_PICTURES = 100
+WIDTH = 960  # pixels
+
+
+def keep_picture(ctx: Context, folder: str, picture: bytes) -> str:
+    """Keep a picture in the workspace under a name made of its bytes, and return that name.
+
+    Args:
+        ctx: What the environment was given.
+        folder: Name of a folder of the workspace.
+        picture: The bytes of a PNG file.
+    """
+    name = f"{folder}/{hashlib.sha256(picture).hexdigest()[:16]}.png"
+    path = ctx.path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(picture)
+    return name
+
+
+def png_of(colours: bytes, width: int, height: int) -> bytes:
+    """Return the bytes of a PNG file with a picture.
+
+    Args:
+        colours: Red, green and blue of each pixel, row by row.
+        width: Pixels.
+        height: Pixels.
+
+    Raises:
+        ToolError: There are more or fewer bytes than pixels need.
+    """
+    from PIL import Image
+
+    if len(colours) != width * height * 3:
+        raise ToolError("The picture has not the size of its screen.", fix="call again.")
+    made = BytesIO()
+    Image.frombytes("RGB", (width, height), colours).save(made, "PNG")
+    return made.getvalue()
+
+
+def make_film(pictures: list[Path], name: Path, milliseconds: int) -> None:
+    """Write a GIF with pictures one after the other.
+
+    Args:
+        pictures: Their files, all shown as large as the first.
+        name: Where to write it.
+        milliseconds: How long each is shown.
+
+    Raises:
+        ToolError: A file is not a picture, or there is none.
+    """
+    from PIL import Image
+
+    if not pictures or name.suffix != ".gif":
+        raise ToolError("A film needs pictures and a name that ends with .gif.", fix="give both.")
+    frames: list[Images.Image] = []
+    for path in pictures[:MOST_PICTURES]:
+        try:
+            with Image.open(path) as found:
+                size = frames[0].size if frames else (WIDTH, max(1, found.height * WIDTH // found.width))
+                frames.append(found.convert("RGB").resize(size).quantize(64))
+        except Exception as error:  # foreign code: a file of any bytes
+            raise ToolError(f"{path.name!r} is not a picture.", fix="name pictures that `state` gave.") from error
+    name.parent.mkdir(parents=True, exist_ok=True)
+    frames[0].save(name, save_all=True, append_images=frames[1:], duration=milliseconds, loop=0)

@@ -1,0 +1,222 @@
+"""Operate: the work of an agent with a browser or a desktop, kept step by step.
+
+Source: the paper, Appendix D.5: prepare, generate, execute, evaluate, record; the result is what was extracted, else
+the final words, else what the last step gave.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tea.components.context import Context
+from tea.errors import TeaError
+from tea.loop.step import consult
+from tea.types import Message, Result, Task
+
+MOST_ACTIONS = 8
+MOST_RESULT = 12_000
+MOST_REMEMBERED = 20
+SAME_FAILURES = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operated:
+    """What is operated, and how.
+
+    Args:
+        environment: Its name, which is also that of the prompt, and of the folder of the records.
+        most: Most steps, given the names of the actions done so far.
+        bounded: The state as the prompt shows it.
+        picture: What a model with vision is told of the picture.
+        title: Title of the report.
+    """
+
+    environment: str
+    most: Callable[[set[str]], int]
+    bounded: Callable[[dict[str, Any]], dict[str, Any]]
+    picture: str
+    title: str
+
+
+@dataclass(slots=True, kw_only=True)
+class Work:
+    """The work on one task.
+
+    Args:
+        id: Id of the call, in the names of all that is kept of it.
+        on: What is operated.
+        steps: What was done in each step.
+        pictures: Names of the pictures, in order.
+        extracted: What was read that belongs to the answer.
+        log: The conversation in Markdown.
+        actions: Names of the actions done so far.
+        failures: Failed steps in a row.
+    """
+
+    id: str
+    on: Operated
+    steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    pictures: list[str] = field(default_factory=list[str])
+    extracted: list[str] = field(default_factory=list[str])
+    log: list[str] = field(default_factory=list[str])
+    actions: set[str] = field(default_factory=set[str])
+    failures: int = 0
+
+    @property
+    def most(self) -> int:
+        """Most steps."""
+        return self.on.most(self.actions)
+
+
+async def operate(ctx: Context, task: Task, on: Operated) -> Result:
+    """Do a task step by step; each step is up to eight actions.
+
+    Args:
+        ctx: What the agent was given.
+        task: What to do.
+        on: What is operated.
+    """
+    work = Work(id=await ctx.new_id(), on=on)
+    senses = (await ctx.model()).get("senses", [])
+    final: dict[str, Any] = {}
+    while not final and len(work.steps) < work.most and work.failures < SAME_FAILURES:
+        state = await _observed(ctx, work)
+        step = await _generated(ctx, task, work, state, sees="vision" in senses)
+        final = await _executed(ctx, work, step)
+    return await _recorded(ctx, task, work, final)
+
+
+async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
+    """Return the state of the environment, and keep the name of its picture; a lost state is told as a step."""
+    response = await ctx.ecp.state(work.on.environment)
+    if not response.ok and response.error is not None:
+        result = {"action": "state", "ok": False, "result": f"{response.error['problem']} {response.error['fix']}"}
+        work.steps.append({"evaluation": "", "memory": "", "next_goal": "", "results": [result]})
+        response = await ctx.ecp.state(work.on.environment)
+    state: dict[str, Any] = response.unwrap()
+    if state.get("screenshot"):
+        work.pictures.append(state["screenshot"])
+    return state
+
+
+async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any], *, sees: bool) -> dict[str, Any]:
+    """Return the next step: the result of the last one, the facts so far, and the next actions."""
+    variables = {
+        "task": task.text,
+        "files": list(task.files),
+        "state": work.on.bounded(state),
+        "steps": work.steps[-MOST_REMEMBERED:],
+        "left": work.most - len(work.steps),
+        "sees": sees,
+        "locale": ctx.locale,
+    }
+    history = await _shown(ctx, work, state) if sees else ()
+    return await consult(ctx, work.on.environment, variables, lambda response: response.output, history)
+
+
+async def _shown(ctx: Context, work: Work, state: dict[str, Any]) -> tuple[Message, ...]:
+    """Return the message with the picture for a model with vision."""
+    if not state.get("screenshot"):
+        return ()
+    (found,) = await ctx.media([state["screenshot"]])
+    if found["problem"]:
+        return ()
+    picture = {"type": "image", "digest": found["digest"], "media_type": found["media_type"]}
+    words = {"type": "text", "text": work.on.picture}
+    return (Message.model_validate({"role": "user", "content": [words, picture]}),)
+
+
+async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str, Any]:
+    """Do the actions of a step until one fails, note it, and return its ending, if it has one."""
+    actions: list[dict[str, Any]] = step.get("actions", [])[:MOST_ACTIONS]
+    work.actions.update(one["action"] for one in actions)
+    results: list[dict[str, Any]] = []
+    for one in actions:
+        results.append(await _act(ctx, work, one))
+        if not results[-1]["ok"]:
+            break
+    if words := step.get("extracted", "").strip():
+        work.extracted.append(words)
+    work.failures = work.failures + 1 if results and not results[-1]["ok"] else 0
+    told = {name: step.get(name, "") for name in ("evaluation", "memory", "next_goal")}
+    done = [{"action": one["action"], "arguments": one.get("arguments", {})} for one in actions[: len(results)]]
+    work.steps.append({**told, "results": results})
+    _log(work, told, done, results)
+    _note(ctx, work, step, done, results)
+    final: dict[str, Any] = step.get("final") or {}
+    return final if not results or results[-1]["ok"] else {}
+
+
+async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
+    try:
+        response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", one.get("arguments", {}))
+    except TeaError as error:
+        return {"action": one["action"], "ok": False, "result": f"{error.problem} {error.fix}"}
+    words = response.value if response.ok else response.error
+    return {"action": one["action"], "ok": response.ok, "result": json.dumps(words, ensure_ascii=False)[:MOST_RESULT]}
+
+
+async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any]) -> Result:
+    """Keep the log, the film and the report of the call, and return the result."""
+    name = work.on.environment
+    folder = f"{name}/{work.id}"
+    await ctx.ecp.invoke("workspace#write", {"name": f"{folder}/log.md", "text": "\n\n".join(work.log) + "\n"})
+    records = [f"{folder}/log.md"]
+    if work.pictures:
+        filmed = await ctx.ecp.invoke(f"{name}#film", {"pictures": work.pictures, "name": f"{folder}/steps.gif"})
+        records += [f"{folder}/steps.gif"] if filmed.ok else []
+    answer = _answer(work, final)
+    ok = bool(final.get("success", False)) and bool(answer)
+    report = await _reported(ctx, task, work, answer, records)
+    if ok:
+        return Result(answer=answer, report=report)
+    reason = final.get("reason") or f"The task was not done in {len(work.steps)} steps."
+    return Result(ok=False, answer=answer or None, reason=reason, report=report)
+
+
+def _answer(work: Work, final: dict[str, Any]) -> str:
+    """Return the extracted result, else the final words, else the last step's result."""
+    last = work.steps[-1]["results"][-1]["result"] if work.steps and work.steps[-1]["results"] else ""
+    return "\n\n".join(work.extracted) or str(final.get("answer") or "").strip() or last
+
+
+async def _reported(ctx: Context, task: Task, work: Work, answer: str, records: list[str]) -> str | None:
+    name = work.on.environment
+    report = f"{name}-{work.id}"
+    listed = "\n".join(f"- [{one.rpartition('/')[2]}]({one.rpartition('/')[2]})" for one in records)
+    text = f"## Task\n\n{task.text}\n\n## Result\n\n{answer or 'There is none.'}\n\n## Records\n\n{listed}"
+    added = await ctx.ecp.invoke("report#add", {"text": text, "report": report})
+    wanted = {"title": work.on.title, "report": report, "name": f"{name}/{work.id}/report"}
+    written = await ctx.ecp.invoke("report#complete", wanted) if added.ok else added
+    return written.unwrap()["files"][0] if written.ok else None
+
+
+def _log(work: Work, told: dict[str, str], done: list[dict[str, Any]], results: list[dict[str, Any]]) -> None:
+    lines = [f"## Step {len(work.steps)}", *(f"{name}: {words}" for name, words in told.items() if words)]
+    for one, result in zip(done, results, strict=True):
+        call = f"{one['action']} {json.dumps(one['arguments'], ensure_ascii=False)}"
+        lines.append(f"    {call}\n    {'ok' if result['ok'] else 'failed'}: {result['result'][:500]}")
+    work.log.append("\n\n".join(lines))
+
+
+def _note(
+    ctx: Context, work: Work, step: dict[str, Any], done: list[dict[str, Any]], results: list[dict[str, Any]]
+) -> None:
+    name = work.on.environment
+    ctx.note(
+        "step",
+        {
+            "agent": ctx.agent,
+            "step": len(work.steps),
+            "observation": {},
+            "thinking": step.get("thinking", ""),
+            "evaluation": step.get("evaluation", ""),
+            "memory": step.get("memory", ""),
+            "next_goal": step.get("next_goal", ""),
+            "calls": [{"name": f"{name}_{one['action']}", "arguments": one["arguments"]} for one in done],
+            "results": [{"name": f"{name}_{one['action']}", "ok": one["ok"]} for one in results],
+        },
+    )
