@@ -7,6 +7,7 @@ from tea import Agent, Context, Operated, Result, Task, operate
 
 BY_ELEMENTS, BY_PIXELS = 5, 50
 MOST_STATE = 24_000
+BLANK = "about:blank"
 PIXELS = ("click_at", "drag")
 
 
@@ -34,5 +35,6 @@ class BrowserUse(Agent):
             bounded=lambda state: {**state, "elements": state["elements"][:MOST_STATE]},
             picture="The page as it looks now; numbers are the indexes of its elements.",
             title="Work in the browser",
+            pages=lambda state: {} if state["url"] == BLANK else {state["url"]: state["title"]},
         )
         return await operate(ctx, task, browser)

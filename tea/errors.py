@@ -202,7 +202,9 @@ class Denied(CallError):
 
 
 class BadOutput(CallError):
-    """A model's output does not fit its schema."""
+    """A model's output does not fit its schema; `said` is what it wrote, empty if that is not known."""
+
+    said: str = ""
 
 
 class Abstained(TeaError):

@@ -18,6 +18,7 @@ CONVERTED = frozenset(("pdf", "docx", "pptx", "odt", "odp", "epub", "eml", "ipyn
 class Reading(TypedDict):
     """What was read: `text` with the numbers of its first and last line, or `passages`, best first.
 
+    Passages with the very words of `find`, which stand in the text `matches` times, come before the best others, and
     `more_passages` fit as well and are not shown. More follows where `truncated` is true: from line `next_start` on, of
     whose characters `next_offset` were read.
     """
@@ -32,6 +33,7 @@ class Reading(TypedDict):
     text: NotRequired[str]
     passages: NotRequired[list[Passage]]
     more_passages: NotRequired[int]
+    matches: NotRequired[int]
 
 
 @tool(effects="reads", idempotent=True, network=False, metadata={"files": "*"})
@@ -79,7 +81,9 @@ def _read(text: Text, name: str, start: int, lines: int, find: str, offset: int)
         reading["read_as"] = text.read_as
     if not find.strip():
         return reading | _excerpt(text, name, start, lines, offset)
-    reading["passages"], left = best_passages(text.lines, find)
+    reading["passages"], left, matches = best_passages(text.lines, find)
+    if matches:
+        reading["matches"] = matches
     if left:
         reading["more_passages"] = left
     return reading

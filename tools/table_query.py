@@ -60,7 +60,8 @@ async def table_query(
 ) -> Answer:
     """Run SQL over CSV, TSV, JSON and XLSX files, find cells by their words, or describe tables.
 
-    Let SQL count, rank, join. It also has median, stddev, variance, norm(text), has_item(list, item), iso(date, form).
+    Let SQL count, join. It has median, corr(x, y), stddev (sample), stddev_pop, norm(text), has_item(list, x),
+    iso(date, form).
 
     Args:
         sql: One SELECT.

@@ -31,6 +31,7 @@ class Sources:
         doubted: Evidence of parts that could not be confirmed where they were worked on.
         heads: Heads of its files; only a whole one counts as the file, of another the quote must stand in it.
         missing: Names without a file in the workspace.
+        made: Names of files that the run made.
     """
 
     def __init__(
@@ -41,8 +42,9 @@ class Sources:
         doubted: Iterable[Evidence] = (),
         heads: Iterable[Head] = (),
         missing: Collection[str] = (),
+        made: Collection[str] = (),
     ) -> None:
-        self._task = task
+        self._task, self._made = task, made
         self._missing = missing
         self._heads = list(heads)
         self._doubted = {one.source.casefold(): one.doubt for one in doubted}
@@ -58,7 +60,7 @@ class Sources:
         heads = [one for one in self._heads if _is_of(source.casefold(), one.name.casefold())]
         texts = [*self._of(source), *(one.text for one in heads if one.whole)]
         if not evidence.quote.strip():
-            quoted = bool(texts)
+            quoted = bool(texts) or source in self._made
         else:
             quoted = any(stands_in(evidence.quote, text) for text in (*texts, *(one.text for one in heads)))
         if quoted:

@@ -42,18 +42,18 @@ def file_names(text: str) -> list[str]:
     return list(dict.fromkeys(_FILE.findall(text)))
 
 
-async def missing(ctx: Context, names: Iterable[str]) -> set[str]:
-    """Return the names without a file in the workspace; empty if there is no workspace to ask.
+async def looked_up(ctx: Context, names: Iterable[str]) -> dict[str, bool]:
+    """Return for each name whether the workspace has such a file; empty if there is no workspace to ask.
 
     Args:
         ctx: What the agent may reach.
         names: Names of files; at most 8 are looked up.
     """
-    found = set[str]()
+    found = dict[str, bool]()
     for name in list(dict.fromkeys(names))[:MOST_FILES]:
         response = await ctx.ecp.invoke("workspace#list_files", {"names": [name], "limit": 1})
-        if response.ok and not cast("dict[str, Any]", response.value)["files"]:
-            found.add(name)
+        if response.ok:
+            found[name] = bool(cast("dict[str, Any]", response.value)["files"])
     return found
 
 

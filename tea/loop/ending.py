@@ -12,12 +12,13 @@ from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, joined, with_doubts
-from tea.loop.claims import announces, file_names, missing, was_shown
+from tea.loop.claims import announces, file_names, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, unresolved
 from tea.loop.ledger import Ledger
 from tea.loop.observation import Observation
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
+from tea.loop.values import holds_value, shown_values
 from tea.loop.window import Window
 from tea.models.format import braced
 from tea.types import (
@@ -38,7 +39,12 @@ ANNOUNCED = (
     "These words say what comes next, but no function was called. Call it now; if they are the answer, say so with "
     "`done`."
 )
+EMPTY_WORDS = (
+    "These words hold nothing of what was read, and no function was called. If they say what comes next, call it now; "
+    "if they are the answer, say so with `done`, or with success false and the reason if it cannot be found."
+)
 UNCONFIRMED = "The evidence could not be confirmed: {}."
+NOT_THERE = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
 NO_FILE = "There is no file {} in the workspace."
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 NOTHING_READ = (
@@ -60,7 +66,8 @@ class Ending:
         ledger: Its facts and plan.
         window: Its results.
 
-    `heads` are what was shown of the task's files before the first step.
+    `heads` are what was shown of the task's files before the first step; `pressed` says whether words were just
+    refused, so that the next reply should be a call.
     """
 
     def __init__(self, task: Task, ledger: Ledger, window: Window) -> None:
@@ -76,7 +83,10 @@ class Ending:
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
         self._missing: set[str] = set()
+        self._made: set[str] = set()
         self._announced: set[str] = set()
+        self._challenged = -1
+        self.pressed = False
         self._unfit: JsonValue = None
         self._confidence: int | None = None
 
@@ -118,8 +128,10 @@ class Ending:
         sources, asked = self._sources(), set(file_names(self._words))
         stripped = [one.source.strip() for one in evidence_in(value)]
         named = [name for name in stripped if name in file_names(name)]
-        named += [name for name in file_names(_said(value["answer"])) if name in asked]
-        self._missing = await missing(ctx, [name for name in named if not sources.knows(name)])
+        named += [name for name in file_names(f"{_said(value['answer'])}\n{self._words_held}") if name in asked]
+        there = await looked_up(ctx, [name for name in named if not sources.knows(name)])
+        self._missing = {name for name, is_there in there.items() if not is_there}
+        self._made = {name for name, is_there in there.items() if is_there and not self._was_given(name)}
 
     def stated(self, call: ToolCall) -> ToolCall:
         """Keep the confidence stated beside an answer, and return the call of `done` without it."""
@@ -172,19 +184,23 @@ class Ending:
         evidence = joined(evidence_in(value), [source for _, one in self._parts for source in one.evidence])
         marked = with_doubts(evidence, self._sources())
         absent = [one.source for one in marked if one.source.strip() in self._missing]
-        if absent and not last:
-            fix = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
-            return _refused(outcome, UNCONFIRMED.format(_doubts(marked)), fix)
-        if not last and (problem := self._once(marked, value["answer"])):
-            return _refused(outcome, problem, "mend it, or call `done` again as it is if that is right.")
+        absent += self._unwritten(value["answer"])
+        if not last and (problem := self._once(marked, value["answer"], anew=bool(absent))):
+            return _refused(outcome, problem, NOT_THERE if absent else "mend it, or call `done` again if it is right.")
         if absent:
-            value = {**value, "success": False, "reason": NO_FILE.format(repr(absent[0][:100]))}
+            value = {**value, "success": False, "reason": _absent(absent)}
         self.accepted = self._result(value, self._with_claims(marked, value["answer"]), last=bool(absent))
         return outcome
 
     def proposed(self, text: str, *, last: bool) -> str:
         """Return the reason text without a call does not end the task, empty if it does."""
-        text, schema = text.strip(), self._task.answer
+        problem = self._problem_of(text.strip(), last=last)
+        self.pressed = problem != ""
+        return problem
+
+    def _problem_of(self, text: str, *, last: bool) -> str:
+        """Return the reason words do not end the task; if they do, accept them as its answer."""
+        schema = self._task.answer
         answer: JsonValue = text if schema is None else _read_as(schema, _formed(text, schema))
         if schema is not None and (faults := value_faults(schema, answer)):
             self._returned.add("nothing")  # one question is enough
@@ -192,18 +208,28 @@ class Ending:
         if schema is None and text not in self._announced and announces(text):
             self._announced.add(text)
             return ANNOUNCED
+        absent = self._unwritten(self._kept(answer))
         if not last:
             if "nothing" not in self._returned and self._has_nothing(text):
                 self._returned.add("nothing")
                 return self._held(text, NOTHING_READ)
-            if problem := self._once((), answer):
+            if schema is None and self._is_empty(text):
+                problem = self._once((), answer)
+                return self._held(text, f"{EMPTY_WORDS} {problem}".rstrip())
+            if problem := self._once((), self._kept(answer), anew=bool(absent)):
                 return self._held(text, f"{problem} Go on, or call `done` with the whole answer.")
         answer = self._kept(answer)
         evidence = tuple(source for _, one in self._parts for source in one.evidence)
-        value = {"answer": answer, "success": True, "reason": ""}
+        value = {"answer": answer, "success": not absent, "reason": _absent(absent)}
         marked = self._with_claims(with_doubts(evidence, self._sources()), answer)
-        self.accepted = self._result(value, marked, last=False)
+        self.accepted = self._result(value, marked, last=bool(absent))
         return ""
+
+    def has_form(self, text: str) -> bool:
+        """Return whether a text is itself an answer in the form of the task, other than any text is."""
+        schema = self._task.answer
+        answer = "" if schema is None else _read_as(schema, _formed(text.strip(), schema))
+        return schema is not None and not isinstance(answer, str) and not value_faults(schema, answer)
 
     def _is_blank(self, outcome: Observation) -> bool:
         """Return whether `done` gives no answer; of a typed one its schema decides, and a report may stand for it."""
@@ -223,9 +249,37 @@ class Ending:
         spoken = "\n".join(one.text for one in self._task.history)
         return not was_shown(text, "\n".join([self._words, spoken, *(one.text for one in self.heads)]), spoken)
 
+    def _is_empty(self, text: str) -> bool:
+        """Return whether words hold nothing of the results and heads, and were not asked about since the last result.
+
+        Without results and heads there is nothing that they could hold.
+        """
+        results = [one for one in self._window.results.values() if one.ok and not one.repeated]
+        if self._words_held or self._challenged == len(results) or not (results or self.heads):
+            return False
+        if self._holds_value(text):
+            return False
+        self._challenged = len(results)
+        return True
+
+    def _holds_value(self, text: str) -> bool:
+        """Return whether words hold a value out of the results, the heads, or the known facts."""
+        results = [one.value for one in self._window.results.values() if one.ok and not one.repeated]
+        facts = [one.fact for one in (*self._task.facts, *self._ledger.facts)]
+        return holds_value(text, self._words, [*results, *(shown_values(one.text) for one in self.heads), facts])
+
     def _claimed(self, answer: JsonValue) -> list[str]:
         """Return the missing files named by the task and by its answer."""
         return sorted(self._missing & set(file_names(_said(answer))) & set(file_names(self._words)))
+
+    def _was_given(self, name: str) -> bool:
+        """Return whether a file of the workspace is one of the task's, or was unpacked from one."""
+        return any(name == one or name.startswith(f"{one}.d/") for one in self._task.files)
+
+    def _unwritten(self, answer: JsonValue) -> list[str]:
+        """Return the claimed files that are missing; one sought by a failed call is no claim that it is there."""
+        sought = [one for one in self._window.results.values() if not one.ok]
+        return [name for name in self._claimed(answer) if not any(_is_in(name, one) for one in sought)]
 
     def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
         """Return evidence with a doubt for each missing file named in the answer."""
@@ -235,17 +289,17 @@ class Ending:
 
     def _held(self, text: str, problem: str) -> str:
         """Hold words not accepted yet, as the next reply may only confirm them."""
-        self._words_held = text
+        self._words_held = _said(self._kept(text))
         return problem
 
     def _kept(self, answer: JsonValue) -> JsonValue:
         """Return an answer, or the text it confirms: a much longer text held just before it."""
         confirms = isinstance(answer, str) and 2 * len(answer) < len(self._words_held)
-        return self._words_held if confirms else answer
+        return self._words_held if confirms and not self._holds_value(str(answer)) else answer
 
     def finished(self, outcomes: Sequence[Observation], results: Sequence[Result | None] = ()) -> Result | None:
         """Record the results of agents, and return the final result if `done` was accepted."""
-        self._words_held = ""
+        self._words_held, self.pressed = "", False
         if any(one.ok and not one.repeated and one.name != DONE for one in outcomes):
             self._failed.clear()  # what came later made good for it, or went round it
         for outcome, result in zip(outcomes, results, strict=False):
@@ -301,12 +355,20 @@ class Ending:
         if result.answer != "" and result.report is None:
             self._parts.append((text, result))
 
-    def _once(self, evidence: Sequence[Evidence], answer: JsonValue) -> str:
-        """Return the problems to raise once before an end is accepted; empty if all were raised."""
+    def _once(self, evidence: Sequence[Evidence], answer: JsonValue, *, anew: bool = False) -> str:
+        """Return the problems to raise once before an end is accepted; empty if all were raised.
+
+        Args:
+            evidence: The evidence, with its doubts.
+            answer: The answer.
+            anew: Whether doubts and missing files are raised again.
+        """
         fields = self._ledger.fields
+        self._returned -= {"files", "evidence"} if anew else set()
+        cited = {one.source.strip() for one in evidence}
         asked = {
             "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
-            "files": "; ".join(map(_no_file, self._claimed(answer))),
+            "files": "; ".join(map(_no_file, (name for name in self._claimed(answer) if name not in cited))),
             "evidence": _doubts(evidence),
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{_short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
@@ -325,7 +387,9 @@ class Ending:
     def _sources(self) -> Sources:
         facts = (*self._task.facts, *self._ledger.facts)
         doubted = [source for _, one in self._parts for source in one.evidence if source.doubt]
-        return Sources(self._words, facts, self._window.results.values(), doubted, self.heads, self._missing)
+        return Sources(
+            self._words, facts, self._window.results.values(), doubted, self.heads, self._missing, self._made
+        )
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])
@@ -348,6 +412,16 @@ def _doubts(evidence: Sequence[Evidence]) -> str:
 
 def _no_file(name: str) -> str:
     return NO_FILE.format(repr(name[:100])).removesuffix(".").replace("There", "there", 1)
+
+
+def _absent(names: Sequence[str]) -> str:
+    """Return the reason of an end without a file that it names; empty if there is none."""
+    return NO_FILE.format(repr(names[0][:100])) if names else ""
+
+
+def _is_in(name: str, one: Observation) -> bool:
+    """Return whether a call names a file."""
+    return name in json.dumps(one.arguments, ensure_ascii=False)
 
 
 def _refused(outcome: Observation, problem: str, fix: str) -> Observation:

@@ -23,7 +23,7 @@ from tea.loop.mending import Mending
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.offer import DONE
 from tea.loop.opening import conversation, heads
-from tea.loop.revision import Revision
+from tea.loop.revision import HELD, REVISE, Revision
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset, holds_form
 from tea.loop.window import Window
@@ -194,7 +194,7 @@ class _Loop:
             await self.prepare(insights, variables)
             result = await self.run()
         except BudgetExceeded as error:
-            result = self.revision.last or self.ending.best(error.problem)
+            result = self.revision.held or self.ending.best(error.problem)
         self.revision.note(self.ctx, result)
         await self.remember(result)
         return self._with_state(result)
@@ -263,10 +263,11 @@ class _Loop:
                     return result
                 self.last = 0
                 self.ending.reopen()
-                self._tell(self.revision.words())
+                self.window.hold(self.ended, HELD)
+                self._tell(REVISE)
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
-        return self.revision.last or self.ending.best("The step budget ended before the task was done.")
+        return self.revision.held or self.ending.best("The step budget ended before the task was done.")
 
     async def _ask(self, step: int) -> Reply:
         """Ask the model, with the ledger at the end of the request; a request too long for it is folded."""
@@ -318,8 +319,8 @@ class _Loop:
 
     @property
     def _choice(self) -> Literal["auto", "required"]:
-        """The tool choice: a call is required after an unusable reply, and at the end."""
-        return "required" if self.last or self.strikes else "auto"
+        """The tool choice: a call is required after an unusable reply or refused words, and at the end."""
+        return "required" if self.last or self.strikes or self.ending.pressed else "auto"
 
     async def _take(self, step: int, reply: Reply) -> Result | None:
         """Act on a reply, and return the result if it ended the task."""
@@ -382,15 +383,19 @@ class _Loop:
         self.strikes += 1
         if self.strikes < STRIKES:
             return None
-        return self.revision.last or self.ending.best(f"The model's answers could not be used: {problem}")
+        return self.revision.held or self.ending.best(f"The model's answers could not be used: {problem}")
 
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
         """Handle text without a call as a proposed end, checked like `done`."""
         await self.ending.look(self.ctx, reply.text)
-        problem = self.ending.proposed(reply.text, last=bool(self.last))
+        if self.revision.held is not None and not self.ending.has_form(reply.text):
+            found, problem = self.revision.confirmed(reply.text)
+        else:
+            problem = self.ending.proposed(reply.text, last=bool(self.last))
+            found = self.ending.accepted
         await self._record(step, reply, (), {})
         if not problem:
-            return self.ending.accepted
+            return found
         self.ledger.progress(new=self._is_unheard(problem))
         self._tell(problem)
         return None
@@ -400,6 +405,7 @@ class _Loop:
         texts = await self.ctx.messages()
         if texts:  # what was the last question, or a dead end, is one no more
             self.last = self.ledger.stalled = 0
+            self.revision.withdraw()
         for text in texts:
             self.ending.hear(text)
             self._tell(PERSON.format(text=text), lasting=True)

@@ -14,11 +14,12 @@ from typing import Any
 from tea.components.context import Context
 from tea.errors import TeaError
 from tea.loop.step import consult
-from tea.types import Message, Result, Task
+from tea.types import Evidence, Message, Result, Task
 
 MOST_ACTIONS = 8
 MOST_RESULT = 12_000
 MOST_REMEMBERED = 20
+MOST_PAGES = 20
 SAME_FAILURES = 3
 
 
@@ -32,6 +33,7 @@ class Operated:
         bounded: The state as the prompt shows it.
         picture: What a model with vision is told of the picture.
         title: Title of the report.
+        pages: The pages that a state shows: titles by address. They are the evidence of the result.
     """
 
     environment: str
@@ -39,6 +41,7 @@ class Operated:
     bounded: Callable[[dict[str, Any]], dict[str, Any]]
     picture: str
     title: str
+    pages: Callable[[dict[str, Any]], dict[str, str]] = lambda state: {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -50,6 +53,7 @@ class Work:
         on: What is operated.
         steps: What was done in each step.
         pictures: Names of the pictures, in order.
+        pages: Titles of the pages looked at, by address.
         extracted: What was read that belongs to the answer.
         log: The conversation in Markdown.
         actions: Names of the actions done so far.
@@ -60,6 +64,7 @@ class Work:
     on: Operated
     steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     pictures: list[str] = field(default_factory=list[str])
+    pages: dict[str, str] = field(default_factory=dict[str, str])
     extracted: list[str] = field(default_factory=list[str])
     log: list[str] = field(default_factory=list[str])
     actions: set[str] = field(default_factory=set[str])
@@ -97,6 +102,8 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
         work.steps.append({"evaluation": "", "memory": "", "next_goal": "", "results": [result]})
         response = await ctx.ecp.state(work.on.environment)
     state: dict[str, Any] = response.unwrap()
+    if len(work.pages) < MOST_PAGES:
+        work.pages.update(work.on.pages(state))
     if state.get("screenshot"):
         work.pictures.append(state["screenshot"])
     return state
@@ -171,10 +178,11 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
     answer = _answer(work, final)
     ok = bool(final.get("success", False)) and bool(answer)
     report = await _reported(ctx, task, work, answer, records)
+    pages = tuple(Evidence(source=url, detail=title) for url, title in work.pages.items())
     if ok:
-        return Result(answer=answer, report=report)
+        return Result(answer=answer, report=report, evidence=pages)
     reason = final.get("reason") or f"The task was not done in {len(work.steps)} steps."
-    return Result(ok=False, answer=answer or None, reason=reason, report=report)
+    return Result(ok=False, answer=answer or None, reason=reason, report=report, evidence=pages)
 
 
 def _answer(work: Work, final: dict[str, Any]) -> str:

@@ -5,15 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tea.components.context import Context
+from tea.loop.checks import numbers_stand_in
+from tea.loop.claims import announces
 from tea.types import JsonObject, Result
 
 REVISE = (
-    "Before this answer counts, look at your own work above: is each step right, is each fact shown by a result, is "
-    "the form the one asked for, was something left out? The answer was: {answer}. Call what is still needed, then "
-    "`done` once more, with the same answer if it holds, else with the right one."
+    "Before your answer is delivered, look at your own work above: is each step right, is each fact shown by a result, "
+    "is the form the one asked for, was something left out? Call what is still needed. Only another `done` changes the "
+    "answer; if it holds, say so."
+)
+HELD = "held, not delivered yet"
+UNCHANGED = (
+    "Words do not change the held answer. If it is wrong, call `done` with the right one, whole; if it holds, say so."
 )
 NOTE = "revision"
-_MOST = 2_000
 LEAST_LEFT = 1  # questions that a look needs
 
 
@@ -23,11 +28,14 @@ class Revision:
 
     Args:
         most: How many looks there may be.
+        held: The answer held until the look ends, None without one.
     """
 
     most: int
     looks: int = 0
     answers: list[Result] = field(default_factory=list[Result])
+    held: Result | None = None
+    _told: bool = False
 
     @property
     def last(self) -> Result | None:
@@ -46,11 +54,26 @@ class Revision:
             return False
         self.looks += 1
         self.answers.append(result)
+        self.held, self._told = result, False
         return True
 
-    def words(self) -> str:
-        """Return the words to ask for a look."""
-        return REVISE.format(answer=str(self.answers[-1].answer)[:_MOST])
+    def withdraw(self) -> None:
+        """Withdraw the held answer, as the person said more."""
+        self.held = None
+
+    def confirmed(self, text: str) -> tuple[Result | None, str]:
+        """Return the held answer as confirmed by words, or the words to ask for another `done`.
+
+        Words leave the held answer as it is. If they announce a step or hold other numbers, this is said once.
+
+        Args:
+            text: The words.
+        """
+        others = self.held is not None and not numbers_stand_in(text, str(self.held.answer))
+        if self._told or not (others or announces(text)):
+            return self.held, ""
+        self._told = True
+        return None, UNCHANGED
 
     def note(self, ctx: Context, result: Result) -> None:
         """Write the changes of the looks into the journal, if there were any."""

@@ -13,6 +13,7 @@ from tea.components.context import Context
 from tea.components.json_schema import closed
 from tea.components.operation import reasons
 from tea.errors import BadOutput
+from tea.loop.exchanges import cut
 from tea.types import (
     JsonObject,
     JsonSchema,
@@ -28,6 +29,7 @@ from tea.types import (
 T = TypeVar("T")
 
 REPAIR = "Your last answer could not be used: {problem} Answer again, in exactly the form that was asked for."
+MOST_SHOWN = 4_000  # tokens of an unreadable answer
 WORDS = ("thinking", "evaluation", "memory", "next_goal")
 _MOST_THOUGHT = 4_000
 
@@ -106,7 +108,7 @@ async def consult(
     model: str | None = None,
     output: JsonSchema | None = None,
 ) -> T:
-    """Ask a model and read its answer; if it is unreadable, state the problem and ask once more.
+    """Ask a model and read its answer; if it is unreadable, show it with the problem and ask once more.
 
     Args:
         ctx: What the agent may reach.
@@ -120,11 +122,13 @@ async def consult(
     Raises:
         BadOutput: The second answer cannot be read either.
     """
+    response: ModelResponse | None = None
     try:
-        return read(await ctx.ask(prompt, variables, history, model=model, output=output))
+        response = await ctx.ask(prompt, variables, history, model=model, output=output)
+        return read(response)
     except BadOutput as error:
-        told = said(REPAIR.format(problem=error.problem))
-    return read(await ctx.ask(prompt, variables, (*history, told), model=model, output=output))
+        told = (*_written(response, error), said(REPAIR.format(problem=error.problem)))
+    return read(await ctx.ask(prompt, variables, (*history, *told), model=model, output=output))
 
 
 async def ask_for(
@@ -166,6 +170,14 @@ async def ask_for(
 def said(text: str) -> Message:
     """Return text for a model, as a message of the conversation."""
     return Message(role="user", content=(TextPart(text=text),))
+
+
+def _written(response: ModelResponse | None, error: BadOutput) -> tuple[Message, ...]:
+    """Return an unreadable answer as a message of the model, none if nothing of it is known."""
+    text = error.said
+    if response is not None:
+        text = response.text or ("" if response.output is None else json.dumps(response.output, ensure_ascii=False))
+    return (message("assistant", (TextPart(text=cut(text, MOST_SHOWN)),)),) if text.strip() else ()
 
 
 def _written_calls(calls: object) -> tuple[ToolCall, ...]:

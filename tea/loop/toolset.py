@@ -15,7 +15,7 @@ from tea.components.lossless import lossless
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, ToolError, UnknownComponent
 from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
-from tea.loop.done_arguments import corrected
+from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.observation import Observation, shortened
@@ -326,7 +326,9 @@ class Toolset:
             return await self._delegate(one, call, facts, share)
         port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
         if one.name == DONE:
-            call = changed(call, arguments=corrected(one.parameters, call.arguments))
+            call = changed(call, arguments=corrected(one.parameters, call.arguments, self._task.answer))
+            if (error := fault_beside(one.parameters, call.arguments, self._task.answer)) is not None:
+                return Observation.refused(call.id, call.name, call.arguments, error)
         return _outcome(call, await port.invoke(one.ref, _exactly(one, call.arguments)))
 
     async def _delegate(

@@ -120,7 +120,17 @@ class Window:
     def refuse(self, id: str, error: TeaError) -> None:
         """Replace a shown result by an error once it is no longer valid."""
         old = self._shown[id]
-        new = self._shown[id] = Observation.refused(id, old.name, old.arguments, error)
+        self._replace(Observation.refused(id, old.name, old.arguments, error))
+
+    def hold(self, id: str, text: str) -> None:
+        """Replace a shown end by words, as it is not the end yet; nothing if it has no id."""
+        if id:
+            self._replace(replace(self._shown[id], value=text))
+
+    def _replace(self, new: Observation) -> None:
+        """Replace a shown result."""
+        id = new.id
+        self._shown[id] = new
         told = new.message(LEAST_CHARACTERS, "").content
         self._latest = tuple(
             changed(one, content=(*told, *(part for part in one.content if isinstance(part, TextPart))))

@@ -143,7 +143,10 @@ class ModelCalls:
         _pay_attempts(account, answer, agent)
         account.settle(held, response.usage, agent, response.answered_by or chosen.name)
         if answer["error"] is not None:
-            raise error_from(answer["error"])
+            error = error_from(answer["error"])
+            if isinstance(error, BadOutput):
+                error.said = response.text
+            raise error
         return response
 
     async def facts(self, name: str | None, agent: str) -> JsonObject:

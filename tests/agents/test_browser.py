@@ -79,6 +79,7 @@ async def test_it_reads_a_page_and_keeps_log_film_and_report(tea: Platform, play
     played.model = ScriptedModel([first, second])
     outcome = await tea.run("What does the kettle cost?", agent="browser")
     assert (outcome.ok, outcome.answer) == (True, words)
+    assert [one.source.rstrip("/") for one in outcome.evidence] == [site.rstrip("/")]
     assert outcome.report is not None
     folder = outcome.report.parent
     assert (folder / "steps.gif").read_bytes().startswith(b"GIF8")

@@ -133,7 +133,9 @@ async def test_a_planner_played_by_a_script_delegates_and_reports_alike(stage: A
     findings = "It is so [4](a.csv), and again [2](./a.csv)."
     planner = [_step("analyzer", task="Which country?"), _step("reporter", task=findings), found("US")]
     planner.append(found("US"))
-    outcome = await stage.play({"planner": planner, "analyzer": [found("US", SOURCE)]}, "Which country?", **ONLY)
+    outcome = await stage.play(
+        {"planner": planner, "analyzer": [found("US", SOURCE)]}, "Which country?", **ONLY, files=files
+    )
     assert outcome.report.name == "report.md"
     assert "It is so [1](a.csv), and again [1](a.csv)." in outcome.report.read_text()
     assert [one.source for one in outcome.evidence] == ["task"]

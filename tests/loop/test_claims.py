@@ -54,6 +54,32 @@ async def test_an_announcement_said_again_is_the_answer(stage: Stage) -> None:
     assert (outcome.answer, len(model.requests)) == (text, 2)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let me double-check the sum with the other order before I answer.",
+        "Ich prüfe noch, ob sich die Reihenfolge auswirkt, und rechne dann neu.",
+    ],
+)
+async def test_words_without_a_value_are_asked_about_once_after_each_new_result(stage: Stage, text: str) -> None:
+    replies = [step(sum_of("3 + 4")), text, step(sum_of("4 + 3")), text, "It is 7."]
+    outcome, model = await stage.play(*replies)
+    assert [told(one).count("no function was called") for one in model.requests] == [0, 0, 1, 1, 2]
+    assert [one.tool_choice for one in model.requests] == ["auto", "auto", "required", "auto", "required"]
+    assert outcome.answer == "It is 7."
+    outcome, model = await stage.play(step(sum_of("3 + 4")), "Both are the same.", "Both are the same.")
+    assert (outcome.answer, len(model.requests)) == ("Both are the same.", 3)
+
+
+async def test_words_without_a_value_are_asked_about_before_a_first_call_if_a_file_is_shown(
+    stage: Stage, tmp_path: Path
+) -> None:
+    (tmp_path / "small.csv").write_text("place,people\nhill,12\nlake,40\n")
+    replies = ["Zuerst sehe ich mir die Tabelle genauer an.", "Am See."]
+    _, model = await stage.play(*replies, task="Wo?", files=[tmp_path / "small.csv"])
+    assert "hold nothing of what was read" in told(model.requests[1])
+
+
 async def test_an_action_in_words_is_made(stage: Stage) -> None:
     text = 'Let me add.\n\nAction: calculator\nAction Input: {"expression": "3 + 4"}\nObservation: 8'
     outcome, model = await stage.play(text, "It is 7.")
@@ -96,14 +122,46 @@ async def test_the_last_question_marks_a_file_that_does_not_exist_and_takes_no_s
     assert [one.doubt for one in outcome.evidence] == ["there is no file 'result.csv' in the workspace"]
 
 
-async def test_a_file_of_the_task_claimed_by_the_answer_and_never_written_is_asked_about_and_marked(
-    stage: Stage,
-) -> None:
+async def test_a_file_of_the_task_claimed_by_the_answer_and_never_written_takes_no_success(stage: Stage) -> None:
     task = "Write 3 + 4 into result.csv."
     for end in ("Written to result.csv.", step(done("Written to result.csv."))):
-        outcome, model = await stage.play(step(sum_of("3 + 4")), end, end, task=task)
+        outcome, model = await stage.play(step(sum_of("3 + 4")), end, end, end, task=task, budget={"steps": 4})
         assert "there is no file 'result.csv' in the workspace" in told(model.requests[2])
+        assert "there is no file 'result.csv' in the workspace" in told(model.requests[3])
+        assert (outcome.ok, outcome.answer) == (False, "Written to result.csv.")
+        assert "no file 'result.csv'" in outcome.reason
         assert [one.doubt for one in outcome.evidence] == ["there is no file 'result.csv' in the workspace"]
+
+
+async def test_words_that_only_confirm_a_claimed_file_take_no_success(stage: Stage) -> None:
+    replies = [step(sum_of("3 + 4")), "It was written to result.csv.", "Yes.", "Yes."]
+    outcome, _ = await stage.play(*replies, task="Write 3 + 4 into result.csv.", budget={"steps": 4})
+    assert (outcome.ok, outcome.answer) == (False, "It was written to result.csv.")
+
+
+async def test_a_file_of_the_task_that_was_sought_in_vain_may_be_told_missing(stage: Stage) -> None:
+    read = step(("read_file", {"path": "b.csv"}))
+    end = step(done("b.csv is missing."))
+    outcome, model = await stage.play(read, end, end, task="Which of a.csv and b.csv is missing?")
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, "b.csv is missing.", 3)
+
+
+async def test_all_doubts_are_named_at_once(stage: Stage) -> None:
+    sources = [{"source": "other.csv"}, {"source": "https://example.org/"}]
+    end = step(done("Written to result.csv.", evidence=sources))
+    _, model = await stage.play(step(sum_of("3 + 4")), end, step(done(7)), task="Write 3 + 4 into result.csv.")
+    problem = observations(model.requests[2])[1]["calls"][0]["error"]["problem"]
+    assert "no file 'other.csv'" in problem
+    assert "'https://example.org/' was not opened" in problem
+    assert "no file 'result.csv'" in problem
+
+
+async def test_a_file_that_the_run_made_needs_no_opening(stage: Stage) -> None:
+    make = step(("shell_bash", {"command": "echo 7 > out.txt; mv out.txt kept.txt"}))
+    write = step(("workspace_write", {"name": "kept.txt", "text": "7"}))
+    for call in (make, write):
+        outcome, _ = await stage.play(call, step(done(7, evidence=[{"source": "kept.txt"}])), task="Keep 7.")
+        assert [one.doubt for one in outcome.evidence] == [""]
 
 
 async def test_a_file_that_was_written_is_no_matter_of_doubt(stage: Stage) -> None:
@@ -160,6 +218,23 @@ async def test_members_of_a_typed_answer_given_beside_it_and_bare_sources_are_un
     end = ("done", {"n": "7", "evidence": "calculator"})
     outcome, _ = await stage.play(step(sum_of("3 + 4")), step(end), answer=form)
     assert (outcome.answer, [one.source for one in outcome.evidence]) == ({"n": 7}, ["calculator"])
+
+
+async def test_members_of_a_typed_answer_that_do_not_fit_are_told_to_go_into_the_answer(stage: Stage) -> None:
+    form = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}, "of": {"type": "string"}},
+        "required": ["n", "of"],
+        "additionalProperties": False,
+    }
+    flat = ("done", {"n": 7, "success": True})
+    whole = ("done", {"answer": "", "n": "7", "of": "sums"})
+    outcome, model = await stage.play(step(flat), step(whole), answer=form)
+    error = observations(model.requests[1])[0]["calls"][0]["error"]
+    assert "`done` got `n` beside `answer`" in error["problem"]
+    assert "'of' is a required property" in error["problem"]
+    assert error["fix"] == "put them into `answer`, in the form of the task."
+    assert outcome.answer == {"n": 7, "of": "sums"}
 
 
 async def test_a_name_in_other_letters_is_understood_and_an_odd_one_refused_with_the_nearest(stage: Stage) -> None:
@@ -219,9 +294,13 @@ async def test_a_sheet_of_one_row_stands_in_the_head_and_the_description(stage: 
     book.save(tmp_path / "orders.xlsx")
     look = step(("table_query", {"files": ["orders.xlsx"]}))
     count = step(("table_query", {"files": ["orders.xlsx"], "sql": "SELECT count(*) FROM orders"}))
-    _, model = await stage.play(look, count, step(done(199)), files=[tmp_path / "orders.xlsx"], task="How many?")
+    notes = step(("table_query", {"files": ["orders.xlsx"], "sql": "SELECT * FROM Notes"}))
+    replies = [look, count, notes, step(done(199))]
+    _, model = await stage.play(*replies, files=[tmp_path / "orders.xlsx"], task="How many?")
     line = 'sheet Notes, 1 row: "Regions may be written in small letters."'
     assert line in "\n".join(str(part) for one in model.requests[0].messages for part in one.content)
     described, counted = (one["calls"][0]["value"] for one in observations(model.requests[2]))
+    refused = observations(model.requests[3])[2]["calls"][0]["error"]
+    assert line in refused["fix"]
     assert described["sheets"] == [line]
     assert counted["rows"] == [[199]]

@@ -142,6 +142,7 @@ async def test_an_answer_of_a_type_is_enforced_validated_and_mended_once(dialect
     assert '"json_schema"' in sent[0]
     assert dialect.name == "anthropic_messages" or '"strict":true' in sent[0]
     assert "could not be used" in sent[1]
+    assert '{\\"legs\\": 3}' in sent[1]
 
 
 @pytest.mark.parametrize("wrong", ['{"legs": []}', '{"legs": [{"to": "Ulm", "hours": -1}]}'])

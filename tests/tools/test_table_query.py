@@ -374,3 +374,10 @@ async def test_a_text_that_is_the_name_of_a_column_is_warned_of(ask: Ask) -> Non
         assert ("warning" in answer) == warned
         if warned:
             assert answer["warning"] == "'Body Mass (g)' is a text here; the column is \"Body Mass (g)\""
+
+
+async def test_correlation_and_deviations_of_the_sample_and_of_the_whole_are_told_apart(ask: Ask) -> None:
+    rows = "x,y\n1,2\n2,4\n3,9\n4,\n"
+    sql = "SELECT round(corr(x, y), 4), corr(x, 1), round(stddev(y), 4), round(stddev_pop(y), 4), round(var_pop(y), 4)"
+    found = (await ask({"t.csv": rows}, sql=f"{sql} FROM t")).unwrap()["rows"]
+    assert found == [[0.9707, None, 3.6056, 2.9439, 8.6667]]

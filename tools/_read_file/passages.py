@@ -5,8 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
+from .headings import heading_above, headings
 from .units import Sentence, sentences
 from .words import content_words, near, root, stem
 
@@ -20,11 +21,12 @@ _NAME = re.compile(r"\b[A-Z0-9]\w*")
 
 
 class Passage(TypedDict):
-    """A sentence with its place."""
+    """Sentences or a heading with their place, and the heading above them."""
 
     start: int
     end: int
     text: str
+    heading: NotRequired[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,26 +38,60 @@ class _Word:
     weight: float
 
 
-def best_passages(lines: list[str], question: str, most: int = 8) -> tuple[list[Passage], int]:
-    """Return the best sentences for a question, best first, and how many more fit.
+def best_passages(lines: list[str], question: str, most: int = 8) -> tuple[list[Passage], int, int]:
+    """Return the passages for a question, how many more fit, and how often its very words stand in the text.
 
-    Neighbours among them are one passage. What fits much less than the best is left out.
+    Those with its very words come first, in the order of the text, headings among them; then the best sentences.
+    Neighbours are one passage. What fits much less than the best is left out.
 
     Args:
         lines: The text.
         question: A question or some words.
         most: How many to return.
     """
-    units = list(sentences(lines))
+    units, above, phrase = list(sentences(lines)), headings(lines), _plain(question)
+    exact = [number for number, unit in enumerate(units) if _stands(phrase, unit.text)]
+    passages = [_passage(units, group) for group in _groups(units, exact)]
+    held = {line for one in passages for line in range(one["start"], one["end"] + 1)}
+    others = [number for number, line in enumerate(lines, 1) if number not in held and _stands(phrase, line)]
+    passages += [Passage(start=number, end=number, text=lines[number - 1].strip()[:_LONGEST]) for number in others]
+    passages.sort(key=lambda one: one["start"])
+    matches = len(re.findall(_bounded(phrase), _plain(" ".join(lines)))) if passages else 0
+    ranked = [one for one in _ranked(units, question) if held.isdisjoint(range(one["start"], one["end"] + 1))]
+    passages += ranked
+    return [_under(above, one) for one in passages[:most]], max(0, len(passages) - most), matches
+
+
+def _ranked(units: Sequence[Sentence], question: str) -> list[Passage]:
+    """Return the sentences that fit a question, the best first."""
     words = _weighed(units, dict.fromkeys(map(stem, content_words(question))), _about(units))
     if not units or not words:
-        return [], 0
+        return []
     length = max(1.0, sum(sum(unit.stems.values()) for unit in units) / len(units))
     scores = [_score(unit, words, length) for unit in units]
     least = max(scores) * _LEAST_SHARE
     groups = _groups(units, [number for number, score in enumerate(scores) if score > 0 and score >= least])
     groups.sort(key=lambda group: -max(scores[number] for number in group))
-    return [_passage(units, group) for group in groups[:most]], max(0, len(groups) - most)
+    return [_passage(units, group) for group in groups]
+
+
+def _under(above: dict[int, str], one: Passage) -> Passage:
+    """Return a passage with the heading above it, if there is one."""
+    heading = heading_above(above, one["start"])
+    return {**one, "heading": heading} if heading else one
+
+
+def _stands(phrase: str, text: str) -> bool:
+    return bool(phrase) and re.search(_bounded(phrase), _plain(text)) is not None
+
+
+def _bounded(phrase: str) -> str:
+    """Return the pattern of a phrase as whole words."""
+    return rf"(?<!\w){re.escape(phrase)}(?!\w)"
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _groups(units: Sequence[Sentence], found: Sequence[int]) -> list[list[int]]:
@@ -80,10 +116,7 @@ def _characters(units: Sequence[Sentence], group: Sequence[int]) -> int:
 
 
 def _passage(units: Sequence[Sentence], group: Sequence[int]) -> Passage:
-    """Return some sentences as one passage; a gap between them is marked.
-
-    Its heading is found by guessing, which is good enough to rank it, and not to tell it for a fact.
-    """
+    """Return some sentences as one passage; a gap between them is marked."""
     first, text = units[group[0]], ""
     for before, number in zip([group[0] - 1, *group], group, strict=False):
         text += ("" if not text else " " if number == before + 1 else " \u2026 ") + units[number].text

@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -24,11 +25,11 @@ MOST_RESULT = 50_000_000  # characters of the rows of an answer
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _FUNCTION_NAMES = """
-abs avg ceil ceiling char coalesce concat concat_ws count cume_dist date datetime dense_rank exp first_value floor
+abs avg ceil ceiling char coalesce concat concat_ws corr count cume_dist date datetime dense_rank exp first_value floor
 format glob group_concat has_item ifnull iif instr iso julianday lag last_value lead length like ln log log10 log2 lower
 ltrim max median min mod norm nth_value ntile nullif percent_rank pi pow power printf quote rank replace round
-row_number rtrim sign sqrt stddev strftime string_agg substr substring sum time total trim trunc typeof unicode
-unixepoch upper variance
+row_number rtrim sign sqrt stddev stddev_pop strftime string_agg substr substring sum time total trim trunc typeof
+unicode unixepoch upper var_pop variance
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 _ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
@@ -56,6 +57,7 @@ class Database:
 
     def __init__(self, tables: Sequence[Table | StoredTable]) -> None:
         self._deadline = math.inf
+        self._sheets = [line for one in tables if isinstance(one, Table) for line in one.sheets]
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, uri=True)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
         self._columns = {table.name: [column.name for column in table.columns] for table in tables}
@@ -104,7 +106,7 @@ class Database:
 
     def _refusal(self, error: Exception, sql: str) -> ToolError:
         text = str(error)
-        if named := unknown_name(text, sql, self._columns, _FUNCTIONS):
+        if named := unknown_name(text, sql, self._columns, _FUNCTIONS, self._sheets):
             return named
         if "interrupted" in text or time.monotonic() > self._deadline:
             return ToolError(f"The SQL takes longer than {SECONDS:.0f} seconds.", fix="ask for less.")
@@ -135,8 +137,9 @@ class Database:
     def _add_functions(self) -> None:
         for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, _iso)):
             self._connection.create_function(name, count, self._timely(function), deterministic=True)
-        for name, aggregate in (("median", _Median), ("stddev", _Deviation), ("variance", _Variance)):
-            self._connection.create_aggregate(name, 1, aggregate)
+        for name, (least, compute) in _OF_NUMBERS.items():
+            self._connection.create_aggregate(name, 1, partial(_Numbers, least, compute))
+        self._connection.create_aggregate("corr", 2, _Pairs)
 
     def _timely(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function ending the statement at its deadline; SQLite itself only sees it between steps."""
@@ -212,30 +215,42 @@ def _iso(value: object, form: object) -> str | None:
 
 
 class _Numbers:
-    """Base of the aggregates over numbers; missing values and texts do not count."""
+    """Aggregate over numbers; missing values and texts do not count."""
 
-    def __init__(self) -> None:
-        self.values: list[float] = []
+    def __init__(self, least: int, compute: Callable[[list[float]], float]) -> None:
+        self._values: list[float] = []
+        self._least, self._compute = least, compute
 
     def step(self, value: Any) -> None:
         if isinstance(value, int | float):
-            self.values.append(value)
-
-
-class _Median(_Numbers):
-    def finalize(self) -> Any:
-        return statistics.median(self.values) if self.values else None
-
-
-class _Deviation(_Numbers):
-    """Sample standard deviation."""
+            self._values.append(value)
 
     def finalize(self) -> Any:
-        return statistics.stdev(self.values) if len(self.values) > 1 else None
+        return self._compute(self._values) if len(self._values) >= self._least else None
 
 
-class _Variance(_Numbers):
-    """Sample variance."""
+class _Pairs:
+    """Pearson's correlation of two columns; pairs with a missing value or a text do not count."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[float, float]] = []
+
+    def step(self, *pair: Any) -> None:
+        one, other = pair
+        if isinstance(one, int | float) and isinstance(other, int | float):
+            self._pairs.append((one, other))
 
     def finalize(self) -> Any:
-        return statistics.variance(self.values) if len(self.values) > 1 else None
+        firsts, seconds = [one for one, _ in self._pairs], [one for _, one in self._pairs]
+        if len({*firsts}) < 2 or len({*seconds}) < 2:
+            return None
+        return statistics.correlation(firsts, seconds)
+
+
+_OF_NUMBERS = {  # the fewest numbers that have a value, and what computes it
+    "median": (1, statistics.median),
+    "stddev": (2, statistics.stdev),
+    "variance": (2, statistics.variance),
+    "stddev_pop": (1, statistics.pstdev),
+    "var_pop": (1, statistics.pvariance),
+}

@@ -36,7 +36,7 @@ def columns_as_texts(sql: str, columns: Iterable[str]) -> str:
 
 
 def unknown_name(
-    text: str, sql: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str]
+    text: str, sql: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str], sheets: Iterable[str] = ()
 ) -> ToolError | None:
     """Return the error about a name unknown or ambiguous to SQLite, None for other errors.
 
@@ -45,6 +45,7 @@ def unknown_name(
         sql: The statement.
         tables: The columns of each table, by its name.
         functions: The functions there are.
+        sheets: Sheets of one row, which are no tables, in words.
     """
     if found := _AMBIGUOUS.fullmatch(text):
         having = [table for table, columns in tables.items() if _bare(found[1], tables) in columns]
@@ -52,6 +53,10 @@ def unknown_name(
     if (found := _NO_NAME.fullmatch(text)) is None:
         return None
     kind, name = found[1], found[2]
+    if kind == "table" and (single := [one for one in sheets if _is_of_sheet(one, name)]):
+        return ToolError(
+            f"{name[:100]!r} is not a table, as it has one row.", fix=f"it holds no more than this: {single[0]}."
+        )
     columns = dict.fromkeys(column for columns in tables.values() for column in columns)
     known = {"table": list(tables), "column": list(columns), "function": sorted(functions)}[kind]
     near = nearest(name, known) or (nearest(_bare(name, tables), known) if kind == "column" else None)
@@ -60,6 +65,10 @@ def unknown_name(
     if kind == "column" and f'"{name}"' in sql:
         fixes.append("text stands in single quotes;")
     return ToolError(f"There is no {kind} {name[:100]!r}.", fix=" ".join([*fixes, f"{_told(kind, known, tables)}."]))
+
+
+def _is_of_sheet(words: str, name: str) -> bool:
+    return words.casefold().startswith(f"sheet {name.casefold()}, ")
 
 
 def _in_backquotes(found: re.Match[str]) -> str:

@@ -1,0 +1,49 @@
+"""Test another look at an answer: words leave it as it is, only another `done` changes it."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from loop_kit import Stage, done, observations, step, sum_of, told
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stage() -> AsyncIterator[Stage]:
+    async with Stage.open() as stage:
+        yield stage
+
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def look(stage: Stage, *replies: Any, **options: Any) -> Any:
+    return await stage.play(step(sum_of("3 + 4")), step(done("The sum is 7.")), *replies, reflect=1, **options)
+
+
+@pytest.mark.parametrize("words", ["The answer holds.", "I checked each step. No change is needed.", "Die 7 stimmt."])
+async def test_words_after_a_look_leave_the_held_answer(stage: Stage, words: str) -> None:
+    outcome, model = await look(stage, words)
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, "The sum is 7.", 3)
+    ended = observations(model.requests[2])[1]["calls"][0]
+    assert ended["value"] == "held, not delivered yet"
+    assert "7.." not in told(model.requests[2])
+
+
+async def test_words_with_another_number_are_asked_about_once(stage: Stage) -> None:
+    outcome, model = await look(stage, "It should be 8.", step(done("The sum is 8.")))
+    assert "Words do not change the held answer" in told(model.requests[3])
+    assert outcome.answer == "The sum is 8."
+    outcome, model = await look(stage, "It should be 8.", "It should be 8.")
+    assert (outcome.answer, len(model.requests)) == ("The sum is 7.", 4)
+
+
+async def test_another_end_changes_the_held_answer(stage: Stage) -> None:
+    outcome, _ = await look(stage, step(sum_of("3 + 5")), step(done("The sum is 8.")))
+    assert outcome.answer == "The sum is 8."
+
+
+async def test_an_answer_in_a_form_may_be_given_anew_without_a_call(stage: Stage) -> None:
+    form = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    outcome, _ = await stage.play(step(done({"n": 7})), '{"n": 8}', reflect=1, answer=form)
+    assert outcome.answer == {"n": 8}
