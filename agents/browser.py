@@ -24,7 +24,7 @@ class BrowserUse(Agent):
     objectives = ("do what was asked and no more", "tell only what pages really showed", "few steps")
     relations = {"planner": "hierarchical"}
     environments = ("browser", "workspace#write", "report")
-    metadata: ClassVar[Mapping[str, Any]] = {"takes": "web", "needs": "sandbox"}
+    metadata: ClassVar[Mapping[str, Any]] = {"takes": "web", "needs": "sandbox", "files": "pages"}
     max_steps = BY_PIXELS
 
     async def run(self, ctx: Context, task: Task) -> Result:

@@ -44,7 +44,7 @@ class Researcher(Agent):
     relations = {"planner": "hierarchical"}
     tools = ("web_search", "fetch_page", "to_markdown")
     environments = ("workspace#write", "workspace#list_files", "report")
-    metadata: ClassVar[Mapping[str, Any]] = {"takes": "question", "needs": "search"}
+    metadata: ClassVar[Mapping[str, Any]] = {"takes": "question", "needs": "search", "files": "local"}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Plan, search, read and judge in at most three rounds, and answer; a list has rounds of its own."""

@@ -15,6 +15,7 @@ CANDIDATES = 4
 OWN = ("done", "todo")  # of the loop, whatever the task
 MOST_SHOWN = 1_500
 MOST_FILES = 5
+MOST_WHY = 300  # characters of what a test is for
 
 TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000}
 OBJECT: dict[str, Any] = {"type": "object"}
@@ -48,13 +49,20 @@ CASE: dict[str, Any] = {
         "arguments": OBJECT,
         "returns": {},
         "fails": {"type": "boolean"},
-        "why": {"type": "string", "maxLength": 300},
+        "why": {"type": "string", "maxLength": MOST_WHY},
     },
     "required": ["arguments"],
 }
 CASES: dict[str, Any] = {"cases": {"type": "array", "items": CASE, "minItems": 3, "maxItems": 12}}
 SOURCE: dict[str, Any] = {"source": {"type": "string", "maxLength": 40_000}}
 VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": TEXT}
+DOUBT: dict[str, Any] = {
+    "quote": {"type": "string", "maxLength": 500},
+    "steps": TEXT,
+    "wrong": {"enum": ["test", "code"]},
+    "returns": {},
+    "fails": {"type": "boolean"},
+}
 
 
 class ToolGenerator(Agent):
@@ -97,6 +105,9 @@ class _Work:
         self.asked = 0
         self.trouble = "none was written."
         self.materials: list[dict[str, str]] = []
+        self.failing: int | None = None  # the place of the test failed last, None where another stage failed
+        self.earlier: list[str] = []  # sources and troubles of earlier trials
+        self.doubted: list[dict[str, Any]] = []  # arguments of the tests asked about
 
     async def whole(self) -> Result:
         """Analyse, retrieve, create, evaluate, register."""
@@ -108,12 +119,21 @@ class _Work:
         cases = await self.tests(spec)
         trials: list[dict[str, str]] = []
         while True:
-            written = await self.ask("write", SOURCE, spec=spec, trials=trials)
-            result, trouble = await self.adopted(spec, cases, _unfenced(written["source"]))
+            source = _unfenced((await self.ask("write", SOURCE, spec=spec, trials=trials))["source"])
+            result, trouble = await self.adopted(spec, cases, source)
+            self.trouble = trouble
+            again = source in self.earlier or trouble in self.earlier
+            self.earlier += [source, trouble]
+            if again and self.failing is not None and cases[self.failing]["arguments"] not in self.doubted:
+                mended, why = await self.doubt(spec, cases, self.failing, trouble)
+                trouble = f"{trouble}. The test was looked at again, and stands: {why}"
+                if mended is not None:
+                    cases = mended
+                    result, trouble = await self.adopted(spec, cases, source)
             if result is not None:
                 return result
             self.trouble = trouble
-            trials = [*trials[-1:], {"source": written["source"], "trouble": trouble}]
+            trials = [*[one for one in trials if one["source"] != source][-1:], {"source": source, "trouble": trouble}]
 
     async def ask(self, stage: str, members: dict[str, Any], **variables: Any) -> dict[str, Any]:
         """Ask the model one question of a stage, and return the members of its answer."""
@@ -160,6 +180,34 @@ class _Work:
                 return cases
             self.trouble = f"the tests themselves were none: {trouble}"
 
+    async def doubt(
+        self, spec: dict[str, Any], cases: list[dict[str, Any]], number: int, trouble: str
+    ) -> tuple[list[dict[str, Any]] | None, str]:
+        """Ask whether a failing test or the code is wrong; return the tests with that one replaced, or why it stands.
+
+        A test falls only to another value worked out from a passage of the task, never to the code's result alone.
+        """
+        case = cases[number]
+        self.doubted.append(case["arguments"])
+        found = await self.ask("doubt", DOUBT, spec=spec, case=case, trouble=trouble)
+        wanted = _case({**found, "arguments": case["arguments"]})
+        replaced = {**wanted, "why": f"{_wanted(case)} was wanted before; {found['steps']}"[:MOST_WHY]}
+        mended = [*cases[:number], replaced, *cases[number + 1 :]]
+        why = await self.standing(found, mended, same=_wanted(wanted) == _wanted(case))
+        record = {"case": case, "replaced": None if why else replaced, "quote": found["quote"], "ok": not why}
+        self.note("doubt", why or found["steps"], record)
+        return (None, why) if why else (mended, "")
+
+    async def standing(self, found: dict[str, Any], mended: list[dict[str, Any]], *, same: bool) -> str:
+        """Return why a doubted test stands; empty where it is replaced."""
+        if found["wrong"] == "code" or same:
+            return str(found["steps"])
+        words = "\n".join([self.task.text, *(one["content"] for one in self.materials)])
+        if not _plain(found["quote"]) or _plain(found["quote"]) not in _plain(words) or not found["steps"].strip():
+            return "no other value was worked out from words of the task"
+        (first, *_) = (await self.ctx.tcp.evaluate("", mended))["stages"]
+        return "" if first["ok"] else f"without it the tests would be none: {first['words']}"
+
     async def adopted(
         self, spec: dict[str, Any], cases: list[dict[str, Any]], source: str
     ) -> tuple[Result | None, str]:
@@ -168,6 +216,7 @@ class _Work:
         tools = self.ctx.tcp
         tried = await tools.evaluate(source, cases, given=given, files=files)
         self.note("evaluate", _stages(tried), {"ok": tried["ok"], "passed": tried["passed"]})
+        self.failing = tried["passed"] if not tried["ok"] and tried["stages"][-1]["stage"] == "tests" else None
         if not tried["ok"]:
             return None, _failure(tried)
         if given is not None:
@@ -204,7 +253,13 @@ async def _material(ctx: Context, name: str) -> dict[str, str]:
     response = await ctx.ecp.invoke("workspace#read", {"name": name, "limit": MOST_SHOWN})
     if not response.ok:
         return {"source": name, "content": "(its beginning is not text)"}
-    return {"source": name, "content": str(response.unwrap()["text"])}
+    page = response.unwrap()
+    text = str(page["text"])
+    if page["left"]:
+        shown = text.rpartition("\n")[0] or text
+        left = int(page["left"]) + len(text) - len(shown)
+        text = f"{shown}\n[{left:,} more characters are not shown here]"
+    return {"source": name, "content": text}
 
 
 def _candidate(facts: Mapping[str, Any]) -> dict[str, str]:
@@ -218,6 +273,14 @@ def _case(one: Mapping[str, Any]) -> dict[str, Any]:
     wanted = {"fails": True} if one.get("fails") else {"returns": one.get("returns")}
     why = {"why": str(one["why"])} if one.get("why") else {}
     return {"arguments": one["arguments"], **wanted, **why}
+
+
+def _wanted(case: Mapping[str, Any]) -> str:
+    return "an error" if case.get("fails") else _short(case["returns"])
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 def _stages(tried: Mapping[str, Any]) -> str:

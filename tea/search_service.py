@@ -65,6 +65,10 @@ class SearchService:
         """Return whether something can be searched; blocks."""
         return any(not self._lacking(name) for name in self._wanted)
 
+    def holds_corpus(self) -> bool:
+        """Return whether there are documents of the operator to search; blocks."""
+        return LOCAL in self._wanted and not self._corpus_fault()
+
     @property
     def _wanted(self) -> tuple[str, ...]:
         return self.settings.engines or (*APIS, LOCAL)

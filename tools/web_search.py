@@ -54,7 +54,7 @@ class Search(TypedDict):
     idempotent=True,
     scope=True,
     network=True,
-    metadata={"category": "web", "files": "web", "needs": "search"},
+    metadata={"category": "web", "files": "web local", "needs": "search"},
 )
 async def web_search(
     ctx: Context, queries: list[str], since: Literal["", "day", "week", "month", "year"] = "", full: bool = False

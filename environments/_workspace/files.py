@@ -61,11 +61,12 @@ class Listing(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A part of a text; `next_offset` is the start of the next part."""
+    """A part of a text; `next_offset` is the start of the next part, and `left` are the characters from there on."""
 
     text: str
     offset: int
     next_offset: int | None = None
+    left: int = 0
 
 
 class Found(TypedDict):
@@ -144,7 +145,17 @@ class Files:
                 text = file.read(limit + 1)
         except UnicodeDecodeError as error:
             raise _no_text(name) from error
-        return Page(text=text[:limit], offset=offset, next_offset=offset + limit if len(text) > limit else None)
+        if len(text) <= limit:
+            return Page(text=text, offset=offset)
+        after = offset + limit
+        return Page(text=text[:limit], offset=offset, next_offset=after, left=self._length(name) - after)
+
+    def _length(self, name: str) -> int:
+        """Return the number of characters of a text; bytes outside of UTF-8 count as one each."""
+        with self._folder.reading(name) as bytes_:
+            file = io.TextIOWrapper(bytes_, encoding="utf-8", errors="replace", newline="")
+            with file:
+                return sum(map(len, iter(lambda: file.read(BLOCK), "")))
 
     def texts(self, name: str) -> tuple[list[tuple[str, str]], bool]:
         """Return the texts of a file or below a folder, and whether these are all of them."""

@@ -150,8 +150,7 @@ class Tools(Caller):
             files: Names of files of the workspace that it finds there.
 
         Returns:
-            `ok`, the `stages` gone through (`stage`, `ok`, `words`), how many tests it `passed`, and the `result` on
-            `given`.
+            `ok`, the `stages` gone through (`stage`, `ok`, `words`), how many tests it `passed`, `result` on `given`.
 
         Raises:
             BadArguments: The cases are none, or a file is too large.
@@ -313,6 +312,7 @@ class Context:
         branch: The branch of the run to which the private environment that acts belongs; else empty.
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
         searches: Whether something could be searched when the run began.
+        corpus: Whether documents of the operator were among that.
         skills: Whether skills were imported then.
         without: Names of components switched off for the run, `name` or `kind:name`.
         solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of the task, or none if empty.
@@ -337,6 +337,7 @@ class Context:
     branch: str = ""
     sandbox: str = ""
     searches: bool = False
+    corpus: bool = False
     skills: bool = False
     without: tuple[str, ...] = ()
     solved: str = ""
@@ -563,8 +564,7 @@ class Context:
             ToolError: An agent asks.
         """
         self.path("")
-        found = await self.port.serve(CacheFolder())
-        return Path(str(found)) if found else None
+        return Path(str(found)) if (found := await self.port.serve(CacheFolder())) else None
 
     async def parser_terms(self) -> JsonObject:
         """Return the terms of `tea.reading.Reader`: the strongest sandbox of this machine, for parsers of our own.
@@ -597,4 +597,4 @@ class Context:
             ToolError: There is none of that name, and the nearest is told; or an agent asks.
         """
         self.path("")
-        return await asyncio.to_thread(existing_file, self.path, self.workspace, name)
+        return await asyncio.to_thread(existing_file, self.path, self.workspace, name, corpus=self.corpus)

@@ -56,18 +56,21 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return folded[min(found, key=lambda one: abs(len(one) - len(wanted)))] if found else None
 
 
-def missing_file(root: str | Path, name: str) -> ToolError:
+def missing_file(root: str | Path, name: str, *, corpus: bool = False) -> ToolError:
     """Return the error for a missing file of a workspace, with the nearest name or the existing ones.
 
     Args:
         root: The workspace.
         name: What was named.
+        corpus: Whether it could be a document of a corpus.
     """
     names = [known for known, _ in files_in(root)]
     near = _near_file(name, names) or _of_the_same_last_part(name, names)
     told = ", ".join(repr(one[:100]) for one in names[:_MOST_TOLD])
     more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
     fix = f"did you mean {near!r}?" if near else f"there are {told}{more}." if names else "the workspace holds no file."
+    if corpus and near is None:
+        fix = f"{fix} A local document of the corpus is found with `web_search`."
     return ToolError(f"There is no file {name[:100]!r}.", fix=fix)
 
 
@@ -80,13 +83,14 @@ def _near_file(name: str, names: Sequence[str]) -> str | None:
     return near if nearest(name.removesuffix(ending), [stem]) else None
 
 
-def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str) -> Path:
+def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str, *, corpus: bool = False) -> Path:
     """Return the path of an existing file.
 
     Args:
         path_of: Gives the path of a name in the workspace.
         root: The workspace.
         name: What was named.
+        corpus: Whether it could be a document of a corpus.
 
     Raises:
         ToolError: There is none of that name, no copy of a file called by it, or it leads out of the workspace; the
@@ -103,7 +107,7 @@ def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str) -
         return path_of(copy)
     if problem is not None:
         raise ToolError(problem, fix=missing_file(root, name).fix)
-    raise missing_file(root, name)
+    raise missing_file(root, name, corpus=corpus)
 
 
 def copied_name(root: str | Path, name: str) -> str | None:

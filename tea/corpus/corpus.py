@@ -27,6 +27,7 @@ from tea.web.search.engine import Hit, Query
 from tea.web.settings import WebSettings
 
 MOST_PAGES = 500
+NEAR_BEST = 0.2  # the least share of the best score of a hit that a search gives
 
 _FILE = "file://"
 Tell = Callable[[str], None]
@@ -164,8 +165,10 @@ class Corpus:
         return Document(url=address, title=matches[0].title, date=matches[0].date, lines=lines)
 
     async def search(self, query: Query) -> Sequence[Hit]:
-        """Return the hits of a query; see `tea.web.search.Engine`."""
-        return [hit_of(one) for one in await self.find(query.text, query.most)]
+        """Return the hits of a query, without those far below the best; see `tea.web.search.Engine`."""
+        found = await self.find(query.text, query.most)
+        bar = NEAR_BEST * found[0].score if found else 0.0
+        return [hit_of(one) for one in found if one.score >= bar]
 
     async def _update(self, root: str, document: dict[str, Any], tell: Tell) -> Updated:
         known = {name: document[name] for name in ("pages",) if name in document}

@@ -44,6 +44,7 @@ class RunConfig:
         narrowing: Rules for its calls from its task, which only narrow.
         shared: Whether its session may hold content of earlier runs.
         searches: Whether something could be searched at its start.
+        corpus: Whether documents of the operator were among that.
         skills: Whether skills were imported at its start.
         without: Names of components that are not offered, and may not be used.
         closed: What is closed to its ways to the web, beside what the operator closes; see `Closed`.
@@ -74,6 +75,7 @@ class RunConfig:
     narrowing: Any = None
     shared: bool = False
     searches: bool = False
+    corpus: bool = False
     skills: bool = False
     without: tuple[str, ...] = ()
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])

@@ -29,9 +29,11 @@ class Capability:
         reads: Whether it declares to change nothing, so that it may run beside others.
         takes_findings: Whether it is an agent that is given what was found until then.
         files: Endings of the files that it is made for, `*` for any, `http` for an address,
-            `web` for a question to the world; empty where it needs none.
+            `web` for a question to the world, `local` for one to documents of the operator, `pages` for work on a page;
+            empty where it needs none.
         exact: Exact refs in place of what its argument `name` may be, so that a fork makes the same call again.
         codes: Whether it runs code that may import packages.
+        made: Whether a run made it for its own task.
     """
 
     kind: Kind
@@ -44,6 +46,7 @@ class Capability:
     files: tuple[str, ...] = ()
     exact: Mapping[str, str] = field(default_factory=dict[str, str])
     codes: bool = False
+    made: bool = False
 
     def words(self) -> dict[str, Any]:
         """Return the variables for its display in a prompt."""
@@ -65,8 +68,7 @@ def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
 def tool_of(name: str, facts: JsonObject) -> Capability:
     """Return a tool as a callable function for an agent."""
     (call,) = facts["operations"]
-    files = cast("Mapping[str, Any]", facts.get("metadata", {})).get("files")
-    return replace(_capability("tool", name, name, call), files=tuple(files.split()) if isinstance(files, str) else ())
+    return replace(_capability("tool", name, name, call), files=_files(facts), made="made" in facts)
 
 
 def agent_of(name: str, facts: JsonObject) -> Capability:
@@ -79,7 +81,13 @@ def agent_of(name: str, facts: JsonObject) -> Capability:
         description=str(facts.get("description", "")),
         parameters=DELEGATION,
         takes_findings=metadata.get("takes") == "findings",
+        files=_files(facts),
     )
+
+
+def _files(facts: JsonObject) -> tuple[str, ...]:
+    files = cast("Mapping[str, Any]", facts.get("metadata", {})).get("files")
+    return tuple(files.split()) if isinstance(files, str) else ()
 
 
 def actions_of(name: str, facts: JsonObject) -> list[Capability]:

@@ -42,6 +42,18 @@ _ASKED = re.compile(
     r"|[？吗]|(?<!\d)(?:19|20)\d\d(?!\d)",
     re.IGNORECASE,
 )
+_LOCAL = "local"  # stands there for a task about documents of the operator
+_CORPUS = re.compile(
+    r"\bcorpus\b|\b(?:local|indexed|(?:my|our)(?: own)?) (?:document|file|folder|note|paper|report|source)s?\b",
+    re.IGNORECASE,
+)
+_SAVED = re.compile(r"\b(?:add|append|create|export|make|output|produce|save|store|write|schreib\w*|speicher\w*)\b")
+_PAGES = "pages"  # stands there for a task of doing something on a page with an address
+_DONE_THERE = re.compile(
+    r"\b(?:button|click|fill|form|log ?in|menu|page|press|scroll|select|sign ?in|site|submit|tab|web ?site|anklick\w*"
+    r"|drück\w*|klick\w*|knopf|seite|schaltfläche)(?:e?s|ed|ing)?\b",
+    re.IGNORECASE,
+)
 # Beginnings of words in tasks for a program: numbers, texts as data, algorithms, chance, pictures of data.
 _STEMS = """
 algorithm anagram ascii bitwise byte checksum chiffr cipher compil concatenat convolution cryptogra crypt decod
@@ -68,15 +80,21 @@ def is_large(task: Task) -> bool:
     return len(task.files) >= MANY_FILES or len(task.text) >= LONG_TASK or task.text.count("\n") + 1 >= MANY_LINES
 
 
-def is_called_for(one: Capability, task: Task) -> bool:
-    """Return whether a task calls for a function: by its words, its files, or its size."""
+def is_called_for(one: Capability, task: Task, *, corpus: bool = False) -> bool:
+    """Return whether a task calls for a function: by its words, its files, or its size.
+
+    Args:
+        one: The function.
+        task: The task.
+        corpus: Whether there are documents of the operator to search.
+    """
     if _is_named(one.name, task.text):
         return True
     if one.kind == "agent":
-        return is_large(task)
+        return is_large(task) or (bool(one.files) and _has_files(one.files, task, corpus))
     if one.kind == "environment":
         return not one.reads and any(name not in task.files for name in _file_names(task.text))
-    return not one.files or _has_files(one.files, task)
+    return not one.files or _has_files(one.files, task, corpus)
 
 
 async def coding(ctx: Context, task: Task, found: Sequence[Capability]) -> list[str]:
@@ -168,10 +186,22 @@ def _file_names(text: str) -> list[str]:
     return _FILE.findall(_WHOLE_ADDRESS.sub(" ", text))
 
 
-def _has_files(endings: Sequence[str], task: Task) -> bool:
+def _asks_corpus(task: Task) -> bool:
+    """Return whether a task names documents of the operator, or a file that it neither has nor shall make."""
+    if _CORPUS.search(task.text):
+        return True
+    others = [name for name in _file_names(task.text) if name not in task.files]
+    return bool(others) and not _SAVED.search(task.text.casefold())
+
+
+def _has_files(endings: Sequence[str], task: Task, corpus: bool) -> bool:
     """Return whether a task has or names a file with one of the endings, or an address; a bare name matches each."""
     if _ADDRESSES in endings:
         return bool(_ADDRESS.search(task.text))
+    if _PAGES in endings and _ADDRESS.search(task.text) and _DONE_THERE.search(_WHOLE_ADDRESS.sub(" ", task.text)):
+        return True
+    if _LOCAL in endings and corpus and _asks_corpus(task):
+        return True
     if _WORLD in endings:
         return not task.files and not _file_names(task.text) and _ASKED.search(task.text) is not None
     there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_file_names(task.text))]

@@ -161,7 +161,7 @@ class Toolset:
             functions.add(FIND_TOOLS)
             if not asked:
                 kept = {*(task.tools or ()), *task.also, *FIRST, *whole, *await coding(ctx, task, found)}
-                first = _called_for(task, found, {*own}, kept)
+                first = await _called_for(ctx, task, found, {*own}, kept)
                 tokens = MOST_TOKENS if task.files or is_large(task) else SMALL_TOKENS
         shown = await offered(ctx, task, first, in_order=nearby != list(names), tokens=tokens)
         return cls(ctx, task, found, places, shown | functions, further, vast=len(nearby) >= most)
@@ -252,12 +252,20 @@ class Toolset:
             besides = [*known, self._ctx.agent] if kind == "agent" else known
             for match in await self._port(kind).retrieve(query, MOST_FOUND, among=[EVERY], besides=besides):
                 name = str(match["name"])
-                if kind == "environment":
+                if kind == "environment" and name in self._agents():
+                    if name not in (*self._offered, *self._added):
+                        kinds[name], found[name] = "agent", f"{name.replace('_', ' ')}\n{match['description']}"
+                elif kind == "environment":
                     await self._enter(name)
                 elif name not in self._known and name not in found:
                     kinds[name], found[name] = kind, f"{name.replace('_', ' ')}\n{match['description']}"
         hidden = {name: one for name, one in self._known.items() if name not in (*self._offered, *self._added)}
         return kinds, {**{name: one.text for name, one in hidden.items()}, **found}
+
+    def _agents(self) -> set[str]:
+        """Return the names of the agents to delegate to; one called like an environment acts in it for others."""
+        known = {name for name, one in self._known.items() if one.kind == "agent"}
+        return known | {name for name, kind in self._further.items() if kind == "agent"}
 
     async def _enter(self, environment: str) -> None:
         """Look up the actions of a found environment."""
@@ -438,13 +446,19 @@ def _answering(done: Capability, task: Task, *, confident: bool) -> Capability:
     return replace(done, parameters={**done.parameters, "properties": {**done.parameters["properties"], **added}})
 
 
-def _called_for(
-    task: Task, found: Sequence[Capability], own: Collection[str], kept: Collection[str]
+async def _called_for(
+    ctx: Context, task: Task, found: Sequence[Capability], own: Collection[str], kept: Collection[str]
 ) -> list[Capability]:
-    """Return the functions a task calls for, the kept ones, and those of the registry fitting beside an agent's own."""
-    wanted = [one for one in found if one.name in kept or is_called_for(one, task)]
+    """Return the functions a task calls for, the kept ones, and those of the registry fitting beside an agent's own.
+
+    A tool that another run made for its own task has to fit this one, too.
+    """
+    wanted = [one for one in found if one.name in kept or is_called_for(one, task, corpus=ctx.corpus)]
     nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
-    beside = within_limits(nearby, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
+    made = {one.name: one.text for one in nearby if one.made}
+    fitting = await ranked(ctx.tcp, made, task.text, MOST_FURTHER, least=LEAST_FIT)
+    fit = [one for one in nearby if not one.made or one.name in fitting]
+    beside = within_limits(fit, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
     return [*(one for one in wanted if one not in nearby), *beside]
 
 

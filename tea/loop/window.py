@@ -21,6 +21,7 @@ from tea.loop.exchanges import (
 )
 from tea.loop.ledger import READ_RESULT
 from tea.loop.observation import LEAST_CHARACTERS, MOST_CHARACTERS, Observation, is_cut, limit_of
+from tea.loop.passages import once
 from tea.loop.step import said
 from tea.models.rendering import content, rendered, result_text
 from tea.types import DataPart, JsonObject, JsonValue, Message, ModelResponse, TextPart, Usage, changed
@@ -112,7 +113,10 @@ class Window:
             return
         room = FULL_AT * self.context - self.before - tokens(*exchanges(self._latest)[-1])
         share = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room)) / max(1, len(outcomes))
-        briefly = [replace(one, value=None) if self._needs_no_value(one) else one for one in outcomes]
+        given = [value for one in self._latest if not is_cut(one) for value in _values(one)]
+        briefly = [
+            replace(one, value=None if self._needs_no_value(one) else once(one.value, given)) for one in outcomes
+        ]
         made = [_within(one, limit, left, share) for one, left in zip(briefly, words, strict=False)]
         self.rereads = self.rereads or any(map(is_cut, made))
         self.add(*made)
@@ -321,6 +325,11 @@ class Window:
     def _count(self) -> None:
         self._counted, self._uncounted = tokens(*self.messages), []
         self.before = max(0, self.before)
+
+
+def _values(one: Message) -> list[JsonValue]:
+    """Return what a message shows of a call's value."""
+    return [cast("dict[str, Any]", part.data).get("value") for part in one.content if isinstance(part, DataPart)]
 
 
 def _within(one: Observation, limit: int, left: str, most: float) -> Message:

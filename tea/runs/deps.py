@@ -28,11 +28,20 @@ from tea.types import JsonObject
 from tea.web.search.engine import Since
 
 
+def searchable(search: Search | None) -> dict[str, bool]:
+    """Return whether something `searches`, and has a `corpus` for that; blocks."""
+    return {"searches": search is not None and search.ready(), "corpus": search is not None and search.holds_corpus()}
+
+
 class Search(Protocol):
     """A search for a run; see `tea.search_service`."""
 
     def ready(self) -> bool:
         """Return whether something can be searched; blocks."""
+        ...
+
+    def holds_corpus(self) -> bool:
+        """Return whether there are documents of the operator to search; blocks."""
         ...
 
     async def search(self, run: str, queries: Sequence[str], since: Since) -> JsonObject:

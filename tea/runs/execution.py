@@ -38,7 +38,7 @@ from tea.registry.row import SKILL
 from tea.runs.admission import ATTEMPTS, admit, admit_model
 from tea.runs.budget import BudgetAccount
 from tea.runs.call import CallRequest
-from tea.runs.deps import RunDeps
+from tea.runs.deps import RunDeps, searchable
 from tea.runs.descriptors import Descriptors
 from tea.runs.fork import Change, Fork, require_used, unread
 from tea.runs.inheritance import Inheritance
@@ -133,7 +133,7 @@ class Executions:
         level = await self._deps.sandboxes.name()
         for rule in rules:
             read_option(rule)
-        searches = self._deps.search is not None and await asyncio.to_thread(self._deps.search.ready)
+        found = await asyncio.to_thread(searchable, self._deps.search)
         skills = bool(await self._deps.libraries["prompt"].list(category=SKILL))
         solved = await offered(self._deps, task)
         chosen = partial(
@@ -142,7 +142,7 @@ class Executions:
             level=level,
             locked=locked,
             rules=rules,
-            searches=searches,
+            found=found,
             skills=skills,
             solved=solved,
         )
@@ -446,7 +446,7 @@ class Executions:
         *,
         locked: bool,
         rules: tuple[str, ...],
-        searches: bool,
+        found: Mapping[str, bool],
         skills: bool,
         solved: str,
     ) -> RunConfig:
@@ -465,7 +465,8 @@ class Executions:
             rules=rules,
             narrowing=task.policy,
             shared=task.session is not None,
-            searches=searches,
+            searches=found["searches"],
+            corpus=found["corpus"],
             skills=skills,
             without=task.without,
             closed=task.closed.model_dump(exclude_defaults=True),

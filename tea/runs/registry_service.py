@@ -134,4 +134,5 @@ def facts(config: Manifest) -> dict[str, Any]:
         ],
         "rules": config.rules,
         "metadata": dict(config.metadata),
+        **({"made": config.lineage.how} if config.lineage.how == "generator" else {}),
     }

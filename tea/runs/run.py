@@ -173,6 +173,7 @@ class Run:
             locale=self.run_config.locale,
             sandbox=self.run_config.sandbox,
             searches=self.run_config.searches,
+            corpus=self.run_config.corpus,
             skills=self.run_config.skills,
             without=self.run_config.without,
             solved=self.run_config.solved,

@@ -203,6 +203,7 @@ def _context(facts: JsonObject, port: Port, flow: Flow) -> Context:
         branch=facts["branch"],
         sandbox=facts["sandbox"],
         searches=facts.get("searches", False),
+        corpus=facts.get("corpus", False),
         without=tuple(facts.get("without", ())),
         opens_files=facts.get("opens_files", True),
         declared=facts.get("declared", {}),

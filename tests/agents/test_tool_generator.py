@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -264,6 +265,14 @@ async def test_other_runs_find_it_from_their_start(play: Play) -> None:
     assert "count_letters" in [one["name"] for one in play.requests[0].tools]
 
 
+async def test_other_runs_are_not_offered_it_for_a_task_of_another_kind(play: Play) -> None:
+    await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), RIGHT)
+    play.replies = {"planner": [calls(done={"answer": "x", "success": False, "evidence": [], "reason": "no"})]}
+    play.requests = []
+    await play.tea.run("What does the local document varnholm_heat_survey.md say about Foundry Road? Quote it.")
+    assert "count_letters" not in [one["name"] for one in play.requests[0].tools]
+
+
 @pytest.mark.slow
 async def test_a_replay_registers_nothing_and_gives_the_same(play: Play) -> None:
     outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), RIGHT)
@@ -303,6 +312,65 @@ async def test_two_runs_side_by_side_make_one_tool(play: Play) -> None:
     assert (one.ok, other.ok) == (True, True)
     assert await play.names() == ["count_letters"]
     assert len(await play.tea.tcp.history("count_letters")) == 1
+
+
+WRONG = [{**CASES[0], "returns": 5}, *CASES[1:]]  # six letters of them stand in "Tea and toast"
+DOUBT = {"quote": "How many a", "steps": "T, a, a, t, a, t: 6", "wrong": "test", "returns": 6, "fails": False}
+
+
+async def test_a_wrong_test_failed_twice_alike_is_replaced_by_a_value_from_the_task(play: Play) -> None:
+    other = SOURCE.replace("sum(", "0 + sum(")
+    outcome = await play.make(SPEC, NONE, {"cases": WRONG}, code(SOURCE), code(other), DOUBT, RIGHT)
+    assert outcome.ok, outcome.reason
+    (asked,) = [one for one in play.requests if one.variables["stage"] == "doubt"]
+    assert asked.variables["case"] == WRONG[0]
+    shown = json.dumps([one.model_dump(mode="json") for one in asked.messages])
+    assert TASK in shown
+    assert "gave 6, and 5 was wanted" in shown
+    assert "def count_letters" not in shown
+    made = await play.tea.tcp.info("count_letters")
+    assert dict(made.lineage.tests[0]) == {
+        **CASES[0],
+        "why": "5 was wanted before; T, a, a, t, a, t: 6",
+    }
+    steps = [one["data"]["data"] for one in records(outcome) if one["data"].get("kind") == "step"]
+    (doubt,) = [one["results"][0] for one in steps if one["calls"][0]["name"] == "doubt"]
+    assert (doubt["case"]["returns"], doubt["replaced"]["returns"], doubt["quote"]) == (5, 6, "How many a")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "doubt",
+    [
+        {**DOUBT, "wrong": "code"},
+        {**DOUBT, "returns": 5},
+        {**DOUBT, "quote": "The code gave 6."},
+        {**DOUBT, "quote": ""},
+        {**DOUBT, "returns": None, "fails": True},  # one value would be left, given by a constant
+    ],
+)
+async def test_a_doubted_test_stands_without_words_of_the_task_against_it(play: Play, doubt: Any) -> None:
+    outcome = await play.make(SPEC, NONE, {"cases": WRONG}, code(SOURCE), code(SOURCE), doubt, *[code(SOURCE)] * 4)
+    assert not outcome.ok
+    assert "The test was looked at again, and stands" in play.requests[6].variables["trials"][0]["trouble"]
+    assert [one.variables["stage"] for one in play.requests].count("doubt") == 1
+    assert await play.names() == []
+
+
+@pytest.mark.slow
+async def test_the_same_source_stands_once_among_the_trials(play: Play) -> None:
+    await play.make(SPEC, NONE, {"cases": WRONG}, *[code(SOURCE)] * 2, {**DOUBT, "wrong": "code"}, *[code(SOURCE)] * 4)
+    assert [len(one.variables.get("trials", ())) for one in play.requests[-2:]] == [1, 1]
+
+
+async def test_a_file_shown_in_part_says_how_much_is_left_out(play: Play, tmp_path: Path) -> None:
+    tea = tmp_path / "tea.txt"
+    tea.write_text("a line of tea é\n" * 200, encoding="utf-8")
+    await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), RIGHT, files=[tea])
+    (material,) = play.requests[0].variables["materials"]
+    shown, _, mark = material["content"].rpartition("\n")
+    assert shown == "\n".join(["a line of tea é"] * 93)
+    assert mark == f"[{3_200 - len(shown):,} more characters are not shown here]"
 
 
 def _up_to_adoption(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from tea.corpus.reading import Document, Readers
 from tea.errors import BadInput
 from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.web import WebSettings
+from tea.web.search.engine import Query
 
 EMBEDDER = StaticEmbedder()
 
@@ -201,3 +202,16 @@ def test_a_reader_is_chosen_by_the_suffix() -> None:
     names: Sequence[str] = ("a.md", "a.HTML", "README", "a.txt.gz", "x/y.htm", ".bashrc")
     assert all(Readers().has(name) for name in names)
     assert not any(Readers().has(name) for name in ("a.png", "a.pdf", "a.tar.gz"))
+
+
+async def test_a_search_gives_no_document_far_below_the_best(tmp_path: Path) -> None:
+    place = tmp_path / "docs"
+    place.mkdir()
+    (place / "guild.md").write_text("# The pilots' guild of Oster\n\nThe pilots' guild was founded in 1788 by Veer.\n")
+    (place / "roofs.md").write_text("# Roofs\n\nLight paving reflects the sun, and dark roofs grow hot at noon.\n")
+    (place / "pilots.md").write_text("# Pilots\n\nEach of the pilots of the guild knew every shoal of Oster.\n")
+    one = corpus(tmp_path)
+    await one.add(str(place))
+    hits = await one.search(Query(text="pilots' guild of Oster founded", most=10))
+    assert [hit.url.rpartition("/")[2] for hit in hits] == ["guild.md", "pilots.md"]
+    assert len(await one.find("pilots' guild of Oster founded")) == 3

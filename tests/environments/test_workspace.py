@@ -48,7 +48,8 @@ def act(tea: Platform, folder: Path) -> Act:
 async def test_what_was_written_is_read_listed_and_observed(act: Act, folder: Path) -> None:
     written = await act("write", name="notes/a.md", text="héllo\n")
     assert written.unwrap() == {"name": "notes/a.md", "size": 7, "type": "text"}
-    assert (await act("read", name="notes/a.md")).unwrap() == {"text": "héllo\n", "offset": 0, "next_offset": None}
+    whole = {"text": "héllo\n", "offset": 0, "next_offset": None, "left": 0}
+    assert (await act("read", name="notes/a.md")).unwrap() == whole
     expected = {"files": [{"name": "notes/a.md", "size": 7, "type": "text"}], "more": 0}
     assert (await act("list_files")).unwrap() == expected
     assert (await act("state")).unwrap() == expected

@@ -240,3 +240,73 @@ async def test_a_person_is_never_found(tmp_path: Path) -> None:
     answers = [says(call("find_tools", query="ask the person behind the run a question")), ends("12")]
     _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
     assert not any("human" in name for name in script.asked[1].functions)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("What does the local document heat_survey.md say about Foundry Road? Quote it.", True),
+        ("What do my notes say about Foundry Road?", True),
+        ("Name the streets of heat_survey.md.", True),
+        ("What is 2 + 2?", False),
+        ("Write the word pear into pear.md.", False),
+    ],
+)
+async def test_a_task_about_documents_of_the_corpus_is_offered_the_search_of_it(
+    tmp_path: Path, text: str, *, wanted: bool
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "heat_survey.md").write_text("Foundry Road is the hottest street, with 41 degrees.\n")
+    answers = [says(call("read_file", path="heat_survey.md")), ends("x")]
+    async with playing(tmp_path, CHAT, answers) as (tea, script):
+        await tea.corpus.add(str(folder))
+        await tea.run(text)
+    assert {"web_search", "researcher"} & {*script.asked[0].functions} == (
+        {"web_search", "researcher"} if wanted else set()
+    )
+    (said,) = script.asked[1].results.values()
+    assert "A local document of the corpus is found with `web_search`." in said
+
+
+async def test_without_a_corpus_nothing_is_said_of_it(tmp_path: Path) -> None:
+    answers = [says(call("read_file", path="heat_survey.md")), ends("x")]
+    task = {"text": "What does the local document heat_survey.md say about Foundry Road?"}
+    _, script = await played(tmp_path, CHAT, answers, task=task)
+    assert not {"web_search", "researcher"} & {*script.asked[0].functions}
+    assert "web_search" not in script.asked[1].words
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("On http://127.0.0.1:8399/ press 'Show routes' and name the cheapest.", True),
+        ("Klicke auf https://example.org/ den Knopf an.", True),
+        ("What does the press say about clicks?", False),
+        ("Read https://example.org/site/press.html", False),
+    ],
+)
+async def test_a_task_of_acting_on_a_page_is_offered_the_browser(tmp_path: Path, text: str, *, wanted: bool) -> None:
+    _, script = await played(tmp_path, CHAT, [ends("x")], task={"text": text})
+    assert ("browser" in script.asked[0].functions) is wanted
+
+
+async def test_an_agent_is_found_in_place_of_lone_actions_of_its_environment(tmp_path: Path) -> None:
+    answers = [says(call("find_tools", query="click a button of a web page in the browser, press keys")), ends("12")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    assert "browser" in script.asked[1].functions
+    assert not [name for name in script.asked[1].functions if name.startswith("browser_")]
+
+
+async def test_a_passage_found_twice_is_given_once(tmp_path: Path) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    passage = "Foundry Road is the hottest street of the town, with 41 degrees in the shade, as it has no tree at all."
+    (folder / "heat.md").write_text(f"{passage}\n")
+    search = [says(call("web_search", queries=[words])) for words in ("hottest street", "foundry road shade", "trees")]
+    async with playing(tmp_path, CHAT, [*search, ends("41")]) as (tea, script):
+        await tea.corpus.add(str(folder))
+        outcome = await tea.run("What do my documents say about Foundry Road?")
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+    assert [one.words.count(passage) for one in script.asked] == [0, 1, 1, 1]
+    assert [one.words.count("[given above already]") for one in script.asked] == [0, 0, 1, 2]
