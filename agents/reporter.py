@@ -10,7 +10,9 @@ from typing import Any, ClassVar, cast
 
 from tea import Agent, Context, Result, Task, ToolError, consult, conversation
 
-MOST_MATERIAL = 8_000
+from ._reporter.materials import Material, materials
+
+MARK = 8  # characters of the marks around words of others
 MOST_REPORTS = 200
 MOST_SAID = 20
 TRIES = 3
@@ -30,30 +32,30 @@ class Reporter(Agent):
     )
     objectives = ("say what was asked, what was found, how, and from where", "add nothing that was not found")
     relations = {"planner": "hierarchical"}
+    tools = ("to_markdown", "table_query", "read_file", "fetch_page")
     environments = ("workspace", "report")
     metadata: ClassVar[Mapping[str, Any]] = {"takes": "findings"}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Draft, number the references, check the claims, and write the report under a free name."""
-        materials = [await _material(ctx, name) for name in task.files]
+        given = await materials(ctx, task.files)
         findings = [one.model_dump(mode="json") for one in task.facts]
         variables = {
-            "task": task.text, "before": conversation(task), "materials": materials, "findings": findings,
-            "locale": ctx.locale,
+            "task": task.text, "before": conversation(task), "findings": findings, "locale": ctx.locale,
+            "materials": [{"source": one.source, "content": one.content} for one in given if one.content],
+            "unread": [f"{one.source}: {one.problem}" for one in given if one.problem],
         }  # fmt: skip
+        if findings:
+            variables["mark"] = (await ctx.new_id())[:MARK]
         draft = await consult(ctx, "reporter", variables, lambda response: response.output)
         report = await ctx.new_id()  # reports that are written side by side do not mix
-        references = [*_quoted([*findings, *_facts_of(task.text)]), *_told(task, draft["markdown"])]
+        quoted = _quoted([*findings, *_facts_of(task.text), *_contents(given)])
+        references = [*quoted, *_told(task, draft["markdown"])]
         await _act(ctx, "add", {"text": draft["markdown"], "references": references, "report": report})
         written, trouble = await _completed(ctx, draft, report)
         _note(ctx, draft, written)
         answer = " ".join([draft["summary"], *trouble]).strip()
-        return Result(answer=answer, report=written["files"][0], gaps=_gaps(written))
-
-
-async def _material(ctx: Context, name: str) -> dict[str, str]:
-    response = await ctx.ecp.invoke("workspace#read", {"name": name, "limit": MOST_MATERIAL})
-    return {"source": name, "content": response.unwrap()["text"]}
+        return Result(answer=answer, report=written["files"][0], gaps=_gaps(given, written))
 
 
 async def _act(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -95,6 +97,11 @@ def _quoted(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
+def _contents(given: list[Material]) -> list[dict[str, Any]]:
+    """Return the materials shown whole as quotations, because a converted file is no text to compare with."""
+    return [{"source": one.source, "quote": one.content} for one in given if one.whole]
+
+
 def _told(task: Task, markdown: str) -> list[dict[str, Any]]:
     """Return the cited sources that the task's words name, such as a tool: what it says of them is in those words."""
     cited = [one for one in dict.fromkeys(_CITED.findall(markdown)) if one in task.text and one not in task.files]
@@ -123,9 +130,9 @@ def _words(reference: dict[str, Any]) -> str:
     return "\n".join(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given)
 
 
-def _gaps(written: dict[str, Any]) -> tuple[str, ...]:
-    """Return what the checks found, in a line each."""
-    found = list[str]()
+def _gaps(given: list[Material], written: dict[str, Any]) -> tuple[str, ...]:
+    """Return unread files and the findings of the checks, in a line each."""
+    found = [f"{one.source} was not read: {one.problem}" for one in given if one.problem]
     if count := len(written["doubts"]):
         found.append(f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]")
     if missing := written["missing"]:

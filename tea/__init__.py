@@ -29,6 +29,7 @@ if _typing.TYPE_CHECKING:
     from tea.loop.loop import work as work
     from tea.loop.media import show_files as show_files
     from tea.loop.opening import conversation as conversation
+    from tea.loop.opening import heads as heads
     from tea.loop.operate import Operated as Operated
     from tea.loop.operate import operate as operate
     from tea.loop.step import ask_for as ask_for
@@ -84,7 +85,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.loop.loop": "work",
         "tea.loop.media": "show_files",
         "tea.loop.operate": "Operated operate",
-        "tea.loop.opening": "conversation",
+        "tea.loop.opening": "conversation heads",
         "tea.loop.step": "ask_for consult",
         "tea.memory.manager": "MemoryManager",
         "tea.models.manager": "ModelManager",

@@ -286,7 +286,7 @@ async def _extracted(work: Enumeration, batch: Sequence[tuple[Source, str]]) -> 
 def _conclude(work: Enumeration) -> None:
     """Set the missing columns, and whether the list is incomplete."""
     research, table, target = work.research, work.table, work.plan.target
-    missing = list[str]()
+    missing = [f"The list does not answer this part of the question: {one}" for one in work.plan.uncovered]
     if target is not None and len(table.rows) < target:
         missing.append(f"{len(table.rows)} of {target} rows were found.")
     for name in table.columns:

@@ -8,7 +8,7 @@ from tea import Context, Message, Result, Task
 
 from .evidence import Claim, Store
 from .gathering import Gathering
-from .sources import Source
+from .sources import Source, tokens
 
 MOST_GAPS = 20
 MOST_EVIDENCE = 40
@@ -33,11 +33,27 @@ class Plan:
     columns: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     key: list[str] = field(default_factory=list[str])
     target: int | None = None
+    beside: list[str] = field(default_factory=list[str])
+
+    @property
+    def uncovered(self) -> list[str]:
+        """The parts of the question outside of a list: the named ones, and needs without a word of its columns."""
+        rows = [self.entity, *self.key, *(word for one in self.columns for word in one.values())]
+        covered = [word for one in rows for word in _stems(one)]
+        needs = [one for one in self.needs if (words := _stems(one)) and not any(word in covered for word in words)]
+        return list(dict.fromkeys([*self.beside, *needs] if self.columns else self.beside))
 
     @classmethod
     def of(cls, output: Mapping[str, Any]) -> "Plan":
         """Return the plan written by a model."""
         return cls(**{name: output[name] for name in cls.__dataclass_fields__ if name in output})
+
+
+_STEM = 4  # first letters that forms of a word share
+
+
+def _stems(text: str) -> list[str]:
+    return [one[:_STEM] for one in tokens(text) if len(one) >= _STEM]
 
 
 @dataclass(slots=True, kw_only=True)

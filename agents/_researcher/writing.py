@@ -96,6 +96,8 @@ def _references(claims: Sequence[Claim]) -> list[dict[str, Any]]:
     quotes: dict[str, list[str]] = {}
     for one in claims:
         quotes.setdefault(one.url, []).append(one.quote)
+        if one.date and one.date not in quotes[one.url]:
+            quotes[one.url].append(one.date)  # the platform itself writes it beside claims
     titles = {one.url: one.title for one in claims}
     return [
         {"source": url, "number": number, "description": titles[url] or url, "quote": "\n".join(quotes[url])}

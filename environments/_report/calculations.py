@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 LONGEST = 500  # characters of a calculation
 MOST_COUNTED = 12  # integers up to here may be counts, as of the values of a mean
@@ -11,8 +12,44 @@ SCALES = ("100", "1000")  # of percent and of units
 _CODE = re.compile(r"`+([^`\n]+)`+")
 _VALUE = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)*")
 _SHAPE = re.compile(r"[\d.\s()+*/-]+")
-_THOUSANDS = re.compile(r"(?<=\d)[,'\u2019\u00a0\u202f](?=\d{3}(?!\d))")
-_SIGNS = (("×", "*"), ("·", "*"), ("÷", "/"), ("−", "-"), ("–", "-"), ("%", " "))
+_OPERATOR = re.compile(r"[\d)]\s*[-+*/]")
+_UNIT = re.compile(r"\s*[^\W\d_][^\d]*$|[€$£°]")
+_COMMAS = re.compile(r"(?<=\d)[,'\u2019\u00a0\u202f](?=\d{3}(?!\d))")
+_POINTS = re.compile(r"(?<=\d)[.'\u2019\u00a0\u202f](?=\d{3}(?!\d))")
+_SIGNS = (("×", "*"), ("·", "*"), ("÷", "/"), ("−", "-"), ("–", "-"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calculation:
+    """A calculation in code.
+
+    Args:
+        end: The place behind its code.
+        values: The numbers it begins with.
+        result: Its result, without a sign.
+        is_right: Whether the numbers give the result, rounded as that is written.
+    """
+
+    end: int
+    values: tuple[str, ...]
+    result: str
+    is_right: bool
+
+
+def calculations(sentence: str) -> Iterator[Calculation]:
+    """Yield the calculations in code, done again; others than sums, products and quotients of numbers are none.
+
+    Args:
+        sentence: Markdown.
+    """
+    for match in _CODE.finditer(sentence):
+        left, is_equal, right = match[1].partition("=")
+        result = _UNIT.sub("", _plain(right).replace("%", " ")).strip()
+        if not is_equal or len(match[1]) > LONGEST or not _VALUE.fullmatch(result.removeprefix("-")):
+            continue
+        if (right_ := _is_right(_plain(left), result)) is not None:
+            values = tuple(_VALUE.findall(left))
+            yield Calculation(end=match.end(), values=values, result=result.removeprefix("-"), is_right=right_)
 
 
 def calculated(sentence: str, known: Callable[[str], bool]) -> Iterator[str]:
@@ -23,15 +60,10 @@ def calculated(sentence: str, known: Callable[[str], bool]) -> Iterator[str]:
         known: Tells whether a source holds a number.
     """
     found = set[str]()
-    for match in _CODE.finditer(sentence):
-        left, is_equal, right = match[1].partition("=")
-        result = _plain(right)
-        if not is_equal or len(match[1]) > LONGEST or not _VALUE.fullmatch(result.removeprefix("-")):
-            continue
-        values = _VALUE.findall(left)
-        if all(one in found or _counts(one) or known(one) for one in values) and _is_right(left, result):
-            found.add(result.removeprefix("-"))
-            yield result.removeprefix("-")
+    for one in calculations(sentence):
+        if one.is_right and all(each in found or _counts(each) or known(each) for each in one.values):
+            found.add(one.result)
+            yield one.result
 
 
 def _counts(value: str) -> bool:
@@ -44,17 +76,29 @@ def _plain(text: str) -> str:
     return text.strip()
 
 
-def _is_right(left: str, result: str) -> bool:
-    """Return whether the left side gives the result, rounded as that is written."""
-    plain, wanted = (_THOUSANDS.sub("", _plain(one)).replace(",", ".") for one in (left, result))
-    if not _SHAPE.fullmatch(plain):
-        return False
+def _is_right(left: str, result: str) -> bool | None:
+    """Return whether the left side gives the result in any reading of marks and percents; None for no calculation."""
+    percents = (left.replace("%", " "), left.replace("%", "/100")) if "%" in left else (left,)
+    found = [
+        _agrees(*(marks.sub("", side).replace(",", ".") for side in (one, result)))
+        for one in percents
+        for marks in (_COMMAS, _POINTS)
+    ]
+    told = [one for one in found if one is not None]
+    return any(told) if told else None
+
+
+def _agrees(left: str, result: str) -> bool | None:
+    if not _SHAPE.fullmatch(left) or not _OPERATOR.search(left):
+        return None
     try:
-        value = _value(ast.parse(plain, mode="eval").body)
-        half = 0.5 * 10.0 ** -len(wanted.partition(".")[2])
-        return abs(value - float(wanted)) <= half * 1.001
-    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        value = _value(ast.parse(left.strip(), mode="eval").body)
+        half = 0.5 * 10.0 ** -len(result.partition(".")[2])
+        return abs(value - float(result)) <= half * 1.001
+    except ZeroDivisionError:
         return False
+    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
+        return None
 
 
 def _value(node: ast.expr) -> float:

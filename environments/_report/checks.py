@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .calculations import calculated
+from .calculations import calculated, calculations
 
 MARK = " [?]"
 MOST_LISTED = 200
@@ -17,6 +17,11 @@ _FENCED = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)`*[ \t]*$|\Z)", r
 _BLOCK = re.compile(r"(?:^(?!\s*$).*\n?)+", re.MULTILINE)
 _UNIT = re.compile(r"^[ \t]*(?:[-*+]|\d{1,4}[.)])[ \t]+", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[ \t]*:?[ \t]*\|", re.MULTILINE)
+_OUTLOOK = re.compile(
+    r"[\s*_>]*(?:next(?: steps?)?|what comes next|als n\u00e4chstes|n\u00e4chste schritte?"
+    r"|ensuite|prochaines? \u00e9tapes?|siguientes? pasos?|prossimi passi)[*_]*:",
+    re.IGNORECASE,
+)
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*)$")
 _CITED = re.compile(r"\[(\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50})\](?:\((?:[^()\s]|\([^()\s]*\))*\))?")
 _END = re.compile(r"(?:(?<=\d)[.](?=\s)|(?<!\d)[.](?!\w)|[!?](?!\w)|[。！？])[\"'”’)\]*_]{0,4}")
@@ -54,7 +59,9 @@ _DATES = (
     re.compile(rf"\b(?P<m>{_MONTH}),? (?P<y>\d{{4}})\b", re.IGNORECASE),
 )
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,'’\u00a0\u202f ]\d{3})*(?:[.,]\d+)?(?![\w]*\d)")
+_CELL = re.compile(r"(?<![\w.])\d++(?:\.\d++)?(?!\w*\d)")
 _GROUPING = re.compile(r"['’\u00a0\u202f ]")
+_GROUPED = {one: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(one)}\d{{3}})+") for one in ",."}
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _ARTICLES = {
@@ -109,8 +116,8 @@ class Evidence:
         self.dates |= {(year, month, 0) for year, month, _ in self.dates}  # a source with a day tells the month
         self.numbers = {one for match in _NUMBER.finditer(text) for one in _readings(match[0])}
         self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in self.words}
-        # cells with commas between them are read one by one, too
-        self.numbers |= {one for cell in re.findall(r"\d+(?:\.\d+)?", text) for one in _readings(cell)}
+        # cells with commas between them are read one by one, too; digits inside of a name are no number
+        self.numbers |= {one for cell in _CELL.findall(text) for one in _readings(cell)}
 
     def holds(self, number: str) -> bool:
         """Return whether the source has a number, however its thousands are marked."""
@@ -129,26 +136,40 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
         rest: What claims without a citation are compared with; without it they are listed.
     """
     checked, at, pieces = Checked(text=text), 0, list[str]()
-    bounds = list(_sentences(text))
-    for begin, end in bounds:
-        _calculate(text[begin:end], evidence, rest)
-    for begin, end in bounds:
-        sentence = text[begin:end]
-        cited = _cited(sentence)
-        if not cited and rest is None:
-            if _is_claim(sentence):
-                checked.unsourced.append(_shown(sentence))
-            continue
-        if any(one not in evidence for one in cited):
-            continue
-        known = _known(cited, evidence, rest)
-        for first, last in _unknown(sentence, known, names=names):
-            checked.doubts.append(Doubt(value=sentence[first:last], claim=_shown(sentence), sources=cited))
-            pieces += [text[at : begin + last], MARK]
-            at = begin + last
+    sentences = list(_sentences(text))
+    for one in sentences:
+        _calculate(text[one.begin : one.end], _known(one.cited, evidence, rest))
+    for one in sentences:
+        sentence, told = text[one.begin : one.end], set[str]()
+        if one.needs_source and rest is None and _is_claim(sentence) and not any(calculations(sentence)):
+            checked.unsourced.append(_shown(sentence))
+        for last, value in _doubtful(sentence, one, evidence, rest, names=names):
+            pieces += [text[at : one.begin + last], MARK]
+            at = one.begin + last
+            if value not in told:
+                told.add(value)
+                checked.doubts.append(Doubt(value=value, claim=_shown(sentence), sources=one.cited))
     checked.text = "".join([*pieces, text[at:]])
     checked.doubts, checked.unsourced = checked.doubts[:MOST_LISTED], checked.unsourced[:MOST_LISTED]
     return checked
+
+
+def _doubtful(
+    sentence: str, one: "_Sentence", evidence: Mapping[int, Evidence], rest: Evidence | None, *, names: bool
+) -> list[tuple[int, str]]:
+    """Return the places behind doubtful values, and the values: wrong results, and those absent from all sources."""
+    wrong = [each for each in calculations(sentence) if not each.is_right]
+    found = {each.end: each.result for each in wrong}
+    compared = bool(one.cited) or (rest is not None and one.kind != "outlook")
+    if compared and not (one.is_shared and one.kind == "head") and all(each in evidence for each in one.cited):
+        known = _known(one.cited, evidence, rest)
+        for first, last in _unknown(sentence, known, names=names and not one.is_shared):
+            found[last] = sentence[first:last]
+    else:
+        for match in _NUMBER.finditer(_ASIDE.sub(lambda match: _blank(match[0]), sentence)):
+            if any(_readings(match[0]) & _readings(each.result) for each in wrong):
+                found[match.end()] = match[0]
+    return sorted(found.items())
 
 
 def _cited(sentence: str) -> tuple[int, ...]:
@@ -161,30 +182,94 @@ def _known(cited: tuple[int, ...], evidence: Mapping[int, Evidence], rest: Evide
     return found if cited or rest is None else [rest]
 
 
-def _calculate(sentence: str, evidence: Mapping[int, Evidence], rest: Evidence | None) -> None:
+def _calculate(sentence: str, known: list[Evidence]) -> None:
     """Add the results of a sentence's calculations to what its sources say."""
-    known = _known(_cited(sentence), evidence, rest)
     for result in calculated(sentence, lambda value: any(one.holds(value) for one in known)):
         for one in known:
             one.numbers |= _readings(result)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of each sentence of the running text, with the citations behind it."""
-    plain = _FENCED.sub(lambda match: _blank(match[0]), text)
+@dataclass(slots=True, kw_only=True)
+class _Sentence:
+    """A sentence, an item of a list, or a row of a table, by its place in a text.
+
+    Args:
+        begin: Its first place.
+        end: The place behind it.
+        cited: Numbers of its references.
+        kind: `row` or `head` of a table, `outlook` on coming work, else empty.
+        is_shared: Whether the references are those of a sentence beside its table.
+    """
+
+    begin: int
+    end: int
+    cited: tuple[int, ...]
+    kind: str = ""
+    is_shared: bool = False
+
+    @property
+    def needs_source(self) -> bool:
+        """Whether it lacks a citation, and is of a kind in need of one."""
+        return not self.cited and self.kind in ("", "row")
+
+
+def _sentences(text: str) -> list[_Sentence]:
+    """Return each sentence of the running text with its citations; a table has those of the sentences beside it."""
+    plain, found = _FENCED.sub(lambda match: _blank(match[0]), text), list[_Sentence]()
     for block in _BLOCK.finditer(plain):
-        starts = [block.start(), *(one.start() for one in _UNIT.finditer(plain, block.start(), block.end()))]
-        if _TABLE.search(block[0]):
-            starts += [block.start() + one.end() for one in re.finditer("\n", block[0])]
-        bounds = sorted({*starts, block.end()})
-        for begin, end in pairwise(bounds):
-            yield from _parts(plain, begin, end)
+        first, last = _table(plain, block.start(), block.end())
+        _add_words(found, plain, block.start(), first)
+        rows = list[_Sentence]()
+        for begin, end in _lines(plain, first, last):
+            rows.append(_Sentence(begin=begin, end=end, cited=_cited(plain[begin:end]), kind="row" if rows else "head"))
+        found += rows
+        _add_words(found, plain, last, block.end())
+    return _shared(found, text)
+
+
+def _lines(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
+    yield from pairwise(sorted({begin, *(one.end() for one in re.compile("\n").finditer(text, begin, end)), end}))
+
+
+def _table(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Return the bounds of the rows of a block's table; both are the block's end without one."""
+    rule = _TABLE.search(text, begin, end)
+    if rule is None:
+        return end, end
+    first = max(begin, text.rfind("\n", begin, max(begin, rule.start() - 1)) + 1)
+    last = next((start for start, stop in _lines(text, rule.start(), end) if "|" not in text[start:stop]), end)
+    return first, last
+
+
+def _add_words(found: list[_Sentence], text: str, begin: int, end: int) -> None:
+    """Add the sentences of a paragraph or list; all behind an announcement of coming work are an outlook."""
+    outlook, units = False, (one.start() for one in _UNIT.finditer(text, begin, end))
+    for unit in pairwise(sorted({begin, *units, end})):
+        for first, last in _parts(text, *unit):
+            sentence = text[first:last]
+            outlook = outlook or bool(_OUTLOOK.match(_UNIT.sub("", sentence)))
+            kind = "outlook" if outlook else ""
+            found.append(_Sentence(begin=first, end=last, cited=_cited(sentence), kind=kind))
+
+
+def _shared(found: list[_Sentence], text: str) -> list[_Sentence]:
+    """Give the uncited rows of each table the citations of the sentences directly before and behind it."""
+    for head in [place for place, one in enumerate(found) if one.kind == "head"]:
+        behind = next((place for place in range(head + 1, len(found)) if found[place].kind != "row"), len(found))
+        rows, cited = found[head:behind], list[int]()
+        for one in (*found[max(0, head - 1) : head], *found[behind : behind + 1]):
+            gap = text[min(one.end, rows[-1].end) : max(one.begin, rows[0].begin)]
+            cited += one.cited if one.kind not in ("head", "row") and not gap.strip() else ()
+        for row in rows:
+            if cited and not row.cited:
+                row.cited, row.is_shared = tuple(dict.fromkeys(cited)), True
+    return found
 
 
 def _parts(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the sentences of a paragraph, an item of a list or a row."""
     while begin < end and (heading := _HEADING.match(text[begin:end].split("\n", 1)[0])):
-        begin += heading.end() + 1
+        begin = min(end, begin + heading.end() + 1)
     first, aside = begin, _covered(text, begin, end)
     for match in _END.finditer(text, begin, end):
         near = max(begin, match.start() - _LONGEST_SHORT)
@@ -276,7 +361,7 @@ def _readings(number: str) -> set[str]:
     found = {text}
     for group, point in ((",", "."), (".", ",")):
         head, _, tail = text.partition(point)
-        whole = head.replace(group, "")
+        whole = head.replace(group, "") if _GROUPED[group].fullmatch(head) else head
         if whole.isdigit() and (not tail or tail.isdigit()):
             found.add(f"{int(whole)}.{tail}".rstrip("0").rstrip(".") if tail else str(int(whole)))
     return found

@@ -53,9 +53,8 @@ class Checks(Protocol):
         """Facts from other parts of the task."""
         ...
 
-    @property
-    def findings(self) -> tuple[Fact, ...]:
-        """The question and the latest results."""
+    def findings(self, agent: str) -> tuple[Fact, ...]:
+        """Return the question and the findings so far, for an agent writing reports."""
         ...
 
 
@@ -131,7 +130,7 @@ class Actions:
     def _handed_down(self, name: str, ending: Checks) -> tuple[Fact, ...]:
         """Return the facts for a delegated part, with the latest results for agents accepting findings."""
         found = (*self.ledger.facts, *ending.facts)
-        return (*found, *ending.findings) if self.toolset.takes_findings(name) else found
+        return (*found, *ending.findings(name)) if self.toolset.takes_findings(name) else found
 
     async def _own(self, call: ToolCall) -> Observation:
         """Answer a function of the loop."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tea.components.context import Context
@@ -21,6 +21,7 @@ from tea.loop.opening import Head
 from tea.loop.values import holds_value, shown_values
 from tea.loop.window import Window
 from tea.models.format import braced
+from tea.models.rendering import rendered
 from tea.types import (
     Evidence,
     Fact,
@@ -54,7 +55,9 @@ NOTHING_READ = (
 _FENCED = re.compile(r"```\w{0,10}\s*\n(.*?)```", re.DOTALL)
 MOST_SCHEMA = 600
 MOST_PART = 120
-MOST_FINDINGS, MOST_FINDING = 8, 1_500
+MOST_FINDINGS, MOST_FINDING, MOST_HITS = 16, 1_500, 6
+MOST_ASKED = 500  # characters of the words or arguments that a finding answers
+_NAMING = ("files", "path", "url", "source")  # arguments that name what was read
 MOST_FAILED, MOST_WHY = 12, 300
 
 
@@ -79,6 +82,8 @@ class Ending:
         self._parts: list[tuple[str, Result]] = []
         self._failed: dict[str, str] = {}
         self._report: str | None = None
+        self._report_gaps: tuple[str, ...] = ()
+        self._reported: list[tuple[str, Fact]] = []
         self._returned: set[str] = set()
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
@@ -94,17 +99,24 @@ class Ending:
     def facts(self) -> tuple[Fact, ...]:
         """Facts from the finished parts of the task, for agents working on another part."""
         return tuple(
-            Fact(fact=f"{text[:500]} {_said(one.answer)}", source=source.source, quote=source.quote)
+            Fact(fact=f"{_cut(text, MOST_ASKED)} {_said(one.answer)}", source=source.source, quote=source.quote)
             for text, one in self._parts
             for source in one.evidence or (Evidence(source=""),)
         )
 
-    @property
-    def findings(self) -> tuple[Fact, ...]:
-        """The question and the latest results, for agents writing reports."""
+    def findings(self, agent: str) -> tuple[Fact, ...]:
+        """Return the question, the answers of other agents with reports, and the latest results.
+
+        Args:
+            agent: Name of the agent to write of them; its own earlier reports are left out.
+        """
+        told = (fact for name, fact in self._reported if name != agent)
+        return (Fact(fact=f"The question was: {self._words}"), *told, *self._latest())
+
+    def _latest(self) -> list[Fact]:
         kept = self._window.results.values()
         results = [one for one in kept if one.ok and not one.repeated and one.id not in self._given]
-        return (Fact(fact=f"The question was: {self._words}"), *map(_finding, results[-MOST_FINDINGS:]))
+        return [fact for one in results[-MOST_FINDINGS:] for fact in _findings(one)]
 
     def reopen(self) -> None:
         """Withdraw an accepted end, so the work goes on."""
@@ -149,7 +161,7 @@ class Ending:
         calls = [_failure(one) for one in results if one.error is not None]
         fields = self._ledger.fields
         missing = [f"find {name!r}" for name in fields.missing] if fields is not None and fields.known else []
-        noted = {(one.fact, one.source): one for one in (*self._ledger.facts, *self.facts, *self.findings[1:])}
+        noted = {(one.fact, one.source): one for one in (*self._ledger.facts, *self.facts, *self._latest())}
         return WorkState(
             confidence=self._confidence if result.ok else None,
             facts=tuple(noted.values()),
@@ -347,13 +359,18 @@ class Ending:
 
     def _take(self, outcome: Observation, result: Result) -> None:
         text = str(outcome.arguments.get("task", ""))
-        self._report = result.report or self._report
+        if result.report:
+            self._report, self._report_gaps = result.report, result.gaps
         if not result.ok:
             self._failed[text] = result.reason or f"{outcome.name} did not succeed"
             return
         self._failed.pop(text, None)
         if result.answer != "" and result.report is None:
             self._parts.append((text, result))
+        elif result.answer != "":
+            said = f"{outcome.name}, asked {_cut(text, MOST_ASKED)!r}: {_cut(_said(result.answer), MOST_FINDING)}"
+            named = result.evidence or (Evidence(source=result.report or ""),)
+            self._reported += [(outcome.name, Fact(fact=said, source=one.source, quote=one.quote)) for one in named]
 
     def _once(self, evidence: Sequence[Evidence], answer: JsonValue, *, anew: bool = False) -> str:
         """Return the problems to raise once before an end is accepted; empty if all were raised.
@@ -401,7 +418,7 @@ class Ending:
             evidence=evidence,
             report=self._report,
             exhausted=last and not success,
-            gaps=gaps,
+            gaps=(*gaps, *self._report_gaps),
             partial=bool(gaps),
         )
 
@@ -452,12 +469,32 @@ def _formed(text: str, schema: JsonObject) -> JsonValue:
     return given
 
 
-def _finding(one: Observation) -> Fact:
-    """Return a result as a finding: the call, its file, and the value."""
-    arguments = json.dumps(one.arguments, ensure_ascii=False)
-    files = one.arguments.get("files") or one.arguments.get("path") or one.name
-    source = ", ".join(map(str, cast("list[Any]", files))) if isinstance(files, list) else str(files)
-    return Fact(fact=f"{one.name} {arguments[:500]} gave: {one.text[:MOST_FINDING]}", source=source)
+def _findings(one: Observation) -> list[Fact]:
+    """Return a result as findings: each hit of a search with its address, else the call, its file, and the value."""
+    called = f"{one.name} {_cut(json.dumps(one.arguments, ensure_ascii=False), MOST_ASKED)}"
+    listed: Any = cast("Mapping[str, Any]", one.value).get("results") if isinstance(one.value, Mapping) else None
+    given = cast("list[Any]", listed) if isinstance(listed, list) else []
+    hits = [cast("Mapping[str, Any]", one) for one in given if isinstance(one, Mapping)]
+    if hits and all(isinstance(hit.get("url"), str) for hit in hits):
+        return [
+            Fact(fact=f"{called} found: {_cut(rendered(hit), MOST_FINDING)}", source=str(hit["url"]), quote=_text(hit))
+            for hit in hits[:MOST_HITS]
+        ]
+    named = next((value for key in _NAMING if (value := one.arguments.get(key))), one.name)
+    source = ", ".join(map(str, cast("list[Any]", named))) if isinstance(named, list) else str(named)
+    return [Fact(fact=f"{called} gave: {_cut(one.text, MOST_FINDING)}", source=source)]
+
+
+def _text(hit: Mapping[str, Any]) -> str:
+    return _cut(str(hit.get("text") or ""), MOST_FINDING)
+
+
+def _cut(text: str, most: int) -> str:
+    """Return the beginning of a text, cut at the end of a line or else of a word, with a mark of the cut."""
+    if len(text) <= most:
+        return text
+    kept = text[:most].rpartition("\n")[0] or text[:most].rpartition(" ")[0] or text[:most]
+    return f"{kept} [cut: {len(text) - len(kept):,} more characters]"
 
 
 def _failure(one: Observation) -> str:

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from tea.components.context import Context
 from tea.errors import BadTask
-from tea.types import JsonObject, JsonValue, Result, Task
+from tea.types import Evidence, Fact, JsonObject, JsonValue, Result, Task
 
 MOST_STEPS = 20
 _PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -25,7 +25,8 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
         task: What it was asked to do.
         steps: Of each its `name`, what to `use` (`tool:NAME` or `agent:NAME`), and its `arguments`, for an agent
             `task` in words. In texts `{task}`, `{files}` and the name of an earlier step in braces stand for what
-            they gave; a text that is nothing else becomes the value itself.
+            they gave; a text that is nothing else becomes the value itself. An agent gets answers with their sources,
+            which are its facts, too.
 
     Raises:
         BadTask: They are not steps.
@@ -33,22 +34,26 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
     if fault := steps_fault(steps):
         raise BadTask(f"The steps of the workflow cannot be used: {fault}.", fix="correct its steps.")
     found: dict[str, JsonValue] = {"task": task.text, "files": list(task.files)}
-    value: JsonValue = None
+    told, facts, evidence, value = {**found}, list[Fact](), tuple[Evidence, ...](), cast(JsonValue, None)
     for step in steps:
         kind, _, name = str(step["use"]).partition(":")
-        arguments = cast(JsonObject, filled(step["arguments"], found))
+        arguments = cast(JsonObject, filled(step["arguments"], told if kind == "agent" else found))
         if kind == "agent":
-            response = await ctx.acp.invoke(name, Task(text=str(arguments["task"]), files=task.files))
+            given = Task(text=str(arguments["task"]), files=task.files, facts=tuple(facts))
+            response = await ctx.acp.invoke(name, given)
             ok = response.ok and response.result.ok
             value, reason = (response.result.answer, response.result.reason) if response.ok else (None, "")
+            evidence = response.result.evidence if response.ok else ()
         else:
             called = await ctx.tcp.invoke(name, arguments)
-            ok, value, reason = called.ok, called.value, ""
+            ok, value, reason, evidence = called.ok, called.value, "", ()
             response = called
         if not ok:
             why = reason or (str(response.error["problem"]) if response.error else "it did not succeed")
             return Result(ok=False, reason=f"The step {step['name']!r} failed: {why}")
         found[str(step["name"])] = value
+        told[str(step["name"])] = _with_sources(value, evidence)
+        facts += [Fact(fact=_words(value), source=one.source, quote=one.quote) for one in evidence]
     return Result(answer=value)
 
 
@@ -93,6 +98,12 @@ def filled(value: Any, found: Mapping[str, JsonValue]) -> JsonValue:
     if (whole := _PLACE.fullmatch(value)) and whole[1] in found:
         return found[whole[1]]
     return _PLACE.sub(lambda one: _words(found[one[1]]) if one[1] in found else one[0], value)
+
+
+def _with_sources(value: JsonValue, evidence: Sequence[Evidence]) -> JsonValue:
+    """Return an answer in words with its sources behind it; the value itself without any."""
+    places = dict.fromkeys(", ".join(filter(None, [one.source, one.detail, one.doubt])) for one in evidence)
+    return f"{_words(value)}\n(Sources: {'; '.join(places)})" if places else value
 
 
 def _words(value: JsonValue) -> str:

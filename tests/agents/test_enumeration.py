@@ -56,6 +56,19 @@ def all_rows(request: Any) -> dict[str, Any]:
 PAGES = {"/a": text(f"{HARROW} {MOLE}", "2020-01-01"), "/b": text(HIGH, "2024-01-01")}
 
 
+@pytest.mark.parametrize(
+    "more",
+    [{"needs": ["lights", "years", "dissolution"]}, {"beside": ["dissolution"], "needs": ["when the light was built"]}],
+)
+async def test_parts_of_the_question_outside_of_a_list_are_told_as_open(tmp_path: Path, more: dict[str, Any]) -> None:
+    model = Script(researcher=listing("lighthouses", **more), researcher_rows=all_rows)
+    model.replies["researcher"]["entity"] = "one of the lights"
+    async with world(tmp_path, model, PAGES) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher")
+        told = [one for one in outcome.gaps if one.startswith("The list does not answer this part")]
+        assert told == ["The list does not answer this part of the question: dissolution"]
+
+
 async def test_rows_have_a_source_for_each_cell_and_stand_in_a_table_and_the_answer(tmp_path: Path) -> None:
     model = Script(researcher=listing("lighthouses"), researcher_rows=all_rows)
     async with world(tmp_path, model, PAGES) as (tea, made):

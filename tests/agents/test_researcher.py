@@ -196,6 +196,28 @@ async def test_a_contradiction_is_ranked_by_recency_agreement_and_source_and_sho
         assert shown == gap
 
 
+async def test_the_date_beside_a_contradiction_in_a_report_is_not_doubted(tmp_path: Path) -> None:
+    pages = {"/old": text("It was built in 1869.", "2001-01-01"), "/new": text("It was built in 1871.", "2024-05-06")}
+
+    def judged(request: Any) -> Any:
+        words = ("It was built in 1869.", "It was built in 1871.")
+        claims = [claim(number_of(request, one), one) for one in words]
+        return verdict(*claims, conflicts=[{"about": "the year", "sides": [[1], [2]]}])
+
+    model = Script(
+        researcher=plan(kind="report"), researcher_verdict=judged,
+        researcher_answer=draft("It is disputed.", 1, 2, title="T", sections=[]),
+        researcher_section={"markdown": "It is disputed."},
+    )  # fmt: skip
+    async with world(tmp_path, model, pages) as (tea, _):
+        outcome = await tea.run("Write a report on the lighthouse.", agent="researcher")
+        assert outcome.report is not None
+        written = outcome.report.read_text()
+    assert "2024-05-06" in written
+    assert "[?]" not in written
+    assert all("which its source does not contain" not in one for one in outcome.gaps)
+
+
 async def test_evidence_that_does_not_say_it_ends_without_an_answer(tmp_path: Path) -> None:
     unsaid = {"answer": None, "supported": False, "evidence": [], "reason": "The year is not told."}
     model = Script(researcher=plan(), researcher_verdict=quoting("Ships pass it."), researcher_answer=unsaid)

@@ -292,6 +292,73 @@ async def test_values_of_a_source_that_is_not_there_are_marked_and_it_is_told(ac
     assert "the text of their source is not known here: [3] https://e.org." in text
 
 
+ORDERS = "| Region | Paid in 2024 |\n|---|---|\n| East of Holm | 1200 |\n| West of Holm | 1351 |"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{ORDERS}\n\nThe table is from [1](s.csv).",
+        f"{ORDERS}\nThe table is from [1](s.csv).",
+        f"What the regions paid is in [1](s.csv):\n\n{ORDERS}",
+        f"What the regions paid [1](s.csv):\n{ORDERS}\n\n## Outlook",
+    ],
+)
+async def test_a_table_beside_a_sentence_citing_its_source_shares_the_citation(
+    act: Act, folder: Path, body: str
+) -> None:
+    (folder / "s.csv").write_text("region,paid\neast,1200\nwest,1350\n")
+    made, text = await completed(act, folder, body)
+    assert (made["unsourced"], [one["value"] for one in made["doubts"]]) == ([], ["1351"])
+    assert "| West of Holm | 1351 [?] |" in text
+
+
+async def test_a_table_apart_from_sentences_with_sources_has_rows_without_one(act: Act, folder: Path) -> None:
+    (folder / "s.csv").write_text("1200")
+    made, _ = await completed(act, folder, f"{ORDERS}\n\nThis is said without any source.\n\nIt was 1200 [1](s.csv).")
+    assert made["unsourced"] == [
+        "| East of Holm | 1200 |",
+        "| West of Holm | 1351 |",
+        "This is said without any source.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "doubts"),
+    [
+        ("The share was 0.62 (`0.062 * 10 = 0.62`).", "The share was 0.62 (`0.062 * 10 = 0.62`).", []),
+        ("The share was 25 % (`(30 - 24) / 24 * 100 = 25 %`).", "`(30 - 24) / 24 * 100 = 25 %`)", []),
+        ("Die Summe war 1.234 (`1.000 + 234 = 1.234`).", "(`1.000 + 234 = 1.234`).", []),
+        ("Half of it was 10 (`50 % * 20 = 10`).", "(`50 % * 20 = 10`).", []),
+        ("A wrong sum (`2 + 2 = 5`).", "A wrong sum (`2 + 2 = 5` [?]).", ["5"]),
+        ("The value M is 7 (`2 + 4 = 7`).", "The value M is 7 [?] (`2 + 4 = 7` [?]).", ["7"]),
+        ("It had 4 and 6 ports (`2 + 4 = 7`) [1](s.csv).", "It had 4 and 6 ports (`2 + 4 = 7` [?]) [1]", ["7"]),
+    ],
+)
+async def test_a_calculation_is_its_own_source_where_right_and_marked_where_wrong(
+    act: Act, folder: Path, claim: str, text: str, doubts: list[str]
+) -> None:
+    (folder / "s.csv").write_text("2,4,6\n")
+    made, written = await completed(act, folder, claim)
+    assert (made["unsourced"], [one["value"] for one in made["doubts"]]) == ([], doubts)
+    assert text in written
+
+
+@pytest.mark.parametrize(
+    "plan", ["Next: ask the 12 regions of the board again.", "**Next:** look. Then ask the board."]
+)
+async def test_an_outlook_is_no_claim(act: Act, folder: Path, plan: str) -> None:
+    made, _ = await completed(act, folder, f"It all began without a source. {plan}")
+    assert made["unsourced"] == ["It all began without a source."]
+
+
+@pytest.mark.parametrize("value", ["0.067", "67", "6.7"])
+async def test_a_number_inside_of_a_name_is_no_number_of_the_source(act: Act, folder: Path, value: str) -> None:
+    (folder / "s.csv").write_text("name,share\nS067,12.5\n12kg,1350\n")
+    made, _ = await completed(act, folder, f"The share was {value} of 12 kg, 12.5 or 1,350 [1](s.csv).")
+    assert [one["value"] for one in made["doubts"]] == [value]
+
+
 async def test_texts_are_compared_without_writing_a_report(act: Act, folder: Path) -> None:
     found = await act(
         "compare",

@@ -75,3 +75,47 @@ async def test_the_first_failure_ends_the_work_and_says_which_step(tea: Platform
     outcome = await tea.run("3 +", agent="once")
     assert not outcome.ok
     assert outcome.reason.startswith("The step 'value' failed: ")
+
+
+SEEKER = '''
+from tea import Agent, Context, Evidence, Result, Task
+
+
+class Seeker(Agent):
+    """Find facts."""
+
+    name = "seeker"
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Give one fact with its source."""
+        source = Evidence(source="lights.md", detail="line 3", quote="built in 1811")
+        return Result(answer="It was built in 1811.", evidence=(source,))
+'''
+TELLER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Teller(Agent):
+    """Tell the task and its facts."""
+
+    name = "teller"
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Give back what was given."""
+        return Result(answer={"text": task.text, "facts": [[one.fact, one.source, one.quote] for one in task.facts]})
+'''
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_an_agent_is_given_the_answers_before_it_with_their_sources(tea: Platform) -> None:
+    for source in (SEEKER, TELLER):
+        await tea.acp.register(source)
+    facts = {"name": "facts", "use": "agent:seeker", "arguments": {"task": "{task}"}}
+    told = {"name": "told", "use": "agent:teller", "arguments": {"task": "Report, with sources: {facts}"}}
+    await tea.acp.register(FLOW.format(steps=repr((facts, told)), name="told_flow"))
+    outcome = await tea.run("When?", agent="told_flow")
+    assert outcome.answer == {
+        "text": "Report, with sources: It was built in 1811.\n(Sources: lights.md, line 3)",
+        "facts": [["It was built in 1811.", "lights.md", "built in 1811"]],
+    }
+    assert (await tea.replay(outcome.run)).ok
