@@ -51,9 +51,11 @@ class TaskOptions(TypedDict, total=False):
     without: Sequence[str]
     closed: JsonObject | Closed
     fresh: bool
+    evolve: bool
     reflect: int
     attempts: int
     successive: bool
+    settings: JsonObject
     answer: JsonObject | None
     id: str | None
     session: str | None

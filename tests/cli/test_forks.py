@@ -146,8 +146,9 @@ def test_a_lock_holds_what_is_reached_and_no_more(tea: Tea) -> None:
     reached = {
         "prompt:planner": "prompt:planner prompt:tool_calling tool:plan_offline",
         "tool:calculator": "tool:calculator",
-        "agent:reporter": "agent:reporter environment:report environment:workspace prompt:fold prompt:reporter"
-        " tool:compose_report tool:done",
+        "agent:reporter": "agent:reporter environment:report environment:workspace prompt:fold prompt:media_reader"
+        " prompt:page_reader prompt:reporter tool:compose_report tool:done tool:fetch_page tool:open_document"
+        " tool:open_page tool:read_file tool:save_page tool:stored_page tool:table_query tool:to_markdown",
     }
     for ref, names in reached.items():
         assert tea("lock", ref).code == 0

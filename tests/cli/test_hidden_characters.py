@@ -38,7 +38,7 @@ def test_a_ledger_of_others_hides_nothing_and_one_bad_line_is_one_finding(tea: T
         "what": "refused", "time": ODD, "strategy": ODD, "campaign": ODD, "reason": ODD,
         "proposal": {"changes": {"prompt:planner": {}}, "why": ODD},
     }  # fmt: skip
-    bad = {"proposal": {"changes": {"prompt:planner": {}}}}
+    bad = {"what": "refused", "proposal": {"changes": {"prompt:planner": {}}}}
     lines = "".join(json.dumps(one) + "\n" for one in (line, bad, {"proposal": 3}))
     folder = tea.folder / "traces" / "evolution" / "ledgers"
     folder.mkdir(parents=True)

@@ -26,7 +26,7 @@ def done(answer: object) -> ModelResponse:
 
 def revising(second: str) -> FunctionModel:
     """Answer `41`, and something else once asked to look again."""
-    return FunctionModel(lambda request: done(second if "Before this answer counts" in texts(request) else "41"))
+    return FunctionModel(lambda request: done(second if "Before your answer is delivered" in texts(request) else "41"))
 
 
 def revisions(tea: Any, run: str) -> list[Any]:
@@ -46,7 +46,7 @@ async def test_an_answer_is_looked_at_once_more_and_what_changed_is_recorded(sec
 
 async def test_a_look_that_ends_nowhere_leaves_the_answer_as_it_was() -> None:
     def model(request: ModelRequest) -> ModelResponse:
-        return ModelResponse(text="") if "Before this answer counts" in texts(request) else done("41")
+        return ModelResponse(text="") if "Before your answer is delivered" in texts(request) else done("41")
 
     async with platform(model=FunctionModel(model)) as tea:
         outcome = await tea.run("What is 6 * 7?", reflect=1, budget={"steps": 5})
