@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, cast
 
-from tea import Agent, Context, Result, Task, consult
+from tea import Agent, BadOutput, Context, Result, Task, consult
 
 STEPS = 10  # questions to the model
 CANDIDATES = 4
@@ -189,7 +189,10 @@ class _Work:
         """
         case = cases[number]
         self.doubted.append(case["arguments"])
-        found = await self.ask("doubt", DOUBT, spec=spec, case=case, trouble=trouble)
+        try:
+            found = await self.ask("doubt", DOUBT, spec=spec, case=case, trouble=trouble)
+        except BadOutput:
+            return None, "what was said about it could not be read"
         wanted = _case({**found, "arguments": case["arguments"]})
         replaced = {**wanted, "why": f"{_wanted(case)} was wanted before; {found['steps']}"[:MOST_WHY]}
         mended = [*cases[:number], replaced, *cases[number + 1 :]]

@@ -32,6 +32,7 @@ WINDOW_SECONDS, MANAGER_SECONDS = 20.0, 10.0
 LEAST_SECONDS, STILL_SECONDS, MOST_SECONDS = 0.3, 0.25, 3.0
 LOOK_SECONDS = 0.05
 PROGRAM_SECONDS = 20.0
+ENDING_SECONDS = 0.3
 KEY_MILLISECONDS = "8"
 DRAG_STEPS = 10
 MOST_ENDED = 20
@@ -308,7 +309,19 @@ def main() -> None:
         while True:
             near, _ = listening.accept()
             with near, suppress(OSError):
-                near.sendall(json.dumps(_answered(desk, near)).encode())
+                answer = _answered(desk, near)
+                if "refused" in answer and _has_ended(server):  # the reason it could not be done
+                    os._exit(0)
+                near.sendall(json.dumps(answer).encode())
+
+
+def _has_ended(server: subprocess.Popen[bytes]) -> bool:
+    """Return whether the X server has ended, or does so in a moment."""
+    try:
+        server.wait(ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def _answered(desk: Desk, near: socket.socket) -> dict[str, Any]:

@@ -159,10 +159,20 @@ async def test_tests_that_a_stub_would_pass_are_asked_for_again(play: Play, case
 @pytest.mark.slow
 async def test_a_tool_that_never_passes_is_not_registered_after_ten_questions(play: Play) -> None:
     constant = SOURCE.replace("return sum(", "return 1 or sum(")
-    outcome = await play.make(SPEC, NONE, {"cases": CASES}, *[code(constant)] * 20)
+    said = {"analyse": SPEC, "choose": NONE, "test": {"cases": CASES}, "write": code(constant)}
+    play.said = lambda request: said.get(str(request.variables["stage"]), {**DOUBT, "wrong": "code"})
+    outcome = await play.tea.run(TASK, agent="tool_generator")
     assert not outcome.ok
     assert outcome.reason.startswith("No tool passed its tests within 10 questions: it did not pass the stage tests")
     assert (len(play.requests), await play.names()) == (10, [])
+
+
+@pytest.mark.slow
+async def test_a_doubt_that_cannot_be_read_leaves_the_test_and_ends_nothing(play: Play) -> None:
+    constant = SOURCE.replace("return sum(", "return 1 or sum(")
+    answers = [SPEC, NONE, {"cases": CASES}, code(constant), code(constant), {}, {}, code(SOURCE), RIGHT]
+    outcome = await play.make(*answers)
+    assert outcome.ok, outcome.reason
 
 
 @pytest.mark.slow
