@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, Protocol, cast
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core.core_schema import FrozenSetSchema, SetSchema
@@ -30,6 +30,8 @@ from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 Function = Callable[..., Any]
 FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
 _MOST_PARAMETERS = 600  # characters
+_MAKERS = ("__new__", "__post_init__", "model_post_init")
+_KNOWN = ("builtins", "pydantic", "tea.", "typing", "collections", "datetime", "decimal", "pathlib", "enum")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -387,8 +389,18 @@ def _runs_source(schema: object) -> bool:
         called = [found.get("default_factory"), found.get("function")]
         called += [cast("Mapping[str, object]", one).get("function") for one in called if isinstance(one, Mapping)]
         foreign = any(callable(one) and not str(one.__module__).startswith(("pydantic", "tea.")) for one in called)
+        foreign = foreign or _is_made_by_source(found.get("cls"))
         return foreign or any(map(_runs_source, found.values()))
     return isinstance(schema, list | tuple) and any(map(_runs_source, cast("Sequence[object]", schema)))
+
+
+def _is_made_by_source(cls: object) -> bool:
+    """Tell whether making a value of a class runs functions from outside of pydantic and tea."""
+    if not isinstance(cls, type):
+        return False
+    names = (*_MAKERS, *(("__init__",) if issubclass(cls, BaseModel) else ()))
+    classes = [one for one in cls.__mro__ if not one.__module__.startswith(_KNOWN)]
+    return any(name in vars(one) for one in classes for name in names)
 
 
 def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:

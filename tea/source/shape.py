@@ -43,6 +43,7 @@ _BOUND = frozenset({"property", "functools.cached_property", "pydantic.computed_
 _TYPE_OPTIONS = frozenset({"json_schema_input_type", "return_type"})
 _FREE_DUNDERS = words("__all__ __author__ __doc__ __hash__ __license__ __match_args__ __slots__ __version__")
 _OF_ENUMS = words("name value")  # what pydantic reads of members
+_ENUM_NAMES = words("Enum Flag IntEnum IntFlag ReprEnum StrEnum")
 _ENUM_BASES = words("bytes float int str enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum")
 
 
@@ -176,6 +177,8 @@ def _check_bases(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
         if keyword.arg != "metaclass" and not isinstance(keyword.value, ast.Constant):
             raise file.refuse("an option of a class is not a constant.", "write it out.", node)
     origins = [names.origin(base) or "" for base in node.bases]
+    if any(one.rpartition(".")[2] in _ENUM_NAMES and "." in one and not one.startswith("enum.") for one in origins):
+        raise file.refuse("an Enum comes from another module.", "take it from `enum`.", node)
     if any(one.startswith("enum.") for one in origins):
         _check_enum(file, node, all(one in _ENUM_BASES for one in origins))
 

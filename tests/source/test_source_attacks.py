@@ -321,6 +321,31 @@ def test_nothing_that_python_or_pydantic_calls_runs(source: str) -> None:
     assert refused(source) or "model_validator" in source
 
 
+@pytest.mark.parametrize("base", ["uuid.Enum", "http.IntEnum", "socket.IntEnum"])
+def test_an_enum_of_another_module_is_refused(base: str) -> None:
+    module = base.partition(".")[0]
+    assert refused(tool("x: K", f"import {module}\nclass K({base}):\n    a = 1\n{method('__init__')}"))
+
+
+def test_an_enum_out_of_a_file_of_its_own_is_refused() -> None:
+    made = tool("x: K", f"from ._t.w import Enum\nclass K(Enum):\n    a = 1\n{method('__init__')}")
+    assert refused(made, {"_t/w.py": "from enum import Enum\n"})
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        f"from dataclasses import dataclass\n@dataclass\nclass D:\n    y: int = 1\n{method('__post_init__')}",
+        f"from pydantic import BaseModel\nclass D(BaseModel):\n    y: int = 1\n{method('model_post_init')}",
+        f"from pydantic import BaseModel\nclass D(BaseModel):\n    y: int = 1\n{method('__init__')}",
+        f"from pydantic import BaseModel\nclass B:\n{method('__new__')}class D(B, BaseModel):\n    y: int = 1\n",
+    ],
+)
+@pytest.mark.parametrize("parameter", ['x: D = {"y": 1}', 'x: list[D] = [{"y": 1}]'])
+def test_nothing_makes_a_default_while_it_is_described(parameter: str, head: str) -> None:
+    assert not refused(tool(parameter, head))
+
+
 @pytest.mark.parametrize("source", CALLS.values(), ids=CALLS)
 def test_methods_are_called_of_builtin_values_only(source: str) -> None:
     assert refused(source)
