@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tea.runs.outcome import Outcome
 
 MOST_FILES = 8  # that are named at the end of a run
-MOST_EVIDENCE, MOST_OF_SOURCE = 300, 120  # characters
+MOST_EVIDENCE, MOST_OF_DETAIL = 300, 100  # characters
 _FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "step": "--max-steps"}
 
 
@@ -98,8 +98,8 @@ def _attempt_lines(outcome: "Outcome") -> list[str]:
 
 def _source_words(source: str, detail: str, quote: str) -> str:
     """Return a source with its detail, or without one with the words quoted from it."""
-    about = detail.strip() or (f'"{quote.strip()}"' if quote.strip() else "")
-    return one_line(f"{source} ({about})" if about else source, MOST_OF_SOURCE)
+    about = one_line(detail or (f'"{quote.strip()}"' if quote.strip() else ""), MOST_OF_DETAIL)
+    return f"{one_line(source)} ({about})" if about else one_line(source)
 
 
 def _written(outcome: "Outcome") -> str:

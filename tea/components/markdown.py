@@ -13,6 +13,7 @@ from tea.characters import numbered
 
 _MARKER = re.compile(r"(?:[-*+]|\d{1,9}[.)]) +")
 _BLOCK = re.compile(r"[#>=\-*+~|\[]|`{3}|\d{1,9}[.)]|_(?=[ _]+$)")
+_WIDE_SPACE = re.compile(r"[^\S\n ]")  # looks like a space, and is another character
 _TAG = re.compile(r"<(?=[A-Za-z/!?])(?!U\+[0-9A-F]{4,6}>)")  # a number of a character is none
 
 
@@ -48,7 +49,8 @@ def code(text: str) -> str:
 def block(text: str, language: str = "") -> str:
     """Return text as a code block with a fence longer than any inside it."""
     fence = "`" * max(3, _longest_run(text) + 1)
-    return f"{fence}{language}\n{plain(text).rstrip()}\n{fence}"
+    shown = _WIDE_SPACE.sub(lambda found: f"<U+{ord(found[0]):04X}>", plain(text).rstrip())
+    return f"{fence}{language}\n{shown}\n{fence}"
 
 
 def _line(line: str) -> str:

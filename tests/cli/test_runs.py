@@ -280,6 +280,12 @@ def test_a_question_of_one_line_is_answered_in_at_most_five(tea: Tea) -> None:
         assert len(tea("run", *question, "-v").err.splitlines()) > 10
 
 
+def test_a_long_name_of_a_source_takes_nothing_of_its_detail(tea: Tea) -> None:
+    name = f"{'long' * 40}.csv"
+    said = tea("run", f"How many rows does {name} have?", "--file", tea.write(name, "city\nOslo\n"), "-v")
+    assert any(line.startswith(f"evidence: {name} (SQL SELECT count") for line in said.err.splitlines())
+
+
 def test_the_files_that_a_run_wrote_are_named_in_one_line(tea: Tea) -> None:
     assert tea("register", tea.write("scribe.py", SCRIBE)).code == 0
     given = tea.write("given.txt", "given")

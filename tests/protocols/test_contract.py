@@ -19,6 +19,7 @@ from tea.platform import Platform
 from tea.protocols.contract import ContractEntry, contract
 
 EVIL = (
+    "no\u00a0break and\u3000wide",
     "# forged",
     "Words\n## other 9.9.9\nmore",
     "Words\n=====",
@@ -169,6 +170,7 @@ def test_known_attacks_stay_words(words: str) -> None:
     text = contract("tool", [ContractEntry(name="evil", found=found), ContractEntry(name="broken", found=words)])
     assert headings(text) == ["h1 Tools", "h2 evil 1.0.0", "h3 call", "h2 broken"]
     assert not kinds_of_tokens(text) & {"html_block", "html_inline", "image", "hr", "code_block"}
+    assert all(one.isprintable() or one == "\n" for one in text)
 
 
 @given(manifests("environment"))
