@@ -10,7 +10,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Annotated, Any, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -148,7 +148,7 @@ class Operation:
             raise BadComponent(f"{name!r} is not async.", fix=f"write `async def {name}(...)`.")
         threads = None if is_async else threads or Threads()
         if known is not None:
-            executor = InProcess.of(function, {}, method=method, threads=threads)
+            executor = InProcess.of(function, {}, method=method, threads=threads, checked=True)
             return cls(signature=replace(known, traits=traits), executor=executor)
         doc, examples = _documented(function)
         executor = InProcess.of(function, doc.parameters, method=method, threads=threads)
@@ -163,55 +163,77 @@ class Operation:
         return cls(signature=signature, executor=executor)
 
 
+class Validators:
+    """The validators of a function, built on first use, as most calls are of plain values and need none.
+
+    Args:
+        parameters: The parameters to validate, with their types.
+        returned: The return annotation.
+    """
+
+    def __init__(self, parameters: list[inspect.Parameter], returned: Any) -> None:
+        self._parameters, self._returned = parameters, returned
+
+    @cached_property
+    def arguments(self) -> TypeAdapter[dict[str, Any]]:
+        """The validator of the arguments."""
+        return _arguments(self._parameters)
+
+    @cached_property
+    def result(self) -> TypeAdapter[tuple[Any]]:
+        """The validator of the result, as the one member of a tuple: so NaN is seen inside of any type."""
+        return TypeAdapter[tuple[Any]](tuple[self._returned], config=ConfigDict(ser_json_inf_nan="constants"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InProcess:
     """An executor of functions in this process, validating through pydantic.
 
     Args:
         function: The function.
-        arguments: Validates its arguments.
+        validators: The validators of its arguments and result.
         plain: Knows which need no validating, None where all do.
         returned: Its return annotation.
-        result: Validates what it gives, as the one member of a tuple, so that NaN is seen inside of any type.
         contexts: Its parameters that are given the context.
         method: Whether its first parameter is the instance.
         threads: Where it runs, None where it is async.
     """
 
     function: Function
-    arguments: TypeAdapter[dict[str, Any]]
+    validators: Validators
     plain: PlainParameters | None
     returned: Any
-    result: TypeAdapter[tuple[Any]]
     contexts: tuple[str, ...]
     method: bool
     threads: Threads | None = None
 
     @classmethod
     def of(
-        cls, function: Function, words: Mapping[str, str | None], *, method: bool, threads: Threads | None
+        cls,
+        function: Function,
+        words: Mapping[str, str | None],
+        *,
+        method: bool,
+        threads: Threads | None,
+        checked: bool = False,
     ) -> InProcess:
-        """Build the validators from the function's real signature."""
+        """Return the executor of a function, with validators from its real signature; `checked` if they are sound."""
         hints = read_hints(function)
         parameters = list(inspect.signature(function).parameters.values())[1 if method else 0 :]
         for parameter in parameters:
             _check(parameter, hints, function.__name__)
         shown = [p for p in parameters if hints[p.name] is not Context]
         described = [_described(parameter, hints, words) for parameter in shown]
-        try:
-            arguments, returned = _arguments(described), hints.get("return", Any)
-            result = TypeAdapter[tuple[Any]](tuple[returned], config=ConfigDict(ser_json_inf_nan="constants"))
-        except (PydanticUserError, TypeError) as error:
-            problem = f"{function.__name__!r} has a type that JSON cannot carry ({words_of(error)})."
-            raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
-        _check_defaults(arguments, function.__name__)
+        returned = hints.get("return", Any)
+        validators = Validators(described, returned)
+        if not checked:
+            _check_types(validators, function.__name__)
         contexts = tuple(p.name for p in parameters if p not in shown)
         return cls(
             function=function,
-            arguments=arguments,
+            validators=validators,
             plain=PlainParameters.of(shown, hints),
             returned=returned,
-            result=result,
             contexts=contexts,
             method=method,
             threads=threads,
@@ -219,7 +241,7 @@ class InProcess:
 
     def parameters(self) -> JsonSchema:
         """Return the JSON Schema of the arguments."""
-        return _schema(lambda: self.arguments.json_schema(schema_generator=_Claims), self.function.__name__)
+        return _schema(lambda: self.validators.arguments.json_schema(schema_generator=_Claims), self.function.__name__)
 
     def returns(self) -> JsonSchema:
         """Return the JSON Schema of the result."""
@@ -236,7 +258,7 @@ class InProcess:
         valid = arguments
         if self.plain is None or not self.plain.fit(arguments):
             try:
-                valid = self.arguments.validator.validate_json(strict_object(arguments))
+                valid = self.validators.arguments.validator.validate_json(strict_object(arguments))
             except (ValueError, TypeError, RecursionError) as error:
                 problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
                 raise BadArguments(problem, fix=f"{parameters_in_words(self.parameters())}.") from error
@@ -257,8 +279,8 @@ class InProcess:
         if is_plain(value, self.returned):
             return value
         try:
-            (value,) = self.result.validator.validate_python((value,))
-            (value,) = self.result.serializer.to_python((value,), mode="json")
+            (value,) = self.validators.result.validator.validate_python((value,))
+            (value,) = self.validators.result.serializer.to_python((value,), mode="json")
             strict_json(value)
         except (ValueError, TypeError, RecursionError) as error:
             problem = f"{self.function.__name__!r} gave what its annotation does not promise: {reasons(error)}."
@@ -363,6 +385,16 @@ def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any
     collect.__signature__ = inspect.Signature(named)  # pyright: ignore[reportFunctionMemberAccess]
     collect.__annotations__ = {p.name: p.annotation for p in named}
     return TypeAdapter(cast(Any, collect), config=ConfigDict(strict=True, allow_inf_nan=False, validate_default=True))
+
+
+def _check_types(validators: Validators, name: str) -> None:
+    """Refuse types that JSON cannot carry, and defaults of the wrong type."""
+    try:
+        arguments, _ = validators.arguments, validators.result
+    except (PydanticUserError, TypeError) as error:
+        problem = f"{name!r} has a type that JSON cannot carry ({words_of(error)})."
+        raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
+    _check_defaults(arguments, name)
 
 
 def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:

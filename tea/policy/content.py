@@ -19,6 +19,7 @@ _DIGITS = 8  # digits of an account; words in groups of four have fewer
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}:", re.IGNORECASE)
 _ENDS = ".,:!?*_~"
 _DOTS = str.maketrans("\u3002\uff0e\uff61\u2024", "....")  # browsers take each of them for a dot of a host
+_SIGNS = re.compile(f"[:.{''.join(map(chr, _DOTS))}]")  # one of them is in every address
 # Endings of file names that are not top-level domains: what ends with one is not a host.
 _FILE = re.compile(
     "aac|avi|bmp|bz|csv|css|db|docx?|epub|flac|gif|gz|html?|ico|ini|ipynb|jpe?g|jsonl?|js|lock|log|m4a|mp3|mp4|npy|"
@@ -55,6 +56,8 @@ def host_of(address: str) -> str:
 
 
 def _as_address(text: str) -> str:
+    if not _SIGNS.search(text):
+        return ""
     if address := canonical_address(text):
         return address
     plain = "".join(one for one in text if one > " " and category(one) != "Cf")

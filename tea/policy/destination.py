@@ -32,7 +32,7 @@ def canonical_address(text: str) -> str:
     Args:
         text: An address with the scheme http or https.
     """
-    if len(text) > _LONGEST or any(one.isspace() for one in text):
+    if len(text) > _LONGEST or "http" not in text.lower() or any(one.isspace() for one in text):
         return ""
     try:
         parts = urlsplit(text)
