@@ -248,6 +248,7 @@ async def test_a_version_that_a_person_trusts_is_never_replaced(play: Play) -> N
     assert len(await play.tea.tcp.history("count_letters")) == 1
 
 
+@pytest.mark.slow
 async def test_every_agent_of_the_run_sees_a_new_tool_at_its_next_step_behind_all_others(play: Play) -> None:
     play.replies = {
         "planner": [

@@ -23,6 +23,7 @@ def served(tea: Tea) -> Iterator[Tea]:
         yield tea
 
 
+@pytest.mark.slow
 def test_attempts_are_shown_with_their_costs(served: Tea) -> None:
     done = served("run", "Which city?", "--attempts", "2")
     assert (done.code, done.out) == (0, "Oslo\n")

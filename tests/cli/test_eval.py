@@ -151,6 +151,7 @@ def test_a_trace_of_messages_is_scored_on_its_outcome(tea: Tea) -> None:
     tea(*score, tea.write("odd.json", "{}")).refused(2, "messages")
 
 
+@pytest.mark.slow
 def test_a_killed_evaluation_goes_on_where_it_stopped(tea: Tea) -> None:
     rows = [{"task": word, "expected": "awake"} for word in ("0", "0.0", "1.5")]
     tea.write("set.jsonl", "".join(json.dumps(row) + "\n" for row in rows))

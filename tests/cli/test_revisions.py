@@ -56,6 +56,7 @@ def test_there_is_a_home_of_each_revision() -> None:
     assert revisions() == [*EARLIER, REVISION], "python tests/cli/homes.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", revisions(), indirect=True)
 def test_what_any_revision_wrote_can_be_looked_at(kept: Kept) -> None:
     before = kept.files()

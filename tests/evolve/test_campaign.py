@@ -70,6 +70,7 @@ async def test_where_the_trace_does_not_show_the_cause_reflection_fails(tmp_path
         assert report.accepted == 0
 
 
+@pytest.mark.slow
 async def test_answers_of_training_tasks_in_a_prompt_do_not_pass(tea: Platform) -> None:
     train = tasks().part("train")
     copied = "".join(f"For {one.task.task} write {one.task.expected}.\n" for one in train.tasks)

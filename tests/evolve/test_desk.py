@@ -52,6 +52,7 @@ def test_there_are_at_least_twelve_defects_of_six_kinds() -> None:
     assert len({one.kind for one in DEFECTS}) == 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK)
 async def test_a_planted_defect_is_repaired_through_campaign_and_gate(name: str) -> None:
     given = defect(name)
@@ -69,6 +70,7 @@ async def test_every_other_defect_is_repaired_too(name: str) -> None:
     await test_a_planted_defect_is_repaired_through_campaign_and_gate(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BLIND)
 async def test_without_the_line_that_holds_the_cause_reflection_fails(name: str) -> None:
     given = defect(name)

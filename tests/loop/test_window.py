@@ -428,6 +428,7 @@ async def test_a_run_forks_before_and_after_a_fold(tmp_path: Path, fold: str) ->
             assert (await tea.replay(forked.run)).to_json() == forked.to_json()
 
 
+@pytest.mark.slow
 async def test_a_run_killed_in_the_question_of_a_fold_goes_on_and_replays(tmp_path: Path) -> None:
     reader = Reader(14)
     hangs = Reply(headers={"content-type": "application/json"}, chunks=[b" "], then="hang")

@@ -88,6 +88,7 @@ def onslaught(dialect: Dialect, *, stream: bool) -> list[Reply]:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", [False, True])
 async def test_a_task_outlives_everything_a_provider_can_do_and_replays(
     dialect: Dialect, tmp_path: Path, *, stream: bool

@@ -133,6 +133,7 @@ async def heard_after(tmp_path: Path, *replies: Reply, **limits: float) -> tuple
         return outcome, server.asked[0].raw.decode(), ears
 
 
+@pytest.mark.slow
 async def test_a_sound_is_heard_at_another_try_and_what_broke_is_paid_for(tmp_path: Path) -> None:
     down = document({"error": {"message": "down"}}, 503, retry_after_ms="1")
     torn = Reply(headers={"content-type": "application/json"}, chunks=[b'{"text": "hel'], then="break")

@@ -74,6 +74,7 @@ async def test_every_step_gets_all_earlier_reasoning_back_and_the_run_replays(
     assert "Thought number 2." in words
 
 
+@pytest.mark.slow
 async def test_what_is_sent_after_a_resume_is_what_was_sent_before(dialect: Dialect, tmp_path: Path) -> None:
     replies = [said(dialect, step(1)), said(dialect, step(2)), Reply(then="hang"), said(dialect, END)]
     async with Loopback(*replies).open() as server:

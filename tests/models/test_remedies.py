@@ -48,6 +48,7 @@ async def test_a_model_that_does_not_answer_is_named_with_a_remedy_at_the_first_
         assert len(server.asked) == 1
 
 
+@pytest.mark.slow
 async def test_a_key_that_a_server_repeats_escaped_is_in_no_report_of_models(tmp_path: Path) -> None:
     chat, key = DIALECTS["openai_chat"], 'sk-"quoted/and+more'
 
@@ -77,6 +78,7 @@ async def test_the_doctor_says_what_the_settings_name_that_is_not_there(tmp_path
     assert "damaged: The role 'planner' is the model 'none/x', which is not configured" in out
 
 
+@pytest.mark.slow
 async def test_the_doctor_has_the_same_remedies_and_names_models_that_are_there(tmp_path: Path) -> None:
     chat = DIALECTS["openai_chat"]
     replies = iter([WRONG_KEY, LISTED, NO_MODEL])

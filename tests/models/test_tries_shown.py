@@ -28,6 +28,7 @@ def two(folder: Path, first: str, second: str, other: Dialect = CHAT) -> None:
         file.write(f"\n[models.others]\n{lines}")
 
 
+@pytest.mark.slow
 async def test_a_trace_tells_of_failed_tries_and_of_what_another_model_could_not_take_over(tmp_path: Path) -> None:
     other = DIALECTS["anthropic_messages"]
     async with Loopback(streamed(CHAT, ADDS), DOWN).open() as first, Loopback(streamed(other, ENDS)).open() as second:
@@ -46,6 +47,7 @@ async def test_a_trace_tells_of_failed_tries_and_of_what_another_model_could_not
     assert not whole[answered + 1][:margin].strip()
 
 
+@pytest.mark.slow
 async def test_a_trace_tells_of_tries_that_were_made_again(tmp_path: Path) -> None:
     async with Loopback(DOWN, streamed(CHAT, ENDS)).open() as server:
         home(tmp_path, CHAT, server.url, **NATIVE, limits={"attempts": 2})
@@ -62,6 +64,7 @@ async def test_a_trace_tells_of_every_model_where_none_answered(tmp_path: Path) 
         assert f"The model '{name}' did not answer: status 500: down." in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [half(ENDS), DOWN], ids=["in the middle", "before a word"])
 async def test_progress_names_the_model_that_answers(tmp_path: Path, broken: Reply) -> None:
     async with Loopback(broken).open() as first, Loopback(streamed(CHAT, ENDS)).open() as second:
@@ -75,6 +78,7 @@ async def test_progress_names_the_model_that_answers(tmp_path: Path, broken: Rep
     assert told[at : at + len(expected)] == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [half(ENDS), DOWN], ids=["in the middle", "before a word"])
 async def test_progress_says_where_nobody_answered(tmp_path: Path, broken: Reply) -> None:
     async with Loopback(broken).open() as first, Loopback(broken).open() as second:

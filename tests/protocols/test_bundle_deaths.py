@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from elsewhere import open_platform
 from protocol_kit import CASES
 
@@ -18,6 +19,7 @@ import asyncio, os, sys
 from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
+import pytest
 from elsewhere import open_platform
 
 calls = 0
@@ -56,6 +58,7 @@ async def history(tea: Platform, name: str) -> list[str]:
         return []
 
 
+@pytest.mark.slow
 async def test_each_component_is_loaded_as_a_whole_or_not_at_all_wherever_the_process_dies(tmp_path: Path) -> None:
     mine, theirs, file = open_platform(tmp_path / "mine"), tmp_path / "theirs", tmp_path / "all.json"
     await mine.tcp.register(TOOL.source("old"))

@@ -51,6 +51,7 @@ async def taken_up(folder: Path) -> Any:
         return found.state
 
 
+@pytest.mark.slow
 async def test_a_killed_research_is_taken_up_and_loses_nothing(tmp_path: Path) -> None:
     killed_in(tmp_path, "hypothesis", 2)
     state = await taken_up(tmp_path)
@@ -59,6 +60,7 @@ async def test_a_killed_research_is_taken_up_and_loses_nothing(tmp_path: Path) -
     assert [one["claim"] for one in state["discoveries"]] == ["lit-0-1 ana-0-1 lit-1-1 ana-1-1", "lit-2-1 ana-2-1"]
 
 
+@pytest.mark.slow
 async def test_a_research_that_waits_for_the_person_survives_a_kill_and_any_time(tmp_path: Path) -> None:  # 003: 14
     killed_in(tmp_path, "waiting", 1, "no verdict")
     async with platform_at(tmp_path, "no verdict") as tea:

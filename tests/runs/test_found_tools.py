@@ -112,6 +112,7 @@ def effects(folder: Path) -> list[Any]:
     return sorted((one["data"]["kind"], one["data"]["target"]) for one in starts)
 
 
+@pytest.mark.slow
 async def test_a_run_cut_off_anywhere_goes_on_with_what_it_had_found(tmp_path: Path) -> None:
     async with birds(tmp_path) as (tea, script):
         origin = await tea.run(TASK)

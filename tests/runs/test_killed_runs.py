@@ -60,6 +60,7 @@ def test_a_killed_run_goes_on_to_the_same_answer_and_repeats_no_recorded_effect(
         assert tea(home, "replay", "last", "-q")[0] == 0, moment
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_its_first_record_was_never_there(tea: Killable) -> None:
     home = tea.folder / "unborn"
     line = ("run", TASKS["planner"], "--file", "cities.csv", "--json", "-q")

@@ -270,6 +270,7 @@ def killable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
     made.process.communicate(timeout=60)
 
 
+@pytest.mark.slow
 async def test_wherever_the_holder_of_a_run_dies_each_message_is_delivered_once(killable: Killable) -> None:
     first = killable.folder / "first"
     first.mkdir()

@@ -46,6 +46,7 @@ async def test_bombs_and_storms_cost_no_more_than_the_limits(
     assert {one.name for one in found} >= TRIALS.keys()
 
 
+@pytest.mark.slow
 async def test_a_level_that_claims_too_much_is_found_out(levels: Mapping[LevelName, Level]) -> None:
     level = levels["rlimits"]
     boasting = Level(name="rlimits", present=True, claims={**level.claims, "fs": True, "net": True})

@@ -163,6 +163,7 @@ async def test_components_that_call_each_other_in_a_circle_end(tea: Platform) ->
     assert "calls deep" in problem(await tea.tcp.invoke("circle", {}))
 
 
+@pytest.mark.slow
 async def test_asking_too_much_at_once_ends_the_call(tea: Platform) -> None:
     assert "was stopped in its sandbox" in problem(await tea.tcp.invoke("storm", {}))
 
