@@ -24,6 +24,8 @@ class ResearchChat(Agent):
         """Work in at most ten steps of one call each, and answer in the one after."""
         state = (await ctx.ecp.state("research")).unwrap()
         known = json.dumps(_known(state), ensure_ascii=False)[:SHOWN]
+        datasets = tuple(name for name in task.files if not name.startswith("."))  # what it knows is told already
+        task = task.model_copy(update={"files": datasets})
         return await work(
             ctx, task, prompt="research_chat", tools=self.tools, environments=(), max_steps=CALLS + 1, max_calls=1,
             variables={"known": known},

@@ -11,6 +11,7 @@ MOST_OUTPUT = 6_000
 MOST_QUOTE = 600
 COUNTED = 13
 MARK = " [?]"
+MARKED = "Marked [?]: not found in the sources."
 _CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
 
 
@@ -34,17 +35,17 @@ class ResearchPaper(Agent):
         figures = [name for name in task.files if name.lower().endswith(FIGURES)]
         variables = {**_known(state, tasks), "sources": sources, "figures": figures, "locale": ctx.locale}
         draft = await consult(ctx, "research_paper", variables, _cites([one["number"] for one in sources], figures))
-        marked, doubts = await _compared(ctx, draft, sources, tasks)
+        marked, doubts = await _compared(ctx, draft, sources, state)
         paper, cited = composed(marked, sources, figures)
-        made = await ctx.tcp.invoke(
-            "typeset_paper", {**paper, "byline": f"{(await ctx.today())}", "language": ctx.locale}
-        )
+        count = len(doubts) + _lost(draft, [one["number"] for one in sources])
+        note = str(draft["words"].get("marked") or MARKED) if count else ""
+        about = {"byline": f"{(await ctx.today())}", "language": ctx.locale, "note": note}
+        made = await ctx.tcp.invoke("typeset_paper", {**paper, **about})
         files = made.unwrap()["files"]
         evidence = tuple(Evidence(source=one["source"], detail=one["detail"], quote=one["quote"]) for one in cited)
-        count = len(doubts)
-        gaps = (f"{count} value{'s' if count > 1 else ''} not found in the sources, marked [?]",) if count else ()
+        gaps = (f"{count} mark{'s' if count > 1 else ''} [?]: values or citations not found in the sources",)
         answer = {"title": draft["title"], "pdf": files[0], "files": files, "doubts": count}
-        return Result(answer=answer, evidence=evidence, gaps=gaps)
+        return Result(answer=answer, evidence=evidence, gaps=gaps if count else ())
 
 
 def read_sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -121,6 +122,12 @@ def _unknown(cited: str, known: Sequence[int]) -> list[int]:
     return [one for one in _numbers(cited) if one not in known]
 
 
+def _lost(draft: Mapping[str, Any], known: Sequence[int]) -> int:
+    """Return the number of citations that no source has the number of."""
+    cited = (match for text in _texts(draft) for match in _CITED.findall(text))
+    return sum(bool(_unknown(one, known)) for one in cited)
+
+
 def _marked(text: str, known: Sequence[int]) -> str:
     """Return a text with a mark in place of each citation that no source has the number of."""
 
@@ -158,28 +165,42 @@ def _cites(known: Sequence[int], figures: Sequence[str]) -> Callable[[Any], Mapp
 
 
 def _texts(draft: Mapping[str, Any]) -> list[str]:
-    return [*draft["abstract"], *(text for one in draft["sections"] for text in one["paragraphs"])]
+    told = [[*one["paragraphs"], *(each["caption"] for each in one["figures"])] for one in draft["sections"]]
+    return [*draft["abstract"], *(text for one in told for text in one)]
 
 
 async def _compared(
-    ctx: Context, draft: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], tasks: Sequence[Mapping[str, Any]]
+    ctx: Context, draft: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
 ) -> tuple[dict[str, Any], list[Any]]:
-    """Return a draft with its doubtful numbers marked, and these: a source says its quote and what its tasks found."""
+    """Return a draft with its doubtful numbers marked, and these.
+
+    A source says its quote and what its tasks found, a dataset also what was found when it was read.
+    """
+    tasks = [one for one in state["plan"].values() if one["output"]]
+    facts = {str(name): f"{one['facts']}\n{one['description']}" for name, one in state["datasets"].items()}
     outputs = {str(one["id"]): str(one["output"]) for one in tasks}
     references = [
         {"source": one["source"], "number": one["number"]}
-        | {"quote": "\n".join([one["quote"], *(outputs[id] for id in one["tasks"])])}
+        | {"quote": "\n".join([one["quote"], facts.get(one["source"], ""), *(outputs[id] for id in one["tasks"])])}
         for one in sources
     ]
     told = [f"{one['objective']}\n{one['output']}" for one in tasks]
     counts = " ".join(map(str, range(COUNTED)))  # figures, tasks and parts are counted in words of the paper's own
-    known = "\n".join([counts, *told, *(str(one["quote"]) for one in sources)])
+    asked = [f"{one['question']}\n{one['answer']}" for one in state["clarification"].get("answers", ())]
+    known = "\n".join([counts, *told, *asked, *facts.values(), *(str(one["quote"]) for one in sources)])
     numbers = [int(one["number"]) for one in sources]
     wanted = {"texts": [_marked(one, numbers) for one in _texts(draft)], "references": references, "known": known}
     found = (await ctx.ecp.invoke("report#compare", wanted)).unwrap()
     texts = iter(found["texts"])
     abstract = [next(texts) for _ in draft["abstract"]]
-    sections = [{**one, "paragraphs": [next(texts) for _ in one["paragraphs"]]} for one in draft["sections"]]
+    sections = [
+        {
+            **one,
+            "paragraphs": [next(texts) for _ in one["paragraphs"]],
+            "figures": [{**each, "caption": next(texts)} for each in one["figures"]],
+        }
+        for one in draft["sections"]
+    ]
     return {**draft, "abstract": abstract, "sections": sections}, found["doubts"]
 
 
@@ -194,4 +215,6 @@ def _known(state: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> dict
         | {"output": one["output"][:MOST_OUTPUT], "artifacts": [flat(each) for each in one["artifacts"]]}
         for one in tasks
     ]
-    return {**{name: state[name] for name in names}, "discoveries": discoveries, "tasks": shown}
+    datasets = [{"name": name, "about": one["description"] or one["facts"]} for name, one in state["datasets"].items()]
+    known = {"discoveries": discoveries, "tasks": shown, "datasets": datasets}
+    return {**{name: state[name] for name in names}, **known, "answers": state["clarification"].get("answers", [])}

@@ -12,18 +12,20 @@ from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_f
 from ._scientist.decision import Decision, by_model, by_person, by_rule, unreadable
 from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.mirror import BRIEF, Mirror
-from ._scientist.tasks import Found, analysis, literature
+from ._scientist.tasks import Found, analysis, literature, lost
 
 T = TypeVar("T")
 DISCOVERS_FROM = 3  # the number of messages from which on discoveries are looked for
 LEVELS = 3  # latest levels that a reply is written from
 GO_ON, STOP = "continue", "stop"
 PAGES = "1-3"  # of a PDF file
+OUTLINED = 100_000_000  # bytes of a table up to which its values are looked through, too
 SHOWN: Mapping[str, str] = {  # the sense that a model needs for a file, by the ending of its name
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".webp"), "vision"),
     ".pdf": "files",
 }
 MOST_SHOWN = 10
+UNSEEN = "not looked at: no model that sees was shown it"
 NO_VERDICT = ("Abstained", "BadOutput", "ContextLengthExceeded", "ProviderError")
 WORK: Mapping[str, Callable[[Context, Mapping[str, Any], Mirror], Coroutine[Any, Any, Found]]] = {
     "LITERATURE": literature,
@@ -54,14 +56,17 @@ class Scientist(Agent):
             await mirror.act("finish")
             return Result(answer=f"This conversation goes on from {mirror.state['branch']}.")
         await self._describe(ctx, mirror)
-        iteration = 1
+        iteration, before = 1, int(mirror.state["level"])
         while await _scoped(ctx, self._iteration(ctx, mirror, iteration)):
             iteration += 1
         await self._hear(ctx, mirror)  # said during the last reply: the next start plans for it
         await mirror.act("finish")
         last = next(one for one in reversed(mirror.state["messages"]) if one["who"] != "person")
         evidence = tuple(Evidence(**one) for one in last["sources"])
-        return Result(answer=last["text"], evidence=evidence, report=last["report"] or None)
+        reason = lost(mirror.tasks(before + 1))
+        return Result(
+            ok=not reason, reason=reason, answer=last["text"], evidence=evidence, report=last["report"] or None
+        )
 
     async def _iteration(self, ctx: Context, mirror: Mirror, number: int) -> bool:
         """Go through the cycle once, and return whether another iteration follows."""
@@ -94,8 +99,12 @@ class Scientist(Agent):
         async with ctx.group() as group:
             surveys = [group.spawn(_facts(ctx, name)) for name in names]
         facts = {name: one.result() for name, one in zip(names, surveys, strict=True)}
+        shown = await _showable(ctx, names)
+        facts = {
+            name: one if name in shown or not _needs_eyes(name) else f"{one}\n{UNSEEN}" for name, one in facts.items()
+        }
         variables = {"datasets": [{"name": name, "facts": one} for name, one in facts.items()], "locale": ctx.locale}
-        seen = await _seen(ctx, names)
+        seen = await show_files(ctx, shown) if shown else ()
         found = await _try(ctx, "research_datasets", variables, lambda output: output["descriptions"], seen)
         words = {str(one["name"]): str(one["description"]) for one in found or ()}
         described = {name: {"facts": one, "description": words.get(name, "")} for name, one in facts.items()}
@@ -252,8 +261,9 @@ async def _facts(ctx: Context, name: str) -> str:
     lines = [f"{found['kind']}, {found['bytes']:,} bytes"]
     lines += [f"{found['lines']:,} lines"] if found["lines"] else []
     lines += [f"columns: {', '.join(found['columns'])}"] if found["columns"] else []
-    outline = await ctx.tcp.invoke("table_query", {"files": [name]}) if found["family"] == "table" else None
-    lines += [table_words(outline.value)] if outline is not None and outline.ok else []
+    if found["family"] == "table" and found["bytes"] <= OUTLINED:
+        outline = await ctx.tcp.invoke("table_query", {"files": [name]})
+        lines += [table_words(outline.value)] if outline.ok else []
     lines += await _parsed(ctx, found) if found["parse"] else [beginning(str(found["head"]), BRIEF)]
     return "\n".join(lines)
 
@@ -274,12 +284,16 @@ async def _parsed(ctx: Context, surveyed: Mapping[str, Any]) -> list[str]:
     return [*title, *facts, beginning(str(found["text"]), BRIEF), *map(str, found.get("notes", ()))]
 
 
-async def _seen(ctx: Context, names: Sequence[str]) -> tuple[Message, ...]:
-    """Return the files that a model takes as they are: images and PDF files, where it has the sense for them."""
+async def _showable(ctx: Context, names: Sequence[str]) -> list[str]:
+    """Return the files that the model takes as they are: images and PDF files, where it has the sense for them."""
     if not any(_ending(one) in SHOWN for one in names):
-        return ()
+        return []
     senses = (await ctx.model())["senses"]
-    return await show_files(ctx, [one for one in names if SHOWN.get(_ending(one)) in senses][:MOST_SHOWN])
+    return [one for one in names if SHOWN.get(_ending(one)) in senses][:MOST_SHOWN]
+
+
+def _needs_eyes(name: str) -> bool:
+    return SHOWN.get(_ending(name)) == "vision"
 
 
 def _ending(name: str) -> str:

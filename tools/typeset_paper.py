@@ -61,6 +61,7 @@ async def typeset_paper(
     language: str = "en",
     words: dict[str, str] | None = None,
     name: str = "paper",
+    note: str = "",
 ) -> Typeset:
     """Write a paper as PDF, with its template and its data; all words are data, and nothing in them is evaluated.
 
@@ -73,6 +74,7 @@ async def typeset_paper(
         language: Language tag, for hyphenation.
         words: The words for `abstract`, `figure` and `references` in its language.
         name: File name without its ending.
+        note: What stands below the last section, in small letters.
     """
     drawn, figures = list[dict[str, Any]](), list[str]()
     for section in sections:
@@ -87,6 +89,7 @@ async def typeset_paper(
         "words": {"abstract": "Abstract", "figure": "Figure", "references": "References", **(words or {})},
         "abstract": abstract,
         "sections": drawn,
+        "note": note,
         "references": [_entry(one) for one in references],
     }
     files = [f"{name}.{ending}" for ending in ("pdf", "typ", "json")]

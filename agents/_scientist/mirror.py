@@ -1,12 +1,13 @@
 """The mirror of the world kept by the research environment: the results of its actions, put together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from tea import Context, merge_patch
 
 BRIEF, WHOLE = 1_200, 6_000  # characters of a task's output that a role is shown
 LATEST = 6  # messages
+UNJUDGED = "Beside that a search found these passages; whether they bear on the question was not judged:"
 MOST_PLACES = 400  # characters of the places of a source
 
 
@@ -45,7 +46,7 @@ class Mirror:
             shown: The tasks.
             most: Most characters of an output.
         """
-        state = self.state
+        state, said = self.state, [one["text"] for one in self.unanswered()]
         names = ("objective", "evolving_objective", "current_objective", "hypothesis", "insights", "methodology")
         discoveries = [
             {"number": number, "claim": one["claim"], "tasks": one["tasks"], "confidence": one["confidence"]}
@@ -57,7 +58,7 @@ class Mirror:
             "tasks": [_shown(one, most) for one in shown],
             "suggestions": state["suggestions"],
             "datasets": [_dataset(one) for one in state["datasets"].values()],
-            "said": [one["text"] for one in self.unanswered() if one["text"] != state["objective"]],
+            "said": [one for one in dict.fromkeys(said) if one != state["objective"]],
             "answers": state["clarification"].get("answers", []),
             "locale": locale,
         }
@@ -74,23 +75,36 @@ class Mirror:
 
 
 def _shown(task: Mapping[str, Any], most: int) -> dict[str, Any]:
-    output = str(task["output"])
-    half = most // 2
+    output, half = str(task["output"]), most // 2
+    if len(output) > most:  # what was judged counts more
+        output = output.partition(UNJUDGED)[0].rstrip() or output
     cut = output if len(output) <= most else f"{output[:half]}\n[...]\n{output[-half:]}"
     names = ("id", "type", "objective", "error", "artifacts")
     return {**{name: task[name] for name in names}, "output": cut, "sources": _sources(task["sources"])}
 
 
 def _sources(sources: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return each source once, with its places and the doubts about it."""
+    """Return each source once, with its places and the doubts about it, as many whole ones as there is room for."""
     places: dict[str, dict[str, None]] = {}
     for one in sources:
         found = places.setdefault(one["source"], {})
-        if one.get("detail"):
-            found[one["detail"]] = None
         if one.get("doubt"):
             found[f"not confirmed: {one['doubt']}"] = None
-    return [f"{source} ({'; '.join(found)[:MOST_PLACES]})" if found else source for source, found in places.items()]
+        if one.get("detail"):
+            found[one["detail"]] = None
+    return [f"{source} ({_first(found)})" if found else source for source, found in places.items()]
+
+
+def _first(places: Iterable[str]) -> str:
+    """Return the first of some places, and the number of the others."""
+    shown, room, all_places = list[str](), MOST_PLACES, list(places)
+    for one in all_places:
+        if shown and len(one) > room:
+            break
+        shown.append(one[:MOST_PLACES])
+        room -= len(one)
+    left = len(all_places) - len(shown)
+    return " | ".join([*shown, *([f"and {left} more"] if left else [])])
 
 
 def _dataset(dataset: Mapping[str, str]) -> dict[str, str]:

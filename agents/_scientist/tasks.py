@@ -8,12 +8,13 @@ from typing import Any
 from tea import Context, Result, Task
 
 from .facts import whole_text
-from .mirror import Mirror
+from .mirror import UNJUDGED, Mirror
 
 RESEARCHER, ANALYZER = "researcher", "analyzer"
 REFERENCES = "\n## References"  # a task's sources are listed by themselves
 MOST_FILES = 1_000
 MOST_PASSAGE = 500
+MOST_NAMED = 5  # failed tasks in a reason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,8 @@ async def literature(ctx: Context, task: Mapping[str, Any], mirror: Mirror) -> F
     objective = str(task["objective"])
     async with ctx.group() as group:
         asked = [group.spawn(_engines(ctx, objective)), group.spawn(_knowledge(ctx, objective))]
-    found = [one.result() for one in asked]
+    engines, documents = (one.result() for one in asked)
+    found = [engines, _beside(documents, engines)]
     useful = [one for one in found if one.output]
     if not useful:
         return Found(error=" ".join(one.error for one in found if one.error) or "Nothing was found.")
@@ -54,6 +56,25 @@ async def analysis(ctx: Context, task: Mapping[str, Any], mirror: Mirror) -> Fou
     artifacts = await _written(ctx, f"{id}/")
     found = _found(response.result)
     return Found(output=found.output, error=found.error, sources=found.sources, artifacts=artifacts, job=job)
+
+
+def lost(tasks: Sequence[Mapping[str, Any]]) -> str:
+    """Return the reason for a failure if every one of the given tasks failed, empty for none."""
+    if not tasks or any(one["output"] for one in tasks):
+        return ""
+    named = [f"{one['id']}: {str(one['error']).rstrip('.')}" for one in tasks[:MOST_NAMED]]
+    more = [f"and {len(tasks) - MOST_NAMED} more"] if len(tasks) > MOST_NAMED else []
+    return f"every task failed ({'; '.join([*named, *more])})"
+
+
+def _beside(documents: Found, engines: Found) -> Found:
+    """Return the passages beside what the researcher found: those of documents that it has not judged."""
+    if not engines.output or engines.parts:
+        return documents
+    judged = [one["source"] for one in engines.sources]
+    kept = [one for one in zip(documents.parts, documents.sources, strict=True) if one[1]["source"] not in judged]
+    parts = [UNJUDGED, *(text for text, _ in kept)] if kept else []
+    return replace(documents, output="\n".join(parts), parts=parts, sources=[source for _, source in kept])
 
 
 async def _engines(ctx: Context, objective: str) -> Found:

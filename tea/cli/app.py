@@ -13,15 +13,20 @@ from tea.cli.failure import report
 from tea.cli.terminal import prepare, say
 
 SELF, LISTING = "show", "ls"
+HELP = ("-h", "--help")
 
 
 class Family(TyperGroup):
     """A command group passing names other than its subcommands', and options, to the command itself."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the command itself, or the listing one, first if no subcommand is named."""
+        """Put the command itself, or the listing one, first if no subcommand is named.
+
+        The listing one takes options alone, and help beside it is that on all subcommands.
+        """
         own = LISTING if LISTING in self.commands else SELF
-        return super().parse_args(ctx, args if args and args[0] in self.commands else [own, *args])
+        meant = args and (args[0] in self.commands if own == SELF else args[0] in HELP or args[0][:1] != "-")
+        return super().parse_args(ctx, args if meant else [own, *args])
 
 
 # Where each command is: the files of the others are not loaded for it, nor are their options put together.
@@ -127,13 +132,13 @@ def application(name: str = "") -> typer.Typer:
         help="Run agents whose every part is a versioned component, and whose every run is a journal.",
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings={"help_option_names": list(HELP)},
     )
     app.callback()(_common)
     for one in (name,) if name in _COMMANDS else _COMMANDS:
         work = _work(_COMMANDS[one])
         if one in _FURTHER:
-            app.add_typer(_family(work, _FURTHER[one]), name=one, help=work.__doc__)
+            app.add_typer(_family(work, _FURTHER[one]), name=one, help=_about(_COMMANDS[one]))
         else:
             app.command(one, cls=_shape(_COMMANDS[one]))(command(work))
     return app
@@ -151,6 +156,11 @@ def _work(place: str) -> Work:
     """Return a command's function, of `file:function` beside this file."""
     file, _, function = place.partition(":")
     return getattr(import_module(f"tea.cli.{file}"), function)
+
+
+def _about(place: str) -> str | None:
+    """Return the help of a command group; its file may set it as `FAMILY`, else it is that of the command itself."""
+    return getattr(import_module(f"tea.cli.{place.partition(':')[0]}"), "FAMILY", _work(place).__doc__)
 
 
 def _shape(place: str) -> type[TyperCommand]:

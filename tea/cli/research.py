@@ -5,7 +5,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -14,19 +14,29 @@ from tea.cli.failure import complain
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.terminal import brief, one_line, painted, say, shown, table
-from tea.errors import ApprovalNeeded, CallFailed, Interrupted, TeaError, error_from
+from tea.errors import ApprovalNeeded, BadInput, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tea.platform import Platform
     from tea.research.research import Started
     from tea.research.status import Status
 
+FAMILY = """Research a question over iterations, hours and interruptions; alone, list the conversations.
+
+`start` begins a conversation or goes on with it, `status` shows it with its last reply, `answer` gives what it asks.
+`clarify` asks first, and has a plan approved. ID is the id of a conversation, run or message, a beginning of it, or
+"last".
+"""
 _WORDS = 70
 _PLAN = "(approve / reject)"
+_KINDS = {"research_clarify": "clarification", "research_paper": "paper"}
+_DECIDE = "approve, or 'reject: ' and what shall be otherwise"
 ResearchArgument = Annotated[
     str, typer.Argument(metavar="ID", help='A conversation, run or message, a beginning of its id, or "last".')
 ]
-ModelOption = Annotated[str | None, typer.Option("--model", help="Which model answers.")]
+ModelOption = Annotated[str | None, typer.Option("--model", help="Which model answers; by default the conversation's.")]
 FilesOption = Annotated[list[Path] | None, typer.Option("--file", "-f", help="A dataset; repeatable.")]
 
 
@@ -46,7 +56,10 @@ async def ls(command: Command) -> None:
 
 async def start(
     command: Command,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="What to find out, or what shall be done next.")],
+    question: Annotated[
+        str | None,
+        typer.Argument(metavar="QUESTION", help="What to find out, or what shall be done next; else of `clarify`."),
+    ] = None,
     mode: Annotated[
         str | None,
         typer.Option(
@@ -79,13 +92,16 @@ async def start(
     given = {name: value for name, value in budget.items() if value is not None}
     async with command.platform() as tea:
         options = {**_answering(tea, base_url, model), **({"budget": given} if given else {})}
+        asked = question if question is not None else await _clarified(tea, clarification)
         begun = await tea.research.start(
-            question, mode=mode, files=file or (), conversation=conversation, clarification=clarification, **options
+            asked, mode=mode, files=file or (), conversation=conversation, clarification=clarification, **options
         )
         _tell_start(command, begun)
         waiting = begun.status == "waiting"
         if detach or begun.held or waiting:
             command.show(begun.message, begun.to_json())
+            if not begun.held:
+                command.tell(f"to go on: tea research {'status' if waiting else 'resume'} {begun.run}")
             return 0
         return await _driven(command, tea, begun.run, begun.to_json())
 
@@ -119,7 +135,11 @@ async def tell(
 ) -> None:
     """Tell a research at work something; it is taken at the next boundary of its cycle."""
     async with command.platform() as tea:
-        run = (await tea.research.status(research)).run
+        found = await tea.research.status(research)
+        if found.status in ("completed", "failed"):
+            fix = f'`tea research start "..." --conversation {found.conversation}` goes on with it.'
+            raise BadInput(f"The run {found.run} has ended.", fix=fix)
+        run = found.run
         number = await tea.research.tell(run, text)
         held = await asyncio.to_thread(tea.tracer.store.held, run)
     command.show(f"told run {run}: message {number}", {"message": number, "run": run, "held": held})
@@ -139,7 +159,7 @@ async def answer(
     """Answer the open question of a research, and go on."""
     async with command.platform() as tea:
         progress, run = Progress(command), (await tea.research.status(research)).run
-        async with _stoppable(progress, run):
+        async with _stoppable(command, progress, run):
             if feedback is not None or text == "reject":
                 found = await tea.research.reject(research, feedback or "", watch=progress)
             else:
@@ -151,12 +171,15 @@ async def ask(
     command: Command,
     research: ResearchArgument,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A quick question.")],
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
 ) -> int:
     """Ask a quick question beside the research: at most ten calls, and no iteration."""
     async with command.platform() as tea:
         progress = Progress(command)
         try:
-            turn = await tea.research.ask(research, question, watch=progress)
+            options = _answering(tea, base_url, model)
+            turn = await tea.research.ask(research, question, watch=progress, **options)
         finally:
             progress.close()
     command.show(shown(turn.answer), turn.to_json())
@@ -174,6 +197,7 @@ async def branch(
     async with command.platform() as tea:
         made = await tea.research.branch(research, at)
     command.show(made.conversation, made.to_json())
+    command.tell(f'to go on: tea research start "..." --conversation {made.conversation}')
 
 
 async def paper(
@@ -188,7 +212,7 @@ async def paper(
     if made:
         command.tell(f"files: {one_line(', '.join(str(folder / name) for name in made['files']))}")
         if count := made["doubts"]:
-            command.tell(f"{count} value{'s' * (count > 1)} not found in the sources, marked [?]")
+            command.tell(f"{count} mark{'s' * (count > 1)} [?]: values or citations not found in the sources")
     return code
 
 
@@ -199,12 +223,23 @@ async def resume(
     """Resume the research of a dead process, and bring it to its end."""
     async with command.platform() as tea:
         progress = Progress(command)
-        async with _stoppable(progress, ""):
+        async with _stoppable(command, progress, ""):
             found = await tea.research.resume(research, watch=progress)
     command.show("\n".join(_told(one) for one in found), {"taken_up": [one.to_json() for one in found]})
     if not found:
         command.tell("There is nothing to take up.")
     return max((_code(one) for one in found), default=0)
+
+
+async def _clarified(tea: "Platform", clarification: str | None) -> str:
+    """Return the question of a clarification.
+
+    Raises:
+        BadInput: None is named.
+    """
+    if clarification is None:
+        raise BadInput("There is no question.", fix='say what to find out: tea research start "...".')
+    return (await tea.research.status(clarification)).question
 
 
 def _answering(tea: "Platform", base_url: str | None, model: str | None) -> dict[str, Any]:
@@ -215,13 +250,13 @@ def _answering(tea: "Platform", base_url: str | None, model: str | None) -> dict
 
 async def _driven(command: Command, tea: "Platform", run: str, more: dict[str, Any]) -> int:
     progress = Progress(command, run)
-    async with _stoppable(progress, run):
+    async with _stoppable(command, progress, run):
         found = await tea.research.drive(run, watch=progress)
     return _conclude(command, found, more)
 
 
 @asynccontextmanager
-async def _stoppable(progress: Progress, run: str) -> AsyncGenerator[None]:
+async def _stoppable(command: Command, progress: Progress, run: str) -> AsyncGenerator[None]:
     """Turn a stop, or a question to the person, into a message on how to go on.
 
     Raises:
@@ -231,9 +266,14 @@ async def _stoppable(progress: Progress, run: str) -> AsyncGenerator[None]:
     try:
         yield
     except ApprovalNeeded as error:
-        named = error.run or run
-        text = "approve, or 'reject: ' and what shall be otherwise" if _PLAN in error.problem else "TEXT"
-        raise ApprovalNeeded(error.problem, fix=f"tea research answer {named} {text}", run=named) from None
+        progress.close()
+        named, problem = error.run or run, error.problem
+        is_plan = _PLAN in problem
+        if is_plan and not command.as_json:
+            say(shown(problem.partition(_PLAN)[0].rstrip()))
+            problem = "The plan waits for your decision."
+        fix = f"tea research answer {named} {_DECIDE if is_plan else 'TEXT'}"
+        raise ApprovalNeeded(problem, fix=fix, run=named) from None
     except asyncio.CancelledError:
         named = progress.run or run
         fix = f"`tea research resume {named}` goes on with it."
@@ -254,15 +294,38 @@ def _conclude(command: Command, found: "Status", more: dict[str, Any]) -> int:
     if command.as_json:
         command.show("", {**more, **found.to_json(), "error": fault.record() if fault else None})
         return _code(found)
-    text = found.reply["text"] if found.reply is not None else found.answer
+    text = found.reply["text"] if found.reply is not None else _result_words(found.answer)
     if text not in (None, ""):
-        say(shown(text["title"] if "pdf" in text else text))
-    for line in _doubt_lines(found):
+        say(shown(text))
+    for line in [*_failed_lines(found), *_doubt_lines(found)]:
         command.tell(line)
     if fault is not None:
         complain(fault)
-    command.tell(painted(f"status: tea research status {found.conversation}", "dim", sys.stderr))
+    further = f"start --clarification {found.run}" if _is_plan(found.answer) else f"status {found.conversation}"
+    command.tell(painted(f"{further.split()[0]}: tea research {further}", "dim", sys.stderr))
     return _code(found)
+
+
+def _is_plan(answer: Any) -> bool:
+    return isinstance(answer, dict) and "tasks" in answer
+
+
+def _result_words(answer: Any) -> Any:
+    """Return the result of a run that replies nothing, for people: an approved plan, or the title of a paper."""
+    if not isinstance(answer, dict):
+        return answer
+    found = cast("dict[str, Any]", answer)
+    if not _is_plan(found):
+        return found.get("title", found)
+    tasks = [f"{number}. {one['type']}: {one['objective']}" for number, one in enumerate(found["tasks"], 1)]
+    return "\n".join([f"Approved: {found['objective']}", *tasks])
+
+
+def _failed_lines(found: "Status") -> list[str]:
+    """Describe the failed tasks of the last level, in a line each."""
+    level = found.state.get("level", -1)
+    failed = [one for one in found.tasks if one["level"] == level and one["error"]]
+    return [f"task {one_line(str(one['id']), _WORDS)} failed: {one_line(one['error'], 300)}" for one in failed]
 
 
 def _doubt_lines(found: "Status") -> list[str]:
@@ -293,8 +356,7 @@ def _told(found: "Status") -> str:
         f"conversation  {one_line(found.conversation)}",
         f"message       {one_line(found.message)}",
         f"status        {found.status}{f': {one_line(found.phase, _WORDS)}' if found.phase else ''}",
-        f"mode          {one_line(found.mode, _WORDS) or '-'}, "
-        f"iteration {found.iteration} of this run, {found.rounds} in all",
+        _mode_line(found),
     ]
     if found.title:
         lines.append(f"about         {one_line(found.title, 200)}")
@@ -304,16 +366,50 @@ def _told(found: "Status") -> str:
         lines.append(f"stale         {one_line(found.stale, 300)}; another start gives it up")
     for text in found.unanswered:
         lines.append(f"you said      {one_line(text, 300)} (no reply yet)")
+    lines += _question_lines(found)
+    if found.status in ("queued", "interrupted"):
+        lines.append(f"to go on      tea research resume {found.run}")
+    for task in found.tasks:
+        words = f"{one_line(str(task['id']), _WORDS)} {_state_of(task)}: {one_line(task['objective'], 120)}"
+        lines.append(f"task          {words}")
+    lines += [f"hypothesis    {one_line(found.hypothesis, 400)}"] if found.hypothesis else []
+    for number, claim in enumerate(found.discoveries, 1):
+        lines.append(f"discovery {number:<3} {one_line(claim, 300)}")
+    return "\n".join([*lines, *_result_lines(found)])
+
+
+def _mode_line(found: "Status") -> str:
+    if found.agent in _KINDS:
+        return f"kind          {_KINDS[found.agent]}"
+    counts = f"iteration {found.iteration} of this run, {found.rounds} in all"
+    return f"mode          {one_line(found.mode, _WORDS) or '-'}, {counts}"
+
+
+def _question_lines(found: "Status") -> list[str]:
+    """Describe the open questions, and how each is answered."""
+    lines: list[str] = []
     for one in found.questions:
         choices = f" ({' / '.join(map(one_line, one.choices))})" if one.choices else ""
-        lines.append(f"asks          {one_line(one.question, 600)}{choices}")
-        lines.append(f"              tea research answer {found.run} TEXT")
-    for task in found.state.get("plan", {}).values():
-        state = "failed" if task["error"] else "done" if task["end"] else "working" if task["start"] else "planned"
-        lines.append(f"task          {one_line(str(task['id']), _WORDS)} {state}: {one_line(task['objective'], 120)}")
-    if found.reply is not None and found.reply["text"]:
-        lines += ["", shown(found.reply["text"])]
-    return "\n".join(lines)
+        text = _DECIDE if _PLAN in choices else "TEXT"
+        lines.append(f"asks          {shown(one.question)}{choices}")
+        lines.append(f"              tea research answer {found.run} {text}")
+    return lines
+
+
+def _state_of(task: "Mapping[str, Any]") -> str:
+    if task["error"]:
+        return f"failed ({one_line(task['error'], 120)})"
+    return "done" if task["end"] else "working" if task["start"] else "planned"
+
+
+def _result_lines(found: "Status") -> list[str]:
+    """Return the result of a run, with an empty line before it; of one at work the last reply of its conversation."""
+    if found.agent in _KINDS:
+        return ["", shown(_result_words(found.answer))] if found.answer else []
+    if found.latest is None:
+        return []
+    earlier = [] if found.latest is found.reply else [f"last reply, message {found.latest['number']}:", ""]
+    return ["", *earlier, shown(found.latest["text"])]
 
 
 def _brief(found: "Status") -> dict[str, Any]:

@@ -22,7 +22,7 @@ class OfflineModel:
         """
         if request.solver is None:
             problem = f"No model is configured, and {request.prompt or 'this request'} has no offline solver."
-            raise Abstained(problem, fix="configure a model, or name a solver in the prompt.")
+            raise Abstained(problem, fix="`tea models add` one, or name one with --base-url.")
         response = await call_tool(request.solver, {**request.variables, "history": observations(request)})
         if response.error is not None:
             problem = f"The offline solver {request.solver} cannot tell: {response.error['problem']}"

@@ -34,6 +34,7 @@ class Head:
         agent: Name of its agent.
         text: What the person said.
         inputs: Names of the files it was given.
+        model: The model named for it, empty if it is what was configured.
     """
 
     run: str
@@ -42,6 +43,7 @@ class Head:
     agent: str
     text: str
     inputs: tuple[str, ...] = ()
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +110,7 @@ def head_of(run: str, record: TraceRecord) -> Head | None:
         agent=Ref.parse(str(task["agent"]), kind="agent").name,
         text=str(task["task"]),
         inputs=tuple(str(one["name"]) for one in data.get("files", ())),
+        model=str(task.get("model") or ""),
     )
 
 

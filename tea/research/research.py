@@ -18,7 +18,9 @@ from tea.clock import utc_now
 from tea.errors import ApprovalNeeded, BadInput, Conflict
 from tea.journal.header import TaskFile
 from tea.journal.recorder import Watcher
-from tea.journal.tracer import Tracer, new_run_id
+from tea.journal.tracer import Tracer, as_mapping, new_run_id
+from tea.models.connect import offer_again
+from tea.models.manager import ModelManager
 from tea.refs import check_session
 from tea.research.conversation import (
     AUTHOR,
@@ -61,6 +63,11 @@ class Host(ChatHost, Protocol):
     @property
     def settings(self) -> ResearchTable:
         """The operator's settings."""
+        ...
+
+    @property
+    def models(self) -> ModelManager:
+        """What answers."""
         ...
 
     async def create(self, task: TaskFile, files: Mapping[str, Path], *, locked: bool = False) -> str:
@@ -148,7 +155,8 @@ class Research:
             files: Datasets, beside those the conversation has.
             conversation: Its id; a new one by default.
             clarification: Id of the run of `clarify` whose approved plan and datasets are used.
-            **options: Further keys of the task file, for example `model` or `budget`.
+            **options: Further keys of the task file, for example `model` or `budget`; without a model, the one that
+                the conversation was begun or gone on with last answers.
 
         Raises:
             BadInput: The mode, the clarification or a file cannot be used; nothing is written.
@@ -159,6 +167,7 @@ class Research:
         approved, session, clarified = await self._approved(clarification, conversation)
         named = check_session(session) or f"research-{new_run_id()[:16]}"
         task = make_task({**options, "task": text, "agent": SCIENTIST, "session": named})
+        task = task if session is None else await asyncio.to_thread(self._continued, task)
         given = clarified | await asyncio.to_thread(_datasets, files)
         fresh = session is None
         async with nullcontext() if fresh else turn(self._turns, named, self.limits.wait):
@@ -283,6 +292,7 @@ class Research:
         """
         session = check_session(conversation) or f"research-{new_run_id()[:16]}"
         task = make_task({**options, "task": text, "agent": CLARIFIER, "session": session})
+        task = task if conversation is None else await asyncio.to_thread(self._continued, task)
         run = await self._host.create(task, await asyncio.to_thread(_datasets, files))
         return Started(run=run, message=run, conversation=session, status="queued")
 
@@ -318,7 +328,8 @@ class Research:
             **options: Further keys of the task file.
         """
         found = await self._find(name)
-        chosen = {"call_seconds": CHAT_SECONDS, **options}
+        model = options.get("model") or await asyncio.to_thread(self._model, found.head.session)
+        chosen = {"call_seconds": CHAT_SECONDS, **options, "model": model}
         chat = Chat(self._host, found.head.session, "research_chat", chosen)
         with opening_file({"state": found.world}) as path:
             return await chat.send(text, files=[path, *self._carried(found).values()], watch=watch)
@@ -337,7 +348,8 @@ class Research:
         state, source = await asyncio.to_thread(self._at, found, at)
         origin = f"{found.head.session}@{len(state['messages'])}"
         session = f"research-{new_run_id()[:16]}"
-        task = make_task({"task": f"Branch {origin}", "agent": SCIENTIST, "session": session})
+        model = await asyncio.to_thread(self._model, found.head.session)
+        task = make_task({"task": f"Branch {origin}", "agent": SCIENTIST, "session": session, "model": model})
         run = await self._create(task, source, {}, {"state": state, "branch": origin})
         await self._host.resume(run)
         return Started(run=run, message=f"{run}.0", conversation=session, status="completed")
@@ -354,10 +366,12 @@ class Research:
         """
         found = await self._find(name)
         if not any(one["output"] for one in found.world.get("plan", {}).values()):
-            raise BadInput(f"The research {name[:80]!r} has found nothing yet.", fix="let it go through an iteration.")
+            fix = f'go on with it: tea research start "..." --conversation {found.head.session}'
+            raise BadInput(f"The research {name[:80]!r} has found nothing yet.", fix=fix)
         session = found.head.session
         about = str(found.world["title"] or found.world["objective"])
         task = make_task({**options, "task": f"Paper: {about}", "agent": AUTHOR, "session": session})
+        task = await asyncio.to_thread(self._continued, task)
         figures = await asyncio.to_thread(self._figures, found)
         with opening_file({"state": found.world}) as path:
             run = await self._host.create(task, {**figures, NAME: path})
@@ -451,6 +465,19 @@ class Research:
         names = dict.fromkeys([*run.world.get("datasets", ()), *run.head.inputs])
         paths = {name: folder / name for name in names if name != NAME}
         return {name: path for name, path in paths.items() if path.is_file() and not path.is_symlink()}
+
+    def _continued(self, task: TaskFile) -> TaskFile:
+        """Return a task with the model of its conversation, if it names none."""
+        model = task.model or self._model(str(task.session))
+        return task if model == task.model else task.model_copy(update={"model": model})
+
+    def _model(self, session: str) -> str | None:
+        """Return the model named last in a conversation, available again; None if none ever was."""
+        named = next((one for one in heads(self._tracer, session=session) if one.model), None)
+        if named is None:
+            return None
+        offer_again(self._host.models, as_mapping(next(iter(self._tracer.records(named.run))).data))
+        return named.model
 
     def _newest(self, session: str) -> Reading | None:
         """Return the newest run of research in a conversation."""

@@ -23,6 +23,7 @@ class Status:
     Args:
         conversation: Id of the conversation.
         run: Id of the run.
+        question: The words it was started with.
         agent: Name of its agent.
         message: Id of the iteration that is meant: the last one, or that asked for.
         status: `queued`, `processing`, `waiting` for a person, `interrupted`, `completed` or `failed`.
@@ -41,6 +42,7 @@ class Status:
 
     conversation: str
     run: str
+    question: str
     agent: str
     message: str
     status: str
@@ -79,6 +81,7 @@ class Status:
         return cls(
             conversation=run.head.session,
             run=run.head.run,
+            question=run.head.text,
             agent=run.head.agent,
             message=str(shown["id"]) if shown else f"{run.head.run}.1",
             status=status,
@@ -99,6 +102,28 @@ class Status:
     def title(self) -> str:
         """The subject of the research, in a line."""
         return str(self.state.get("title") or self.state.get("objective") or "")
+
+    @property
+    def latest(self) -> Mapping[str, Any] | None:
+        """The reply of the iteration, and while there is none the last one of the conversation before it."""
+        replies = (one for one in self.state.get("messages", ()) if one["who"] != "person")
+        done = [one for one in replies if one["status"] == "completed"]
+        return self.reply or (done[-1] if done else None)
+
+    @property
+    def hypothesis(self) -> str:
+        """The hypothesis, empty for none."""
+        return str(self.state.get("hypothesis", ""))
+
+    @property
+    def discoveries(self) -> list[str]:
+        """The claims of the discoveries."""
+        return [str(one["claim"]) for one in self.state.get("discoveries", ())]
+
+    @property
+    def tasks(self) -> list[Mapping[str, Any]]:
+        """The tasks of the plan, in their order."""
+        return list(self.state.get("plan", {}).values())
 
     @property
     def rounds(self) -> int:

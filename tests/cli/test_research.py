@@ -47,9 +47,10 @@ def test_a_conversation_goes_on_from_command_to_command(served: Tea) -> None:
     assert (status["status"], status["iteration"], status["state"]["hypothesis"]) == ("completed", 1, "They grow.")
     assert "growth" in served("research").out
     shown = served("research", "status")
-    assert "lit-0-1 done: How do cities grow?" in shown.out
+    for words in ("lit-0-1 done: How do cities grow?", "hypothesis    They grow.", "They grow by 3 percent [1]"):
+        assert words in shown.out
     told = served("research", "tell", "growth", "Look at harbours.")
-    told.refused(2, "has ended")
+    told.refused(2, "has ended", 'tea research start "..." --conversation growth')
     branch = served("research", "branch", "growth", "--at", "1", "--json").data
     assert served("research", "status", branch["conversation"], "--json").data["state"]["plan"] == {}
 
@@ -63,6 +64,52 @@ def test_a_server_named_for_a_research_answers_when_it_is_resumed_too(tea: Tea) 
         found = tea("research", "resume", "last")
     assert found.code == 0, found.err
     assert "They grow by 3 percent" in found.out
+
+
+@pytest.mark.slow  # ten commands
+def test_the_server_named_first_answers_for_the_whole_conversation(tea: Tea) -> None:
+    tea.write("researcher.py", RESEARCHER)
+    assert tea("register", "researcher.py").code == 0
+    with address_of(ROLES) as address:
+        first = tea("research", "clarify", "Why do cities grow?", "--base-url", address, "--model", "m")
+        assert (first.code, "Which period?" in first.err) == (6, True)
+        assert tea("research", "answer", "last", "2000 to 2020").code == 6
+        approved = tea("research", "answer", "last", "approve")
+        assert approved.out == "Approved: Begin\n1. LITERATURE: How do cities grow?\n"
+        further = approved.err.splitlines()[-1].partition("tea ")[2].split()
+        assert further[:3] == ["research", "start", "--clarification"]
+        done = tea(*further, "--mode", "steering", "--json").data
+        assert (done["status"], done["question"]) == ("completed", "Why do cities grow?")
+        branch = tea("research", "branch", "last", "--at", "1").out.strip()
+        gone_on = tea("research", "start", "And harbours?", "--conversation", branch, "--mode", "steering")
+        assert "They grow by 3 percent" in gone_on.out
+    tea("research", "start").refused(2, "There is no question")
+    tea("research", "start", "Why?", "--mode", "steering", "-q").refused(1, "No model is configured", "tea models add")
+
+
+def test_a_research_whose_every_task_failed_says_so_and_ends_with_1(tea: Tea) -> None:
+    tea.write("researcher.py", RESEARCHER)
+    assert tea("register", "researcher.py").code == 0
+    plan = {"objective": "", "tasks": [literature("this fails")]}
+    roles = {**ROLES, "Plan the tasks to begin with": plan, "You tell the person": {"text": "Nothing was found."}}
+    with address_of(roles) as address:
+        done = tea("research", "start", "Why?", "--mode", "steering", "--base-url", address, "--model", "m")
+    assert (done.code, "Nothing was found." in done.out) == (1, True)
+    assert "task lit-0-1 failed: nothing was found" in done.err
+    assert "The research failed: every task failed (lit-0-1: nothing was found). Fix: " in done.err
+    shown = tea("research", "status", "last")
+    assert (shown.code, "task          lit-0-1 failed (nothing was found): this fails" in shown.out) == (0, True)
+    assert "status        failed" in shown.out
+
+
+def test_help_on_research_tells_all_that_can_be_done(tea: Tea) -> None:
+    shown = tea("research", "--help")
+    named = {line.split()[0] for line in shown.out.splitlines() if line.startswith("  ")}
+    assert named >= {"start", "clarify", "status", "tell", "answer", "ask", "branch", "paper", "resume", "ls"}
+    assert tea("research", "-h").out == shown.out
+    assert "Usage: tea corpus [OPTIONS] COMMAND" in tea("corpus", "--help").out
+    assert "--home" in tea("research", "ls", "--help").out
+    tea("research", "begin", "Why?").refused(2, "No such command 'begin'", "`tea research --help`")
 
 
 @pytest.mark.slow  # it needs the extra `paper`
@@ -84,6 +131,7 @@ def test_a_start_that_is_detached_is_found_and_taken_up_once(served: Tea) -> Non
     assert other["deduplicated"]
     told = served("research", "tell", "c", "Look at harbours.")
     assert (told.code, told.out) == (0, f"told run {one['run']}: message 1\n")
+    assert f"to go on      tea research resume {one['run']}" in served("research", "status", "c").out
     assert f"nobody works on it now: tea research resume {one['run']}" in told.err
     (done,) = served("research", "resume", "--json").data["taken_up"]
     assert (done["run"], done["status"], done["error"]) == (one["run"], "completed", "")
@@ -99,7 +147,7 @@ def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
     run = served("research", "status", "--json").data["run"]
     served("research", "start", "Why?", "--clarification", run).refused(2, "is not approved")
     plan = served("research", "answer", run, "2000 to 2020")
-    assert (plan.code, "How do cities grow?" in plan.err) == (6, True)
+    assert (plan.code, plan.out) == (6, "Plan: Begin\n1. LITERATURE: How do cities grow?\n")
     assert "approve, or 'reject: ' and what shall be otherwise" in plan.err
     served("research", "answer", run, "reject").refused(2, "needs feedback", "'reject: '")
     assert served("research", "answer", run, "reject", "--feedback", "Shorter.").code == 6

@@ -2,15 +2,13 @@
 
 import asyncio
 import csv
-import os
-import signal
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from research_kit import ANALYZER_STEP, DECIDED, Roles, analysis, literature
+from research_kit import ANALYZER_STEP, BY_TASKS, DECIDED, Roles, analysis, die, literature, phase_of
 
 from tea.errors import ApprovalNeeded
 from tea.platform import Platform
@@ -86,23 +84,6 @@ def further(request: Any, count: int) -> Any:
     return {"objective": "", "tasks": [literature(QUESTIONS[1])] if levels == {0} else []}
 
 
-def named(kind: str) -> Any:
-    return lambda request, count: {kind: " ".join(one["id"] for one in request.variables["tasks"])}
-
-
-def reflected(request: Any, count: int) -> Any:
-    words = " ".join(one["id"] for one in request.variables["tasks"])
-    names = ("title", "evolving_objective", "current_objective", "methodology")
-    return {**dict.fromkeys(names, words), "insights": [words]}
-
-
-def discovered(request: Any, count: int) -> Any:
-    evidence = [{"task": one["id"], "explanation": ""} for one in request.variables["tasks"]]
-    claim = f"Shown by {len(evidence)}"
-    one = {"claim": claim, "evidence": evidence, "novelty": "", "confidence": "low", "replaces": 0}
-    return {"discoveries": [one]}
-
-
 def steady() -> Roles:
     """Return a model with answers by the question alone."""
     tasks = [literature(QUESTIONS[0]), analysis("Mean body mass by species?", "penguins.csv")]
@@ -110,14 +91,12 @@ def steady() -> Roles:
         plan_initial={"objective": "", "tasks": tasks},
         plan_next=further,
         analyzer=analyzed,
-        hypothesis=named("hypothesis"),
-        reflection=reflected,
-        discovery=discovered,
         decision={**DECIDED, "go_on": False, "trigger": "low_value"},
         reply=replied,
         researcher=wanted,
         researcher_verdict=judged,
         researcher_answer=answered,
+        **BY_TASKS,
     )
 
 
@@ -129,11 +108,10 @@ async def research(home: Path, state: Path, mode: str, session: str, known: Sequ
     """Start or resume a research, and die at the begin of a phase not among the known ones."""
 
     def watch(event: Any) -> None:
-        told = event.kind == "note" and event.data["kind"] == "research"
-        phase = event.data["data"].get("phase") if told else None  # the researcher tells of its rounds, too
-        if phase is not None and phase not in known:
+        phase = phase_of(event)
+        if phase and phase not in known:
             print(phase, flush=True)
-            os.kill(os.getpid(), signal.SIGKILL)
+            die()
 
     async with platform_at(home, state) as tea:
         started = await tea.research.start(ABOUT, mode=mode, files=[PENGUINS], conversation=session)

@@ -1,13 +1,11 @@
 """A program doing research until SIGKILL in a phase; `python killed.py HOME STATE PHASE TIMES`."""
 
 import asyncio
-import os
-import signal
 import sys
 from pathlib import Path
 from typing import Any
 
-from research_kit import CITIES, DECIDED, RESEARCHER, Roles, analysis, literature
+from research_kit import BY_TASKS, CITIES, DECIDED, RESEARCHER, Roles, analysis, die, literature, named, phase_of
 
 from tea.platform import Platform
 from tea.runs.policy import AllowTrusted
@@ -26,27 +24,12 @@ def steady(verdict: Any = None) -> Roles:
         tasks = [literature("More"), analysis("Count again", "cities.csv")] if max(levels) < 2 else []
         return {"objective": f"After {max(levels)}", "tasks": tasks}
 
-    def named(kind: str) -> Any:
-        return lambda request, count: {kind: " ".join(one["id"] for one in request.variables["tasks"])}
-
-    def reflected(request: Any, count: int) -> Any:
-        words = " ".join(one["id"] for one in request.variables["tasks"])
-        names = ("title", "evolving_objective", "current_objective", "methodology")
-        return {**dict.fromkeys(names, words), "insights": [words]}
-
-    def discovered(request: Any, count: int) -> Any:
-        evidence = [{"task": one["id"], "explanation": ""} for one in request.variables["tasks"]]
-        claim = " ".join(one["task"] for one in evidence)
-        return {"discoveries": [{"claim": claim, "evidence": evidence, "novelty": "", "confidence": "", "replaces": 0}]}
-
     return Roles(
         plan_initial={"objective": "o", "tasks": [literature("a"), analysis("Count", "cities.csv")]},
         plan_next=further,
-        hypothesis=named("hypothesis"),
-        reflection=reflected,
-        discovery=discovered,
         reply=named("text"),
         decision=verdict or DECIDED,
+        **BY_TASKS,
     )
 
 
@@ -57,10 +40,10 @@ async def research(home: Path, state: Path, phase: str, times: int, verdict: str
 
     def watch(event: Any) -> None:
         nonlocal seen
-        if event.kind == "note" and event.data["kind"] == "research" and event.data["data"]["phase"] == phase:
+        if phase_of(event) == phase:
             seen += 1
             if seen == times:
-                os.kill(os.getpid(), signal.SIGKILL)
+                die()
 
     async with Platform(home, model=steady(verdict), policy=AllowTrusted(), state=state) as tea:
         await tea.acp.register(RESEARCHER)

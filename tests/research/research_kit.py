@@ -1,7 +1,15 @@
-"""A scripted world for research: a model for each role by rule, and a stand-in for the researcher."""
+"""A scripted world for research: a model for each role by rule, and a stand-in for the researcher.
 
+Programs of tests die in a phase, and other processes resume their runs.
+"""
+
+import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tea.models.manager import CallTool, ModelConfig
@@ -24,6 +32,8 @@ class Researcher(Agent):
         return Result(answer=f"On {task.text}: cities grow by 3 percent.", evidence=(source,))
 '''
 
+KILLED = -9
+STAMPS = ("start", "end", "time", "ended", "run", "id", "job", "jobs", "report", "message", "finished")
 ANALYZER_STEP = {"thinking": "", "evaluation": "", "memory": "", "next_goal": ""}
 DECIDED = {"go_on": True, "confidence": "high", "reasoning": "It follows.", "trigger": ""}
 
@@ -104,3 +114,54 @@ USUAL: Mapping[str, Reply | Callable[[ModelRequest, int], Reply]] = {
     "decision": DECIDED,
     "reply": lambda request, count: {"text": f"Reply {count}: they grow [1](https://example.org/growth)."},
 }
+
+
+def named(kind: str) -> Callable[[Any, int], Reply]:
+    """A role with one field: the ids of the tasks it is shown."""
+    return lambda request, count: {kind: _ids(request)}
+
+
+def reflected(request: Any, count: int) -> Reply:
+    words = _ids(request)
+    names = ("title", "evolving_objective", "current_objective", "methodology")
+    return {**dict.fromkeys(names, words), "insights": [words]}
+
+
+def discovered(request: Any, count: int) -> Reply:
+    """A discovery by all tasks shown."""
+    evidence = [{"task": one["id"], "explanation": ""} for one in request.variables["tasks"]]
+    one = {"claim": _ids(request), "evidence": evidence, "novelty": "", "confidence": "low", "replaces": 0}
+    return {"discoveries": [one]}
+
+
+def _ids(request: Any) -> str:
+    return " ".join(one["id"] for one in request.variables["tasks"])
+
+
+# Answers by the question alone, the same in any process.
+BY_TASKS: Mapping[str, Any] = {"hypothesis": named("hypothesis"), "reflection": reflected, "discovery": discovered}
+
+
+def phase_of(event: Any) -> str:
+    """The phase of the cycle that an event tells of, empty for none; the researcher tells of its rounds, too."""
+    told = event.kind == "note" and event.data["kind"] == "research"
+    return str(event.data["data"].get("phase", "")) if told else ""
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def ran(program: str, *words: str) -> tuple[bool, str]:
+    """Whether a program beside this file was killed, and its output."""
+    line = [sys.executable, str(Path(__file__).with_name(program)), *words]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode in (0, KILLED), done.stderr
+    return done.returncode == KILLED, done.stdout.strip()
+
+
+def without_stamps(value: Any) -> Any:
+    """A state without times and ids, different from run to run."""
+    if isinstance(value, Mapping):
+        return {name: without_stamps(one) for name, one in value.items() if name not in STAMPS}
+    return [without_stamps(one) for one in value] if isinstance(value, list) else value

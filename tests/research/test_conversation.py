@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from research_kit import ANALYZER_STEP, CITIES, RESEARCHER, Roles, literature
 
+from tea.corpus.passages import OVERLAP, SIZE
 from tea.errors import ApprovalNeeded, BadInput, Diverged, ProviderError
 from tea.platform import Platform
 from tea.research.conversation import Head, Reading, head_of, reading
@@ -19,6 +20,7 @@ from tea.research.guard import stale
 from tea.research.research import Research
 from tea.research.settings import ResearchSettings
 from tea.runs.policy import AllowTrusted
+from tea.search_service import SearchService
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -151,11 +153,13 @@ async def test_a_run_at_work_is_named_while_it_is_queued_running_or_waiting(lab:
 
     async def look() -> None:
         seen.append(await research.start("Other", conversation="states"))
-        seen.append(await research.status(queued.message))
+        seen.append(await research.status("states"))
 
     async def slow(request: Any) -> Any:
         await look()
         return {"hypothesis": "h"}
+
+    assert (await research.status("states")).latest is None
 
     lab.plays(plan_next=DONE, hypothesis=lambda request, count: slow(request))
     done = await research.drive(queued.run)
@@ -164,6 +168,9 @@ async def test_a_run_at_work_is_named_while_it_is_queued_running_or_waiting(lab:
     assert (status.status, status.phase, status.iteration) == ("processing", "hypothesis", 1)
     assert done.status == "completed"
     assert (await research.status(queued.message)).reply["text"] == done.reply["text"]
+    lab.plays(plan_next=DONE, hypothesis=lambda request, count: slow(request))
+    await research.run("And harbours?", conversation="states")
+    assert (seen[-1].reply, seen[-1].latest["text"]) == (None, done.reply["text"])  # the last one, while it works
     for unknown in ("nowhere", f"{queued.run}.9"):
         with pytest.raises(BadInput, match="There is no"):
             await research.status(unknown)
@@ -353,6 +360,7 @@ async def test_a_quick_question_is_answered_beside_the_research_with_at_most_ten
     turn = await lab.tea.research.ask(status.conversation, "How much is it?")
     assert turn.answer == "It is two."
     assert "Hypothesis 1" in lab.roles.asked("chat")[0].variables["known"]
+    assert ".research.json" not in str(lab.roles.asked("chat")[0].messages)
     records = list(lab.tea.tracer.records(turn.run))
     made = [one for one in records if one.kind == "start" and str(one.data["target"]).startswith("tool:calculator")]
     assert (len(made), records[0].data["setting"]["call_seconds"]) == (10, 30.0)
@@ -370,9 +378,19 @@ async def test_knowledge_gives_the_best_five_of_twenty_passages(lab: Any, tmp_pa
         (tmp_path / f"{number}.md").write_text(f"# Note {number}\n\nThe harbour number {number} has {number} ships.\n")
     root = (await lab.tea.corpus.add(str(tmp_path))).root
     try:
-        found = (await lab.tea.tcp.invoke("knowledge", question="How many ships has harbour number 17?")).unwrap()
+        asked: list[tuple[int, int]] = []
+        passages = SearchService.passages
+
+        async def counted(self: SearchService, query: str, found: int, kept: int) -> Any:
+            asked.append((found, kept))
+            return await passages(self, query, found, kept)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SearchService, "passages", counted)
+            found = (await lab.tea.tcp.invoke("knowledge", question="How many ships has harbour number 17?")).unwrap()
     finally:
         await lab.tea.corpus.remove(root)
+    assert (asked, SIZE, OVERLAP) == ([(20, 5)], 2_000, 200)
     assert len(found["passages"]) == 5
     assert "number 17" in found["passages"][0]["text"]
     assert found["label"] == "untrusted"

@@ -1,5 +1,6 @@
 """The cycle of a research: its order, its fields, its levels, its decisions and its replies."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,96 @@ async def test_a_failed_task_loses_no_other(lab: Any) -> None:
     assert (status.status, failed["error"], failed["output"]) == ("completed", "nothing was found", "")
     assert failed["end"]
     assert done["output"].startswith("On b")
+
+
+async def test_a_research_whose_every_task_failed_has_failed_and_another_start_goes_on(lab: Any) -> None:  # 003: 20
+    lab.plays(
+        plan_initial={"objective": "o", "tasks": [literature("this fails"), literature("that fails")]},
+        reply={"text": "Nothing was found."},
+    )
+    status = await lab.run("semi")
+    assert status.status == "completed"  # a later iteration found something
+    lab.plays(
+        plan_initial={"objective": "o", "tasks": [literature("this fails"), literature("that fails")]},
+        reply={"text": "Nothing was found."},
+    )
+    status = await lab.run()
+    wanted = "every task failed (lit-0-1: nothing was found; lit-0-2: nothing was found)"
+    assert (status.status, status.error, status.reply["status"]) == ("failed", wanted, "completed")
+    assert "Nothing was found." in status.reply["text"]
+    lab.plays(plan_next=only(0))
+    again = await lab.run(conversation=status.conversation, text="Try again.")
+    assert (again.status, sorted(again.state["plan"])) == ("completed", ["lit-0-1", "lit-0-2", "lit-1-1"])
+    lab.plays(plan_initial={"objective": "o", "tasks": [literature("this fails")]}, plan_next=only(0))
+    last = await lab.run(conversation=status.conversation, text="And this?")
+    assert (last.status, last.error) == ("failed", "every task failed (lit-2-1: nothing was found)")
+
+
+async def test_passages_of_documents_that_the_researcher_judged_are_left_out(lab: Any, tmp_path: Path) -> None:
+    for name, words in (("growth", "grew by 12 percent in 2019"), ("decline", "shrank by 5 percent in 2020")):
+        (tmp_path / f"{name}.md").write_text(f"# Harbour\n\nThe harbour of Oslo {words}.\n")
+    root = (await lab.tea.corpus.add(str(tmp_path))).root
+    read = RESEARCHER.replace("https://example.org/growth", f"{root}/growth.md")
+    await lab.tea.acp.update("researcher", read)
+    lab.plays(plan_next=only(0), plan_initial={"objective": "", "tasks": [literature("How did the harbour grow?")]})
+    try:
+        task = (await lab.run()).state["plan"]["lit-0-1"]
+        await lab.tea.acp.update("researcher", RESEARCHER.replace('if "fails" in', 'if "harbour" in'))
+        lab.plays(plan_next=only(0), plan_initial={"objective": "", "tasks": [literature("How did the harbour grow?")]})
+        alone = (await lab.run()).state["plan"]["lit-0-1"]
+    finally:
+        await lab.tea.acp.update("researcher", RESEARCHER)
+        await lab.tea.corpus.remove(root)
+    assert "grew by 12 percent" not in task["output"]
+    assert "was not judged:\n\n<passage" in task["output"]
+    assert "shrank by 5 percent" in task["output"]
+    assert [one["source"] for one in task["sources"]] == [f"{root}/growth.md", f"{root}/decline.md"]
+    assert "grew by 12 percent" in alone["output"]  # the researcher found nothing, so all count
+
+
+async def test_the_sources_of_a_task_are_shown_each_once_and_whole(lab: Any) -> None:
+    many = "".join(
+        f"Evidence(source='s', detail='Claim {n} of {'words ' * 20}end.', quote='q'), " * 2 for n in range(9)
+    )
+    told = f"return Result(answer='They grow.', evidence=({many}))"
+    kept = RESEARCHER.partition("        source = Evidence")[0]
+    await lab.tea.acp.update("researcher", f"{kept}        {told}\n")
+    try:
+        lab.plays(plan_next=only(0))
+        await lab.run()
+    finally:
+        await lab.tea.acp.update("researcher", RESEARCHER)
+    [shown] = lab.roles.asked("hypothesis")[0].variables["tasks"][0]["sources"]
+    assert shown.startswith("s (Claim 0 of words")
+    assert shown.count("Claim 0") == 1
+    assert shown.endswith("end. | and 7 more)")
+
+
+async def test_reflection_and_discovery_work_side_by_side(lab: Any) -> None:  # 003: 6
+    both = asyncio.Barrier(2)
+
+    async def met(answer: Any) -> Any:
+        await asyncio.wait_for(both.wait(), 60)  # each waits for the other to be asked
+        return answer
+
+    names = ("title", "evolving_objective", "current_objective", "methodology")
+    reflected = {**dict.fromkeys(names, "words"), "insights": []}
+    lab.plays(
+        plan_next=only(1),
+        reflection=lambda request, count: met(reflected) if count == 2 else reflected,
+        discovery=lambda request, count: met({"discoveries": []}),
+    )
+    status = await lab.run("full")
+    assert (status.iteration, both.n_waiting, len(lab.roles.asked("discovery"))) == (2, 0, 1)
+
+
+async def test_what_the_person_says_twice_is_shown_once(lab: Any) -> None:
+    lab.plays(reply=ProviderError("The model is gone.", fix="wait"))
+    first = await lab.tea.research.run("Why do cities grow?", mode="steering")
+    for _ in range(2):
+        lab.plays(reply=ProviderError("The model is gone.", fix="wait"))
+        await lab.tea.research.run("Look at harbours.", conversation=first.conversation)
+    assert lab.roles.asked("plan")[0].variables["said"] == ["Look at harbours."]
 
 
 async def test_literature_joins_its_sources_and_an_analysis_gives_output_files_and_id(  # 003: 9

@@ -1,6 +1,7 @@
 """The description of datasets other than texts: pictures and PDF files, seen or read by parsers."""
 
 import shutil
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ async def test_pictures_and_scans_are_described_by_metadata_and_letters(
     facts = {name: one["facts"] for name, one in status.state["datasets"].items()}
     assert facts["map.png"].startswith("png, ")
     letters = [WORDS] if shutil.which("tesseract") else ["`ocr` recognises"]  # a program of the system
+    assert facts["map.png"].endswith("not looked at: no model that sees was shown it")
+    assert "not looked at" not in facts["scan.pdf"]
     for words in ("width: 600", "height: 200", "Make: Lightbox", *letters):
         assert words in facts["map.png"]
     for words in ("pdf, ", "pages: 1", *letters):
@@ -73,3 +76,21 @@ async def test_a_model_that_sees_is_shown_what_it_describes(
     (asked,) = lab.roles.asked("datasets")
     assert [part.type for one in asked.messages for part in one.content if part.type != "text"] == shown
     assert {one["description"] for one in status.state["datasets"].values()} == {"Seen."}
+    assert ("not looked at" in status.state["datasets"]["map.png"]["facts"]) == ("image" not in shown)
+
+
+async def test_facts_about_a_file_are_read_as_a_stream(
+    lab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # 003: 5
+    monkeypatch.chdir(tmp_path)
+    line = "Oslo,700000\n"
+    (tmp_path / "large.csv").write_text("city,people\n" + line * 2_000_000)
+    await lab.tea.ecp.invoke("research#survey", {"name": "large.csv"})  # what is loaded once
+    tracemalloc.start()
+    try:
+        found = (await lab.tea.ecp.invoke("research#survey", {"name": "large.csv"})).unwrap()
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (found["lines"], found["columns"], found["bytes"]) == (2_000_001, ["city", "people"], 24_000_012)
+    assert most < 8_000_000

@@ -4,20 +4,17 @@ It is killed in each of its phases, taken up by another process, replayed, branc
 """
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from debian import ABOUT, CORPORA, PENGUINS, means, platform_at
-from test_killed import without_stamps
+from research_kit import ran, without_stamps
 
 from tea.journal.compare import compare
 from tea.platform import Platform
 
-KILLED = -9
 ONCE = ["planning", "working", "worked", "hypothesis", "reflection", "next plan", "reply"]
 TWICE = [*ONCE, "discovery"]  # after the second message
 PHASES = {"steering": ONCE, "semi": TWICE, "full": TWICE}
@@ -26,11 +23,8 @@ ITERATIONS = {"steering": 1, "semi": 2, "full": 2}
 
 def died_in(home: Path, state: Path, mode: str, session: str, known: Sequence[str]) -> str:
     """The next phase with a killed process, empty for one at its end."""
-    program = Path(__file__).with_name("debian.py")
-    line = [sys.executable, str(program), str(home), str(state), mode, session, *known]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert done.returncode in (0, KILLED), done.stderr
-    return done.stdout.strip() if done.returncode == KILLED else ""
+    killed, phase = ran("debian.py", str(home), str(state), mode, session, *known)
+    return phase if killed else ""
 
 
 def read_and_computed(state: Any, *, twice: bool) -> None:

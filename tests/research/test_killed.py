@@ -1,22 +1,18 @@
 """A research with a killed process: another process resumes it and comes to the same end."""
 
-import subprocess
-import sys
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from killed import SESSION, steady
+from research_kit import ran, without_stamps
 
 from tea.platform import Platform
 from tea.research.research import Research
 from tea.runs.policy import AllowTrusted
 
-KILLED = -9
 PHASES = ("planning", "working", "worked", "hypothesis", "reflection", "discovery", "next plan", "decision", "reply")
-STAMPS = ("start", "end", "time", "ended", "run", "id", "job", "jobs", "report", "message", "finished")
 
 
 def platform_at(folder: Path, verdict: str = "") -> Platform:
@@ -25,17 +21,8 @@ def platform_at(folder: Path, verdict: str = "") -> Platform:
 
 def killed_in(folder: Path, phase: str, times: int, *verdict: str) -> None:
     (folder / "home").mkdir()
-    program = Path(__file__).with_name("killed.py")
-    line = [sys.executable, str(program), str(folder / "home"), str(folder / "state"), phase, str(times), *verdict]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert done.returncode == (KILLED if phase != "never" else 0), done.stderr
-
-
-def without_stamps(value: Any) -> Any:
-    """A state without times and ids, different from run to run."""
-    if isinstance(value, Mapping):
-        return {name: without_stamps(one) for name, one in value.items() if name not in STAMPS}
-    return [without_stamps(one) for one in value] if isinstance(value, list) else value
+    killed, _ = ran("killed.py", str(folder / "home"), str(folder / "state"), phase, str(times), *verdict)
+    assert killed == (phase != "never")
 
 
 async def taken_up(folder: Path) -> Any:

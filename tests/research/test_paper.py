@@ -47,7 +47,7 @@ def drafted(request: Any, count: int) -> Any:
     assert request.variables["tasks"][1]["artifacts"] == request.variables["figures"]
     figure = {"file": "ana-0-1/plot.svg", "caption": f"A plot [{numbers['cities.csv']}]"}
     paragraphs = [f"They grow [{numbers['https://example.org/growth']}, 77].", f"{EVIL} [99]"]
-    lost = {"file": "nowhere.png", "caption": "lost"}
+    lost = {"file": "nowhere.png", "caption": "lost [98]"}
     section = {"heading": EVIL, "paragraphs": paragraphs, "figures": [figure, lost]}
     return {"title": EVIL, "abstract": [EVIL], "sections": [section], "words": WORDS}
 
@@ -71,7 +71,7 @@ async def test_a_paper_shows_words_as_data_and_cites_only_what_was_read(lab: Any
     assert "They grow [1] [?]." in shown  # the number 77 is none of a source, which the model was told once
     assert len(lab.roles.asked("paper")) == 2
     told = str(lab.roles.asked("paper")[1].messages)
-    assert "the number [77], [99]" in told
+    assert "the number [77], [99], [98]" in told
     assert "There is no figure nowhere.png; there are: ana-0-1-plot.svg." in told
     assert done.status == "completed"
     paper = json.loads((folder / "paper.json").read_text())
@@ -133,6 +133,29 @@ def claimed(request: Any, count: int) -> Any:
     paragraphs = [f"They grow by 3 percent [{number}]. Nobody grows by 41 percent [{number}]. All in all 99.9 % do."]
     section = {"heading": "Results", "paragraphs": paragraphs, "figures": []}
     return {"title": "Growth", "abstract": ["They grow."], "sections": [section], "words": WORDS}
+
+
+async def test_a_paper_explains_its_marks_and_without_any_says_nothing_of_them(lab: Any, cities: Path) -> None:
+    begun = {"plan_initial": {"objective": "", "tasks": [literature("a"), analysis("Count", "cities.csv")]}}
+    paragraphs = ["They grow by 3 percent [1]. The table of 4 lines was read."]
+
+    async def written(words: Any, text: list[str]) -> tuple[str, Any]:
+        section = {"heading": "Results", "paragraphs": text, "figures": []}
+        draft = {"title": "Growth", "abstract": ["They grow."], "sections": [section], "words": words}
+        lab.plays(**begun, paper=draft)
+        made = await lab.tea.research.paper(conversation)
+        done = await lab.tea.research.drive(made.run)
+        return text_of(lab.tea.home / "traces" / made.run / "workspace" / "paper.pdf"), done.answer["doubts"]
+
+    lab.plays(**begun)
+    conversation = (await lab.run(files=[cities])).conversation
+    text, marks = await written(WORDS, paragraphs)
+    assert ("[?]" in text, marks) == (False, 0)  # what was read of a dataset counts as found
+    text, marks = await written(WORDS, ["They grow by 41 percent [1], and fall [77]."])
+    assert (text.count("[?]"), marks) == (3, 2)
+    assert "Marked [?]: not found in the sources." in text
+    text, _ = await written({**WORDS, "marked": "Mit [?] Bezeichnetes steht in keiner Quelle."}, ["41 percent [1]."])
+    assert "Mit [?] Bezeichnetes steht in keiner Quelle." in text
 
 
 async def test_numbers_of_a_paper_that_no_task_found_are_marked(lab: Any) -> None:

@@ -12,7 +12,7 @@ TEMPLATE = r"""// Typeset with: typst compile paper.typ
 #show heading: set block(above: 1.4em, below: 0.7em)
 
 #let mark(number) = link(label("ref-" + str(number)), str(number))
-#let part(one) = if one.kind == "cite" [#h(0.15em, weak: true)\[#one.numbers.map(mark).join[, ]\]] else { one.text }
+#let part(one) = if one.kind == "cite" [#sym.space.nobreak.narrow\[#one.numbers.map(mark).join[, ]\]] else { one.text }
 #let prose(parts) = par(parts.map(part).join())
 
 #align(center)[
@@ -34,6 +34,10 @@ TEMPLATE = r"""// Typeset with: typst compile paper.typ
   for one in section.figures {
     figure(image(one.file, width: 85%), caption: one.caption.map(part).join(), supplement: paper.words.figure)
   }
+}
+
+#if paper.note != "" {
+  block(above: 1.6em, text(size: 9pt, fill: luma(90), paper.note))
 }
 
 #if paper.references.len() > 0 {
