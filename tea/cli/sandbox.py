@@ -1,5 +1,6 @@
 """The sandbox part of `tea doctor`: the levels of this machine, and whether each holds its claims."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -15,9 +16,12 @@ _BAD = 2
 
 async def sandbox_facts(sandboxes: "Sandboxes") -> dict[str, Any]:
     """Return the levels, the strongest first, the one in force, and the least accepted one."""
+    from tea.sandbox.session import limited_by
+
     found = await sandboxes.levels()
     levels = [{**asdict(one), "words": one.words()} for one in found]
-    return {"in_force": await sandboxes.name(), "least": sandboxes.settings.accepted, "levels": levels}
+    least, limits = sandboxes.settings.accepted, await asyncio.to_thread(limited_by)
+    return {"in_force": await sandboxes.name(), "least": least, "limits": limits, "levels": levels}
 
 
 def sandbox_rows(data: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -26,6 +30,7 @@ def sandbox_rows(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     for one in data["levels"]:
         marked = " (in force)" if one["name"] == data["in_force"] else ""
         rows.append(("sandbox", f"{one['name']}{marked}: {one_line(one['words'], 200)}"))
+    rows.append(("sandbox", f"memory and processes of all levels but rlimits are held by {data['limits']}"))
     none = f"none is as strong as {data['least']}, the least that is accepted, so no code is run"
     return rows if data["in_force"] else [*rows, ("sandbox", none)]
 

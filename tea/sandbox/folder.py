@@ -25,7 +25,7 @@ class Folder:
 
     def remove(self) -> None:
         """Remove it with all its content, at any depth."""
-        _remove(self.path)
+        remove(self.path)
         os.close(self._lock)
 
 
@@ -47,6 +47,19 @@ def hand_over(workspace: str, user: int) -> None:
             _give(name, folder, user)
 
 
+def in_memory(*paths: str) -> bool:
+    """Tell whether one of some existing paths lies on a file system held in memory."""
+    lines = [line.partition(" - ") for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    held = {before.split()[2] for before, _, after in lines if after.startswith("tmpfs ")}
+    numbers = [os.stat(path).st_dev for path in paths]
+    return any(f"{os.major(one)}:{os.minor(one)}" in held for one in numbers)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, a link, or a folder with all its content, at any depth."""
+    subprocess.run(["rm", "-rf", "--", str(path)], capture_output=True, check=False)
+
+
 def sweep() -> None:
     """Remove the folders of this account left by processes now gone."""
     for path in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
@@ -56,13 +69,9 @@ def sweep() -> None:
             lock = os.open(path / _ALIVE, os.O_RDWR | os.O_NOFOLLOW)
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove(path)
+                remove(path)
             finally:
                 os.close(lock)
-
-
-def _remove(path: Path) -> None:
-    subprocess.run(["rm", "-rf", "--", str(path)], capture_output=True, check=False)
 
 
 def _give(name: str, folder: int, user: int) -> None:

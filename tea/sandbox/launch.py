@@ -20,7 +20,7 @@ BUBBLEWRAP = "bwrap"
 _ACCOUNTS = range(61_184, 65_520)  # which no person and no service has (systemd gives them out for a while, too)
 _MEGABYTE = 1 << 20
 _SHARED_MEMORY = 64 * _MEGABYTE
-_FLAGS = ("-S", "-s", "-P", "-B")
+FLAGS = ("-S", "-s", "-P", "-B")
 _BEGIN = "import sys; sys.path.append({path!r}); from {entry} import main; main()"
 _OWN_NETWORK = (kernel.UNIX, kernel.INET, kernel.INET6)
 
@@ -83,7 +83,7 @@ def command(layout: Layout, level: LevelName, entry: str = start.__name__) -> li
     """
     moved = level in MOVED
     path = PYTHON if level == "bubblewrap" else layout.place(PYTHON)
-    inner = [layout.interpreter, *_FLAGS, "-c", _BEGIN.format(path=path, entry=entry)]
+    inner = [layout.interpreter, *FLAGS, "-c", _BEGIN.format(path=path, entry=entry)]
     if level != "bubblewrap":
         return inner
     program = shutil.which(BUBBLEWRAP)

@@ -14,7 +14,10 @@ PROGRAMS = "/opt/tea/bin"
 WORKSPACE, TEMPORARY, INSTALLED = "/workspace", "/tmp", "/opt/tea/installed"
 _SYSTEM = ("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share")
 _ROOTS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
-_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts")
+_FILES = (
+    *("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/fonts"),
+    *("/etc/os-release", "/etc/debian_version", "/etc/mime.types"),  # Python and pip end where these can only be seen
+)
 _OTHERS = ("/usr/lib/python3/dist-packages",)
 _INSIDE = Path(__file__).parent / "inside"
 

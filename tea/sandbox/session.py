@@ -9,16 +9,17 @@ import signal
 import subprocess
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
 from tea.errors import ToolError
-from tea.sandbox.folder import Folder, hand_over, sweep
+from tea.sandbox.folder import Folder, hand_over, in_memory, remove, sweep
+from tea.sandbox.groups import Group, made, usable
 from tea.sandbox.inside import frames
 from tea.sandbox.inside.folders import uncover
-from tea.sandbox.launch import STARTING, account, command, plan
-from tea.sandbox.layout import INSTALLED, INSTALLER, TEMPORARY, WHEELS, WORKSPACE, Layout
+from tea.sandbox.launch import FLAGS, STARTING, account, command, plan
+from tea.sandbox.layout import INSTALLED, INSTALLER, PYTHON, TEMPORARY, WHEELS, WORKSPACE, Layout
 from tea.sandbox.process import SandboxProcess
 from tea.sandbox.relay import Hear, Relay, first_of
 from tea.sandbox.settings import MOVED, WASM, LevelName, Limits
@@ -26,11 +27,14 @@ from tea.sandbox.wasm import compiled, unsupported
 from tea.threads import Threads
 from tea.types import JsonObject
 
+GROUP, LOOKS = "a control group", "looks every 10 ms"  # what holds the limits of memory and processes
+_GROUP_MEGABYTES, _GROUP_PROCESSES = 96, 8  # for `/dev/shm`, and the processes around the code
 CLAIMS = ("fs", "net", "pids", "memory", "syscalls")
 _MOST_CODE = 1 << 20
 _START_SECONDS, _CANCEL_SECONDS = 20.0, 5.0
 _PACKAGE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:==[A-Za-z0-9][A-Za-z0-9.!+_-]{0,60})?")
 _MOST_PACKAGES = 20
+_INSTALLING = ".installing"
 _STOPPED = {
     "seconds": "do less at once.",
     "cpu": "do less at once.",
@@ -72,6 +76,7 @@ class Ran:
         files: Files that it made or changed, with their sizes.
         notes: What else has to be known: what was cut, ended, or not told.
         seconds: How long it took.
+        killed: How many of its processes the kernel ended, as their memory was full.
     """
 
     stdout: Printed
@@ -82,6 +87,7 @@ class Ran:
     files: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    killed: int = 0
 
 
 class Sandbox(SandboxProcess):
@@ -120,6 +126,8 @@ class Sandbox(SandboxProcess):
         self._threads = Threads(1)
         self._lost = False
         self._interpreters = 0
+        self._group: Group | None = None
+        self._killed = 0
 
     @classmethod
     async def open(cls, terms: JsonObject) -> Self:
@@ -172,8 +180,8 @@ class Sandbox(SandboxProcess):
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     def claimed(self) -> JsonObject:
-        """Return the level in force and its enforced claims."""
-        return {"level": self.level, **self.claims}
+        """Return the level in force, its enforced claims, and what holds the limits of memory and processes."""
+        return {"level": self.level, **self.claims, "limits": LOOKS if self._group is None else GROUP}
 
     async def python(self, code: str) -> Ran:
         """Run Python in the interpreter of this session, keeping earlier definitions.
@@ -254,17 +262,14 @@ class Sandbox(SandboxProcess):
         if wrong is not None or not 0 < len(packages) <= _MOST_PACKAGES:
             problem = "Nothing was named." if wrong is None else f"{wrong[:60]!r} is not a package's name and version."
             raise ToolError(problem, fix=f"name up to {_MOST_PACKAGES}, each as NAME or NAME==VERSION.")
-        options = "--no-index --only-binary=:all: --no-cache-dir --disable-pip-version-check --no-input --upgrade"
-        line = [self._layout.interpreter, "-s", "-P", "-m", "pip", "--isolated", "install", *options.split()]
-        line += [
-            "--quiet",
-            "--root-user-action=ignore",
-            "--find-links",
-            self._place(WHEELS),
-            "--target",
-            self._place(INSTALLED),
-        ]
-        ran = await self._call(_command([*line, "--", *packages], env={"PYTHONPATH": self._place(INSTALLER)}))
+        work, there = f"{self._place(TEMPORARY)}/{_INSTALLING}", self._folder.path / "tmp" / _INSTALLING
+        await self._threads.run(lambda: remove(there))  # code may have left one
+        line = [self._layout.interpreter, *FLAGS, f"{self._place(PYTHON)}/tea/sandbox/inside/installing.py"]
+        line += [self._place(WHEELS), self._place(INSTALLED), work, *packages]
+        try:
+            ran = await self._call(_command(line, env={"PYTHONPATH": self._place(INSTALLER)}))
+        finally:
+            await self._threads.run(lambda: remove(there))
         if ran.exit != 0:
             words = " ".join(ran.stderr.text.split())[-600:] or f"exit code {ran.exit}"
             raise ToolError(f"It was not installed: {words}", fix="name what the operator's folder of wheels holds.")
@@ -304,6 +309,7 @@ class Sandbox(SandboxProcess):
             self._count += 1
             answer = await self._answered({**request, "id": self._count}, seconds, relay)
             self._interpreters += bool(answer.get("fresh"))
+            answer["killed"] = await self._threads.run(self._ended_by_kernel)
             return answer, lost
 
     async def _answered(self, request: dict[str, Any], seconds: float, relay: Relay | None) -> dict[str, Any]:
@@ -355,12 +361,13 @@ class Sandbox(SandboxProcess):
             files=tuple((_words(name), size) for name, size, _ in answer["files"]),
             notes=(*notes, *_notes(answer)),
             seconds=answer["seconds"],
+            killed=answer["killed"],
         )
         if why is not None:
             self._lost = self._lost or bool(answer["lost"])
             raise _stopped(why, answer, ran)
         if "signal" in answer and ran.exit is None:
-            ran = _with(ran, f"It was ended by {_signal(answer['signal'])}.")
+            ran = replace(ran, notes=(*ran.notes, f"It was ended by {_signal(answer['signal'])}."))
         return ran
 
     # -- the process --------------------------------------------------------------------------------------------------
@@ -373,7 +380,9 @@ class Sandbox(SandboxProcess):
         """
         await self._threads.run(lambda: self._layout.prepare(self._user))
         await self._threads.run(self._own)
+        await self._threads.run(self._grouped)
         line = command(self._layout, self.level)
+        line = line if self._group is None else self._group.around(line)
         runtime = await self._threads.run(compiled) if self.level == WASM else None
         told = await self._threads.run(
             lambda: plan(self._layout, self.level, self._limits, self._user, self._base, runtime)
@@ -397,6 +406,20 @@ class Sandbox(SandboxProcess):
             await self._stop()
             fix = "see `tea doctor --sandbox`: what it needs may be gone since it was looked at."
             raise ToolError(f"The sandbox ({self.level}) does not start: {words}.", fix=fix) from error
+
+    def _grouped(self) -> None:
+        """Make a control group for all processes, where this machine lets it; `rlimits` does not keep code in one."""
+        if self.level == "rlimits" or (self._group is not None and self._group.is_there):
+            return
+        beside = self._limits.disk_mb if in_memory(self._layout.workspace, str(self._folder.path)) else 0
+        most = self._limits.memory_mb + _GROUP_MEGABYTES + beside
+        self._group = made(memory=most << 20, processes=self._limits.processes + _GROUP_PROCESSES)
+        self._killed = 0
+
+    def _ended_by_kernel(self) -> int:
+        """Return how many processes the kernel has ended during a call for want of memory."""
+        before, self._killed = self._killed, 0 if self._group is None else self._group.killed()
+        return self._killed - before
 
     def _send(self, message: object) -> None:
         process = self._process
@@ -431,8 +454,15 @@ class Sandbox(SandboxProcess):
 
     def _remove(self) -> None:
         """Remove the session's folder, and from the workspace everything out of anybody's reach."""
+        if self._group is not None:
+            self._group.remove()
         uncover(self._layout.workspace)
         self._folder.remove()
+
+
+def limited_by() -> str:
+    """Return in words what holds the limits of memory and processes of all processes of a session together."""
+    return LOOKS if usable() is None else GROUP
 
 
 @asynccontextmanager
@@ -477,6 +507,8 @@ def _notes(answer: Mapping[str, Any]) -> list[str]:
             whole = "All of it" if told.get("whole") else f"The first part of its {told['bytes']} bytes"
             where = f"{whole} is in {told['file']}." if "file" in told else "The rest was not kept."
             found.append(f"{name.upper()} was cut after {told['kept']} of {told['bytes']} bytes. {where}")
+    if answer["killed"] and not answer["why"]:
+        found.append(f"The kernel ended {answer['killed']} process(es) of it, as their memory was full.")
     if answer["left"] and not answer["why"]:
         found.append(f"{answer['left']} process(es) still ran at the end of the call, and were ended.")
     if answer["more_files"]:
@@ -491,7 +523,7 @@ def _stopped(why: Sequence[str], answer: Mapping[str, Any], ran: Ran) -> ToolErr
     name, words = why
     if name == "died":
         how = f"exit code {answer['exit']}" if "exit" in answer else _signal(answer.get("signal", 0))
-        words = f"The interpreter died ({how})."
+        words = f"The interpreter died ({how}{', as its memory was full' if answer['killed'] else ''})."
     kept = "Files are kept; what was defined is gone." if answer["lost"] else "Files and what was defined are kept."
     said = (ran.stdout.text + ran.stderr.text)[-500:].strip()
     last = f" It had printed: {said}" if said and name != "output" else ""
@@ -508,19 +540,6 @@ def _signal(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _with(ran: Ran, note: str) -> Ran:
-    return Ran(
-        stdout=ran.stdout,
-        stderr=ran.stderr,
-        result=ran.result,
-        exit=ran.exit,
-        raised=ran.raised,
-        files=ran.files,
-        notes=(*ran.notes, note),
-        seconds=ran.seconds,
-    )
 
 
 __all__ = ["CLAIMS", "INSTALLED", "TEMPORARY", "WORKSPACE", "Printed", "Ran", "Sandbox", "opened"]

@@ -20,7 +20,7 @@ from tea.errors import ToolError
 from tea.sandbox.inside.attacks.attack import HELD, absent, broke
 from tea.sandbox.inside.wasm import CHANNEL
 from tea.sandbox.scene import Scene
-from tea.sandbox.session import Sandbox, opened
+from tea.sandbox.session import GROUP, Sandbox, opened
 from tea.sandbox.settings import MOVED, WASM, LevelName, Limits
 from tea.types import JsonObject
 
@@ -249,8 +249,6 @@ async def hidden_folders(stage: Stage) -> str:
 @trial("memory", heavy=True)
 async def memory_of_the_kernel(stage: Stage) -> str:
     """Have the kernel hold the buffers of many full sockets."""
-    if stage.level not in MOVED:
-        return absent("the sockets of this level are those of the machine, and nobody counts them")
     code = (
         "import os, socket, time\n"
         "for _ in range(8):\n    if not os.fork():\n        break\n"
@@ -259,6 +257,8 @@ async def memory_of_the_kernel(stage: Stage) -> str:
         "            while True: one.send(bytes(1 << 16))\n        except OSError: pass\ntime.sleep(5)"
     )
     async with opened(stage.terms) as sandbox:
+        if stage.level not in MOVED and sandbox.claimed()["limits"] != GROUP:
+            return absent("the sockets of this level are those of the machine, and nobody counts them")
         return await _stopped(sandbox, code)
 
 
@@ -387,7 +387,10 @@ async def _stopped(sandbox: Sandbox, code: str) -> str:
     except ToolError:
         pass
     else:
-        return absent(f"it cannot be tried: {ran.raised}") if ran.raised in _LACKS else broke("nothing stopped it")
+        if ran.raised in _LACKS:
+            return absent(f"it cannot be tried: {ran.raised}")
+        if not ran.killed:
+            return broke("nothing stopped it")
     return HELD if await _suppressed(sandbox.python("40 + 2")) == "42" else broke("the next call fails")
 
 

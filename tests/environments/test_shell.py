@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from tea.errors import BadInput
 from tea.platform import Platform
+from tea.sandbox.session import limited_by
 from tea.sandbox.settings import SandboxSettings
 from tea.testing import ScriptedModel, platform
 
@@ -134,9 +135,8 @@ async def test_a_run_keeps_state_and_files_and_replays_without_a_sandbox(tmp_pat
         assert (outcome.trace / "workspace" / "n.txt").read_text() == "3"
         records = list(made.tracer.records(outcome.run))
         claims = [one.data["data"] for one in records if one.kind == "evidence" and one.data["kind"] == "sandbox"]
-        assert claims[0] == {
-            "level": "bubblewrap", "fs": True, "net": True, "pids": True, "memory": True, "syscalls": True
-        }  # fmt: skip
+        held = dict.fromkeys(("fs", "net", "pids", "memory", "syscalls"), True)
+        assert claims[0] == {"level": "bubblewrap", **held, "limits": limited_by()}
         made.sandboxes.settings = SandboxSettings(packages=("nothing_of_that_name",))
         assert (await made.replay(outcome.run)).answer == outcome.answer
 

@@ -10,6 +10,7 @@ from tea.sandbox.inside import kernel
 _FILES = 256
 _ROOM = 512 << 20  # of addresses beyond the memory, for libraries that are mapped and not read
 _NICE = 5
+_FIRST = "1000"
 
 
 def become(user: int | None) -> None:
@@ -39,6 +40,8 @@ def lock_down(plan: dict[str, Any], seconds: int | None = None) -> None:
     kernel.prctl(kernel.PDEATHSIG, 9)
     kernel.prctl(kernel.DUMPABLE, 1)
     os.nice(_NICE)  # so that what watches it is never the one that waits
+    with suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write(_FIRST)  # so that it is never the one that ends where memory is short
     limits = plan["limits"]
     memory = limits["memory"]
     _limit(resource.RLIMIT_CORE, 1)  # of 0 the kernel would still hand a dump to a program of the machine

@@ -151,6 +151,17 @@ _CLONE, _SOCKET, _IOCTL, _PRCTL, _PERSONALITY = "56 220", "41 198", "16 29", "15
 # By these a file gets its mode: the call, and which argument that is; those that open have their flags just before.
 _MODES = (("90 -", 1), ("91 52", 1), ("268 53", 2), ("85 -", 1))
 _OPENS = (("2 -", 2), ("257 56", 3))
+# By these a process changes limits and turns: its own alone, so that neither its watcher nor others have to wait. Each
+# with what its first arguments have to be: the process itself is 0, the kind of a single process 0 or 1.
+_OWN = (
+    ("302 261", (0,)),  # prlimit64
+    ("141 140", (0, 0)),  # setpriority
+    ("251 30", (1, 0)),  # ioprio_set
+    ("203 122", (0,)),  # sched_setaffinity
+    ("144 119", (0,)),  # sched_setscheduler
+    ("142 118", (0,)),  # sched_setparam
+    ("314 274", (0,)),  # sched_setattr
+)
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _LAST = 462  # the newest call that was looked at; what is newer is not there
 _NEW_NAMESPACES = NEWNS | NEWCGROUP | NEWUTS | NEWIPC | NEWUSER | NEWPID | NEWNET
@@ -212,6 +223,9 @@ def _rules(machine: str, families: Iterable[int]) -> list[tuple[int, int, int, i
     for call, argument in _OPENS:
         look(call, argument - 1, [(_ALL_OF, 0, len(gives), _CREATES), _argument(argument), *gives])
     look(_CLONE, 0, [(_ALL_OF, 0, 1, _NEW_NAMESPACES), _refuse(), _allow()])
+    for call, own in _OWN:
+        tests = [one for at, value in enumerate(own) for one in (_argument(at), (_EQUAL, 1, 0, value), _refuse())]
+        look(call, 0, [*tests[1:], _allow()])
     chosen = list(families)
     known = [(_EQUAL, len(chosen) - at, 0, family) for at, family in enumerate(chosen)]
     look(_SOCKET, 0, [*known, _refuse(), _allow()])

@@ -64,6 +64,39 @@ def limit_host(facts: Facts) -> str:
     return refused(lambda: resource.prlimit(facts["host"], resource.RLIMIT_CORE), "read them")
 
 
+@attack("pids")
+def schedule_host(facts: Facts) -> str:
+    """Take processors and turns from the process running tea."""
+    return next((one for one in _scheduled(facts["host"]) if one != HELD), HELD)
+
+
+@attack("syscalls")
+def schedule_supervisor(facts: Facts) -> str:
+    """Make the watching process wait: by its priority, its turns, its processors, or its turns at the disk."""
+    return next((one for one in _scheduled(facts["supervisor"]) if one != HELD), HELD)
+
+
+@attack("syscalls")
+def limit_supervisor(facts: Facts) -> str:
+    """Change the limits of the watching process."""
+    return refused(lambda: resource.prlimit(facts["supervisor"], resource.RLIMIT_CORE), "read them")
+
+
+def _scheduled(process: int) -> list[str]:
+    """Return the outcomes of attempts to leave another process less of the machine; each sets what is there."""
+    idle = 3 << 13  # the class of those with a turn at the disk when nobody else wants one
+    numbers = {"x86_64": 251, "aarch64": 30}.get(os.uname().machine)
+    given = (1, process, idle)
+    return [
+        refused(lambda: os.setpriority(os.PRIO_PROCESS, process, os.getpriority(os.PRIO_PROCESS, process)), "priority"),
+        refused(lambda: os.setpriority(os.PRIO_USER, 0, 19), "priority of an account"),
+        refused(lambda: os.sched_setaffinity(process, os.sched_getaffinity(process)), "processors"),
+        refused(lambda: os.sched_setscheduler(process, os.SCHED_OTHER, os.sched_param(0)), "turns"),
+        refused(lambda: os.sched_setparam(process, os.sched_param(0)), "turns by parameters"),
+        HELD if numbers is None or call(numbers, *given) < 0 else broke("turns at the disk"),
+    ]
+
+
 @attack("syscalls")
 def trace_host(facts: Facts) -> str:
     """Trace the process running tea."""
