@@ -15,7 +15,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -82,7 +82,7 @@ async def main() -> int:
         for name, text in FILES.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
         for first in range(given.first, end, BATCH):
-            async with platform() as tea:
+            async with platform(person=said) as tea:
                 numbers = range(first, min(end, first + BATCH))
                 await batch(tea, Path(folder), tally, given, numbers)
     show(tally, given.runs, time.perf_counter() - begun)
@@ -132,6 +132,11 @@ async def carried_out(tea: Platform, folder: Path, tally: Tally, given: argparse
     if differing := [one for one in KEPT if getattr(again, one) != getattr(outcome, one)]:
         raise AssertionError(f"its replay has another {' and '.join(differing)}")
     tally.replays += 1
+
+
+async def said(question: str, choices: Sequence[str]) -> str:
+    """Return the answer of a person, the same to the same question; some answers are empty."""
+    return Random(question).choice(choices or ("The years 2000 to 2020.", "All of them, please.", " "))
 
 
 def abilities(random: Random) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from tea.dotenv import parse_variables
 from tea.errors import BadInput
 from tea.policy.rules import PolicySettings
 from tea.refs import KINDS, plural
-from tea.sandbox.settings import SandboxSettings, read_programs
+from tea.sandbox.settings import SandboxSettings, read_computer
 from tea.store.access import foreign_hand, read_own
 from tea.store.strict import Refused
 
@@ -229,8 +229,8 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
         ResearchSettings.of(data["research"])
     if data.get("durability", "flush") not in ("flush", "synced"):
         raise BadInput(f"'durability' in {SETTINGS} is neither flush nor synced.", fix="write one of the two.")
-    programs = read_programs(data.pop("computer", {}))
-    sandbox = replace(SandboxSettings.read(data.pop("sandbox", {}), home), programs=programs)
+    programs, language = read_computer(data.pop("computer", {}))
+    sandbox = replace(SandboxSettings.read(data.pop("sandbox", {}), home), programs=programs, language=language)
     policy = PolicySettings.read(data.pop("policy", {}))
     return Settings(**data, sandbox=sandbox, policy=policy)
 

@@ -9,6 +9,7 @@ import zlib
 from typing import Any
 
 from tea import SandboxService, ToolError, png_of
+from tea.reading import language_fault
 
 from . import inside
 
@@ -23,6 +24,7 @@ PROGRAMS = {
 FOLDERS = "/usr/bin:/bin"  # of the machine's programs, the sandbox shows these
 WIDTH, HEIGHT = 1024, 768
 MEMORY_MB = 2_000
+LANGUAGE = "eng"
 PROCESSES = 256
 ANSWER_SECONDS = 90.0
 MOST_ANSWER = 16_000_000
@@ -38,6 +40,7 @@ class Desktop:
 
     def __init__(self, terms: dict[str, Any]) -> None:
         self._service = SandboxService(terms, memory_mb=MEMORY_MB, workspace=True)
+        self.language = str(terms.get("language", LANGUAGE))
         self._limits = {"processes": PROCESSES, "bytes": int(terms["limits"]["disk_mb"]) << 20}
 
     @classmethod
@@ -45,10 +48,11 @@ class Desktop:
         """Start a desktop.
 
         Raises:
-            ToolError: A program that it needs is missing, or does not start.
+            ToolError: A program or a language that it needs is missing, or it does not start.
         """
         check_programs()
         made = cls(terms)
+        await check_language(made.language)
         try:
             await made._start()
         except BaseException:
@@ -61,7 +65,7 @@ class Desktop:
         program = service.files / "inside.py"
         await asyncio.to_thread(program.write_text, f"{inspect.getsource(inside)}\n\nmain()\n")
         program.chmod(0o444)
-        told = {"width": WIDTH, "height": HEIGHT, "limits": self._limits}
+        told = {"width": WIDTH, "height": HEIGHT, "limits": self._limits, "language": self.language}
         line = ["python3", "-I", service.inside(program), json.dumps(told)]
         await service.start(line, ready=inside.READY)
 
@@ -144,6 +148,18 @@ def check_programs() -> None:
         packages = " ".join(dict.fromkeys(PROGRAMS.values()))
         problem = f"A desktop needs {', '.join(missing)}, which is not installed."
         raise ToolError(problem, fix=f"install it: apt-get update && apt-get install -y {packages}")
+
+
+async def check_language(language: str) -> None:
+    """Look for the languages of the screen's letters; without tesseract there are no words at all.
+
+    Raises:
+        ToolError: One is missing.
+    """
+    if fault := await asyncio.to_thread(language_fault, language):
+        problem, fix = fault
+        where = "`language` in [computer] of tea.toml"
+        raise ToolError(f"The letters of the screen {problem}.", fix=f"{fix} The operator sets {where}.")
 
 
 def picture_of(answer: dict[str, Any]) -> bytes:

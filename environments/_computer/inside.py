@@ -79,8 +79,8 @@ class Desk:
         height: Pixels.
     """
 
-    def __init__(self, width: int, height: int) -> None:
-        self.width, self.height = width, height
+    def __init__(self, width: int, height: int, language: str) -> None:
+        self.width, self.height, self.language = width, height, language
         self.env = _environment()
         self.programs: dict[str, subprocess.Popen[bytes]] = {}
         self.ended: list[dict[str, Any]] = []
@@ -269,7 +269,7 @@ class Desk:
                 wide[shift::SCALE] = green[row * self.width : (row + 1) * self.width]
             rows += [bytes(wide)] * SCALE
         Path(TABLE).write_bytes(f"P5 {self.width * SCALE} {self.height * SCALE} 255\n".encode() + b"".join(rows))
-        return self.told("tesseract", TABLE, "-", "--psm", "11", "tsv")
+        return self.told("tesseract", TABLE, "-", "-l", self.language, "--psm", "11", "tsv")
 
     def gone(self) -> list[dict[str, Any]]:
         """Return the opened programs with an end since the last question."""
@@ -298,7 +298,7 @@ def main() -> None:
     """Serve the host until the X server ends."""
     told = json.loads(sys.argv[1])
     _limit(told["limits"])
-    desk = Desk(told["width"], told["height"])
+    desk = Desk(told["width"], told["height"], told["language"])
     server = desk.start()
     threading.Thread(target=lambda: (server.wait(), os._exit(0)), daemon=True).start()
     with socket.socket(socket.AF_UNIX) as listening:

@@ -12,6 +12,7 @@ if _typing.TYPE_CHECKING:
     from tea.reading.excerpts import Excerpt, best_excerpts, material
     from tea.reading.inside.dates import day_in
     from tea.reading.inside.kinds import Kind, kind_of, kind_of_file, packed_kind, size_words
+    from tea.reading.inside.recognition import language_fault
     from tea.reading.reader import Options, Reader
     from tea.reading.sheets import Sheets
     from tea.reading.windows import Window, window_of
@@ -31,6 +32,7 @@ __all__ = [
     "digest_of",
     "kind_of",
     "kind_of_file",
+    "language_fault",
     "material",
     "packed_kind",
     "size_words",
@@ -44,6 +46,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.reading.excerpts": "Excerpt best_excerpts material",
         "tea.reading.inside.dates": "day_in",
         "tea.reading.inside.kinds": "Kind kind_of kind_of_file packed_kind size_words",
+        "tea.reading.inside.recognition": "language_fault",
         "tea.reading.reader": "Options Reader",
         "tea.reading.sheets": "Sheets",
         "tea.reading.windows": "Window window_of",

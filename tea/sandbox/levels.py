@@ -141,6 +141,7 @@ class Sandboxes:
             "packages": [str(one) for one in packages],
             "wheels": self.settings.wheels,
             "programs": list(self.settings.programs),
+            "language": self.settings.language,
         }
 
     async def importable(self) -> list[str]:

@@ -20,6 +20,8 @@ LEAST: LevelName = WASM
 USUAL = ("matplotlib", "numpy", "openpyxl", "pandas", "pillow", "pyyaml", "scipy", "sympy")
 # What may be opened on a desktop where the operator lists nothing: small editors, as far as they are installed.
 EDITORS = ("mousepad", "l3afpad", "featherpad", "leafpad", "xed", "pluma", "gedit", "kwrite")
+LANGUAGE = "eng"
+_LANGUAGE = re.compile(r"[A-Za-z_]{2,20}(?:\+[A-Za-z_]{2,20}){0,5}")
 _PROGRAM = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,98}")
 _WHERE = "[sandbox] of tea.toml"
 
@@ -63,6 +65,7 @@ class SandboxSettings:
         packages: Installed distributions that code may import; None for the usual ones that are installed.
         wheels: Folder of wheels that sessions may install from.
         programs: Programs of the system that may be opened on a desktop in the sandbox; see `[computer]`.
+        language: Languages of the letters on its screen, as tesseract names them; see `[computer]`.
     """
 
     least: LevelName | None = None
@@ -70,6 +73,7 @@ class SandboxSettings:
     packages: tuple[str, ...] | None = None
     wheels: str | None = None
     programs: tuple[str, ...] = EDITORS
+    language: str = LANGUAGE
 
     @property
     def accepted(self) -> LevelName:
@@ -116,8 +120,8 @@ class SandboxSettings:
         )
 
 
-def read_programs(table: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the programs of `[computer]`, by default the usual editors.
+def read_computer(table: Mapping[str, Any]) -> tuple[tuple[str, ...], str]:
+    """Return the programs of `[computer]`, by default the usual editors, and the languages of its screen.
 
     Args:
         table: The table.
@@ -125,14 +129,17 @@ def read_programs(table: Mapping[str, Any]) -> tuple[str, ...]:
     Raises:
         BadInput: It says what is not a setting.
     """
-    for key in table.keys() - {"programs"}:
+    for key in table.keys() - {"programs", "language"}:
         problem = f"[computer] of tea.toml has an unknown setting {str(key)[:60]!r}."
-        raise BadInput(problem, fix="its one setting is 'programs'.")
-    given = table.get("programs", list(EDITORS))
+        raise BadInput(problem, fix="its settings are 'programs' and 'language'.")
+    given, language = table.get("programs", list(EDITORS)), table.get("language", LANGUAGE)
     if not _is_list_of_text(given) or not all(map(_PROGRAM.fullmatch, given)):
         problem = "'programs' in [computer] of tea.toml is not a list of names of programs."
         raise BadInput(problem, fix='write names without folders, as programs = ["mousepad"].')
-    return tuple(given)
+    if not isinstance(language, str) or not _LANGUAGE.fullmatch(language):
+        problem = "'language' in [computer] of tea.toml is not a name of languages."
+        raise BadInput(problem, fix='name them as tesseract does, as language = "deu+eng".')
+    return tuple(given), language
 
 
 def _check_limit(key: str, value: object) -> None:

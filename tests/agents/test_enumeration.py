@@ -151,6 +151,8 @@ STOPS: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
     "plateau": ({}, {"repeat": True}, False),
     "steps": ({}, {"grow": True, "steps": 3}, True),
     "tokens": ({}, {"grow": True, "usage": 90_000}, True),
+    "target before tokens": ({"target": 1}, {"grow": True, "usage": 250_000}, False),
+    "tokens before plateau": ({}, {"repeat": True, "usage": 70_000}, True),
 }
 
 
@@ -177,7 +179,9 @@ async def test_a_list_stops_for_a_reason_that_is_told(stop: str, tmp_path: Path)
     class Costly(Script):
         async def complete(self, *words: Any) -> Any:
             response = await super().complete(*words)
-            return response.model_copy(update={"usage": response.usage.model_copy(update={"input_tokens": 90_000})})
+            return response.model_copy(
+                update={"usage": response.usage.model_copy(update={"input_tokens": how["usage"]})}
+            )
 
     kind = Costly if "usage" in how else Script
     model = kind(researcher=listing("lighthouse query0", **more), researcher_rows=found)
@@ -185,7 +189,7 @@ async def test_a_list_stops_for_a_reason_that_is_told(stop: str, tmp_path: Path)
         budget = {"budget": {"steps": how["steps"]}} if "steps" in how else {}
         outcome = await tea.run(TASK, agent="researcher", **budget)
         (audit,) = notes(tea, outcome.run, "audit")
-        assert (audit["stopped"], outcome.partial) == (stop, partial)
+        assert (audit["stopped"], outcome.partial) == (stop.partition(" before ")[0], partial)
         assert outcome.ok
         assert (await tea.replay(outcome.run)).answer == outcome.answer
 

@@ -84,12 +84,6 @@ async def tea(site: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
 def act(tea: Platform, folder: Path) -> Act:
     async def act(action: str, session: str = "s", **arguments: Any) -> Any:
         return await tea.ecp.invoke(f"browser#{action}", arguments, session=session)

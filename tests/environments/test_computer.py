@@ -85,12 +85,6 @@ async def tea(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platfor
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
 def act(tea: Platform, folder: Path) -> Act:
     async def act(action: str, session: str = folder.name, **arguments: Any) -> Any:
         return await tea.ecp.invoke(f"computer#{action}", arguments, session=session)
@@ -196,6 +190,16 @@ async def test_only_programs_of_the_operators_list_are_opened(act: Act) -> None:
     assert "[computer] of tea.toml" in error["fix"]
     assert "is not installed" in (await act("open", program="leafpad")).error["problem"]
     assert "21 arguments" not in (await act("open", program=EDITOR, arguments=["a"] * 21)).error["problem"]
+
+
+@pytest.mark.slow
+async def test_a_language_that_tesseract_lacks_is_told_with_the_package_that_brings_it(folder: Path) -> None:
+    (folder / "tea.toml").write_text('[computer]\nlanguage = "eng+zzz_a"\n')
+    async with Platform(folder, policy=AllowTrusted(), state=folder / "state", trust_home=True) as made:
+        error = (await made.ecp.invoke("computer#windows", {}, session="s")).error
+    assert error is not None
+    assert "cannot be recognised in zzz_a: tesseract has eng" in error["problem"]
+    assert "apt-get install tesseract-ocr-zzz-a" in error["fix"]
 
 
 @pytest.mark.slow

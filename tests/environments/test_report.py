@@ -25,13 +25,6 @@ async def tea() -> AsyncIterator[Platform]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The workspace of a call from outside of a run is the current folder."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
 def act(tea: Platform, folder: Path) -> Act:
     async def act(action: str, **arguments: Any) -> Any:
         return await tea.ecp.invoke(f"report#{action}", arguments, session="s")

@@ -1,5 +1,6 @@
 """Test the offer among very many components, and calls of those left out."""
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -148,6 +149,18 @@ async def test_actions_do_not_crowd_out_the_tool_that_fits(stage: Stage) -> None
     names = offered(model.requests[0])
     assert len(names) <= MOST_SCHEMAS
     assert {"done", "op99"} <= {*names}
+
+
+async def test_long_descriptions_leave_room_for_fewer(stage: Stage) -> None:
+    words = "Open a door of the house. " + "It opens slowly. " * 60
+    hall = ROOM + "".join(BROWSE.format(n=n, words=words) for n in MANY)
+    await stage.tea.ecp.register(hall.replace("class Room", "class Hall").replace('"room"', '"hall"'))
+    porter = WORKER.replace("class Worker", "class Porter").replace('"worker"', '"porter"').replace('"room"', '"hall"')
+    await stage.tea.acp.register(porter)
+    _, model = await stage.play(step(done()), task="open a door", agent="porter")
+    shown = model.requests[0].tools
+    assert 1 < len(shown) < MOST_SCHEMAS
+    assert sum(len(json.dumps(one).encode()) for one in shown) / 4 <= 6_000
 
 
 async def test_a_task_without_a_word_is_offered_what_comes_first(stage: Stage) -> None:

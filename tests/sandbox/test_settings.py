@@ -53,11 +53,12 @@ def test_what_is_no_setting_is_refused_with_its_remedy(table: dict[str, Any], wo
     assert words in told.value.fix
 
 
-def test_the_operator_lists_the_programs_of_the_computer(tmp_path: Path) -> None:
+def test_the_operator_lists_the_programs_of_the_computer_and_the_languages_of_its_screen(tmp_path: Path) -> None:
     assert "mousepad" in read_settings(tmp_path).sandbox.programs
-    (tmp_path / "tea.toml").write_text('[computer]\nprograms = ["gimp-2.10", "xed"]\n[sandbox]\nprocesses = 8\n')
+    computer = 'programs = ["gimp-2.10", "xed"]\nlanguage = "deu+eng"'
+    (tmp_path / "tea.toml").write_text(f"[computer]\n{computer}\n[sandbox]\nprocesses = 8\n")
     found = read_settings(tmp_path).sandbox
-    assert (found.programs, found.limits.processes) == (("gimp-2.10", "xed"), 8)
+    assert (found.programs, found.language, found.limits.processes) == (("gimp-2.10", "xed"), "deu+eng", 8)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,9 @@ def test_the_operator_lists_the_programs_of_the_computer(tmp_path: Path) -> None
         ('programs = ["a b"]', "names without folders"),
         ('programs = ["-x"]', "names without folders"),
         ("programs = [1]", "names without folders"),
-        ('program = ["mousepad"]', "its one setting is 'programs'"),
+        ('program = ["mousepad"]', "its settings are 'programs' and 'language'"),
+        ("language = 1", "as tesseract does"),
+        ('language = "../eng"', "as tesseract does"),
     ],
 )
 def test_what_is_no_program_of_the_computer_is_refused_with_its_remedy(tmp_path: Path, text: str, words: str) -> None:

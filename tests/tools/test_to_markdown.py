@@ -424,6 +424,10 @@ async def test_letters_are_recognised_or_the_command_that_installs_it_is_told(to
         response = await tools.invoke("to_markdown", {"source": name, "ocr": True})
         if shutil.which("tesseract"):
             assert "HARBOUR 1871" in response.unwrap()["text"]
+            response = await tools.invoke("to_markdown", {"source": name, "ocr": True, "language": "eng+zzz_a"})
+            assert response.error is not None
+            assert "cannot be recognised in zzz_a: tesseract has eng" in response.error["problem"]
+            assert "apt-get install tesseract-ocr-zzz-a;" in response.error["fix"]
         else:
             assert response.error is not None
             assert "apt-get install tesseract-ocr" in response.error["fix"]
