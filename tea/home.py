@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -53,6 +54,7 @@ class Settings:
         hosts: What is said of code hosts, as written; see `tea.web.hosts.HostSettings`.
         sandbox: What code that nobody vouches for may use, and how strong its walls have to be.
         research: What is said of Deep Research, as written; see `tea.research.settings.ResearchSettings`.
+        written: The whole document, as a grant covers it.
     """
 
     model: str | None = None
@@ -66,6 +68,7 @@ class Settings:
     hosts: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     research: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    written: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 def find_home(chosen: str | Path | None = None) -> Path:
@@ -99,7 +102,14 @@ def require_own(home: Path) -> None:
         if reason:
             raise BadInput(f"The home {str(home)[-100:]!r} is not used: of {folder.name!r}, {reason}.", fix=_OWN)
     for name in _WRITTEN:
-        if os.path.islink(folder := home / name) and folder.is_dir() and not _leads_within(folder, home):
+        try:
+            folder = home / name
+            reason = foreign_hand(folder) if folder.is_dir() else ""
+        except OSError as error:
+            raise BadInput(f"The home {str(home)[-150:]!r} cannot be looked at: {error.strerror}.", fix=_OWN) from error
+        if reason:
+            raise BadInput(f"The home {str(home)[-100:]!r} is not used: of {name!r}, {reason}.", fix=_OWN)
+        if folder.is_symlink() and folder.is_dir() and not _leads_within(folder, home):
             problem = f"The home {str(home)[-100:]!r} is not used: {name!r} is a link to somewhere outside of it."
             raise BadInput(problem, fix="put a folder there, or a link to one inside of the home.")
 
@@ -123,7 +133,7 @@ def read_settings(home: Path) -> Settings:
         raise BadInput(f"{SETTINGS} cannot be read: {str(error)[:120]}.", fix="mend or remove it.") from error
     if any(abs(number) >= _MOST for number in _integers(data)):
         raise BadInput(f"{SETTINGS} cannot be read: it holds a number of more than 64 bits.", fix="mend or remove it.")
-    return _settings(data, home)
+    return replace(_settings(deepcopy(data), home), written=data)
 
 
 @dataclass(frozen=True, slots=True)

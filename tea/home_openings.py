@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from tea.home import SETTINGS, Settings
 from tea.sandbox.settings import LEAST, LEVELS, USUAL, Limits, SandboxSettings
 
-_ARCHIVE = "web.archive.org"
+_ARCHIVE = "https://web.archive.org"
 _LIMITS = ("seconds", "redirects", "html_bytes", "pdf_bytes", "pdf_pages", "characters", "cache_bytes")
 # Lists of `[web]` that open something with each entry.
 _LISTS = {
@@ -176,5 +176,6 @@ def _raised_of_web(web: Mapping[str, Any]) -> list[str]:
 
 
 def _is_foreign_archive(web: Mapping[str, Any]) -> bool:
+    """Return whether an archive is another than the official one over https, at its usual port."""
     address = str(web.get("wayback", ""))
-    return bool(address) and urlsplit(address).hostname != _ARCHIVE
+    return bool(address) and address.rstrip("/") != _ARCHIVE

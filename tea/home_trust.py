@@ -2,11 +2,15 @@
 
 A key that stands in the environment is the operator's. A folder that came from elsewhere brings its own `tea.toml` and
 `.env`, so an address of theirs gets such a key only where a preset, or the environment itself, names the same, or a
-person granted the digest of all that the home sends elsewhere. Keys of the home's own `.env` go where the home says.
+person granted them. Keys of the home's own `.env` go where the home says.
+
+A grant is of the home that lies at one place, by a digest of all settings deciding about keys, data and walls: a model
+without a key of the environment, or a role, decides as well who is given what.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,6 +34,8 @@ if TYPE_CHECKING:  # a home without hosts of its own loads none
     from tea.web.hosts import CodeHost
 
 TRUSTED = "TEA_TRUST_HOME"
+# What decides neither about keys nor about data.
+_FREE, _FREE_OF_MODELS = ("durability", "research"), ("context", "fold", "limits", "max_output", "prices")
 _SHOWN = 100  # characters of an address in an error
 
 
@@ -73,7 +79,7 @@ class HomeTrust:
         keys: Gives keys, and tells where they come from.
         granted: The operator's list of grants.
         vouched: Whether the program that uses the home answers for it.
-        settings: The home's settings, for searching and the policy; none by default.
+        settings: The home's settings, for all beside models and the embedder; none by default.
     """
 
     def __init__(
@@ -89,6 +95,7 @@ class HomeTrust:
     ) -> None:
         self._home, self._keys, self._list, self._vouched = home, keys, granted, vouched
         self._addresses = dict(_addresses(keys))
+        self._settings = _deciding(settings.written if settings is not None else {})
         routes = [_of_model(one) for one in configs.values()] + [_of_embedder(embedder)]
         routes += _of_search(settings.search) if settings is not None and settings.search else []
         routes += _of_hosts(settings.hosts) if settings is not None and settings.hosts else []
@@ -99,10 +106,11 @@ class HomeTrust:
 
     @property
     def digest(self) -> str:
-        """The digest of everything sent elsewhere, as the subject of a grant; empty if nothing is sent."""
+        """The digest of the settings, and of everything sent elsewhere by them; empty if nothing is sent."""
         if not self.routes:
             return ""
-        return "sha256:" + sha256(dumps(sorted(({**one.covered} for one in self.routes), key=dumps))).hexdigest()
+        routes = sorted(({**one.covered} for one in self.routes), key=dumps)
+        return "sha256:" + sha256(dumps({"routes": routes, "settings": self._settings})).hexdigest()
 
     @property
     def granted(self) -> bool:
@@ -110,10 +118,10 @@ class HomeTrust:
         if self._vouched or not self.routes:
             return self._vouched
         named = os.environ.get(TRUSTED, "").strip()
-        return self.digest in (named, f"sha256:{named}") or self._list(self.digest)
+        return self.digest in (named, f"sha256:{named}") or self._list(self.digest, self._home)
 
     def grant(self) -> None:
-        """Let the home do so from now on, until one of its routes is another."""
+        """Let the home do so from now on, until its settings or its place are others."""
         self._list.grant(self.digest, self._home)
 
     def refused(self) -> list[Route]:
@@ -246,6 +254,16 @@ def _addresses(keys: HomeKeys) -> Mapping[str, str]:
         if address and address.rstrip("/") != FORMATS[provider].base_url:
             found[variable] = address
     return found
+
+
+def _deciding(written: Mapping[str, Any]) -> str:
+    """Return the settings that decide about keys, data and walls, as canonical JSON."""
+    models = {
+        name: {key: value for key, value in as_object(one).items() if key not in _FREE_OF_MODELS}
+        for name, one in as_object(written.get("models", {})).items()
+    }
+    kept = {name: value for name, value in written.items() if name not in _FREE}
+    return json.dumps({**kept, "models": models}, sort_keys=True, default=str)
 
 
 def _plain(text: str) -> str:

@@ -22,6 +22,9 @@ OPENINGS = {
     '[web]\nallow = ["localhost:2375"]': "opens to agents localhost:2375",
     '[web]\nwayback = "https://archive.evil.test"': "tells the addresses of pages to https://archive.evil.test",
     '[web]\nwayback = "http://127.0.0.1:9200/"': "tells the addresses of pages to http://127.0.0.1:9200/",
+    '[web]\nwayback = "http://web.archive.org"': "tells the addresses of pages to http://web.archive.org",
+    '[web]\nwayback = "https://web.archive.org:8443"': "tells the addresses of pages to https://web.archive.org:8443",
+    '[web]\nwayback = "https://me@web.archive.org/"': "tells the addresses of pages to https://me@web.archive.org/",
     '[web]\nrepositories = ["/srv/git"]': "lets agents clone and push to the repositories in /srv/git",
     '[web]\nplain = [".gov"]': "reads pages without encryption from hosts that end in .gov",
     "[web]\nhtml_bytes = 900000000": "raises a limit of what is fetched, html_bytes = 900000000",
@@ -101,4 +104,46 @@ async def test_a_key_of_the_environment_goes_to_no_code_host_that_nobody_granted
         tea.home_trust.of_host(hosts.hosts["thief"])
     async with platform(tmp_path, settings.replace("evil.test", "worse.test")) as tea:
         assert tea.home_trust.digest != granted
+        assert not tea.home_trust.granted
+
+
+OTHERS = [
+    'model = "other"\n',
+    '[roles]\nplanner = "other"\n',
+    '[models.other]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m"\n',
+    '[models.other]\npreset = "openai"\nmodel = "gpt-5"\n',
+    '[embedder]\nprovider = "openai"\nmodel = "m"\nbase_url = "http://127.0.0.1:9/v1"\nkey_env = "NO_KEY"\n',
+    '[web]\ndeny = ["evil.test"]\n',
+    '[sandbox]\nleast = "bubblewrap"\n',
+    "[search.brave]\ntier = 2\n",
+    '[hosts.work]\nurl = "https://git.example.org"\n',
+    '[policy]\nexternal = "ask"\n',
+    '[computer]\nprograms = ["mousepad"]\n',
+]
+OPENED = '[hosts.thief]\nurl = "https://evil.test"\nkey_env = "GITHUB_TOKEN"\n'
+
+
+@pytest.mark.parametrize("further", OTHERS)
+async def test_a_grant_covers_everything_that_decides_where_keys_and_data_go(tmp_path: Path, further: str) -> None:
+    async with platform(tmp_path, f"# some words\n{OPENED}") as tea:
+        tea.home_trust.grant()
+    async with platform(tmp_path, f'durability = "synced"\n# other words\n{OPENED}[research]\n') as tea:
+        assert tea.home_trust.granted
+    async with platform(tmp_path, further + OPENED) as tea:
+        assert not tea.home_trust.granted
+
+
+async def test_a_grant_is_of_one_home(tmp_path: Path) -> None:
+    for name in ("mine", "theirs"):
+        (tmp_path / name).mkdir()
+    async with platform(tmp_path / "mine", OPENED) as tea:
+        tea.home_trust.grant()
+        granted = tea.home_trust.digest
+    async with Platform(platform(tmp_path / "mine", OPENED).home, state=tmp_path / "mine" / "state") as tea:
+        assert tea.home_trust.granted
+    other = platform(tmp_path / "theirs", OPENED).home
+    (tmp_path / "link").symlink_to(tmp_path / "mine" / "home")
+    assert Platform(tmp_path / "link", state=tmp_path / "mine" / "state").home_trust.granted
+    async with Platform(other, state=tmp_path / "mine" / "state") as tea:
+        assert tea.home_trust.digest == granted
         assert not tea.home_trust.granted

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from shutil import get_terminal_size
 from typing import TextIO
-from unicodedata import combining, east_asian_width
+from unicodedata import category, east_asian_width
 
+from tea.characters import is_hidden
 from tea.cli.terminal import clean, painted, write
 
 _KEPT = "[what stands above was a draft]"
+_TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))  # of skin, joined with the picture before by some terminals
+_JOINED = frozenset(map(chr, (*range(0x1160, 0x1200), *range(0xD7B0, 0xD800))))  # vowels and ends of Hangul syllables
 _RECORDS = ("{", "```")
 
 
@@ -23,7 +26,7 @@ class Draft:
         self._stream = stream
         self._closed = self._open = self._text = ""
         self._shown = False
-        self._rows = self._column = 0
+        self._rows = self._column = self._width = 0
 
     def add(self, piece: str) -> bool:
         """Show a further piece, preceded by the earlier text if it was hidden in between.
@@ -43,10 +46,11 @@ class Draft:
         return True
 
     def hide(self) -> None:
-        """Remove the text from the screen; a text too long for it stays, and is marked."""
+        """Remove the text from the screen; a text too long for it, or wrapped anew, stays, and is marked."""
         if not self._shown:
             return
-        if self._rows < get_terminal_size().lines - 1:
+        columns, lines = get_terminal_size()
+        if self._rows < lines - 1 and self._width == columns:
             up = f"\x1b[{self._rows}A" if self._rows else ""
             write(f"\r{up}\x1b[J", self._stream)
         else:
@@ -60,8 +64,9 @@ class Draft:
 
     def _show(self, text: str) -> None:
         width = get_terminal_size().columns
+        self._width = width if not self._shown or self._width == width else -1
         for letter in text:
-            cells = 0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1
+            cells = _cells(letter)
             if letter == "\n" or self._column + cells > width:
                 self._rows, self._column = self._rows + 1, 0
             self._column += 0 if letter == "\n" else cells
@@ -70,4 +75,12 @@ class Draft:
 
 
 def _plain(text: str) -> str:
-    return clean(text).replace("\t", "    ")
+    """Return text without what takes no cell, or another number of cells on each terminal."""
+    return "".join(one for one in clean(text).replace("\t", "    ") if not is_hidden(one) and one not in _TONES)
+
+
+def _cells(letter: str) -> int:
+    """Return how many cells of a terminal a letter takes; where terminals differ the fewest, so nothing else goes."""
+    if category(letter) in ("Mc", "Me", "Mn") or letter in _JOINED:
+        return 0
+    return 2 if east_asian_width(letter) in "WF" else 1

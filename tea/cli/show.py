@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tea.characters import number
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.terminal import brief, one_line, review, shown
+from tea.cli.terminal import SENDER, brief, one_line, review, shown
 from tea.errors import BadInput, StorageError
 from tea.untrusted import SANDBOXED
 
@@ -19,8 +20,11 @@ if TYPE_CHECKING:
 
 _WORDS = 300
 # The lines that `source_text` writes beside the source: a text with such a line looks like more files, or another end.
-_MARKS = re.compile(r"^#(?= (?:file: |requires: |[a-z]+:[a-z]\w*@\S* sha256:))", re.MULTILINE)
-_ESCAPED = "<U+0023>"
+# Any blank counts, of any width, or none: a reader does not tell them apart.
+_MARKS = re.compile(
+    r"^[#\uff03\ufe5f](?=[^\S\n]*(?:file|requires)[^\S\n]*:|[^\S\n]*[a-z]+[^\S\n]*:[^\S\n]*[a-z]\w*[^\S\n]*@.*sha256:)",
+    re.MULTILINE | re.IGNORECASE,
+)
 _STYLES = ("openai", "anthropic")
 
 
@@ -40,6 +44,7 @@ async def show_component(
         library, found = await find(tea, ref)
         config: Manifest = await library.info(found.at(found.selector))
         trusted = tea.trust(config.digest)
+        ours = await asyncio.to_thread(library.recorded_here, config)
         held = "" if trusted or config.kind not in SANDBOXED else await tea.sandboxes.name()
         head = await asyncio.to_thread(tea.versions.head, config.kind, config.name)
     if schema is not None:
@@ -50,29 +55,29 @@ async def show_component(
         await asyncio.to_thread(_remember, tea, config)
     else:
         state = head.states.get(config.version, "active")
-        facts = {**_data(config, trusted), "state": state, "sandbox": held}
-        command.show(review(_text(config, trusted, state, held)), facts)
+        facts = {**_data(config, trusted), "state": state, "sandbox": held, "recorded_here": ours}
+        command.show(review(_text(config, trusted, ours, state, held)), facts)
 
 
-def _text(config: "Manifest", trusted: bool, state: str, held: str) -> str:
+def _text(config: "Manifest", trusted: bool, ours: bool, state: str, held: str) -> str:
     from tea.protocols.contract_documents import document_facts
 
     said = "\n".join(f"{name}: {_fitting(text)}" for name, text in document_facts(config) if text)
-    return "\n\n".join(part for part in (config.text(), said, _facts(config, trusted, state, held)) if part)
+    return "\n\n".join(part for part in (config.text(), said, _facts(config, trusted, ours, state, held)) if part)
 
 
-def _facts(config: "Manifest", trusted: bool, state: str, held: str) -> str:
+def _facts(config: "Manifest", trusted: bool, ours: bool, state: str, held: str) -> str:
     lineage = config.lineage
     origin = lineage.how + (f" from {lineage.parent}" if lineage.parent else "")
-    origin += "" if trusted else ", as its sender says"
+    said = "" if ours else SENDER
     facts = {
         "ref": str(config.ref),
         "digest": config.digest,
-        "comes from": origin,
-        "created": config.created,
-        "reason": config.reason,
+        "comes from": origin + said,
+        "created": config.created and config.created + said,
+        "reason": config.reason and config.reason + said,
         "requires": ", ".join(config.requires),
-        "written in": "; ".join(config.changes),
+        "written in": "; ".join(config.changes) + (said if config.changes else ""),
         "state": "" if state == "active" else state,
         "trusted": "yes" if trusted else f"no, so it is {f'sandboxed ({held})' if held else 'not executed'}",
     }
@@ -92,7 +97,7 @@ def source_text(config: "Manifest") -> str:
 
 def _unmarked(text: str) -> str:
     """Return reviewed text, with the first character of each line that looks like one of ours as its number."""
-    return _MARKS.sub(_ESCAPED, review(text))
+    return _MARKS.sub(lambda found: f"<{number(found[0])}>", review(text))
 
 
 def _remember(tea: "Platform", config: "Manifest") -> None:

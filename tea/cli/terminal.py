@@ -15,6 +15,7 @@ from tea.characters import escaped, escaped_json, numbered
 from tea.errors import StorageError
 
 SCHEMA = 1
+SENDER = ", as its sender says"
 Colour = Literal["bold", "dim", "red", "green", "yellow", "cyan"]
 
 _CODES: dict[Colour, str] = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}

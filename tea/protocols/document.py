@@ -13,7 +13,7 @@ from tea.models.config import ModelConfig
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
 from tea.registry.document import DocumentManager, Solution, made_as
-from tea.source.text import SourceText, check_characters
+from tea.source.text import SourceText, check_characters, check_texts
 
 
 class DocumentLibrary(ContextManager):
@@ -37,7 +37,9 @@ class DocumentLibrary(ContextManager):
         if files:
             raise BadComponent(f"A {self.kind} is one file.", fix="write all of it into one document.")
         check_characters(source)
-        return self.documents.text(source)
+        text = self.documents.text(source)
+        check_texts([text.description, text.metadata])
+        return text
 
     def outline(self, source: str) -> SourceText:
         """Return the description of a document; raises BadComponent."""

@@ -215,7 +215,9 @@ class ContextManager(Reading):
             BadComponent: Its source cannot be used; nothing of it is executed to find that out.
         """
         found = await self.info(ref)
-        if not is_recipe(found.source):
+        if self.executed and is_recipe(found.source):
+            await asyncio.to_thread(self.services.recipes.draft, found.source, found.files, self.kind)
+        else:
             await asyncio.to_thread(self.draft, found.source, found.files, found.requires)
         await asyncio.to_thread(self.services.trust.grant, found.digest, str(found.ref))
         return await asyncio.to_thread(self.own, found)

@@ -10,7 +10,7 @@ from tea.components.variable import Variable
 from tea.prompts.source import read_heading
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
-from tea.source.text import SourceText, check_characters
+from tea.source.text import SourceText, check_characters, check_texts
 
 
 class PromptLibrary(ContextManager):
@@ -27,6 +27,7 @@ class PromptLibrary(ContextManager):
         """Check a prompt's text; its files are kept beside it and never read. Raises BadComponent."""
         check_characters(source, files)
         prompt = self.services.prompts.parse(source)
+        check_texts([prompt.description, prompt.metadata])
         return SourceText(
             kind="prompt",
             name=prompt.name,

@@ -275,6 +275,10 @@ class Reading:
         """Return a stored version described by its own source if it is trusted; see `OwnWords`."""
         return self._registry.words.of(found)
 
+    def recorded_here(self, found: Manifest) -> bool:
+        """Return whether this account recorded the origin of a version: lineage, creation, reason and changes."""
+        return self._registry.words.recorded(found)
+
     def misdescribed(self, found: Manifest) -> bool:
         """Return whether the registry's description of a trusted version differs from its source's."""
         return self._registry.words.differs(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -39,7 +40,7 @@ from tea.recipes.transforms import Work, defined
 from tea.refs import Kind, Ref
 from tea.registry.version import VersionManager
 from tea.source.dynamic import check_told
-from tea.source.text import SourceText
+from tea.source.text import SourceText, check_characters, check_texts
 from tea.source.trust import Trust
 from tea.types import JsonObject
 
@@ -103,7 +104,9 @@ class Recipes:
         """
         if files:
             raise BadComponent("A recipe is one document.", fix="register it without further files.")
+        check_characters(source)
         recipe = read_recipe(source)
+        check_texts(json.loads(write_recipe(recipe)))
         target = Direction.of(recipe.transform).target
         if target != kind:
             raise BadComponent(f"{recipe.transform} makes no {kind}.", fix=f"register it as {a_kind(target)}.")

@@ -254,6 +254,8 @@ class KindRegistry:
             vouch=partial(self._trust.grant, made.digest, str(made.ref.at(None))) if vouched else lambda: None,
         )
         self.words.vouch(made)
+        if added.digest == made.digest and (added.lineage.how, added.reason) == (made.lineage.how, made.reason):
+            self.words.record(added)
         return self.words.of(added)
 
     def _store(self, name: str) -> Manifest | None:
@@ -298,7 +300,8 @@ class KindRegistry:
         """Return whether the current version was shipped, and a newer shipped one therefore replaces it."""
         if head.current is None:
             return False
-        return self._versions.manifest(self.kind, name, head.current).lineage.how == "bundled"
+        found = self._versions.manifest(self.kind, name, head.current)
+        return found.lineage.how == "bundled" and self.words.recorded(found)
 
     def _check_free(self, ref: Ref, shipped: Manifest) -> None:
         if ref.selector in (shipped.version, *self._versions.store.versions(self.kind, ref.name)):

@@ -2,6 +2,9 @@
 
 A registry may come from elsewhere, and a digest covers the source alone. So what a manifest tells beside it counts if
 this account wrote it, or has compared it with the source before; else the source, which may run, is described anew.
+
+Where a version comes from (lineage, creation, reason, changes) no source says. It counts if this account recorded it;
+else it is what the sender says, who cannot make a version one that ships with tea.
 """
 
 from __future__ import annotations
@@ -23,10 +26,12 @@ Draft = Callable[[str, Mapping[str, str], tuple[str, ...]], SourceText]
 _TOLD = ("description", "operations", "metadata", "evolvable", "rules", "recovery", "sharing")
 
 
+_ORIGIN = ("lineage", "created", "reason", "changes")
+
+
 def words_digest(found: Manifest) -> str:
     """Return the digest of a manifest's whole description of its source."""
-    data = found.to_json()
-    return "sha256:" + hashlib.sha256(canonical({name: data[name] for name in _TOLD})).hexdigest()
+    return _digest(found, _TOLD)
 
 
 class OwnWords:
@@ -43,6 +48,24 @@ class OwnWords:
         self._made: dict[str, Manifest] = {}
 
     def of(self, found: Manifest) -> Manifest:
+        """Return a version described by its own source if it is trusted, and shipped only if this account says so."""
+        told = self._told(found)
+        if told.lineage.how != "bundled" or self.recorded(found):
+            return told
+        return replace(told, lineage=replace(told.lineage, how="imported"))
+
+    def record(self, made: Manifest) -> None:
+        """Record the origin of a version just written by this account."""
+        with suppress(StorageError):  # then it is what a sender says
+            self._trust.told.grant(_origin(made), str(made.ref.at(None)))
+
+    def recorded(self, found: Manifest) -> bool:
+        """Return whether this account recorded the origin of a version, or made it in this process."""
+        made = self._made.get(found.digest)
+        own = made is not None and not made.created and _origin(made) == _origin(found)
+        return own or self._trust.told(_origin(found))
+
+    def _told(self, found: Manifest) -> Manifest:
         """Return a version described by its own source if it is trusted, else unchanged."""
         if self._made.get(found.digest) is found or not self._trust(found.digest) or self._trust.told(_entry(found)):
             return found
@@ -80,6 +103,15 @@ class OwnWords:
                 if made.digest == found.digest:
                     self.take(made)
         return self._made.get(found.digest)
+
+
+def _origin(found: Manifest) -> str:
+    return f"{found.digest}/origin/{_digest(found, _ORIGIN)}"
+
+
+def _digest(found: Manifest, names: tuple[str, ...]) -> str:
+    data = found.to_json()
+    return "sha256:" + hashlib.sha256(canonical({name: data.get(name) for name in names})).hexdigest()
 
 
 def _entry(found: Manifest) -> str:

@@ -1,8 +1,8 @@
 """SourceCache: the results of checking and compiling texts, kept between processes beside the list of trust.
 
-Whoever may write here may also grant trust, so what is found is as good as what would be made again. It counts for the
-very texts it was made of, one Python and pydantic, and one state of the files that make it; damaged or missing, it is
-made anew.
+It counts for the very texts it was made of, one Python and pydantic, and one state of the files that make it: the seal
+of a file covers all these beside the value, so one that is damaged, or lies in another's place, does not count. Nor
+does one that another account owns or may write. What does not count is made anew.
 """
 
 from __future__ import annotations
@@ -19,9 +19,12 @@ from typing import Any
 
 from pydantic import VERSION
 
+from tea.store.access import read_own
+from tea.store.strict import Refused
+
 _FOLDER, _SUFFIX = "kept", ".bin"
 _MOST = 1024  # files; the oldest go
-_SEAL = 32
+_SEAL, _LIMIT = 32, 2**26
 _MAKERS = tuple(Path(__file__).parent.parent / room for room in ("components", "source", "prompts"))
 
 
@@ -37,29 +40,29 @@ class SourceCache:
 
     def read(self, *texts: str) -> Any:
         """Return the value cached for these texts, None if there is none, or it is damaged."""
+        if self._folder is None:
+            return None
+        key = _key(texts)
         try:
-            data = self._path(texts).read_bytes() if self._folder else b""
-            return marshal.loads(data[_SEAL:]) if data[:_SEAL] == sha256(data[_SEAL:]).digest() else None
-        except (OSError, ValueError, EOFError, TypeError):
+            data = read_own(self._path(key), _LIMIT)
+            return marshal.loads(data[_SEAL:]) if data[:_SEAL] == _seal(key, data[_SEAL:]) else None
+        except (OSError, Refused, ValueError, EOFError, TypeError):
             return None
 
     def keep(self, value: Any, *texts: str) -> None:
         """Cache a value for these texts: numbers, texts, tuples, lists, dicts and code."""
         if self._folder is None:
             return
-        data = marshal.dumps(value)
+        key, data = _key(texts), marshal.dumps(value)
         with suppress(OSError):
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
-                file.write(sha256(data).digest() + data)
-            os.replace(file.name, self._path(texts))
+                file.write(_seal(key, data) + data)
+            os.replace(file.name, self._path(key))
             self._forget_oldest(self._folder)
 
-    def _path(self, texts: tuple[str, ...]) -> Path:
-        key = sha256(_makers())
-        for text in texts:
-            key.update(sha256(text.encode("utf-8", "surrogatepass")).digest())
-        return (self._folder or Path()) / (key.hexdigest() + _SUFFIX)
+    def _path(self, key: str) -> Path:
+        return (self._folder or Path()) / (key + _SUFFIX)
 
     def _forget_oldest(self, folder: Path) -> None:
         files = [one for one in os.scandir(folder) if one.name.endswith(_SUFFIX)]
@@ -67,6 +70,18 @@ class SourceCache:
             files.sort(key=lambda one: one.stat().st_mtime_ns)
             for one in files[: len(files) - _MOST]:
                 os.unlink(one.path)
+
+
+def _key(texts: tuple[str, ...]) -> str:
+    """Return the name of what is made of texts here."""
+    key = sha256(_makers())
+    for text in texts:
+        key.update(sha256(text.encode("utf-8", "surrogatepass")).digest())
+    return key.hexdigest()
+
+
+def _seal(key: str, data: bytes) -> bytes:
+    return sha256(key.encode() + data).digest()
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import symtable
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tea.source.text import ParsedFile, parsed_expression
@@ -14,6 +14,8 @@ _MODULE_NAMES = {
     "__annotations__", "__builtins__", "__doc__", "__file__", "__loader__", "__module__", "__name__", "__package__",
     "__path__", "__qualname__", "__spec__",
 }  # fmt: skip
+# What reads from outside, or loads native code, when it is looked at, iterated, or asked for a member.
+ACTING = frozenset({"stdin", "__stdin__", "cdll", "pydll", "windll", "oledll", "pythonapi"})
 KNOWN_NAMES = frozenset(dir(builtins)) | _MODULE_NAMES
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -30,10 +32,12 @@ class Names:
         bound: Every name that the module binds.
         methods: What classes define or assign, which a method's call may reach.
         properties: Functions of classes that are decorated, which reading an attribute may run.
-        numbers: Constants that are numbers written out.
         assigned: The values of names that are assigned, None for one that comes out of several.
         held: The same of the bodies of all its classes together.
+        made: The whole values that names of the top level come out of.
+        members: The same of the bodies of all its classes together.
         files: The names of all files of the component, this one's too.
+        weights: What is known of how large values are, by the identity of their nodes; see `tea.source.weights`.
     """
 
     imports: dict[str, str]
@@ -41,10 +45,12 @@ class Names:
     bound: frozenset[str]
     methods: frozenset[str] = frozenset()
     properties: frozenset[str] = frozenset()
-    numbers: frozenset[str] = frozenset()
     assigned: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     held: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
+    made: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
+    members: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     files: tuple[Names, ...] = ()
+    weights: dict[int, float] = field(default_factory=dict[int, float], compare=False)
 
     @classmethod
     def outline(cls, file: ParsedFile) -> Names:
@@ -55,33 +61,26 @@ class Names:
     @classmethod
     def of(cls, file: ParsedFile) -> Names:
         """Read a file's top level."""
-        held = [one for node in file.nodes if isinstance(node, ast.ClassDef) for one in node.body]
+        classes = [node for node in file.nodes if isinstance(node, ast.ClassDef)]
+        held = [one for node in classes for one in node.body]
         functions = [one for one in held if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
         return replace(
             cls.outline(file),
             bound=frozenset(_bound(file.table)),
             methods=frozenset(name for one in held for name in bindings(one)),
             properties=frozenset(one.name for one in functions if one.decorator_list),
-            numbers=frozenset(_numbers(file.tree)),
             assigned=assignments(file.tree.body),
-            held=_joined(*(assignments(node.body) for node in file.nodes if isinstance(node, ast.ClassDef))),
+            held=_joined(*(assignments(node.body) for node in classes)),
+            made=assignments(file.tree.body, whole=True),
+            members=_joined(*(assignments(node.body, whole=True) for node in classes)),
         )
 
     def with_members(self, others: Iterable[Names]) -> Names:
-        """Return the names, with the methods, properties and numbers of the component's other files."""
+        """Return the names, with the methods and properties of the component's other files."""
         every = [self, *others]
-        unsure = frozenset[str]().union(*(one.bound - one.imports.keys() - one.numbers for one in every))
-        unsure |= {name for name, origin in self.imports.items() if not origin.startswith(".")}
-        numbers = frozenset[str]().union(*(one.numbers for one in every)) - unsure
         methods = frozenset[str]().union(*(one.methods for one in every))
         properties = frozenset[str]().union(*(one.properties for one in every))
-        return replace(
-            self,
-            methods=methods,
-            properties=properties,
-            numbers=numbers,
-            files=tuple(every),
-        )
+        return replace(self, methods=methods, properties=properties, files=tuple(every))
 
     def inside(self, node: ast.ClassDef) -> Names:
         """Return the names as seen in a class body, with its own before the module's."""
@@ -91,8 +90,8 @@ class Names:
             imports={name: origin for name, origin in self.imports.items() if name not in own},
             definitions={name: found for name, found in self.definitions.items() if name not in own},
             bound=self.bound | own,
-            numbers=self.numbers - own,
             assigned=_joined(self.assigned, assignments(node.body)),
+            made=_joined(self.made, assignments(node.body, whole=True)),
         )
 
     def origin(self, node: ast.AST) -> str | None:
@@ -107,6 +106,18 @@ class Names:
                 return None if base is None else f"{base}.{attribute}"
             case _:
                 return None
+
+    def is_own_class(self, origin: str, seen: frozenset[str] = frozenset()) -> bool:
+        """Return whether a relative import means a class that is defined in a file, in every file with such a name."""
+        name = origin.rpartition(".")[2]
+        if name in seen:
+            return True
+        holders = [one for one in self.files if name in one.bound]
+        return bool(holders) and all(
+            isinstance(one.definitions.get(name), ast.ClassDef)
+            or (one.imports.get(name, "").startswith(".") and self.is_own_class(one.imports[name], seen | {name}))
+            for one in holders
+        )
 
 
 def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
@@ -141,14 +152,19 @@ def bindings(node: ast.stmt) -> Iterator[str]:
             pass
 
 
-def assignments(body: Sequence[ast.stmt]) -> dict[str, tuple[ast.expr | None, ...]]:
-    """Return the values assigned to each name by a top level or a class body, None for a name unpacked among others."""
+def assignments(body: Sequence[ast.stmt], *, whole: bool = False) -> dict[str, tuple[ast.expr | None, ...]]:
+    """Return the values assigned to each name by a top level or a class body, None for a name unpacked among others.
+
+    Args:
+        body: The statements.
+        whole: Whether the value of a name unpacked among others is the whole that is unpacked.
+    """
     found: dict[str, tuple[ast.expr | None, ...]] = {}
     for node in body:
         for name in bindings(node):
             match node:
                 case ast.Assign(targets=targets, value=value):
-                    alone = any(isinstance(one, ast.Name) and one.id == name for one in targets)
+                    alone = whole or any(isinstance(one, ast.Name) and one.id == name for one in targets)
                     found[name] = (*found.get(name, ()), value if alone else None)
                 case ast.AnnAssign(value=ast.expr() as value):
                     found[name] = (*found.get(name, ()), value)
@@ -163,19 +179,6 @@ def assignments(body: Sequence[ast.stmt]) -> dict[str, tuple[ast.expr | None, ..
 def _joined(*every: Values) -> Values:
     names = dict.fromkeys(name for one in every for name in one)
     return {name: tuple(value for one in every for value in one.get(name, ())) for name in names}
-
-
-def is_arithmetic(node: ast.expr, numbers: Collection[str] = ()) -> bool:
-    """Return whether an expression consists of literal numbers, constants made of them, and lengths."""
-    match node:
-        case ast.BinOp(left=left, right=right):
-            return is_arithmetic(left, numbers) and is_arithmetic(right, numbers)
-        case ast.UnaryOp(operand=operand):
-            return is_arithmetic(operand, numbers)
-        case ast.Call(func=ast.Name(id="len")) | ast.Constant(value=int() | float()):
-            return True
-        case _:
-            return isinstance(node, ast.Name) and node.id in numbers
 
 
 def used_names(file: ParsedFile) -> set[str]:
@@ -205,6 +208,21 @@ def annotated_names(nodes: Iterable[ast.AST]) -> Iterator[ast.Name]:
                 yield from _type_names(found)
             case _:
                 pass
+
+
+def acts_when_read(node: ast.expr, names: Names) -> bool:
+    """Return whether an imported name, or an attribute of one, may act when it is read: `os.sys.stdin`, `ctypes.cdll`.
+
+    A name that another file of the component imports counts as what that file imports.
+    """
+    origin = names.origin(node)
+    if origin is None:
+        return False
+    parts = origin.split(".")
+    if origin.startswith("."):
+        held = {one.imports[part] for one in names.files for part in parts if part in one.imports}
+        parts += [part for one in held for part in one.split(".")]
+    return not ACTING.isdisjoint(parts)
 
 
 def dotted(node: ast.expr) -> tuple[str, ...]:
@@ -241,20 +259,6 @@ def _type_names(node: ast.expr) -> Iterator[ast.Name]:
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.expr):
                     yield from _type_names(child)
-
-
-def _numbers(tree: ast.Module) -> set[str]:
-    numbers: set[str] = set()
-    others: set[str] = set()
-    for node in tree.body:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value) if is_arithmetic(value):
-                numbers.add(name)
-            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value) if is_arithmetic(value):
-                numbers.add(name)
-            case _:
-                others.update(bindings(node))
-    return numbers - others
 
 
 def _is_used(symbol: symtable.Symbol) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from tea.source.names import Names, bindings, imported
 from tea.source.text import ParsedFile, words
 from tea.source.values import impure_part
+from tea.source.weights import is_modest, is_unpacked
 from tea.source.written_types import no_type, parameters_of
 
 DECORATORS = words(
@@ -59,6 +60,8 @@ def check_shape(file: ParsedFile, names: Names) -> None:
     _check_bound_once(file, names)
     _check_properties(file, names, file.tree)
     _check_body(file, names, file.tree.body)
+    if not is_modest(names):
+        raise file.refuse("its constants take much memory to make.", "write fewer, or move them into functions.")
 
 
 def _check_body(file: ParsedFile, names: Names, body: Sequence[ast.stmt]) -> None:
@@ -105,6 +108,8 @@ def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
         case ast.Assign(targets=targets, value=value):
             _check_targets(file, targets)
             _check_values(file, names, [value])
+            if any(isinstance(one, ast.Starred) for target in targets for one in ast.walk(target)):
+                _check_unpacked(file, names, value)
         case ast.AnnAssign(target=target, annotation=annotation, value=value):
             _check_targets(file, [target])
             _check_values(file, names, [annotation, value])
@@ -176,7 +181,10 @@ def _check_bases(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
     for keyword in node.keywords:
         if keyword.arg != "metaclass" and not isinstance(keyword.value, ast.Constant):
             raise file.refuse("an option of a class is not a constant.", "write it out.", node)
-    origins = [names.origin(base) or "" for base in node.bases]
+    origins = [names.origin(base.value if isinstance(base, ast.Subscript) else base) or "" for base in node.bases]
+    if not all(names.is_own_class(one) for one in origins if one.startswith(".")):
+        fix = "import it from where it is defined."
+        raise file.refuse("a base class of another file is not defined in it.", fix, node)
     if any(one.rpartition(".")[2] in _ENUM_NAMES and "." in one and not one.startswith("enum.") for one in origins):
         raise file.refuse("an Enum comes from another module.", "take it from `enum`.", node)
     if any(one.startswith("enum.") for one in origins):
@@ -263,6 +271,11 @@ def _check_values(file: ParsedFile, names: Names, values: Sequence[ast.expr | No
     found = impure_part(values, names)
     if found is not None:
         raise _work(file, found)
+
+
+def _check_unpacked(file: ParsedFile, names: Names, value: ast.expr) -> None:
+    if not is_unpacked(value, names):
+        raise file.refuse("unpacking a value takes long or much memory.", "move it into a function.", value)
 
 
 def _check_types(file: ParsedFile, names: Names, values: Sequence[ast.expr | None]) -> None:

@@ -6,9 +6,9 @@ import ast
 import re
 import symtable
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tea.characters import forbidden
 from tea.errors import BadComponent
@@ -214,6 +214,26 @@ def check_characters(source: str, files: Mapping[str, str] | None = None) -> Non
                 "remove it, or write it as an escape of Python or JSON: a terminal would obey it, or a reader miss it."
             )
             raise refusal(problem, fix)
+
+
+def check_texts(value: object) -> None:
+    """Raise BadComponent for a decoded document with a text of such characters, at any depth.
+
+    Args:
+        value: What was read of a document, in which they may have been written as escapes.
+
+    Raises:
+        BadComponent: With the number of the first one.
+    """
+    if isinstance(value, str) and (found := forbidden(value)):
+        problem = f"The source writes the character {found[2]} as an escape."
+        raise refusal(problem, "remove it: it would hide or change what a reader sees.")
+    if isinstance(value, Mapping):
+        held = cast("Mapping[object, object]", value)
+        check_texts([*held.keys(), *held.values()])
+    elif isinstance(value, list | tuple):
+        for one in cast("Sequence[object]", value):
+            check_texts(one)
 
 
 def _check_coding(text: str, path: str) -> None:

@@ -99,7 +99,7 @@ class Consents:
 
 
 class GrantedHomes:
-    """The homes allowed by a person to send keys elsewhere, by the digest of their requests, for all of this account.
+    """The homes allowed by a person to send keys elsewhere, by digest and place, for all of this account.
 
     Args:
         folder: Where the list is kept; `TEA_STATE`, else the account's state folder, by default.
@@ -108,13 +108,19 @@ class GrantedHomes:
     def __init__(self, folder: Path | None = None) -> None:
         self._list = _List(folder, "homes")
 
-    def __call__(self, digest: str) -> bool:
-        """Return whether a person granted a digest."""
-        return bool(digest) and digest in self._list.read()
+    def __call__(self, digest: str, home: Path) -> bool:
+        """Return whether a person granted a digest to the home at a place."""
+        return bool(digest) and _at_home(digest, home) in self._list.read()
 
     def grant(self, digest: str, home: Path) -> None:
-        """Grant a digest from now on; the home is recorded for people, in ASCII and on one line."""
-        self._list.add(digest, str(home).encode("unicode_escape").decode("ascii"))
+        """Grant a digest to one home from now on; its place is recorded for people, in ASCII and on one line."""
+        self._list.add(_at_home(digest, home), str(home.resolve()).encode("unicode_escape").decode("ascii"))
+
+
+def _at_home(digest: str, home: Path) -> str:
+    """Return the entry of a grant: no other home has it, though its settings were the same."""
+    place = sha256(os.fsencode(home.resolve())).hexdigest()
+    return "sha256:" + sha256(f"{digest}@{place}".encode()).hexdigest()
 
 
 class AllowedDestinations:

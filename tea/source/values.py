@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterable
 
-from tea.source.names import KNOWN_NAMES, Names, is_arithmetic
+from tea.source.names import KNOWN_NAMES, Names, acts_when_read
 from tea.source.text import words
+from tea.source.weights import MOST, weight
 from tea.source.written_types import no_type
 
 _BUILTINS = """
@@ -52,7 +52,6 @@ PURE_METHODS = words(
     """
 )
 _HOLDERS = frozenset({"object", "type", "types.SimpleNamespace", "typing.cast"})  # give back what they are given
-_READ = frozenset({"sys.stdin", "sys.__stdin__"})
 _CALLED_BACK = words("bool dict float frozenset int len list set str tuple abs")
 _FIELD_CODE = words("discriminator exclude_if field_title_generator json_schema_extra")  # run where a schema is made
 _CALLBACKS = {"max": "key", "min": "key", "sorted": "key"}
@@ -64,7 +63,7 @@ _PARTS = (
     ast.Set, ast.SetComp, ast.Slice, ast.Starred, ast.Subscript, ast.Tuple, ast.UnaryOp,
 )  # fmt: skip
 _SEQUENCES = (ast.List, ast.Tuple, ast.JoinedStr, ast.ListComp)
-_MOST_LOOPS, _MOST_INNER_LOOPS, _MOST_REPEATS, _MOST_STEPS, _MOST_POWER = 2, 3, 1_000, 100_000, 64
+_LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def impure_part(nodes: Iterable[ast.AST | None], names: Names) -> ast.AST | None:
@@ -196,12 +195,9 @@ def _is_quiet(node: ast.expr, names: Names) -> bool:
     """Return whether an expression runs no property and rebinds no known name as a loop variable."""
     match node:
         case ast.Attribute(attr=attribute):
-            return attribute not in names.properties and names.origin(node) not in _READ
+            return attribute not in names.properties and not acts_when_read(node, names)
         case ast.Name():
-            return names.origin(node) not in _READ
-        case ast.Subscript(value=value, slice=inner) if isinstance(inner, ast.Constant | ast.Slice | ast.UnaryOp):
-            text = isinstance(inner, ast.Constant) and isinstance(inner.value, str)
-            return not text or _is_plain(value, names) or no_type([node], names) is None
+            return not acts_when_read(node, names)
         case ast.Subscript(value=value):
             return _is_plain(value, names) or no_type([node], names) is None
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -247,56 +243,9 @@ def _is_plain(node: ast.expr, names: Names, seen: frozenset[str] = frozenset()) 
 
 def _is_small(node: ast.expr, names: Names) -> bool:
     """Return whether evaluating takes negligible time and space: no towers of powers, no endless repetition."""
-    match node:
-        case ast.BinOp(op=ast.Pow() | ast.LShift(), left=left, right=right):
-            return abs(_number(left)) <= _MOST_REPEATS and abs(_number(right)) <= _MOST_POWER
-        case ast.BinOp(op=ast.Mult(), left=left, right=right) if _is_sequence(left) or _is_sequence(right):
-            times = right if _is_sequence(left) else left
-            return isinstance(times, ast.Constant) and _number(times) <= _MOST_REPEATS
-        case ast.BinOp(op=ast.Mult(), left=left, right=right):
-            smaller = min(abs(_number(left)), abs(_number(right)))
-            return smaller <= _MOST_REPEATS or (
-                is_arithmetic(left, names.numbers) and is_arithmetic(right, names.numbers)
-            )
-        case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str() as text)):
-            return not any(one.isdigit() or one == "*" for one in text)
-        case ast.BinOp(op=ast.Mod(), left=left, right=right):
-            return is_arithmetic(left, names.numbers) and is_arithmetic(right, names.numbers)
-        case ast.Call(func=ast.Name(id="range"), args=arguments):
-            return all(abs(_number(one)) <= _MOST_STEPS for one in arguments)
-        case ast.FormattedValue(format_spec=ast.JoinedStr(values=[ast.Constant(value=str() as spec)])):
-            return len("".join(filter(str.isdigit, spec))) <= 3
-        case ast.FormattedValue(format_spec=ast.expr()):
-            return False
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            loops = [one for one in ast.walk(node) if isinstance(one, ast.comprehension)]
-            steps = math.prod(_steps(loop.iter) for loop in loops)
-            if len(node.generators) > _MOST_LOOPS or len(loops) > _MOST_INNER_LOOPS:
-                return False
-            return steps <= _MOST_STEPS and not any(one.is_async for one in loops)
-        case _:
-            return True
-
-
-def _steps(node: ast.expr) -> float:
-    """Return the number of values from the ranges in a loop's iterable."""
-    found = [
-        one.args
-        for one in ast.walk(node)
-        if isinstance(one, ast.Call) and isinstance(one.func, ast.Name) and one.func.id == "range"
-    ]
-    return math.prod(max([1.0, *(abs(_number(one)) for one in arguments)]) for arguments in found)
+    loops = [loop for loop in node.generators if loop.is_async] if isinstance(node, _LOOPS) else []
+    return not loops and (isinstance(node, ast.Name | ast.Attribute) or weight(node, names) <= MOST)
 
 
 def _is_sequence(node: ast.expr) -> bool:
     return isinstance(node, _SEQUENCES) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
-
-
-def _number(node: ast.expr) -> float:
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return value
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
-            return -_number(operand)
-        case _:
-            return float("inf")

@@ -2,7 +2,8 @@
 
 What describes a component reads its annotations, whether they are expressions or texts, and a text is evaluated as an
 expression wherever it stands for a type. So a type has to be written out: names and attributes that stand for types,
-subscripts, `|`, and texts of the same form; no text that is put together, kept under a name, or read from elsewhere.
+subscripts of generic types out of a closed set, `|`, and texts of the same form; no look into another object, no text
+that is put together, kept under a name, or read from elsewhere.
 A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, and its
 names stand for types in every file.
 """
@@ -10,11 +11,15 @@ names stand for types in every file.
 from __future__ import annotations
 
 import ast
+import builtins
+import collections.abc
+import sys
+import typing
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from tea.source.names import Names, assignments
+from tea.source.names import ACTING, KNOWN_NAMES, Names, assignments
 from tea.source.text import parsed_expression, words
 
 _TYPING = ("typing", "typing_extensions")
@@ -25,6 +30,42 @@ _MAKERS = frozenset(
 ) | {"collections.namedtuple"}
 _LITERAL = frozenset(f"{module}.Literal" for module in _TYPING)
 _ANNOTATED = frozenset(f"{module}.Annotated" for module in _TYPING)
+# The types of the standard library named unlike classes, and those of its names in capitals that are types.
+_ODD_TYPES = frozenset(
+    words(
+        """
+    abc.ABC array.array ast.AST ast.alias ast.arg ast.arguments ast.boolop ast.cmpop ast.comprehension ast.expr
+    ast.keyword ast.mod ast.operator ast.pattern ast.stmt ast.unaryop collections.defaultdict collections.deque
+    contextlib.closing contextlib.nullcontext contextlib.suppress datetime.date datetime.datetime datetime.time
+    datetime.timedelta datetime.timezone datetime.tzinfo ftplib.FTP functools.cached_property functools.partial
+    imaplib.IMAP4 itertools.chain itertools.count itertools.cycle memoryview mmap.mmap os.stat_result poplib.POP3
+    smtplib.SMTP socket.socket threading.local time.struct_time typing.IO typing_extensions.IO uuid.UUID
+    weakref.finalize weakref.ref
+    """
+    )
+)
+# What may stand before brackets: these make types of types, and look nothing up.
+_GENERICS = frozenset(
+    words(
+        """
+    array.array asyncio.Future asyncio.Queue asyncio.Task builtins.dict builtins.frozenset builtins.list
+    builtins.set builtins.slice builtins.tuple builtins.type collections.ChainMap collections.Counter
+    collections.OrderedDict collections.UserDict collections.UserList collections.defaultdict collections.deque
+    concurrent.futures.Future contextlib.AbstractAsyncContextManager contextlib.AbstractContextManager
+    contextvars.ContextVar contextvars.Token ctypes.Array dataclasses.Field dataclasses.InitVar
+    functools.cached_property functools.partial numpy.dtype numpy.ndarray numpy.typing.NDArray os.DirEntry
+    os.PathLike pydantic.InstanceOf pydantic.Json pydantic.RootModel pydantic.Secret pydantic.SerializeAsAny
+    pydantic.SkipValidation queue.LifoQueue queue.PriorityQueue queue.Queue queue.SimpleQueue re.Match re.Pattern
+    subprocess.CompletedProcess subprocess.Popen tempfile.TemporaryDirectory types.MappingProxyType
+    weakref.WeakKeyDictionary weakref.WeakSet weakref.WeakValueDictionary weakref.ref
+    """
+    )
+) | {
+    *(f"{module}.{name}" for module in _TYPING for name in vars(typing) if name[0].isupper()),
+    *(f"typing_extensions.{name}" for name in words("NotRequired ReadOnly Required Self TypeForm TypeIs Unpack")),
+    *(f"collections.abc.{name}" for name in vars(collections.abc) if name[0].isupper()),
+}
+_BUILTIN_TYPES = frozenset(name for name in dir(builtins) if isinstance(getattr(builtins, name), type))
 _STILL = (
     ast.Attribute, ast.BinOp, ast.BitOr, ast.Constant, ast.List, ast.Name, ast.Starred, ast.Subscript, ast.Tuple,
     ast.UnaryOp, ast.USub, ast.expr_context,
@@ -71,7 +112,7 @@ class _Reader:
             case ast.Attribute():
                 return self._is_type_attribute(node)
             case ast.Subscript(value=value, slice=inner):
-                return self.is_type(value) and self._is_inside(value, inner)
+                return self.is_type(value) and self._is_generic(value) and self._is_inside(value, inner)
             case ast.BinOp(op=ast.BitOr(), left=left, right=right):
                 return self.is_type(left) and self.is_type(right)
             case ast.IfExp(body=left, orelse=right):
@@ -109,6 +150,33 @@ class _Reader:
             return self.is_type(inner.elts[0])
         return self.is_type(inner)
 
+    def _is_generic(self, node: ast.expr) -> bool:
+        """Return whether brackets after a type make a type of it, in every file with such a name; else they look up."""
+        if isinstance(node, ast.Subscript | ast.BinOp):
+            return True
+        at = node
+        while isinstance(at, ast.Attribute):
+            at = at.value
+        others = [one for one in self._names.files if isinstance(at, ast.Name) and at.id in one.bound]
+        return self._is_generic_here(node) and all(self._within(one)._is_generic_here(node) for one in others)
+
+    def _is_generic_here(self, node: ast.expr) -> bool:
+        origin = self._names.origin(node)
+        if origin is not None and not origin.startswith("."):
+            return origin in _GENERICS or f"builtins.{origin}" in _GENERICS
+        name = (origin or "").rpartition(".")[2] or (node.id if isinstance(node, ast.Name) else "")
+        if self._is_seen(f"[{name}"):
+            return True
+        if origin is not None:
+            held = [one for one in self._names.files if name in one.bound]
+            return bool(held) and all(self._within(one)._is_generic_here(ast.Name(id=name)) for one in held)
+        match self._names.definitions.get(name):
+            case ast.ClassDef(bases=bases) as found:
+                return bool(getattr(found, "type_params", ())) or any(isinstance(one, ast.Subscript) for one in bases)
+            case _:
+                values = [one for one in self._names.assigned.get(name, ()) if one is not None]
+                return bool(values) and all(map(self._is_generic, values))
+
     def _is_one_of(self, origins: frozenset[str], node: ast.expr) -> bool:
         """Return whether an expression has one of these origins here, and in every file with such a name."""
         at = node
@@ -122,8 +190,11 @@ class _Reader:
             return False
         if self._is_seen(name):
             return True
-        values = self._names.assigned.get(name, ())
-        return self._are_types(values) and self._is_type_import(self._names.imports.get(name, ""))
+        names = self._names
+        if name in names.imports and not self._is_type_import(names.imports[name]):
+            return False
+        held = name in names.bound or name not in KNOWN_NAMES or name in _BUILTIN_TYPES
+        return held and self._are_types(names.assigned.get(name, ()))
 
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
         if node.attr.startswith("_"):
@@ -153,10 +224,15 @@ class _Reader:
         return holder is not None
 
     def _is_type_import(self, origin: str) -> bool:
-        """Return whether an imported name, by its origin, is a type; others' modules are taken to offer types."""
+        """Return whether an imported name, by its origin, is a type; packages are taken to offer types."""
         if origin.startswith("."):
             return self._is_type_elsewhere(origin.rpartition(".")[2])
-        return not _imports(origin)
+        parts = origin.split(".")
+        if _imports(origin) or ACTING.intersection(parts) or any(part.startswith("_") for part in parts):
+            return False
+        if parts[0] not in KNOWN_NAMES and sys.stdlib_module_names.isdisjoint(parts):
+            return True
+        return origin in _ODD_TYPES or (parts[-1][0].isupper() and not parts[-1].isupper())
 
     def _is_type_elsewhere(self, name: str) -> bool:
         """Return whether a name at the top level is a type, in every file of the component with such a name."""

@@ -6,12 +6,14 @@ import os
 import stat
 from pathlib import Path
 
+from tea.errors import Damaged
 from tea.store.files import open_regular, read_open
 from tea.store.strict import Refused
 
 _ROOT = 0
 _OTHERS_READ = stat.S_IROTH | stat.S_IXOTH
 _GROUP_READS = stat.S_IRGRP | stat.S_IXGRP
+_KIND_AND_HANDS = 0o170000 | stat.S_IWGRP | stat.S_IWOTH
 _RULES = "system.posix_acl_access"  # rules for named accounts, which the mode does not show
 
 
@@ -35,6 +37,29 @@ def foreign_hand(place: Path | int) -> str:
     if facts.st_mode & stat.S_IWGRP and (_has_rules(place) or not _is_private(facts.st_gid)):
         return "its group has other members, and may write it"
     return ""
+
+
+def require_own_folders(component: Path) -> None:
+    """Raise Damaged for a component's folder that is a link, or that another account controls.
+
+    Args:
+        component: The folder of one name in a registry; what is missing is not judged.
+
+    Raises:
+        Damaged: The error names the folder.
+        OSError: It cannot be looked at.
+    """
+    for folder in (component, component / "heads", component / "versions"):
+        try:
+            facts = os.lstat(folder)
+        except FileNotFoundError:
+            continue
+        if facts.st_uid == os.geteuid() and facts.st_mode & _KIND_AND_HANDS == stat.S_IFDIR:
+            continue
+        reason = "it is a link" if stat.S_ISLNK(facts.st_mode) else foreign_hand(folder)
+        if reason:
+            problem = f"The folder {str(folder)[-100:]!r} is not used: {reason}."
+            raise Damaged(problem, fix="put a folder of your own there, which no other account may write.")
 
 
 def readable_by_others(path: Path) -> bool:

@@ -18,6 +18,7 @@ from typing import Any
 from tea.clock import epoch_nanoseconds
 from tea.errors import AlreadyRegistered, BadRef, Conflict, StorageError, UnknownComponent
 from tea.refs import KINDS, NAME, Version, check_name, is_version, plural
+from tea.store.access import require_own_folders
 from tea.store.bulk import Whole, fill, place
 from tea.store.catalogue import Catalogue, Describe, Facts, settled
 from tea.store.files import damaged, publish, reading, write_new, write_over, writing
@@ -77,6 +78,8 @@ class FileRegistry:
     def newest(self, kind: str, name: str) -> int:
         """Return the number of the newest head, readable or not; 0 if there is none."""
         heads = self._component(kind, name) / "heads"
+        with reading(heads):
+            require_own_folders(heads.parent)
         stamp, newest = _stamp(heads), _newest(heads)
         self._last = heads, stamp, newest
         return newest
@@ -85,6 +88,7 @@ class FileRegistry:
         """See `RegistryStore.read`."""
         path = self._version(kind, name, version)
         with reading(path):
+            require_own_folders(path.parent.parent)
             if not os.path.lexists(path):
                 raise _unknown(kind, name, version, self.versions(kind, name))
         return unsealed(path)

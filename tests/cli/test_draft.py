@@ -73,3 +73,34 @@ def test_what_does_not_fit_the_screen_stays_and_is_marked(terminal: Terminal) ->
     terminal.said()
     draft.hide()
     assert terminal.said() == "\n[what stands above was a draft]\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("\u200b" * 60 + "a", 0),
+        ("\u2060\ufe0f\u200d\u00ad" * 20 + "a", 0),
+        ("a" + "\u0e31\u20dd\u0301" * 30, 0),
+        ("\u0915\u093e" * 15, 0),
+        ("\u1112\u1161\u11ab" * 10, 0),
+        ("\U0001f44d\U0001f3fd" * 10, 0),
+        ("\u65e5" * 11, 1),
+        ("a" * 19 + "\u65e5", 1),
+        ("\uff21" * 10 + "b", 1),
+    ],
+)
+def test_no_line_above_the_draft_is_erased(terminal: Terminal, text: str, rows: int) -> None:
+    draft = Draft(terminal)
+    draft.add(text)
+    terminal.said()
+    draft.hide()
+    assert terminal.said() == (f"\r\x1b[{rows}A\x1b[J" if rows else "\r\x1b[J")
+
+
+def test_what_a_terminal_of_another_width_wraps_anew_stays(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = Draft(terminal)
+    draft.add("a" * 50)
+    terminal.said()
+    monkeypatch.setenv("COLUMNS", "90")
+    draft.hide()
+    assert terminal.said() == "\n[what stands above was a draft]\n"

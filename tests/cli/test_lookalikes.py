@@ -46,7 +46,7 @@ def test_what_is_not_trusted_is_not_called_shipped(tea: Tea) -> None:
     Platform(tea.folder, state=tea.state).versions.add("tool", "evil", manifest)
     (row,) = [one for one in tea("list", "tool", "--json").data["components"] if one["name"] == "evil"]
     assert (row["origin"], row["trusted"]) == ("registry", False)
-    assert "comes from: bundled, as its sender says" in tea("show", "evil").out
+    assert "comes from: imported, as its sender says" in tea("show", "evil").out
 
 
 def test_an_odd_file_is_one_finding_of_a_list(tea: Tea) -> None:

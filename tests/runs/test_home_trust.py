@@ -228,10 +228,12 @@ BASE = MODEL.replace("WHERE", URL)
 @pytest.mark.parametrize(
     ("settings", "variables", "same"),
     [
-        (f'# a word\nmodel = "x"\ndurability = "synced"\n{BASE}context = 9000\n', "# a word\nOTHER=1\n", True),
+        (f'# a word\ndurability = "synced"\n{BASE}context = 9000\n', "# a word\nOTHER=1\n", True),
+        (f'model = "x"\n{BASE}', "", False),
         (f"{BASE}limits = {{attempts = 2}}\nprices = {{input = 1, output = 2}}\n", "", True),
-        (f"{BASE}[roles]\nplanner = 'x'\n[policy]\nexternal = 'ask'\n", "OPENAI_API_KEY=x\n", True),
-        (f'{BASE}[models.mini]\npreset = "openai"\nmodel = "gpt-5.4-mini"\n', "", True),
+        (f"{BASE}[roles]\nplanner = 'x'\n[policy]\nexternal = 'ask'\n", "OPENAI_API_KEY=x\n", False),
+        (BASE, "OPENAI_API_KEY=x\n", True),
+        (f'{BASE}[models.mini]\npreset = "openai"\nmodel = "gpt-5.4-mini"\n', "", False),
         (BASE, "OPENAI_BASE_URL=https://api.openai.com/v1/\nHTTPS_PROXY=http://127.0.0.1:1\n", True),
         (BASE.replace("/v1", "/v2"), "", False),
         (BASE.replace(":9/", ":8/"), "", False),
@@ -246,7 +248,7 @@ BASE = MODEL.replace("WHERE", URL)
         (BASE, f"ANTHROPIC_BASE_URL={URL}\n", False),
     ],
 )
-def test_a_grant_is_of_every_route_and_of_nothing_else(
+def test_a_grant_is_of_all_that_decides_about_keys_and_data(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, variables: str, same: bool
 ) -> None:
     home = write(tmp_path / "home", BASE)

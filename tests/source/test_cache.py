@@ -1,5 +1,6 @@
 """Test compiled sources kept for the next process, valid only as written."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -198,3 +199,29 @@ def test_a_prompt_that_was_read_is_the_same_in_the_next_process(tmp_path: Path) 
     said = [one.render(prompt, {"who": "Ann"}) for one, prompt in zip((plain, first, second), prompts, strict=True)]
     assert said[0] == said[1] == said[2]
     assert "Greet Ann, briefly." in str(said[2])
+
+
+def test_a_file_counts_for_what_it_was_made_of_alone(tmp_path: Path) -> None:
+    kept = SourceCache(tmp_path)
+    kept.keep("one", "a")
+    (one,) = (tmp_path / "kept").iterdir()
+    kept.keep("two", "b")
+    (two,) = {*(tmp_path / "kept").iterdir()} - {one}
+    assert (kept.read("a"), kept.read("b")) == ("one", "two")
+    one.write_bytes(two.read_bytes())
+    assert kept.read("a") is None
+    two.write_bytes(two.read_bytes()[:-1])
+    assert kept.read("b") is None
+
+
+def test_a_file_that_others_may_write_counts_for_nothing(tmp_path: Path) -> None:
+    kept = SourceCache(tmp_path)
+    kept.keep("one", "a")
+    (one,) = (tmp_path / "kept").iterdir()
+    one.chmod(0o606)
+    assert kept.read("a") is None
+    one.chmod(0o600)
+    assert kept.read("a") == "one"
+    one.rename(tmp_path / "elsewhere")
+    os.mkfifo(one)
+    assert kept.read("a") is None

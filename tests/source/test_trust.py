@@ -155,6 +155,8 @@ def test_a_list_behind_a_link_is_read_and_written(tmp_path: Path) -> None:
 
 def test_the_name_of_a_home_grants_nothing_else(tmp_path: Path) -> None:
     homes = GrantedHomes(tmp_path)
-    homes.grant(ONE, tmp_path / f"a\n{TWO} b\u2028{THREE} c")
-    assert [homes(one) for one in (ONE, TWO, THREE, "")] == [True, False, False, False]
+    place = tmp_path / f"a\n{TWO} b\u2028{THREE} c"
+    homes.grant(ONE, place)
+    assert [homes(one, place) for one in (ONE, TWO, THREE, "")] == [True, False, False, False]
+    assert not homes(ONE, tmp_path)
     assert len((tmp_path / "homes").read_text().splitlines()) == 1

@@ -1,0 +1,289 @@
+"""Weights: upper bounds of the size of a source's constants, and of the work to make them, found without making them.
+
+A constant is made when a file is imported, so an expression of a few characters must not stand for gigabytes. Names are
+followed through all files of a component: what one line makes large, the next could make larger.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterable, Mapping
+
+from tea.source.names import KNOWN_NAMES, Names
+
+MOST, MOST_TOGETHER = 2.0**20, 2.0**24  # of one expression, and of all of a file; an item or a character weighs 1
+_MOST_BITS = 2**16
+_FLOAT_BITS, _LENGTH_BITS, _UNKNOWN = 1_024, 32, 1_000.0
+_COUNTED = {"len": _LENGTH_BITS, "ord": 21}
+_NUMERIC = frozenset({"abs", "float", "int", "max", "min", "round"})
+_EXACT = frozenset({"decimal.Decimal", "fractions.Fraction"})
+_LONG_EXPONENT = re.compile(r"e\D*(?:\d\D*){4}", re.IGNORECASE)
+_SQUARED = frozenset({"decode", "encode"})  # some codecs take the square of a text's length
+_LETTERS = frozenset({"casefold", "lower", "title", "upper"})  # one letter may become three
+_PLACES = re.compile(r"\d{4}")
+_COMPREHENSIONS = (ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp)
+
+Local = Mapping[str, float]
+
+
+def weight(node: ast.expr, names: Names) -> float:
+    """Return how large a value is at most, and as much work it is to make; infinite where that is not known."""
+    return _Scale(names).weigh(node)
+
+
+def is_unpacked(value: ast.expr, names: Names) -> bool:
+    """Return whether unpacking a value into a list makes one of modest length."""
+    scale = _Scale(names)
+    return scale.weigh(value) + scale.count(value) <= MOST
+
+
+def is_modest(names: Names) -> bool:
+    """Return whether all values that were weighed for a file so far are small enough together."""
+    return sum(names.weights.values()) <= MOST_TOGETHER
+
+
+class _Scale:
+    """A scale for expressions of one file.
+
+    Args:
+        names: Those of the file.
+        local: The weights of the variables of loops around the expression.
+    """
+
+    def __init__(self, names: Names, local: Local | None = None) -> None:
+        self._names = names
+        self._local: Local = local or {}
+
+    def weigh(self, node: ast.expr) -> float:
+        """Return an upper bound of a value's size."""
+        if self._local:  # depends on the loop
+            return self._weigh(node)
+        known = self._names.weights
+        if id(node) not in known:
+            known[id(node)] = math.inf  # as long as it is worked out: a value made of itself has no bound
+            known[id(node)] = self._weigh(node)
+        return known[id(node)]
+
+    def _weigh(self, node: ast.expr) -> float:
+        match node:
+            case ast.Constant(value=str() | bytes() as text):
+                return len(text) + 1.0
+            case ast.Constant(value=int() as number):
+                return 1 + number.bit_length() / 8
+            case ast.Name() | ast.Attribute():
+                return max((scale.weigh(one) for scale, one in self._values(node)), default=self._unheld(node))
+            case ast.BinOp():
+                return self._operation(node)
+            case ast.Call():
+                return self._call(node)
+            case ast.DictComp() | ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
+                return self._loops(node)
+            case ast.FormattedValue(value=value, conversion=conversion, format_spec=spec):
+                return (2 if conversion < 0 else 12) * self.weigh(value) + self._places(spec)
+            case ast.Starred(value=value):
+                return self.weigh(value) + self.count(value)
+            case ast.Compare(comparators=others):
+                return 1 + self._parts(node) + sum(map(self.count, others))  # `in` may go through all of a range
+            case ast.Lambda(args=given):
+                return 1 + self._parts(given)  # its body is weighed where it is called
+            case ast.Subscript(value=value):
+                return self.weigh(value)
+            case _:
+                return 1 + self._parts(node)
+
+    def _parts(self, node: ast.AST) -> float:
+        return sum(self.weigh(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+
+    def _values(self, node: ast.expr) -> Iterable[tuple[_Scale, ast.expr]]:
+        """Yield what a name, or an attribute, may stand for, each with the scale of its file."""
+        names, found = self._names, list[tuple[_Scale, ast.expr]]()
+        origin = names.origin(node) or ""
+        if isinstance(node, ast.Name) and origin[:1] != ".":
+            found += [(self, one) for one in names.made.get(node.id, ()) if one is not None]
+            if found or origin:
+                return found
+        name = origin.rpartition(".")[2] or (node.attr if isinstance(node, ast.Attribute) else "")
+        name = name or (node.id if isinstance(node, ast.Name) else "")
+        if origin[:1] in (".", ""):
+            for file in names.files or (names,):
+                held = (*file.made.get(name, ()), *file.members.get(name, ()))
+                found += [(self if file is names else _Scale(file), one) for one in held if one is not None]
+        return found
+
+    def _unheld(self, node: ast.expr) -> float:
+        """Return the weight of a name, or an attribute, that no file assigns."""
+        if isinstance(node, ast.Name) and node.id in self._local:
+            return self._local[node.id]
+        origin = self._names.origin(node)
+        if isinstance(node, ast.Attribute) and origin is None:
+            return self.weigh(node.value)
+        is_known = origin is None or origin[0] == "." or origin in KNOWN_NAMES or origin.startswith("math.")
+        return 1.0 if is_known else _UNKNOWN
+
+    def _operation(self, node: ast.BinOp) -> float:
+        bits = self._bits(node)
+        if not math.isinf(bits):
+            return bits / 8 + 1
+        left, right = node.left, node.right
+        match node.op:
+            case ast.Mult():
+                return min(self._repeated(left, right), self._repeated(right, left))
+            case ast.Mod() if isinstance(left, ast.Constant) and isinstance(left.value, str):
+                wide = any(one.isdigit() or one == "*" for one in left.value)
+                return math.inf if wide else 12 * (self.weigh(left) + self.weigh(right))
+            case ast.Pow() | ast.LShift() | ast.Mod() | ast.MatMult():
+                return math.inf
+            case _:
+                return self.weigh(left) + self.weigh(right)
+
+    def _repeated(self, what: ast.expr, times: ast.expr) -> float:
+        """Return the weight of a value repeated a number of times, if that is a number."""
+        bits = self._bits(times)
+        if isinstance(times, ast.Constant) and isinstance(times.value, int):
+            return self.weigh(what) * max(1, abs(times.value))
+        return self.weigh(what) * 2.0**bits if bits <= _LENGTH_BITS else math.inf
+
+    def _call(self, node: ast.Call) -> float:
+        bits, given = self._bits(node), [*node.args, *(one.value for one in node.keywords)]
+        if not math.isinf(bits):
+            return bits / 8 + sum(map(self.weigh, given))
+        origin = self._names.origin(node.func)
+        if origin in _EXACT and not all(map(self._is_short, given)):
+            return math.inf
+        own = 1 + sum(self.weigh(one) + self.count(one) for one in given)
+        if origin == "sum" and len(given) > 1:
+            return own * own
+        match node.func:
+            case ast.Attribute(value=value, attr="join"):
+                return own + sum(map(self.count, given)) * self.weigh(value)
+            case ast.Attribute(value=value, attr="translate"):
+                return own * (1 + self.weigh(value))
+            case ast.Attribute(value=value, attr=name) if name in _SQUARED:
+                return self.weigh(value) * (4 + self.weigh(value) / 100)
+            case ast.Attribute(value=value, attr=name):
+                return own + (3 if name in _LETTERS else 1) * self.weigh(value)
+            case _:
+                return own
+
+    def _loops(self, node: ast.DictComp | ast.GeneratorExp | ast.ListComp | ast.SetComp) -> float:
+        """Return the weight of all rounds: each value of a loop is a part of what the loop goes through."""
+        none, whole = dict(self._local), dict(self._local)
+        given = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        work, rounds, fewest = 0.0, 1.0, 1.0
+
+        def summed(least: float, most: float) -> float:
+            return rounds * least + (rounds / fewest * most if most > least else 0.0)
+
+        for loop in node.generators:
+            large, small = _Scale(self._names, whole), _Scale(self._names, none)
+            work += summed(small.weigh(loop.iter), large.weigh(loop.iter))
+            count = large.count(loop.iter)
+            rounds = max(1.0, summed(small.count(loop.iter), count))
+            fewest = count if fewest == 1.0 else max(1.0, min(fewest, count))
+            targets = [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]
+            none.update(dict.fromkeys(targets, 1.0))
+            whole.update(dict.fromkeys(targets, 1 + large.weigh(loop.iter)))
+            given += loop.ifs
+        least = sum(_Scale(self._names, none).weigh(one) for one in given)
+        return work + rounds + summed(least, sum(_Scale(self._names, whole).weigh(one) for one in given))
+
+    def count(self, node: ast.expr) -> float:
+        """Return how many values a loop over a value gives at most."""
+        match node:
+            case ast.Call(func=ast.Name(id="range"), args=given):
+                return max((self._times(one) for one in given), default=1.0)
+            case ast.List(elts=inner) | ast.Tuple(elts=inner) | ast.Set(elts=inner) if not any(
+                isinstance(one, ast.Starred) for one in inner
+            ):
+                return float(len(inner))
+            case ast.Call(func=ast.Attribute(value=value, attr="items" | "keys" | "values"), args=[]):
+                return self.count(value)
+            case ast.Call(func=ast.Name(id="list" | "reversed" | "set" | "sorted" | "tuple"), args=[inner]):
+                return self.count(inner)
+            case ast.Name() if node.id not in self._local and not self._is_looped(node):
+                return max((scale.count(one) for scale, one in self._values(node)), default=self._unheld(node))
+            case ast.Dict(keys=keys) if None not in keys:
+                return float(len(keys))
+            case _:
+                return self.weigh(node)
+
+    def _is_looped(self, node: ast.expr) -> bool:
+        return math.isinf(self.weigh(node))
+
+    def _times(self, node: ast.expr) -> float:
+        """Return an upper bound of a whole number."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            return float(abs(node.value)) if node.value.bit_length() < _LENGTH_BITS else math.inf
+        bits = self._bits(node)
+        return 2.0**bits if bits <= _LENGTH_BITS else math.inf
+
+    def _bits(self, node: ast.expr) -> float:
+        """Return how many bits a number has at most; infinite for other values, and for too many."""
+        found = self._measured(node)
+        return found if found <= _MOST_BITS else math.inf
+
+    def _measured(self, node: ast.expr) -> float:
+        match node:
+            case ast.Constant(value=bool() | int() as value):
+                return float(value.bit_length())
+            case ast.Constant(value=float() | complex()):
+                return _FLOAT_BITS
+            case ast.UnaryOp(operand=operand):
+                return self._bits(operand) + 1
+            case ast.BinOp(op=operation, left=left, right=right):
+                return self._combined(operation, left, right)
+            case ast.IfExp(body=left, orelse=right):
+                return max(self._bits(left), self._bits(right))
+            case ast.Compare():
+                return 1.0
+            case ast.Call(func=ast.Name(id=name)) if name in _COUNTED and self._names.origin(node.func) == name:
+                return float(_COUNTED[name])
+            case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if name in _NUMERIC:
+                own = self._names.origin(node.func) == name
+                return max(_FLOAT_BITS, *map(self._bits, given)) if own else math.inf
+            case ast.Name() | ast.Attribute() if not math.isinf(self.weigh(node)):
+                held = list(self._values(node))
+                if not held:
+                    return _FLOAT_BITS if (self._names.origin(node) or "").startswith("math.") else math.inf
+                return max(scale._bits(one) for scale, one in held)
+            case _:
+                return math.inf
+
+    def _combined(self, operation: ast.operator, left: ast.expr, right: ast.expr) -> float:
+        one, two = self._bits(left), self._bits(right)
+        match operation:
+            case ast.Mult():
+                return one + two
+            case ast.Pow():
+                return max(one, 1) * max(self._times(right), 1) if math.isfinite(one + two) else math.inf
+            case ast.LShift():
+                return one + self._times(right)
+            case ast.MatMult():
+                return math.inf
+            case _:
+                return max(one, two) + 1
+
+    def _is_short(self, node: ast.expr) -> bool:
+        """Return whether what an exact number is made of is a number, or a text of one without a long exponent."""
+        match node:
+            case ast.Constant(value=str() as text):
+                return not _LONG_EXPONENT.search(text)
+            case ast.Call(func=function) if self._names.origin(function) in _EXACT:
+                return all(map(self._is_short, node.args))
+            case ast.Name() if not math.isinf(self.weigh(node)):
+                held = list(self._values(node))
+                return bool(held) and all(scale._is_short(one) for scale, one in held)
+            case _:
+                return not math.isinf(self._bits(node))
+
+    def _places(self, spec: ast.expr | None) -> float:
+        """Return the weight of a format's width and precision; infinite where they are not written out."""
+        match spec:
+            case None:
+                return 0.0
+            case ast.JoinedStr(values=[ast.Constant(value=str() as text)]):
+                return math.inf if _PLACES.search(text) else _UNKNOWN
+            case _:
+                return math.inf
