@@ -72,7 +72,7 @@ class Report(Environment):
     """
 
     name = "report"
-    metadata: ClassVar[Mapping[str, Any]] = {"category": "report"}
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "part"}
     recovery = "durable"
     rules = """
         Add each finding with its sources, cited as `[n](address or file)`, then complete the report once. Quotes given

@@ -71,7 +71,7 @@ class Shell(Environment):
 
     @action(effects="writes", network=False)
     async def python(self, ctx: Context, code: str) -> Output:
-        """Run Python 3 code for what no other function does: hashes, algorithms, simulations, plots, odd formats.
+        """Run Python 3 code: exact counts, dates, hashes, algorithms, simulations, plots, odd formats.
 
         Files are there by their names; what was defined stays for the next call; there is no network.
 

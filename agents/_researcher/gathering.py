@@ -160,7 +160,7 @@ def _take(page: Source, reading: Mapping[str, Any]) -> None:
     told += [Words(text=unframed(one["text"]), line=int(one["start"])) for one in reading.get("excerpts", ())]
     if "text" in reading:
         told.append(Words(text=unframed(reading["text"]), line=int(reading["start"])))
-    page.words += [one for one in told if one not in page.words]
+    page.record(told)
     if "summary" in reading:
         page.summary = unframed(reading["summary"])
 

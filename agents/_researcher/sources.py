@@ -66,6 +66,12 @@ class Source:
         """The host of its address; of a file its name."""
         return normal(self.url).partition("/")[0] if _WEB.match(self.url) else self.url
 
+    def record(self, told: Iterable[Words]) -> None:
+        """Add words read of it; what stands in longer ones is kept once."""
+        for one in told:
+            if not any(one.text in known.text for known in self.words):
+                self.words = [*(known for known in self.words if known.text not in one.text), one]
+
     def line_of(self, quote: str) -> int | None:
         """Return the first line of a quote, 0 for an unknown line, None if the quote is not in the source."""
         return next((line for one in self.words if (line := _line_in(quote, one)) is not None), None)

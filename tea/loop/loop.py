@@ -334,7 +334,9 @@ class _Loop:
         self.ended = ""
         if not reply.calls:
             return await self._proposed_end(step, reply)
+        added = len(self.toolset.added())
         outcomes = await self.actions.act(reply.calls, last=bool(self.last), ending=self.ending)
+        found = len(self.toolset.added()) > added
         if any(self.toolset.is_agent(one.name) for one in outcomes):
             await self.limits.look()
         self.strikes = 0 if any(one.ok for one in outcomes) else self.strikes
@@ -348,7 +350,7 @@ class _Loop:
         state: JsonObject = {}
         if result is None and not all(self.toolset.reads(one.name) or one.repeated for one in outcomes):
             state = await self.toolset.observe()
-        stalled = self.ledger.progress(new=self._is_new(outcomes))
+        stalled = self.ledger.progress(new=self._is_new(outcomes) or found)
         self._show(outcomes, state)
         await self._record(step, reply, outcomes, state)
         if all(one.unreadable for one in reply.calls):

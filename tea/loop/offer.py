@@ -11,7 +11,6 @@ from tea.components.context import Context
 from tea.loop.capability import Capability
 from tea.loop.ledger import FUNCTIONS
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, ranked, within_limits
-from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY, JsonObject, Task
 
 DONE = "done"
@@ -54,24 +53,6 @@ _DONE_THERE = re.compile(
     r"|drück\w*|klick\w*|knopf|seite|schaltfläche)(?:e?s|ed|ing)?\b",
     re.IGNORECASE,
 )
-# Beginnings of words in tasks for a program: numbers, texts as data, algorithms, chance, pictures of data.
-_STEMS = """
-algorithm anagram ascii bitwise byte checksum chiffr cipher compil concatenat convolution cryptogra crypt decod
-decompress decrypt deserial determinant digit divisor eigenv encod encrypt entropy enumerat factori fibonacci fourier
-fractal hash hexadecimal histogram integral interpolat iterat levenshtein matrices matrix md5 modulo numeri optimis
-optimiz palindrom parsing permutation polynom primzahl probabilit pseudorandom python random recursi regex regression
-reverse script simulat simulier sudoku unicode verschl zufall
-"""
-_CODE = re.compile(
-    rf"\b(?:{'|'.join(_STEMS.split())})"
-    r"|\b(?:base ?(?:16|32|58|64|85)|brute.force|crc-?\d+|gcd|hex|lcm|linear (?:algebra|program\w*)|monte.carlo|parse"
-    r"|plot(?! of)|primes?(?! minister)|programs?|\d+ queens|regular expressions?|roman numerals?|sha-?\d+"
-    r"|shortest path|sort|trailing zeros|truth table|utf-?\d+|xor)\b"
-    r"|\b(?:draw|make|create|zeichne)\b.{0,40}\b(?:chart|graph|diagram|figure|picture)",
-    re.IGNORECASE,
-)
-_MEANS_CODE = 0.12  # the least score of a task near to what running code is said to be for
-_PLAIN = frozenset(("", "txt", "md", "text", "log", "rst", "html", "htm"))  # which any reader of texts reads
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 
 
@@ -97,34 +78,13 @@ def is_called_for(one: Capability, task: Task, *, corpus: bool = False) -> bool:
     return not one.files or _has_files(one.files, task, corpus)
 
 
-async def coding(ctx: Context, task: Task, found: Sequence[Capability]) -> list[str]:
-    """Return the names of the functions for code, if a task is one for a program.
-
-    It is one by its words, by a file that no tool is made for, or without files by its meaning.
-
-    Args:
-        ctx: What the agent may reach.
-        task: What it works on.
-        found: What it may call.
-    """
-    texts = {one.name: one.text for one in found if one.codes}
-    if not texts or _CODE.search(task.text):
-        return [*texts]
-    read = {ending for one in found for ending in one.files} | _PLAIN
-    if any(PurePath(name).suffix[1:].casefold() not in read for name in task.files):
-        return [*texts]
-    if task.files or not words_of(task.text):
-        return []
-    return await ranked(ctx.ecp, texts, task.text, len(texts), least=_MEANS_CODE)
-
-
 async def offered(
     ctx: Context, task: Task, found: Sequence[Capability], *, in_order: bool, tokens: int = MOST_TOKENS
 ) -> set[str]:
     """Return the names of the functions within the limits of an offer.
 
-    What a task cannot do without goes first, then agents. Of actions and tools that are too many, those nearest to the
-    task take turns, so that neither crowd the others out.
+    What a task cannot do without goes first, code among it, then agents. Of actions and tools that are too many, those
+    nearest to the task take turns, so that neither crowd the others out.
 
     Args:
         ctx: What the agent may reach.
@@ -133,9 +93,9 @@ async def offered(
         in_order: Whether its tools stand in order already, the nearest first.
         tokens: Most tokens, estimated from above.
     """
-    first = [one for one in found if one.name in FIRST]
+    first = [one for one in found if one.name in FIRST or one.codes]
     agents = [one for one in found if one.kind == "agent"]
-    actions = [one for one in found if one.kind == "environment"]
+    actions = [one for one in found if one.kind == "environment" and not one.codes]
     tools = [one for one in found if one.kind == "tool" and one.name not in FIRST]
     chosen = within_limits([*first, *agents, *actions, *tools], Capability.words, MOST_OFFERED, tokens)
     if len(chosen) < len(found):

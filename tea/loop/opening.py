@@ -108,7 +108,7 @@ async def _body(ctx: Context, name: str, kind: str, most: int) -> tuple[str, boo
         if value is not None and kind == "archive" and value.get("files"):
             text, members = await _unpacked(ctx, cast("list[str]", value["files"]), most)
             return text, False, members
-    return ("", False, ()) if value is None else (*_beginning(value), ())
+    return ("", False, ()) if value is None else (*_beginning(value, counted=kind in TEXTS), ())
 
 
 async def _told(ctx: Context, tool: str, arguments: JsonObject) -> Mapping[str, Any] | None:
@@ -155,12 +155,12 @@ def _table(table: Mapping[str, Any]) -> list[str]:
     return [rendered(head), *(f"- {column}" for column in table["columns"])]
 
 
-def _beginning(value: Mapping[str, Any]) -> tuple[str, bool]:
-    """Return a short text whole, and of a longer one the first lines."""
+def _beginning(value: Mapping[str, Any], *, counted: bool) -> tuple[str, bool]:
+    """Return a short text whole, and of a longer one the first lines; of a text their number is told."""
     text = str(value["text"])
-    lines = f"{value['total_lines']:,} lines"
+    lines = f"{value['total_lines']:,} line{'' if value['total_lines'] == 1 else 's'}"
     if not value["truncated"] and len(text) <= MOST_WHOLE:
-        return f"{lines}, all of them:\n{text}", True
+        return f"{lines}, all of them:\n{text}" if counted else text, True
     shown, left = list[str](), MOST_BEGINNING
     for line in text.splitlines():
         if shown and len(line) >= left:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from tea.components.context import Caller, Context
 from tea.components.lossless import lossless
 from tea.components.operation import reasons
-from tea.errors import BadArguments, BadComponent, BadRef, CallFailed, ToolError, UnknownComponent
+from tea.errors import BadArguments, BadComponent, CallFailed, ToolError, UnknownComponent
 from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
 from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
@@ -27,14 +27,13 @@ from tea.loop.offer import (
     OPEN_SKILL,
     SMALL_TOKENS,
     SURE,
-    coding,
     is_called_for,
     is_large,
     offered,
 )
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
 from tea.loop.skills import naming_skills, with_skills
-from tea.refs import Kind, Ref, check_name
+from tea.refs import Kind, Ref
 from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Result, Task, ToolCall, changed
 
@@ -45,9 +44,12 @@ MOST_FURTHER = 8
 FURTHER_TOKENS = 1_000  # of what is offered of the registry beside an agent's own
 MOST_FOUND = 3
 LEAST_FIT = 0.35  # the least score of a function that fits a search
+LEAST_ROOM = 0.3  # of an environment whose actions are looked at
+LEAST_MADE = 0.75  # of a tool made for another task that fits this one
 MOST_ADDED = 24
-MOST_NAMED = 12  # of what can be added, in the words of the function that adds it
+MOST_NAMED = 16  # of what can be added, in the words of the function that adds it
 _PARAGRAPH = "\n\n"
+_KINDS: tuple[Kind, ...] = ("tool", "agent", "environment")
 _GIVEN = frozenset({"files", "answer", "budget"})
 
 
@@ -74,7 +76,7 @@ class Toolset:
         found: What was looked up.
         places: Its environments.
         offered: The names that a model is told at first, of the loop's own functions too.
-        further: What was not looked up, by name: it is when it is called.
+        further: What was not looked up, by name: it is when it is found.
         vast: Whether the registry may hold more than was looked up.
     """
 
@@ -103,6 +105,7 @@ class Toolset:
                 problem = f"{other.kind} {other.ref!r} and {one.kind} {one.ref!r} are both called {one.name!r}."
                 raise BadComponent(problem, fix="leave one of them out, or register it under another name.")
             self._known[one.name] = one
+        self._granted = {*further, *(one.name for one in self._known.values() if one.kind != "tool")} - {EVERY}
 
     @classmethod
     async def gather(
@@ -160,7 +163,7 @@ class Toolset:
         if EVERY in (*tools, *names) and reads_texts:
             functions.add(FIND_TOOLS)
             if not asked:
-                kept = {*(task.tools or ()), *task.also, *FIRST, *whole, *await coding(ctx, task, found)}
+                kept = {*(task.tools or ()), *task.also, *FIRST, *whole, *(one.name for one in found if one.codes)}
                 first = await _called_for(ctx, task, found, {*own}, kept)
                 tokens = MOST_TOKENS if task.files or is_large(task) else SMALL_TOKENS
         shown = await offered(ctx, task, first, in_order=nearby != list(names), tokens=tokens)
@@ -209,11 +212,20 @@ class Toolset:
         """Return a function of the loop in its offered form; a component of the same name takes precedence."""
         if function["name"] in self._known:
             return None
-        left = [name for name in self._known if name not in self._offered]
+        left = sorted((name for name in self._known if name not in self._offered), key=self._distance)
         if function["name"] != FIND_TOOLS or not left:
             return dict(function)
         more = " and more" if self._vast or len(left) > MOST_NAMED else ""
         return {**function, "description": f"{function['description']} There are {', '.join(left[:MOST_NAMED])}{more}."}
+
+    def _distance(self, name: str) -> int:
+        """Return the rank of a function among those to be named: the agent's own, the registry's, then made ones."""
+        one = self._known[name]
+        return 2 if one.made else 0 if one.kind == "environment" or name in self._further else 1
+
+    def is_open(self, name: str) -> bool:
+        """Return whether a function is offered or was added."""
+        return name in self._offered or name in self._added
 
     async def find(self, arguments: JsonObject) -> JsonValue:
         """Add the functions best matching a query text to the offer, and return them.
@@ -228,39 +240,56 @@ class Toolset:
         if len(self._added) >= MOST_ADDED:
             raise ToolError(f"{MOST_ADDED} functions were added already.", fix="use what is there.")
         kinds, texts = await self._candidates(query)
-        there = {name: one.text for name, one in self._known.items() if name in (*self._offered, *self._added)}
-        fitting = await ranked(self._ctx.tcp, {**texts, **there}, query, MOST_FOUND, least=LEAST_FIT)
-        names = [name for name in fitting if name not in there]
+        there = {name: one.text for name, one in self._known.items() if self.is_open(name)}
+        named = self.named(query.strip())
+        fitting = [named] if named in texts else []
+        if not fitting:
+            most = MOST_FOUND + len(there)
+            fitting = await ranked(self._ctx.tcp, {**texts, **there}, query, most, least=LEAST_FIT)
+        names = [name for name in fitting if name not in there][:MOST_FOUND]
         for name in names:
             if name not in self._known:
                 (facts,) = await self._port(kinds[name]).facts([name])
                 (self._known[name],) = callables(kinds[name], name, facts)
         self.add(*names)
-        if not fitting:
-            fix = "use what is there, say it in other words, or end honestly without it."
+        return self._told_found(query, names, [name for name in fitting if name in there])
+
+    def _told_found(self, query: str, names: Sequence[str], there: Sequence[str]) -> str:
+        """Return what a search found: added functions, and open ones fitting or running code.
+
+        Raises:
+            ToolError: Nothing fits.
+        """
+        codes = [name for name, one in self._known.items() if one.codes and self.is_open(name)]
+        if not names and not there:
+            code = f"write it as a program for {codes[0]}" if codes else "use what is there"
+            fix = f"{code}, say it in other words, or end honestly without it."
             raise ToolError(f"No function fits {query[:100]!r}.", fix=fix)
+        already = ", ".join(dict.fromkeys((*there[:MOST_FOUND], *codes)))
         if not names:
-            return f"Nothing else fits; these can be called already: {', '.join(fitting)}."
+            return f"Nothing else fits; these can be called already: {already}."
         lines = [f"{name}: {self._known[name].description.partition(_PARAGRAPH)[0]}" for name in names]
-        return "\n".join(["These can be called now:", *lines])
+        return "\n".join(["These can be called now:", *lines, *([f"As before: {already}."] if already else [])])
 
     async def _candidates(self, query: str) -> tuple[dict[str, Kind], dict[str, str]]:
         """Return the functions available for addition: their kinds, and their texts for retrieval, by name."""
         kinds, found = dict[str, Kind](), dict[str, str]()
-        for kind in ("tool", "agent", "environment") if EVERY in self._further else ():
+        for kind in _KINDS if EVERY in self._further else ():
             known = [one.ref.partition("#")[0] for one in self._known.values() if one.kind == kind]
             besides = [*known, self._ctx.agent] if kind == "agent" else known
-            for match in await self._port(kind).retrieve(query, MOST_FOUND, among=[EVERY], besides=besides):
+            matches = await self._port(kind).retrieve(query, MOST_FOUND, among=[EVERY], besides=besides)
+            for match in matches:
                 name = str(match["name"])
                 if kind == "environment" and name in self._agents():
-                    if name not in (*self._offered, *self._added):
+                    if not self.is_open(name):
                         kinds[name], found[name] = "agent", f"{name.replace('_', ' ')}\n{match['description']}"
                 elif kind == "environment":
-                    await self._enter(name)
+                    if float(match["score"]) >= LEAST_ROOM:
+                        await self._enter(name)
                 elif name not in self._known and name not in found:
                     kinds[name], found[name] = kind, f"{name.replace('_', ' ')}\n{match['description']}"
-        hidden = {name: one for name, one in self._known.items() if name not in (*self._offered, *self._added)}
-        return kinds, {**{name: one.text for name, one in hidden.items()}, **found}
+        hidden = {name: one.text for name, one in self._known.items() if not self.is_open(name)}
+        return kinds, {**hidden, **found}
 
     def _agents(self) -> set[str]:
         """Return the names of the agents to delegate to; one called like an environment acts in it for others."""
@@ -268,8 +297,10 @@ class Toolset:
         return known | {name for name, kind in self._further.items() if kind == "agent"}
 
     async def _enter(self, environment: str) -> None:
-        """Look up the actions of a found environment."""
+        """Look up the actions of a found environment; one that needs a sandbox has none without it."""
         (facts,) = await self._ctx.ecp.facts([environment])
+        if _needs(facts) == "sandbox" and not self._ctx.sandbox:
+            return
         for one in await _actions(self._ctx, environment, facts, told=True):
             self._known.setdefault(one.name, one)
 
@@ -295,8 +326,8 @@ class Toolset:
         return last if last in (*self._known, *OWN) else alike[0] if len(alike) == 1 else name
 
     def reads(self, name: str) -> bool:
-        """Return whether a call of the given name declares to change nothing."""
-        return name in self._known and self._known[name].reads
+        """Return whether a call of the given name is allowed, and declares to change nothing."""
+        return name in self._known and self._known[name].reads and self._is_allowed(name)
 
     def takes_findings(self, name: str) -> bool:
         """Return whether a call of the given name goes to an agent accepting findings."""
@@ -327,8 +358,8 @@ class Toolset:
             share: The most that it may use.
         """
         try:
-            one = self._known.get(call.name) or await self._look_up(call.name)
-        except (UnknownComponent, BadRef) as error:
+            one = await self._look_up(call.name)
+        except UnknownComponent as error:
             return Observation.refused(call.id, call.name, call.arguments, error)
         if one.kind == "agent":
             return await self._delegate(one, call, facts, share)
@@ -373,27 +404,35 @@ class Toolset:
             raise BadArguments(f"{one.name!r} got bad arguments: {reasons(error)}.", fix=fix) from error
         return task if share is None else task.model_copy(update={"budget": _least(task.budget, share)})
 
+    def _is_allowed(self, name: str) -> bool:
+        """Return whether a function may be called: granted by agent or task, offered, or found."""
+        return name in self._granted or self.is_open(name)
+
     async def _look_up(self, name: str) -> Capability:
-        """Return an existing function not offered, as it was too far from the task."""
-        kind = self._further.get(name, "tool")
-        if name not in self._further and EVERY not in self._further:
+        """Return an allowed function; a granted one may have been too far from the task to be offered.
+
+        Raises:
+            UnknownComponent: It is not allowed, or there is none.
+        """
+        if not self._is_allowed(name) or (name not in self._known and name not in self._further):
             raise self._unknown(name)
-        try:
-            check_name(name, "what is called")
-            (facts,) = await (self._ctx.tcp if kind == "tool" else self._ctx.acp).facts([name])
-        except BadRef as error:
-            raise self._unknown(name) from error
-        except UnknownComponent as error:
-            raise self._unknown(name) if name not in self._further else error from error
-        (one,) = callables(kind, name, facts)
-        self._known[name] = one
-        return one
+        if name not in self._known:
+            kind = self._further[name]
+            (facts,) = await self._port(kind).facts([name])
+            (self._known[name],) = callables(kind, name, facts)
+        return self._known[name]
 
     def _unknown(self, name: str) -> UnknownComponent:
-        there = list(dict.fromkeys((*sorted({*self._offered, *self._added}), *self._known)))[:MOST_SCHEMAS]
-        near = difflib.get_close_matches(name.casefold(), sorted({*there, *self._known, *self._further} - {EVERY}), n=1)
+        """Return the error for a function not allowed, with the nearest name and the way to further ones."""
+        there = list(dict.fromkeys((*sorted({*self._offered, *self._added}), *sorted(self._granted))))[:MOST_SCHEMAS]
+        if name in self._known:
+            fix = f'call {FIND_TOOLS} with {{"query": "{name}"}} first, or use what is there: {", ".join(there)}.'
+            return UnknownComponent(f"{name!r} is not among the functions offered.", fix=fix)
+        near = difflib.get_close_matches(name.casefold(), sorted({*there, *self._granted}), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        return UnknownComponent(f"Nothing to call is named {name[:80]!r}.", fix=f"{hint}there is {', '.join(there)}.")
+        more = f"; {FIND_TOOLS} adds others" if FIND_TOOLS in self._offered else ""
+        fix = f"{hint}there is {', '.join(there)}{more}."
+        return UnknownComponent(f"Nothing to call is named {name[:80]!r}.", fix=fix)
 
     def __contains__(self, name: str) -> bool:
         return name in self._known
@@ -451,12 +490,14 @@ async def _called_for(
 ) -> list[Capability]:
     """Return the functions a task calls for, the kept ones, and those of the registry fitting beside an agent's own.
 
-    A tool that another run made for its own task has to fit this one, too.
+    A tool that another run made for its own task has to fit this one, too, by its words apart from numbers and codes,
+    which are arguments.
     """
     wanted = [one for one in found if one.name in kept or is_called_for(one, task, corpus=ctx.corpus)]
     nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
     made = {one.name: one.text for one in nearby if one.made}
-    fitting = await ranked(ctx.tcp, made, task.text, MOST_FURTHER, least=LEAST_FIT)
+    wish = " ".join(word for word in task.text.split() if not any(map(str.isdigit, word)))
+    fitting = await ranked(ctx.tcp, made, wish, MOST_FURTHER, least=LEAST_MADE)
     fit = [one for one in nearby if not one.made or one.name in fitting]
     beside = within_limits(fit, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
     return [*(one for one in wanted if one not in nearby), *beside]

@@ -12,6 +12,7 @@ from tea.types import JsonObject, JsonValue
 
 _LONG = 200  # characters from which a text stands in a block of its own
 _NONE = "(nothing)"
+_STOPS = (".", "!", "?", "\u3002")
 
 
 def result_text(result: JsonObject) -> str:
@@ -19,7 +20,9 @@ def result_text(result: JsonObject) -> str:
     value, error, note = result.get("value"), result.get("error"), result.get("note")
     blocks: list[str] = []
     if error is not None:
-        blocks.append(f"Error: {error['problem']} Fix: {error['fix']}")
+        problem = str(error["problem"]).rstrip()
+        stop = "" if problem.endswith(_STOPS) else "."
+        blocks.append(f"Error: {problem}{stop} Fix: {error['fix']}")
     if error is None or not _says_nothing(value):
         blocks.append(rendered(value))
     return "\n".join([*blocks, str(note)] if note else blocks)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -27,8 +28,31 @@ async def test_a_short_text_is_shown_whole_and_of_a_long_one_the_first_lines(sta
     assert short.endswith("\n3 lines, all of them:\none\ntwo\nthree")
     assert "500 lines, beginning with:\nline 0 of a long text\nline 1" in long
     assert len(long) < 400
-    assert "1 lines, beginning with:\nwww" in wide
+    assert "1 line, beginning with:\nwww" in wide
     assert len(wide) < 400
+
+
+async def test_of_a_picture_no_lines_are_counted(stage: Any, tmp_path: Path) -> None:
+    Image.new("RGB", (42, 24)).save(tmp_path / "plan.png")
+    files = [str(tmp_path / "plan.png")]
+    await stage.play({"analyzer": [step("done", answer=1)]}, "How wide is it?", files=files, agent="analyzer")
+    (head,) = stage.requests["analyzer"][0].variables["heads"]
+    assert "42" in head
+    assert "line" not in head
+
+
+async def test_a_part_without_files_is_asked_without_heads_and_hints_for_files(stage: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age,city\n31,Oslo\n")
+    asks = step("analyzer", task="How many letters has the word albatross?", files=[])
+    replies = {"planner": [asks, step("done", answer=9)], "analyzer": [step("done", answer=9)]}
+    text = "Have the analyzer count the letters of the word albatross."
+    await stage.play(replies, text, files=[str(tmp_path / "t.csv")])
+    (asked,) = stage.requests["analyzer"]
+    assert not asked.variables["heads"]
+    words = "".join(part.text for one in asked.messages for part in one.content if part.type == "text")
+    assert "from its files" not in words
+    assert "Read a text until" not in words
+    assert "t.csv" not in words
 
 
 async def test_a_small_table_is_shown_whole_and_an_archive_by_what_can_be_opened(stage: Any, tmp_path: Path) -> None:

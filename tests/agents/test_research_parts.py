@@ -36,6 +36,12 @@ def source(text: str, line: int = 1, **more: Any) -> Any:
     )
 
 
+def test_words_of_a_page_read_again_stand_once() -> None:
+    one, of = source("It costs 5."), sources.Words
+    one.record([of(text="It costs", line=1), of(text="It is lit.", line=4), of(text="It costs 5. It is lit. Often.")])
+    assert [words.text for words in one.words] == ["It costs 5. It is lit. Often."]
+
+
 @pytest.mark.parametrize(
     ("quote", "line"),
     [

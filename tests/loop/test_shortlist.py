@@ -107,7 +107,7 @@ async def test_of_very_many_actions_those_nearest_to_the_task_are_offered(stage:
     assert (await stage.tea.replay(outcome.run)).answer == 10
 
 
-async def test_an_action_that_was_not_offered_can_be_called(stage: Stage) -> None:
+async def test_an_own_action_that_was_not_offered_can_be_called(stage: Stage) -> None:
     _, model = await stage.play(step(done()), task="use op7 on 3", agent="boxer")
     left = next(n for n in MANY if f"box_op{n}" not in offered(model.requests[0]))
     outcome, model = await stage.play(
@@ -118,7 +118,7 @@ async def test_an_action_that_was_not_offered_can_be_called(stage: Stage) -> Non
     assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
 
 
-async def test_a_tool_that_was_not_offered_can_be_called(stage: Stage) -> None:
+async def test_a_named_tool_that_was_not_offered_can_be_called(stage: Stage) -> None:
     tools = [f"op{n}" for n in MANY]
     _, model = await stage.play(step(done()), task="use op7 on 3", tools=tools)
     left = next(n for n in MANY if f"op{n}" not in offered(model.requests[0]))
@@ -130,7 +130,7 @@ async def test_a_tool_that_was_not_offered_can_be_called(stage: Stage) -> None:
     assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
 
 
-async def test_an_agent_that_was_not_offered_can_be_called(stage: Stage) -> None:
+async def test_an_own_agent_that_was_not_offered_can_be_called(stage: Stage) -> None:
     names = [f"helper_{chr(97 + n)}" for n in range(21)]
     for name in names:
         await stage.tea.acp.register(HELPER.replace("helper_x", name))
@@ -193,24 +193,34 @@ async def test_what_is_registered_is_offered_beside_the_planners_own_and_solvers
     assert (await stage.tea.replay(outcome.run)).ok
 
 
-async def test_a_star_makes_what_is_not_offered_callable_and_nothing_else(stage: Stage) -> None:
-    calls = [(f"op{n}", {"number": 1}) for n in (0, 49)]
+async def test_what_a_star_reaches_is_callable_once_it_is_offered_or_found(stage: Stage) -> None:
+    task: dict[str, Any] = {"task": "something", "tools": ["*"]}
+    _, model = await stage.play(step(done()), **task)
+    left = next(name for name in map("op{}".format, MANY) if name not in offered(model.requests[0]))
+    own = (left, {"number": 1})
     strange = [(name, {"number": 1}) for name in ("nowhere", "*", "op1@1.0.0")]
-    outcome, model = await stage.play(step(*calls, *strange), step(done(1)), task="something", tools=["*"])
-    seen = observations(model.requests[1])[0]["calls"]
-    assert [one["value"] for one in seen[:2]] == [1, 50]
-    assert [one["ok"] for one in seen[2:]] == [False] * 3
+    replies = [step(own, *strange), step(("find_tools", {"query": left})), step(own), step(done(1))]
+    outcome, model = await stage.play(*replies, **task)
+    refused, found, called = (observations(model.requests[n])[-1]["calls"] for n in (1, 2, 3))
+    assert [one["error"]["code"] for one in refused] == ["UnknownComponent"] * 4
+    assert all("find_tools" in one["error"]["fix"] for one in refused)
+    assert left in found[0]["value"]
+    assert called[0]["value"] == int(left[2:]) + 1, called
     assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
 
 
-async def test_a_star_does_not_offer_what_is_not_trusted_and_works_in_a_sandbox_if_called(stage: Stage) -> None:
+async def test_a_star_neither_offers_nor_finds_what_is_not_trusted(stage: Stage) -> None:
     digest, granted = (await stage.tea.tcp.info("op99")).digest, stage.tea.tcp.manager.services.trust.path
     lines = granted.read_text().splitlines(keepends=True)
     granted.write_text("".join(line for line in lines if not line.startswith(digest)))
     wish = "will it rain in the city tomorrow"
-    _, model = await stage.play(step(("op99", {"number": 1})), step(done(1)), task=wish, tools=["*"])
+    calls = (("op99", {"number": 1}), ("find_tools", {"query": "op99: forecast the rain of a city"}))
+    replies = [step(*calls), step(("op99", {"number": 1})), step(done(1))]
+    _, model = await stage.play(*replies, task=wish, tools=["*"])
     assert "op99" not in offered(model.requests[0])
-    assert observations(model.requests[1])[0]["calls"][0]["value"] == 100
+    assert "op99" not in offered(model.requests[2])
+    refused = [one for n in (1, 2) for one in observations(model.requests[n])[-1]["calls"] if one["name"] == "op99"]
+    assert [one["error"]["code"] for one in refused] == ["UnknownComponent"] * 2
 
 
 async def test_a_star_gives_an_agent_that_was_made_of_tools_no_others(stage: Stage) -> None:

@@ -9,6 +9,10 @@ import pytest
 from dialects import DIALECTS, Dialect, Say
 from wire_kit import call, ends, played, playing, says
 
+from tea.components.manifest import Lineage
+from tea.platform import Platform
+from tea.sandbox.settings import SandboxSettings
+
 CHAT = DIALECTS["openai_chat"]
 POST = '''
 from tea import tool
@@ -67,6 +71,38 @@ async def count_{n}(number: int, other: list[str] | None = None) -> int:
 '''
 
 
+MADE = {
+    "check_ibans": "Tell which of some IBANs have right check digits.",
+    "roman_number": "Convert a number to Roman numerals.",
+    "business_days": "Count the business days between two dates, without weekends and given holidays.",
+    "great_circle_distance": "Compute the great circle distance between two points given by latitude and longitude.",
+    "parse_ledger": "Parse the lines of a ledger into date, account and amount, and sum them per account.",
+    "letter_frequencies": "Count how often each letter occurs in a text.",
+}
+MAKE = '''
+from tea import tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def {name}(text: str) -> str:
+    """{words}
+
+    Args:
+        text: What is given.
+    """
+    return text
+'''
+
+
+async def make_tools(tea: Platform) -> None:
+    """Register tools as if earlier runs had made them for tasks of their own."""
+    for name, words in MADE.items():
+        made = await tea.tcp.manager.register(
+            MAKE.format(name=name, words=words), lineage=Lineage(how="generator", run="r", task=words), author="tea"
+        )
+        tea.tcp.manager.services.trust.adopted.grant(made.digest, f"tool:{name}")
+
+
 @pytest.fixture(params=DIALECTS.values(), ids=DIALECTS)
 def dialect(request: Any) -> Dialect:
     return request.param
@@ -83,8 +119,8 @@ async def test_a_task_of_a_line_is_asked_in_few_tokens_however_much_is_registere
 
 async def test_a_task_without_files_is_offered_nothing_that_reads_files(tmp_path: Path) -> None:
     _, script = await played(tmp_path, CHAT, [ends("4")], task={"text": "What is 2 + 2?"})
-    assert script.asked[0].functions == ["calculator", "done", "find_tools"]
-    assert script.asked[0].size <= 600
+    assert script.asked[0].functions == ["calculator", "done", "find_tools", "shell_python"]
+    assert script.asked[0].size <= 800
 
 
 @pytest.mark.parametrize(
@@ -152,19 +188,28 @@ async def test_agents_and_actions_of_environments_are_found_too(tmp_path: Path) 
     assert "reporter" in script.asked[3].functions
 
 
+@pytest.mark.parametrize("agent", ["planner", "analyzer"])
 @pytest.mark.parametrize(
-    ("text", "codes"),
+    "text",
     [
-        ("What is the SHA-256 of the word hello?", True),
-        ("Extract each frame of the file format with statistics", True),  # by its meaning
-        ("What is the average rent?", False),
+        "How many partitions has 60?",
+        "Which weekday does the 13th of a month fall on most often?",
+        "How many arrangements of the letters of banana have no two equal neighbours?",
+        "Wie viele Tage liegen zwischen dem 3. März 1999 und heute?",
     ],
 )
-async def test_a_task_for_a_program_is_offered_python_at_once(tmp_path: Path, text: str, *, codes: bool) -> None:
-    _, script = await played(tmp_path, CHAT, [ends("x")], task={"text": text})
-    assert ("shell_python" in script.asked[0].functions) is codes
-    assert "shell_bash" not in script.asked[0].functions
-    assert script.asked[0].size <= 900
+async def test_python_stands_in_every_first_question(tmp_path: Path, text: str, agent: str) -> None:
+    _, script = await played(tmp_path, CHAT, [ends("x")], task={"text": text, "agent": agent})
+    assert "shell_python" in script.asked[0].functions
+    assert script.asked[0].size <= 1_300
+
+
+async def test_without_a_sandbox_no_code_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SandboxSettings, "accepts", lambda *_: False)
+    answers = [says(call("find_tools", query="run Python code")), ends("x")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many partitions has 60?"})
+    assert not [name for one in script.asked for name in one.functions if name.startswith("shell_")]
+    assert "say it in other words, or end honestly without it." in next(iter(script.asked[1].results.values()))
 
 
 async def test_a_file_that_no_tool_is_made_for_calls_for_code(tmp_path: Path) -> None:
@@ -184,13 +229,13 @@ async def test_what_fits_nothing_is_not_added_and_what_is_there_is_said(tmp_path
     answers = [*(says(call("find_tools", query=query)) for query in queries), ends("12")]
     _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
     results = list(script.asked[-1].results.values())
-    assert "No function fits 'fly to the moon'." in results[0]
+    assert "No function fits 'fly to the moon'. Fix: write it as a program for shell_python, say" in results[0]
     assert "can be called already: calculator" in results[1]
     assert "can be called already: calculator" in results[3]
-    assert script.asked[1].functions == script.asked[0].functions
+    assert "can be called already: shell_python" in results[2]
     first = script.asked[0].functions
-    assert script.asked[3].functions[: len(first) + 1] == [*first, "shell_python"]
-    assert not {"shell_bash", "git_diff", "workspace_write"} & {*script.asked[3].functions}
+    assert script.asked[1].functions == first
+    assert not {"git_diff", "workspace_write"} & {*script.asked[-1].functions}
 
 
 async def test_a_search_without_words_is_told_what_is_wanted(tmp_path: Path) -> None:
@@ -310,3 +355,76 @@ async def test_a_passage_found_twice_is_given_once(tmp_path: Path) -> None:
         assert (await tea.replay(outcome.run)).answer == outcome.answer
     assert [one.words.count(passage) for one in script.asked] == [0, 1, 1, 1]
     assert [one.words.count("[given above already]") for one in script.asked] == [0, 0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("What is 12*7?", set[str]()),
+        ("How many partitions has the number 60?", set[str]()),
+        ("Which weekday does the 13th of a month fall on most often?", set[str]()),
+        ("What is the total amount of the paid invoices per customer?", set[str]()),
+        ("What is the SHA-256 of the word tea?", set[str]()),
+        ("Which city has the largest number of people?", set[str]()),
+        ("Check these IBANs: DE89370400440532013000, GB82WEST12345698765432.", {"check_ibans"}),
+        ("What is 2026 in Roman numerals?", {"roman_number"}),
+        ("How many rows has the table?", set[str]()),
+        ("How many days lie between 3 March 1999 and 17 July 2024?", set[str]()),
+        ("How many business days are there between 2 January and 30 June 2025?", {"business_days"}),
+    ],
+)
+async def test_tools_made_for_other_tasks_are_offered_where_they_fit_alone(
+    tmp_path: Path, text: str, wanted: set[str]
+) -> None:
+    async with playing(tmp_path, CHAT, [ends("x")]) as (tea, script):
+        await make_tools(tea)
+        await tea.run(text)
+    assert {*MADE} & {*script.asked[0].functions} == wanted
+
+
+async def test_the_search_names_what_is_bundled_before_what_was_made(tmp_path: Path) -> None:
+    async with playing(tmp_path, CHAT, [ends("x")]) as (tea, script):
+        await make_tools(tea)
+        await tea.run("How many?")
+    (find,) = (one for one in script.asked[0].body["tools"] if one["function"]["name"] == "find_tools")
+    told = find["function"]["description"]
+    own = ("analyzer", "reporter", "shell_bash", "table_query", "workspace_write")
+    assert all(name in told for name in own)
+    assert max(told.index(name) for name in own) < min(told.index(name) for name in MADE if name in told)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "count the words of a text",
+        "How many permutations of ABCDEF have no letter in its place?",
+        "date arithmetic",
+        "compare two numbers",
+        "simulate ten thousand throws of two dice",
+    ],
+)
+async def test_a_search_with_the_words_of_a_computation_leads_to_code(tmp_path: Path, text: str) -> None:
+    answers = [says(call("find_tools", query=text)), ends("x")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": text})
+    (said,) = script.asked[1].results.values()
+    assert "shell_python" in said
+    assert not [name for name in script.asked[1].functions if name.startswith(("report_", "computer_", "github_"))]
+
+
+async def test_code_is_found_by_its_plain_name_and_bash_beside_it(tmp_path: Path) -> None:
+    answers = [says(call("find_tools", query="execute code")), ends("x")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    (said,) = script.asked[1].results.values()
+    assert "shell_bash: Run a command line" in said
+    assert "As before: shell_python." in said
+
+
+async def test_a_search_that_finds_functions_is_something_new(tmp_path: Path) -> None:
+    found = ["write a file", "show a git diff", "list files in the workspace", "comment on an issue of GitHub"]
+    answers = [*(says(call("find_tools", query=query)) for query in found), ends("x")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    assert not any("brought nothing new" in one.words for one in script.asked)
+    nothing = [*(says(call("find_tools", query="fly to the moon")) for _ in range(3)), ends("x")]
+    (tmp_path / "other").mkdir()
+    _, script = await played(tmp_path / "other", CHAT, nothing, task={"text": "How many?"})
+    assert "The last 3 steps brought nothing new." in script.asked[3].words
