@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Any
 
 from tea import Context
-from tea.components.context import Tools
+from tea.components.clients import Tools
 from tea.testing import ScriptedModel, platform
 
 HOUSE = str(Path(__file__).resolve().parent.parent / "tea")

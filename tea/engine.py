@@ -177,4 +177,4 @@ def made_task(task: object, options: Mapping[str, Any]) -> TaskFile:
         return make_task({"task": task, **options})
     if isinstance(task, Mapping):
         return make_task({**cast("Mapping[str, Any]", task), **options})
-    raise BadTask(f"A task is no {type(task).__name__}.", fix="give words, or a mapping as in a task file.")
+    raise BadTask(f"A task cannot be of type {type(task).__name__}.", fix="give words, or a mapping as in a task file.")

@@ -202,7 +202,7 @@ class Denied(CallError):
 
 
 class BadOutput(CallError):
-    """A model's output does not fit its schema; `said` is what it wrote, empty if that is not known."""
+    """A model's output does not fit its schema; `said` is the output, empty if unknown."""
 
     said: str = ""
 

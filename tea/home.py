@@ -35,7 +35,7 @@ _DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", 
 _TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "hosts", "research", "computer")
 _KEYS = {"model": str, "durability": str, **dict.fromkeys(_TABLES, dict)}
 _OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
-_WORDS = {str: "text", dict: "table"}
+_WORDS = {str: "a text", dict: "a table"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +153,7 @@ class HomeKeys:
         return os.environ.get(name, self.file.get(name, "")).strip() or None
 
     def from_process(self, name: str) -> bool:
-        """Tell whether the process's environment holds a secret, regardless of `.env`."""
+        """Return whether the process's environment holds a secret, regardless of `.env`."""
         return bool(os.environ.get(name, "").strip())
 
 
@@ -215,11 +215,11 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
             fix = f"did you mean {near[0]!r}?" if near else f"settings are {', '.join(_KEYS)}."
             raise BadInput(f"{SETTINGS} has an unknown setting {key[:60]!r}.", fix=fix)
         if not isinstance(value, _KEYS[key]):
-            raise BadInput(f"{key!r} in {SETTINGS} is no {_WORDS[_KEYS[key]]}.", fix="see Settings in README.md.")
+            raise BadInput(f"{key!r} in {SETTINGS} is not {_WORDS[_KEYS[key]]}.", fix="see Settings in README.md.")
     for kind, inner in (("roles", str), ("models", dict)):
         for name, value in data.get(kind, {}).items():
             if not isinstance(value, inner):
-                problem = f"{kind}.{name[:60]} in {SETTINGS} is no {_WORDS[inner]}."
+                problem = f"{kind}.{name[:60]} in {SETTINGS} is not {_WORDS[inner]}."
                 raise BadInput(problem, fix="see design/005-models.md.")
     if "web" in data:
         from tea.web import WebSettings

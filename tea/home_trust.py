@@ -121,7 +121,7 @@ class HomeTrust:
         return self.digest in (named, f"sha256:{named}") or self._list(self.digest, self._home)
 
     def grant(self) -> None:
-        """Let the home do so from now on, until its settings or its place are others."""
+        """Trust the home at its present place with its present settings."""
         self._list.grant(self.digest, self._home)
 
     def refused(self) -> list[Route]:
@@ -167,7 +167,7 @@ class HomeTrust:
             self._require(setting, host.key_env if ours else "", address, does="sends issues and code to")
 
     def _is_elsewhere(self, key: str, address: str) -> bool:
-        """Tell whether neither a preset nor the environment names the destination of a key of the environment."""
+        """Return whether neither a preset nor the environment names the destination of a key of the environment."""
         ours = self._keys.from_process(key)
         return ours and not is_meant_for(key, address) and not is_led_to(key, address)
 

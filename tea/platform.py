@@ -56,6 +56,7 @@ from tea.store.usage import FileUsage
 from tea.store.vectors import FileVectors
 from tea.types import JsonObject, JsonValue, Response, Result
 from tea.untrusted.workers import Workers
+from tea.waiting import streamed
 
 if TYPE_CHECKING:
     from tea.chat.chat import Chat
@@ -171,7 +172,7 @@ class Platform:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Tear the environments down, and end the connections to models."""
+        """Tear down the environments, and end the connections to models."""
         with self._open:
             try:
                 await self._instances.close()
@@ -256,7 +257,7 @@ class Platform:
         named = task.model_copy(update={"files": tuple(files)})
         return await self._engine.executions.create(named, files, locked=locked)
 
-    async def stream(
+    def stream(
         self,
         task: TaskLike,
         *,
@@ -272,16 +273,7 @@ class Platform:
             agent: As for `run`.
             **options: As for `run`.
         """
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        running = asyncio.ensure_future(self.run(task, files=files, agent=agent, watch=queue.put_nowait, **options))
-        running.add_done_callback(lambda _: queue.put_nowait(None))
-        try:
-            while (event := await queue.get()) is not None:
-                yield event
-            yield await running
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+        return streamed(lambda watch: self.run(task, files=files, agent=agent, watch=watch, **options))
 
     def connect(self, config: ModelConfig) -> None:
         """Make a model available to this platform's runs, for example one returned by `tea.models.presets.local`."""

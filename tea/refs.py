@@ -91,7 +91,7 @@ class Ref:
         chosen = kind_text if colon else kind
         if chosen not in KINDS:
             fix = f"start with a kind, for example {_example(name)}; kinds are {', '.join(KINDS)}."
-            raise BadRef(f"{_shown(text)} names no kind of component.", fix=fix)
+            raise BadRef(f"{_shown(text)} does not name a kind of component.", fix=fix)
         check_name(name)
         if at_sign:
             check_selector(selector)
@@ -147,7 +147,7 @@ def check_selector(selector: str) -> str:
     if ALIAS.fullmatch(selector) or DIGEST.fullmatch(selector) or _VERSION.fullmatch(selector):
         return selector
     fix = "write a version such as 1.0.0, an alias such as prod, or sha256:<64 hex digits>."
-    raise BadRef(f"{_shown(selector)} selects no version.", fix=fix)
+    raise BadRef(f"{_shown(selector)} does not select a version.", fix=fix)
 
 
 def check_alias(alias: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from types import coroutine
 from typing import Any, TypeVar
 
+E = TypeVar("E")
 T = TypeVar("T")
 
 
@@ -18,6 +19,24 @@ async def completed(work: Awaitable[T]) -> T:
     except asyncio.CancelledError as called_off:
         await asyncio.wait([task])
         raise called_off from (None if task.cancelled() else task.exception())
+
+
+async def streamed(work: Callable[[Callable[[E], None]], Coroutine[Any, Any, T]]) -> AsyncGenerator[E | T]:
+    """Yield the events of work as they happen, and its result last; closing it early cancels the work.
+
+    Args:
+        work: Takes the function to call with each event.
+    """
+    queue: asyncio.Queue[tuple[E] | None] = asyncio.Queue()
+    running = asyncio.ensure_future(work(lambda event: queue.put_nowait((event,))))
+    running.add_done_callback(lambda _: queue.put_nowait(None))
+    try:
+        while (item := await queue.get()) is not None:
+            yield item[0]
+        yield await running
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
 
 
 def _onward(work: Coroutine[Any, Any, T], awaited: object) -> Generator[Any, Any, T]:
@@ -38,7 +57,7 @@ def _onward(work: Coroutine[Any, Any, T], awaited: object) -> Generator[Any, Any
 
 
 def _thrown(work: Coroutine[Any, Any, T], error: BaseException) -> Generator[Any, Any, T]:
-    """Throw an error into the work, and continue it."""
+    """Raise an error inside the work, and continue it."""
     try:
         awaited = work.throw(error)
     except StopIteration as end:

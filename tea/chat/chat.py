@@ -21,6 +21,7 @@ from tea.refs import Ref, check_session
 from tea.runs.outcome import Outcome
 from tea.runs.task_file import find_files, make_task
 from tea.store.workspaces import FileWorkspaces
+from tea.waiting import streamed
 
 MOST_HANDOFFS = 10  # in one turn
 MOST_FILES = 1_000
@@ -74,27 +75,21 @@ class Sending:
         self._work, self._watch = work, watch
 
     def __await__(self) -> Generator[Any, None, Turn]:
-        """Carry the turn out."""
+        """Run the turn."""
         return self._work(self._watch).__await__()
 
-    async def __aiter__(self) -> AsyncGenerator[Event | Turn]:
+    def __aiter__(self) -> AsyncGenerator[Event | Turn]:
         """Yield the events of the turn as they happen, and the turn; closing it early stops the turn."""
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
 
-        def watch(event: Event) -> None:
-            queue.put_nowait(event)
-            if self._watch is not None:
-                self._watch(event)
+        def work(tell: Watcher) -> Coroutine[Any, Any, Turn]:
+            def watch(event: Event) -> None:
+                tell(event)
+                if self._watch is not None:
+                    self._watch(event)
 
-        running = asyncio.ensure_future(self._work(watch))
-        running.add_done_callback(lambda _: queue.put_nowait(None))
-        try:
-            while (event := await queue.get()) is not None:
-                yield event
-            yield await running
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
+            return self._work(watch)
+
+        return streamed(work)
 
 
 class Chat:
@@ -134,7 +129,7 @@ class Chat:
         return self
 
     async def __aexit__(self, *failure: object) -> None:
-        """Leave it; every turn is in its journal."""
+        """Close the conversation; every turn is in its journal."""
 
     async def __aiter__(self) -> AsyncIterator[Turn]:
         """Yield its turns so far, oldest first."""
@@ -161,7 +156,7 @@ class Chat:
         return {one.name: one.description for one in await self._host.acp.manager.list()}
 
     async def address(self, agent: str) -> None:
-        """Let the next lines go to an agent.
+        """Send the next lines to an agent.
 
         Raises:
             UnknownComponent: There is none of that name.
@@ -169,11 +164,11 @@ class Chat:
         self._agent = (await self._host.acp.info(agent)).name
 
     def note(self, text: str) -> None:
-        """Tell the next agent, along with the next line, how the turn before ended, e.g. about a call in flight."""
+        """Add a note for the next agent to the next line, e.g. about a call in flight when the turn before ended."""
         self._note = text
 
     def send(self, line: str, *, files: Sequence[str | Path] = (), watch: Watcher | None = None) -> Sending:
-        """Carry out a turn: await it, or iterate over its events.
+        """Run a turn: await it, or iterate over its events.
 
         Args:
             line: The words of the person; `@name` addresses an agent, who is also spoken to from then on.
@@ -188,7 +183,7 @@ class Chat:
         return Sending(lambda watcher: self._send(line, files, watcher), watch)
 
     def proceed(self, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None) -> Sending:
-        """Go on with the last turn, if it was interrupted or waits: await it, or iterate over its events.
+        """Continue the last turn, if it was interrupted or waits: await it, or iterate over its events.
 
         A call in flight that is not idempotent is asked about before it is made again.
 
@@ -294,7 +289,7 @@ class Chat:
         return turns_of(await self._parts())[-1]
 
     async def _run(self, agent: str, text: str, talk: Talk, files: Mapping[str, Path], watch: Watcher | None) -> Part:
-        """Carry out one run of a turn."""
+        """Execute one run of a turn."""
         before = [*self._base, *await self._parts()]
         carried = {} if not before else await asyncio.to_thread(self._carried, before[-1])
         given = dict(
@@ -318,7 +313,7 @@ class Chat:
         return await self._read(outcome.run)
 
     def _begun(self, run: str, agent: str, text: str, talk: Talk) -> None:
-        """Keep a run as interrupted until its end is read."""
+        """Store a run as interrupted until its end is read."""
         assert self._known is not None
         self._known[run] = Part(run=run, session=self.session, time="", agent=agent, task=text, talk=talk)
 

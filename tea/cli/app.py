@@ -115,7 +115,7 @@ _FURTHER = {
 
 
 def main() -> NoReturn:
-    """Carry out the command line of this process, and exit with its code."""
+    """Run the command line of this process, and exit with its code."""
     arguments = sys.argv[1:] or ["--help"]
     try:
         prepare()

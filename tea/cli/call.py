@@ -60,7 +60,7 @@ def answered(command: Command, response: "Response") -> int:
 def _from_json(text: str) -> Mapping[str, Any]:
     value = _json(text, "The text of --args")
     if not isinstance(value, dict):
-        raise BadInput("The text of --args is no JSON object.", fix="""write --args '{"name": "value"}'.""")
+        raise BadInput("The text of --args is not a JSON object.", fix="""write --args '{"name": "value"}'.""")
     return cast("dict[str, Any]", value)
 
 

@@ -141,7 +141,7 @@ class _Talk:
     asked: set[str] = field(default_factory=set[str])
 
     async def hold(self, files: list[Path]) -> int:
-        """Take line after line until the end of the input, and return the exit code: for a pipe of its last turn."""
+        """Process lines until the end of the input, and return the exit code: for a pipe its last turn's."""
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise BadInput("There is no standard input.", fix="pipe lines into `tea chat`.")
         lines, live = Lines(sys.stdin.fileno()), sys.stdin.isatty()
@@ -165,7 +165,7 @@ class _Talk:
             self.command.tell(f"the last turn was {turns[-1].status}: /continue goes on with it")
 
     async def _take(self, line: str) -> None:
-        """Carry out a line, a command or a turn; report a failure, and go on with the conversation."""
+        """Process a line, a command or a turn; report a failure, and continue the conversation."""
         try:
             if line.startswith("/") and (act := self._command(line)) is not None:
                 await act
@@ -209,7 +209,7 @@ class _Talk:
         self.command.show("", {"agent": now})
 
     async def _file(self, given: str) -> None:
-        """Give a file with the next line; without a path, name those given."""
+        """Attach a file to the next line; without a path, list the attached files."""
         if given:
             path = file_at(given, Path.cwd())
             paths = dropped(given, Path.cwd())[1] if path is None else [path]
@@ -252,7 +252,7 @@ class _Talk:
         await self._carry_out(lambda progress: self.chat.send(words, files=files, watch=progress))
 
     async def _carry_out(self, begin: "Callable[[Progress], Sending]") -> None:
-        """Carry out a turn and show its end; Ctrl-C stops the turn."""
+        """Run a turn and show its end; Ctrl-C stops the turn."""
         progress = Progress(self.command)
         try:
             turn = await _stoppable(begin(progress))

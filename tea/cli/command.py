@@ -128,7 +128,7 @@ def execute(chosen: Command, work: Callable[[], Coroutine[Any, Any, int | None]]
 
 
 async def _interruptible(work: Callable[[], Coroutine[Any, Any, int | None]], stopping: Stopping) -> int | None:
-    """Let Ctrl-C and SIGTERM cancel the work."""
+    """Cancel the work on Ctrl-C and SIGTERM."""
     task = asyncio.current_task()
     assert task is not None
     with stopping.of(task):

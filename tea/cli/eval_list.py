@@ -27,7 +27,7 @@ async def eval_list(command: Command) -> None:
 
 
 def _heads(store: "FileEvaluations", problems: list[str]) -> list[Any]:
-    """Return the heads of all readable evaluations, the latest first, and add what is wrong with the rest."""
+    """Return the heads of all readable evaluations, the latest first; append errors of the others to `problems`."""
     found: list[Any] = []
     for id in store.list():
         try:

@@ -32,7 +32,7 @@ async def evolve_log(
 
 
 def _lines(folder: Path, name: str, problems: list[str]) -> "list[JsonObject]":
-    """Return the lines of all readable campaigns about one component, by time, and add what is wrong with the rest."""
+    """Return the lines of all readable campaigns about a component, by time; append errors of others to `problems`."""
     from tea.store.evaluations import read_ledger
 
     lines: list[JsonObject] = []

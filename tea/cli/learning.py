@@ -1,4 +1,4 @@
-"""Learning within a run: its revised answer, and what was mended for it, in words."""
+"""Learning within a run: the revisions of its answer and the repaired components, in words."""
 
 import asyncio
 import json
@@ -20,7 +20,7 @@ _MOST = 400
 async def learned(
     command: Command, tea: "Platform", outcome: "Outcome", task: "TaskFile", progress: "Progress"
 ) -> "tuple[Outcome, dict[str, Any]]":
-    """Return the outcome, mended if the task wants that, and the revisions and mends as JSON."""
+    """Return the outcome, after a repair if the task asks for one, with the revisions and repairs as JSON."""
     more = await asyncio.to_thread(revision_of, command, tea, outcome.run) if task.reflect else {}
     if task.evolve:
         mended = await asyncio.to_thread(mends_in, command, tea, outcome.run)
@@ -31,7 +31,7 @@ async def learned(
 
 
 def revision_of(command: Command, tea: "Platform", run: str) -> dict[str, Any]:
-    """Tell and return the changes of further looks at the answer."""
+    """Show and return the revisions of the answer."""
     from tea.loop.revision import NOTE
 
     found = next(_notes(tea, run, NOTE), None)
@@ -46,7 +46,7 @@ def revision_of(command: Command, tea: "Platform", run: str) -> dict[str, Any]:
 
 
 def mends_in(command: Command, tea: "Platform", run: str) -> list[dict[str, Any]]:
-    """Tell and return the mends made in the midst of a run; what was tried and refused is told alone."""
+    """Show the repairs made or refused during a run, and return those made."""
     from tea.loop.mending import NOTE
 
     found: list[dict[str, Any]] = []
@@ -80,7 +80,7 @@ async def mend_once(
 
 
 def _tell_of(command: Command, ref: str, before: str, why: str, run: str) -> None:
-    """Tell of a mend, with the command for taking it to the gate."""
+    """Show a repair, with the command to propose it for good."""
     name, _, version = ref.partition("@")
     words = f"mended {before} as {ref}, sandboxed and for this run only: {why}"
     command.tell(one_line(f"{words} (`tea evolve {name} --candidate {version} --tasks SET` decides)", _MOST))

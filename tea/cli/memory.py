@@ -83,7 +83,7 @@ async def export(
 
 
 def _insights(tea: "Platform", session: str | None, problems: list[str] | None = None) -> "list[Insight]":
-    """Return the insights of a session, or of all, and add what is wrong with an unreadable one to the problems."""
+    """Return the insights of a session, or of all; append errors of unreadable ones to `problems`."""
     if session is not None:
         _events(tea, session)
         return tea.memory.learned(session)

@@ -79,7 +79,7 @@ async def models(
     if action not in _ACTIONS:
         raise BadInput(f"`tea models` cannot {action[:40]!r}.", fix=f"it can {', '.join(_ACTIONS)}.")
     if action != "add" and stated:
-        raise BadInput(f"`tea models {action}` takes no {next(iter(stated))}.", fix="only `add` does.")
+        raise BadInput(f"`tea models {action}` does not take {next(iter(stated))}.", fix="only `add` does.")
     async with command.platform() as tea:
         if action == "ls":
             _list(command, tea, name)

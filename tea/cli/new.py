@@ -112,4 +112,4 @@ def _require_model(tea: "Platform", model: str | None, agent: str) -> None:
     """Raise ProviderError if nothing but the offline solvers would answer."""
     if tea.models.config(model, agent).name == "offline":
         fix = "name one with --model, or set it up as `tea models` shows."
-        raise ProviderError("No model is configured, and words alone make nothing.", fix=fix)
+        raise ProviderError("No model is configured, and a draft from words needs one.", fix=fix)

@@ -63,7 +63,7 @@ def overseen() -> Generator[Overseer | None]:
 
 
 def _oversee(pipe: int, command: int) -> None:
-    """Kill the command if it does not hear SIGTERM; end with it."""
+    """Kill the command if it does not react to SIGTERM; end with it."""
     for number in _SIGNALS:  # they come to all processes of a terminal, and the command alone has to hear them
         signal.signal(number, signal.SIG_IGN)
     signal.set_wakeup_fd(-1)

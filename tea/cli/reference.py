@@ -44,7 +44,7 @@ async def find(
     if ":" in text.partition("#")[0].partition("@")[0]:
         ref = _checked(Ref.parse(text), upto)
         if ref.kind not in kinds:
-            raise BadRef(f"A {ref.kind} is of no use here.", fix=f"name one of {', '.join(kinds)}.")
+            raise BadRef(f"A {ref.kind} cannot be used here.", fix=f"name one of {', '.join(kinds)}.")
         return tea.libraries[ref.kind], ref
     ref = _checked(Ref.parse(text, kind=kinds[0]), upto)
     names: dict[Kind, set[str]] = {kind: await _names(tea, kind, gone=gone) for kind in kinds}

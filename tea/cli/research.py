@@ -243,7 +243,7 @@ async def _clarified(tea: "Platform", clarification: str | None) -> str:
 
 
 def _answering(tea: "Platform", base_url: str | None, model: str | None) -> dict[str, Any]:
-    """Return the option that names the model, empty for what is configured."""
+    """Return the option naming the model, empty for the configured one."""
     name = usable_model(tea, base_url, model)
     return {} if name is None else {"model": name}
 

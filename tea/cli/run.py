@@ -182,7 +182,7 @@ async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskF
 
 
 def _opening(command: Command, tea: "Platform", task: "TaskFile") -> str:
-    """Tell of settings left out; return the model in use, and advice if none was chosen and none is configured."""
+    """Report omitted settings; return the model in use, and advice if none was chosen and none is configured."""
     for one in tea.home_trust.left_out:
         command.tell(one_line(f"tea: {one.words}: left out until `tea trust --home` grants it.", 300))
     if task.model is None and tea.settings.model is None and tea.models.default == "offline":

@@ -96,7 +96,7 @@ def source_text(config: "Manifest") -> str:
 
 
 def _unmarked(text: str) -> str:
-    """Return reviewed text, with the first character of each line that looks like one of ours as its number."""
+    """Return reviewed text, escaping the first character of each line imitating a line of tea's own."""
     return _MARKS.sub(lambda found: f"<{number(found[0])}>", review(text))
 
 

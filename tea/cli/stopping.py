@@ -46,7 +46,7 @@ class Stopping:
 
     @contextmanager
     def of(self, work: "asyncio.Task[int | None]") -> Generator[None]:
-        """Let signals cancel a task during the body, and report the status at once after SIGTERM."""
+        """Cancel a task on signals during the body, and report the status at once after SIGTERM."""
         loop = asyncio.get_running_loop()
 
         def stop(number: int, frame: object) -> None:

@@ -52,7 +52,7 @@ async def trust(
 
 
 async def _reviewed(tea: "Platform", library: "AnyManager", config: "Manifest") -> None:
-    """Let a person review a source unless it was the last one shown to this account.
+    """Ask a person to review a source unless it was the last one shown to this account.
 
     Raises:
         ApprovalNeeded: Nobody is there to review it.

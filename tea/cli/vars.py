@@ -41,7 +41,7 @@ async def variables(command: Command, ref: RefArgument, texts: SetOption = None,
 def _value(text: str) -> tuple[str, str]:
     name, sign, value = text.partition("=")
     if not sign:
-        raise BadInput(f"{text[:60]!r} is no NAME=TEXT.", fix="write for example --set system=TEXT or source=@FILE.")
+        raise BadInput(f"{text[:60]!r} is not NAME=TEXT.", fix="write for example --set system=TEXT or source=@FILE.")
     if not value.startswith("@"):
         return name, value
     from tea.source.bundled import read_source

@@ -158,7 +158,7 @@ def _define_agent(found: type[Agent], loop: Loop | None, known: Mapping[str, Sig
         raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
     run = _operation(found, "run", Traits(scope=True, concurrent=True), known)
     if read_hints(found.run).get("task") is not Task:
-        raise BadComponent(f"`run` of {found.__name__} takes no task.", fix=_RUN)
+        raise BadComponent(f"`run` of {found.__name__} does not take a task.", fix=_RUN)
     facts: dict[str, Any] = {
         "role": _words_of(found, "role", found.role),
         "competencies": [_words_of(found, "competencies", one) for one in _sequence(found, "competencies")],
@@ -273,7 +273,7 @@ def _named(found: type[Agent], kind: Kind) -> str:
     except BadRef as error:
         raise BadComponent(f"The {kind} of {found.__name__} is not a ref: {error.problem}", fix=error.fix) from error
     if ref.kind != kind or ref.operation is not None:
-        problem = f"{found.__name__} names {text!r:.80} as its {kind}, which is none."
+        problem = f"{found.__name__} names {text!r:.80} as its {kind}, but that is not a name."
         raise BadComponent(problem, fix=f'write {kind} = "NAME", perhaps with @version.')
     return text
 
@@ -307,7 +307,7 @@ def _sequence(found: type[Agent], key: str) -> Sequence[object]:
 
 def _words_of(found: type[Agent], key: str, text: object) -> str:
     if not isinstance(text, str):
-        raise BadComponent(f"{key} of {found.__name__} holds {text!r:.40}, no text.", fix="write text.")
+        raise BadComponent(f"{key} of {found.__name__} holds {text!r:.40}, which is not a text.", fix="write text.")
     return text
 
 

@@ -19,7 +19,7 @@ _DROPPED = str.maketrans("", "", string.punctuation)
 
 
 def same(one: JsonValue, other: JsonValue) -> bool:
-    """Tell whether two items are the same: equal as numbers if both are, else as normalised texts."""
+    """Return whether two items are the same: equal as numbers if both are, else as normalised texts."""
     first, second = number_of(one), number_of(other)
     if first is not None and second is not None:
         return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
@@ -29,7 +29,7 @@ def same(one: JsonValue, other: JsonValue) -> bool:
 
 
 def equal(one: JsonValue, other: JsonValue) -> bool:
-    """Tell whether two JSON values are equal: numbers by value, truth values apart from numbers."""
+    """Return whether two JSON values are equal: numbers by value, truth values apart from numbers."""
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, list) and isinstance(other, list):

@@ -188,7 +188,7 @@ class Manifest:
             problem = f"A stored component is not a manifest: {_fault(error)}."
             raise Damaged(problem, fix="restore the file, or register the component again.") from error
         if not f"{found.name}{found.version}".isprintable():
-            problem = "A stored component is not a manifest: its name or version is none."
+            problem = "A stored component is not a manifest: its name or version is not valid."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         if data.get("digest") != found.digest:
             problem = f"The source of {found.ref} is not what its digest promises, so it is not used."

@@ -62,7 +62,7 @@ class Traits:
             it does where it needs the network, and else where the files and the state that it works on do.
         destinations: Names of the arguments that say where something goes, as an address or a recipient; `state.FIELD`
             names a field of the environment's state. Without it every argument that is an address is one.
-        declared: Whether `effects` was declared in so many words; the decorators set it. It is no promise of its own,
+        declared: Whether `effects` was declared in so many words; the decorators set it. It promises nothing by itself,
             so it does not count where traits are compared.
     """
 
@@ -308,7 +308,7 @@ class _NoPort:
     """The port of a sync function: raises ToolError on every use, as services have to be awaited."""
 
     def __getattr__(self, name: str) -> Any:
-        raise ToolError("A sync function reaches nothing through its context.", fix="write `async def`.")
+        raise ToolError("A sync function cannot use its context.", fix="write `async def`.")
 
 
 def _alone(context: Context | None) -> Context | None:
@@ -388,7 +388,7 @@ def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any
 
 
 def _check_types(validators: Validators, name: str) -> None:
-    """Refuse types that JSON cannot carry, and defaults of the wrong type."""
+    """Refuse types without a form in JSON, and defaults of the wrong type."""
     try:
         arguments, _ = validators.arguments, validators.result
     except (PydanticUserError, TypeError) as error:
@@ -415,7 +415,7 @@ def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
 
 
 def _runs_source(schema: object) -> bool:
-    """Tell whether validating runs functions from outside of pydantic and tea."""
+    """Return whether validating runs functions from outside of pydantic and tea."""
     if isinstance(schema, Mapping):
         found = cast("Mapping[str, object]", schema)
         called = [found.get("default_factory"), found.get("function")]
@@ -427,7 +427,7 @@ def _runs_source(schema: object) -> bool:
 
 
 def _is_made_by_source(cls: object) -> bool:
-    """Tell whether making a value of a class runs functions from outside of pydantic and tea."""
+    """Return whether making a value of a class runs functions from outside of pydantic and tea."""
     if not isinstance(cls, type):
         return False
     names = (*_MAKERS, *(("__init__",) if issubclass(cls, BaseModel) else ()))

@@ -18,7 +18,7 @@ WIDTH = 960  # pixels
 
 
 def keep_picture(ctx: Context, folder: str, picture: bytes) -> str:
-    """Keep a picture in the workspace under a name made of its bytes, and return that name.
+    """Store a picture in the workspace under a name made of its bytes, and return the name.
 
     Args:
         ctx: What the environment was given.

@@ -54,7 +54,7 @@ class WirePort:
 
 
 async def deliver(port: Port, data: JsonObject) -> JsonObject:
-    """Give a message from another process to a port, and return the answer: a `value`, or an `error` as its record.
+    """Deliver a message from another process to a port, and return the answer: a `value`, or an `error` as its record.
 
     Args:
         port: The port in the process of the run.
@@ -88,7 +88,7 @@ def to_wire(message: PortMessage) -> JsonObject:
         case _ if type(message) in _KNOWN:
             return {"serve": {"service": message.service, "verb": message.verb, "data": message._asdict()}}
         case _:
-            raise BadArguments(f"A run serves no {type(message).__name__}.", fix="use the methods of the context.")
+            raise BadArguments(f"A run cannot serve a {type(message).__name__}.", fix="use the methods of the context.")
 
 
 def from_wire(data: JsonObject) -> PortMessage:

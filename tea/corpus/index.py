@@ -143,7 +143,7 @@ class Index:
         """
         query = query.strip()[:_LONGEST]
         if not words(query):
-            raise BadInput("The query holds no word.", fix="say in words what is looked for.")
+            raise BadInput("The query does not contain a word.", fix="say in words what is looked for.")
         if not self._path.is_file():
             return []
         with database(self._path, _SCHEMA, private=True) as connection:

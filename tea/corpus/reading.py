@@ -108,7 +108,7 @@ class Readers:
         if suffix in self._converted and self._convert is not None and loop is not None:
             return asyncio.run_coroutine_threadsafe(_awaited(self._convert(data, name)), loop).result()
         if (reader := self._by_suffix.get(suffix)) is None:
-            raise BadInput(f"{name[-100:]!r} is of no kind that is read.", fix="add HTML, Markdown or plain text.")
+            raise BadInput(f"{name[-100:]!r} is not of a readable kind.", fix="add HTML, Markdown or plain text.")
         return reader(data, name)
 
 

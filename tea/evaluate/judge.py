@@ -82,4 +82,4 @@ def judging_of(platform: Platform, judging: Judging | None, scorers: list[str]) 
 
 
 async def _no_tool(ref: str, arguments: JsonObject) -> Response:
-    raise ProviderError(f"A judge calls no tool, and {ref[:60]!r} was asked for.", fix="name another model.")
+    raise ProviderError(f"A judge cannot call tools, and {ref[:60]!r} was asked for.", fix="name another model.")

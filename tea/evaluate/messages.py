@@ -66,7 +66,7 @@ def _messages(data: bytes, path: Path) -> list[Mapping[str, Any]]:
         one = cast("Mapping[str, Any]", one)["messages"]
     messages = cast("list[Any]", one if isinstance(one, list) else found)
     if not messages or not all(isinstance(it, Mapping) and "role" in it for it in messages):
-        raise BadInput(f"The trace {str(path)[-80:]!r} holds no messages.", fix=_FORM)
+        raise BadInput(f"The trace {str(path)[-80:]!r} does not contain messages.", fix=_FORM)
     return messages
 
 

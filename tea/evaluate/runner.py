@@ -81,7 +81,7 @@ class _Known:
     graded: dict[tuple[str, str], JsonObject] = field(default_factory=dict[tuple[str, str], JsonObject])
 
     def take(self, line: JsonObject) -> None:
-        """Take one line; later ones count."""
+        """Read one line; later lines replace earlier ones."""
         key = str(line.get("key"))
         match line.get("what"):
             case "begun":
@@ -218,7 +218,7 @@ class _Work:
         self._unscored: TeaError | None = None
 
     async def run(self, cells: Sequence[_Cell], concurrency: int) -> None:
-        """Have all cells run and scored.
+        """Run and score all cells.
 
         Raises:
             TeaError: One could not be scored; the runs are kept.

@@ -95,7 +95,7 @@ def _efficiency(evaluations: Sequence[Evaluation]) -> list[str]:
 
 
 def _is_on(evaluation: Evaluation, names: Sequence[str]) -> bool:
-    """Tell whether an agent took part: it is there, and was not switched off."""
+    """Return whether an agent took part: it is there, and was not switched off."""
     off = {one.rpartition(":")[2] for one in evaluation.plan.without}
     there = [name for name in names if f"agent:{name}" in evaluation.components]
     return bool(there) and not off & {*there}

@@ -155,7 +155,8 @@ def read_task_set(path: Path) -> TaskSet:
     for source in files:
         rows += list(_rows(source))
     if not rows:
-        raise BadInput(f"The task set {_short(path)!r} holds no task.", fix=f"write one JSON object a line. {_KEYS}")
+        problem = f"The task set {_short(path)!r} does not contain a task."
+        raise BadInput(problem, fix=f"write one JSON object a line. {_KEYS}")
     folder = path if path.is_dir() else path.parent
     placed = (placed_task(made_task(row, where), folder, where) for where, row in rows)
     return TaskSet(name=path.resolve().stem, tasks=_distinct(placed, rows))
@@ -216,7 +217,7 @@ def _sources(path: Path) -> list[Path]:
         found = sorted(one for one in path.iterdir() if one.suffix in (".jsonl", ".json") and one.is_file())
         if not found:
             fix = "put tasks there, as .jsonl with one a line or .json with one each."
-            raise BadInput(f"The folder {_short(path)!r} holds no task set.", fix=fix)
+            raise BadInput(f"The folder {_short(path)!r} does not contain a task set.", fix=fix)
         return found
     if not path.exists():
         raise BadInput(f"There is no task set {_short(path)!r}.", fix="name a JSONL file or a folder.")

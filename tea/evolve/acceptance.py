@@ -86,7 +86,7 @@ class Looks:
         return LOOKS[self.look][0] - (LOOKS[self.look - 1][0] if self.look else 0)
 
     def add(self, scores: Scores) -> Step:
-        """Take the scores of the further runs, and decide.
+        """Add the scores of the further runs, and decide.
 
         Raises:
             ValueError: They are not those of the gate's tasks, or not as many as needed.
@@ -134,7 +134,7 @@ class Betting:
         return min(1.0, 1 / self.evidence) if self.evidence else 1.0
 
     def add(self, found: Sequence[float]) -> Step:
-        """Take further differences, each from -1 to 1, candidate minus incumbent, and decide.
+        """Add further differences, each from -1 to 1, candidate minus incumbent, and decide.
 
         Raises:
             ValueError: One of them is out of range.
@@ -218,7 +218,7 @@ def total_failures(base: Mapping[str, float], scores: Scores) -> list[str]:
 
 
 def _is_futile(found: Sequence[float]) -> bool:
-    """Tell whether the candidate is less than one standard error better."""
+    """Return whether the candidate is less than one standard error better."""
     population = math.sqrt(math.fsum((one - _mean(found)) ** 2 for one in found) / len(found))
     return _mean(found) < population / math.sqrt(len(found))
 

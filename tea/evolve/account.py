@@ -1,4 +1,4 @@
-"""Account: the cost of a campaign, each of its runs once, over all processes that worked on it."""
+"""Account: the cost of a campaign, counting each of its runs once over all its processes."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Account:
     _counted: set[str] = field(default_factory=set[str])
 
     def take(self, line: JsonObject) -> None:
-        """Take over a line that an earlier process wrote."""
+        """Count a line written by an earlier process."""
         self._counted.update(line["runs"])
         self.all_runs += len(line["runs"])
         self.all_usd += float(line["usd"])
@@ -88,7 +88,7 @@ class Account:
         epochs: int = 1,
         concurrency: int = 8,
     ) -> Evaluation:
-        """Evaluate with what is left, and count the runs; see `tea.evaluate.evaluate`.
+        """Evaluate within the remaining budget, and count the runs; see `tea.evaluate.evaluate`.
 
         Raises:
             BudgetExceeded: What may be spent now is spent before the end; the next call goes on.
@@ -134,6 +134,6 @@ class Account:
 
 
 def _cost(run: ScoredRun) -> float | None:
-    """Return what a run and its judging cost, None for an unknown price."""
+    """Return the cost of a run and its judging, None for an unknown price."""
     judging: Any = run.judging.get("usd", 0.0) if run.judging else 0.0
     return None if run.usd is None or judging is None else run.usd + float(judging)

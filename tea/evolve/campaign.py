@@ -172,7 +172,7 @@ class Campaign:
             anchor = anchor if verdict.cheaper else base
 
     async def _begin(self, ledger: Ledger) -> None:
-        """Take over the ledger's records of this campaign, and of others on the same tasks."""
+        """Read the ledger's records of this campaign, and of others on the same tasks."""
         for line in await asyncio.to_thread(ledger.lines):
             if line.get("what") == "locked":
                 self._locked_looks += 1

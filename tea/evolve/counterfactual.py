@@ -52,7 +52,7 @@ class Counterfactual:
 async def counterfactual(
     platform: Platform, origin: str, task: PlacedTask, staged: Staged, account: Account | None = None
 ) -> Counterfactual | None:
-    """Carry out a failed run with other versions, and return the result; None if only a judge could tell.
+    """Repeat a failed run with other versions, and return the result; None if only a judge could grade it.
 
     A run without an answer of its provider says nothing either.
 
@@ -94,7 +94,7 @@ async def _right(task: PlacedTask, outcome: Outcome) -> bool:
 
 
 async def _rerun(platform: Platform, history: History, task: PlacedTask, staged: Staged) -> Outcome:
-    """Carry out all of a run with its own versions, but for the changed ones."""
+    """Repeat all of a run with its own versions, but for the changed ones."""
     pinned = {pin.asked: pin.exact[0] for pin in history.pins if "@" not in pin.asked}
     used = {**history.task.use, **pinned, **staged.use}
     given = history.task.model_copy(update={"use": used, "id": None, "session": None})

@@ -1,4 +1,4 @@
-"""Mending: an own component, failing in a run, repaired once for that run alone."""
+"""Mending: the repair of a failing own component, once and for one run alone."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Mended:
 async def mend(
     platform: Platform, outcome: Outcome, model: str | None = None, watch: Callable[[Event], None] | None = None
 ) -> Mended | None:
-    """Repair an own tool, environment or agent after an unsuccessful run, and go on from before its first use.
+    """Repair an own tool, environment or agent after an unsuccessful run, and continue from before its first use.
 
     The reflection is a run of its own; what it writes runs in a sandbox, in a fork of the run and nowhere else. It
     becomes current only through the gate, or by a person.
@@ -101,7 +101,7 @@ def _faults(platform: Platform, outcome: Outcome, head: TraceRecord) -> Iterator
 
 
 def _means(name: str, component: str) -> bool:
-    """Tell whether the name of a call, `kind:name@version`, `name` or `environment_action`, is of a component."""
+    """Return whether the name of a call, `kind:name@version`, `name` or `environment_action`, is of a component."""
     kind, _, bare = component.partition(":")
     called = name.partition("@")[0].partition("#")[0]
     return called in (component, bare) or (kind == "environment" and called.startswith(f"{bare}_"))

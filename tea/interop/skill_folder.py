@@ -37,7 +37,7 @@ def read_folder(folder: Path) -> Skill:
     found = _contents(place, hidden=False)
     main = next((name for name in (MAIN, MAIN.lower()) if name in found), None)
     if main is None:
-        raise BadComponent(f"{place.name[:80]!r} holds no {MAIN}.", fix="name the folder of one skill.")
+        raise BadComponent(f"{place.name[:80]!r} does not contain {MAIN}.", fix="name the folder of one skill.")
     texts, assets = _divided(found)
     if main not in texts:
         raise BadComponent(f"{main} is not UTF-8 text without NUL.", fix="save it as UTF-8.")

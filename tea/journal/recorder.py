@@ -23,8 +23,8 @@ class Event:
     """An event of a run, in the form for watchers.
 
     Args:
-        kind: The record's kind; for gate records `start`, `note`, `done`, `failed` and so on. `delta` is no record: a
-            piece of a model's answer on its way.
+        kind: The record's kind; for gate records `start`, `note`, `done`, `failed` and so on; `delta` for a
+            piece of a model's answer on its way, never written.
         key: Which effect or scope it belongs to.
         agent: Who was at work.
         data: What it says.

@@ -18,7 +18,7 @@ _replaced: list[int] = []
 
 @contextmanager
 def relaxed() -> Generator[None]:
-    """Let `YOUNG` containers survive before a collection, until the last caller leaves.
+    """Raise the collector's threshold to `YOUNG` containers, until the last caller leaves.
 
     A threshold that is higher, or 0 (no automatic collection), is the program's own choice and stays; so does one that
     the program sets in between.

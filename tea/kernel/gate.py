@@ -197,7 +197,7 @@ class Gate:
         return self._scheduler.branches.here().key()
 
     def end_branch(self, path: str) -> None:
-        """Tell the end of a branch stepped elsewhere."""
+        """Report the end of a branch stepped elsewhere."""
         self._scheduler.branches.on_end(path)
 
     def next_key(self) -> str:

@@ -30,7 +30,7 @@ class Past:
         return self._entries[self.position] if self.position < len(self._entries) else None
 
     def advance(self) -> None:
-        """Go one entry further."""
+        """Move to the next entry."""
         entry = self._entries[self.position]
         if entry.event == "start":
             self._keys.add(entry.key)

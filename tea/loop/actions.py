@@ -133,7 +133,7 @@ class Actions:
         return (*found, *ending.findings(name)) if self.toolset.takes_findings(name) else found
 
     async def _own(self, call: ToolCall) -> Observation:
-        """Answer a function of the loop."""
+        """Call a function of the loop itself."""
         ledger = self.ledger
         act = {NOTE: ledger.note, PLAN: ledger.replace_plan, DRAFT: ledger.draft}.get(call.name, self.window.read)
         (schema,) = [one["parameters"] for one in FUNCTIONS if one["name"] == call.name]
@@ -145,7 +145,7 @@ class Actions:
         return Observation(id=call.id, name=call.name, arguments=call.arguments, ok=True, value=value)
 
     def forget(self, name: str) -> None:
-        """Let calls of a function be made again, since it gives something else from now on."""
+        """Forget the results of a function, since its results differ from now on."""
         self._made = {image: id for image, id in self._made.items() if image.partition(" ")[0] != name}
 
     def _known(self, call: ToolCall) -> Observation | None:
@@ -168,7 +168,7 @@ class Actions:
         return ending.check(outcome, others, last=last)
 
     def _keep(self, outcome: Observation) -> None:
-        """Keep a result for evidence, and for a repetition of its call."""
+        """Store a result as evidence, and for a repetition of its call."""
         if self.toolset.is_own(outcome.name) or outcome.name == DONE:
             return
         self.window.keep(outcome)

@@ -289,7 +289,7 @@ class Ending:
         return any(name == one or name.startswith(f"{one}.d/") for one in self._task.files)
 
     def _unwritten(self, answer: JsonValue) -> list[str]:
-        """Return the claimed files that are missing; one sought by a failed call is no claim that it is there."""
+        """Return the missing files claimed by a text; files named by failed calls do not count as claimed."""
         sought = [one for one in self._window.results.values() if not one.ok]
         return [name for name in self._claimed(answer) if not any(_is_in(name, one) for one in sought)]
 
@@ -300,7 +300,7 @@ class Ending:
         return (*evidence, *claims)
 
     def _held(self, text: str, problem: str) -> str:
-        """Hold words not accepted yet, as the next reply may only confirm them."""
+        """Store words not accepted yet, as the next reply may only confirm them."""
         self._words_held = _said(self._kept(text))
         return problem
 
@@ -432,7 +432,7 @@ def _no_file(name: str) -> str:
 
 
 def _absent(names: Sequence[str]) -> str:
-    """Return the reason of an end without a file that it names; empty if there is none."""
+    """Return the reason of an end without a file named by it; empty if there is none."""
     return NO_FILE.format(repr(names[0][:100])) if names else ""
 
 

@@ -109,7 +109,7 @@ class Ledger:
     fields: Fields | None = None
 
     def note(self, arguments: JsonObject) -> JsonValue:
-        """Keep a fact; a known one is not kept twice.
+        """Add a fact; a known one is not added twice.
 
         Raises:
             BadArguments: It holds no words, or too many.
@@ -147,7 +147,7 @@ class Ledger:
         return f"{len(self.open_items)} of {len(self.plan)} items are open"
 
     def draft(self, arguments: JsonObject) -> JsonValue:
-        """Keep fields of the answer.
+        """Store fields of the answer.
 
         Raises:
             BadArguments: The answer has no such field, or a value does not fit.

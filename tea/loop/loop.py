@@ -189,7 +189,7 @@ class _Loop:
         )
 
     async def whole(self, insights: Sequence[str], variables: JsonObject) -> Result:
-        """Prepare, go to the end, and remember it."""
+        """Prepare the task, work until its end, and record the end in memory."""
         try:
             await self.prepare(insights, variables)
             result = await self.run()
@@ -244,7 +244,7 @@ class _Loop:
         return {"heads": [one.text for one in found], "today": await self.ctx.today()}
 
     async def run(self) -> Result:
-        """Go step by step to the result."""
+        """Work step by step until the result."""
         step = 0
         while self.limits.questions > 0:
             step += 1
@@ -373,7 +373,7 @@ class _Loop:
         return new
 
     async def _strike(self, step: int, reply: Reply) -> Result | None:
-        """Keep an unusable reply in the conversation, with its fault and the expected form."""
+        """Add an unusable reply to the conversation, with its fault and the expected form."""
         if reply.text.strip() or reply.record:
             self.window.add(reply.message())
         await self._record(step, reply, (), {})

@@ -1,4 +1,4 @@
-"""Mending: an own tool that fails is repaired in the midst of the work, once and for this run alone."""
+"""Mending: the repair of a failing own tool during the work, once and for this run alone."""
 
 from __future__ import annotations
 
@@ -95,5 +95,5 @@ class Mending:
 
 
 def _is_fault(outcome: Observation) -> bool:
-    """Return whether a call failed by a fault of what was called."""
+    """Return whether a call failed by a fault of the called component."""
     return outcome.error is not None and outcome.error["code"] in _FAULTS

@@ -147,7 +147,7 @@ def _file_names(text: str) -> list[str]:
 
 
 def _asks_corpus(task: Task) -> bool:
-    """Return whether a task names documents of the operator, or a file that it neither has nor shall make."""
+    """Return whether a task names documents of the operator, or a file neither given nor to be made."""
     if _CORPUS.search(task.text):
         return True
     others = [name for name in _file_names(task.text) if name not in task.files]

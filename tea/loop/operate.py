@@ -25,7 +25,7 @@ SAME_FAILURES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operated:
-    """What is operated, and how.
+    """A screen operated step by step: its environment, its limits and its texts.
 
     Args:
         environment: Its name, which is also that of the prompt, and of the folder of the records.
@@ -167,7 +167,7 @@ async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
 
 
 async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any]) -> Result:
-    """Keep the log, the film and the report of the call, and return the result."""
+    """Store the log, the film and the report of the call, and return the result."""
     name = work.on.environment
     folder = f"{name}/{work.id}"
     await ctx.ecp.invoke("workspace#write", {"name": f"{folder}/log.md", "text": "\n\n".join(work.log) + "\n"})

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from tea.components.context import Caller
+from tea.components.clients import Caller
 from tea.components.port import RankTexts
 from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY

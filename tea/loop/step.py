@@ -153,7 +153,7 @@ async def ask_for(
         model: Name of a model configuration; the run's own by default.
 
     Raises:
-        BadOutput: The second answer is no such value either.
+        BadOutput: The second answer does not fit either.
     """
     adapter = TypeAdapter(kind)
 

@@ -10,7 +10,8 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
-from tea.components.context import Caller, Context
+from tea.components.clients import Caller
+from tea.components.context import Context
 from tea.components.lossless import lossless
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError, UnknownComponent

@@ -1,4 +1,4 @@
-"""Values: numbers, names and passages of what a run has read, in words proposed as its answer."""
+"""Values: numbers, names and passages read by a run, found in a proposed answer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INSIDE = re.compile(r"(?<=[^\W_])[,;:]? [(\"']?([^\W\d_]\w+)")
 
 
 def holds_value(text: str, task: str, read: Iterable[JsonValue]) -> bool:
-    """Return whether words hold a value of what was read: a number, a name, the value of a cell, or a passage.
+    """Return whether words hold a value read by the run: a number, a name, a cell, or a passage.
 
     What the task names already counts only if the words consist of little else. Long words always count as holding one.
 
@@ -51,7 +51,7 @@ def shown_values(head: str) -> list[JsonValue]:
 
 
 def _some(leaves: Iterable[str]) -> Iterator[str]:
-    """Yield leaves, up to the most that is looked through."""
+    """Yield the leaves of a value, up to the limit."""
     left = _MOST_READ
     for one in leaves:
         yield one[:left]
@@ -102,7 +102,7 @@ def _is_name(word: str) -> bool:
 
 
 def _holds_passage(text: str, task: str, texts: str) -> bool:
-    """Return whether words repeat a passage of what was read."""
+    """Return whether words repeat a passage read by the run."""
     words, read, asked = _TOKEN.findall(text.casefold()), _plain(texts), _plain(task)
     pieces = (" ".join(words[at : at + _PASSAGE]) for at in range(len(words) - _PASSAGE + 1))
     if any(f" {one} " in read and f" {one} " not in asked for one in pieces):
@@ -113,7 +113,7 @@ def _holds_passage(text: str, task: str, texts: str) -> bool:
 
 
 def _known_share(text: str, leaves: Iterable[str], texts: str) -> float:
-    """Return the share of the letters of words in names and whole cells of what was read."""
+    """Return the share of the words' letters found in names and whole cells read by the run."""
     plain, letters = _plain(text), sum(map(str.isalnum, text))
     cells = {_plain(one) for one in leaves if 0 < len(one.strip()) <= _CELL}
     found = {one.strip() for one in cells if one in plain or (_is_caseless(one.strip()) and one.strip() in plain)}

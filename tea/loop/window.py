@@ -328,7 +328,7 @@ class Window:
 
 
 def _values(one: Message) -> list[JsonValue]:
-    """Return what a message shows of a call's value."""
+    """Return the part of a call's value shown by a message."""
     return [cast("dict[str, Any]", part.data).get("value") for part in one.content if isinstance(part, DataPart)]
 
 

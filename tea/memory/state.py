@@ -120,7 +120,7 @@ class States:
             self._events.append(_stream(owner, heir), str(number), event, synced=number == len(kept))
 
     def carry_over(self, owner: str, session: str, other: str) -> None:
-        """Make the changes of a session's document to that of another one, each at most once; it blocks."""
+        """Repeat the changes of a session's document in another session, each at most once; it blocks."""
         for event in self._events.read(_stream(owner, session)):
             self._change(_stream(owner, other), str(event["by"]), lambda _, made=event: (made["document"],))
 

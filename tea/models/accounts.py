@@ -46,7 +46,7 @@ class Account:
         return self._busy < self._most
 
     def rest(self, seconds: float) -> None:
-        """Leave the key unused for the given seconds."""
+        """Pause the use of the key for the given seconds."""
         self.rests = self._clock() + seconds
 
     async def enter(self) -> None:
@@ -72,7 +72,7 @@ class Account:
                 turn.set_result(None)
 
     async def _queue(self) -> None:
-        """Wait until an earlier call hands its place on."""
+        """Wait until an earlier call passes its place on."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(turn)
         try:

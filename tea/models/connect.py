@@ -128,7 +128,7 @@ def reached(config: ModelConfig) -> str:
 
 
 def is_meant_for(key: str, address: str) -> bool:
-    """Tell whether a preset sends a key to an address.
+    """Return whether a preset sends a key to an address.
 
     Args:
         key: Name of a variable.
@@ -138,7 +138,7 @@ def is_meant_for(key: str, address: str) -> bool:
 
 
 def is_led_to(key: str, address: str) -> bool:
-    """Tell whether the process's environment leads a key's provider to an address, as its SDK has it."""
+    """Return whether the process's environment redirects a key's provider to an address, as its SDK reads it."""
     providers = {one.provider for one in map(preset, PRESETS) if key in one.keys and one.base_url is None}
     named = (os.environ.get(ADDRESSES[provider], "").strip() for provider in providers)
     return any(_bare(one) == _bare(address) for one in named if one)

@@ -171,14 +171,14 @@ def decoded(data: bytes, *, piece: bool = False) -> dict[str, Any]:
         piece: Whether it is a piece of an answer, whose words some servers cut in the middle of a character.
 
     Raises:
-        Fault: They are no JSON object.
+        Fault: They are not a JSON object.
     """
     try:
         value = loads(data, halves=piece)
     except Refused as error:
         raise CallFailure(f"what came back is not JSON ({error})", again=True) from error
     if not isinstance(value, dict):
-        raise CallFailure("what came back is no JSON object", again=True)
+        raise CallFailure("what came back is not a JSON object", again=True)
     return cast("dict[str, Any]", value)
 
 

@@ -111,7 +111,7 @@ class ClosingAdapter(Protocol):
     """An adapter holding connections."""
 
     async def close(self) -> None:
-        """End them."""
+        """End all connections."""
         ...
 
 
@@ -185,7 +185,7 @@ class ModelManager:
             other = {"prices": dict[str, float](), "context": None} if config.model else {}  # what is known of that one
             return self._configs.setdefault(wanted, replace(config, name=wanted, model=model, **other))
         if holds_key(wanted):
-            raise ProviderError("What looks like a key names no model.", fix=NAMED)
+            raise ProviderError("A text that looks like a key does not name a model.", fix=NAMED)
         near = difflib.get_close_matches(wanted, self._configs, n=1)
         known = ", ".join(one.name for one in self.list()) or "none"
         choice = f"configured: {known}; a model of a provider is written with it, as in openai/NAME."

@@ -155,7 +155,7 @@ class ChatAssembly:
         return self._finish is not None
 
     def take(self, sent: Sent) -> list[Delta]:
-        """Take one event."""
+        """Process one event."""
         if sent.data.strip() == b"[DONE]":
             self.done = True
             return []

@@ -161,7 +161,7 @@ class ResponseAssembly:
     ended = done
 
     def take(self, sent: Sent) -> list[Delta]:
-        """Take one event."""
+        """Process one event."""
         event = decoded(sent.data, piece=True)
         kind = str(event.get("type"))
         if kind in ("response.completed", "response.incomplete", "response.failed"):

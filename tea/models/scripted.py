@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
-from tea.errors import ProviderError
+from tea.errors import InternalError, ProviderError, TeaError, words_of
 from tea.models.manager import CallTool, ModelConfig
 from tea.types import ModelRequest, ModelResponse
 
@@ -49,9 +49,24 @@ class FunctionModel:
         self._function = function
 
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
-        """Return the function's result as a response."""
-        reply = self._function(request)
-        return response_of(await reply if isinstance(reply, Awaitable) else reply, config.name)
+        """Return the function's result as a response.
+
+        Raises:
+            InternalError: The function raised anything but an error of tea, or returned something else than a reply.
+        """
+        name = getattr(self._function, "__qualname__", type(self._function).__name__)
+        try:
+            given = self._function(request)
+            reply = cast(object, await given if isinstance(given, Awaitable) else given)
+        except (TeaError, TimeoutError):
+            raise
+        except Exception as error:
+            problem = f"The function {name} of the FunctionModel raised {words_of(error)}."
+            raise InternalError(problem, fix="correct that function; it is not part of tea.") from error
+        if not isinstance(reply, ModelResponse | Mapping | str):
+            problem = f"The function {name} of the FunctionModel returned an object of type {type(reply).__name__}."
+            raise InternalError(problem, fix="return a response, a mapping or a text.")
+        return response_of(cast(Reply, reply), config.name)
 
 
 def response_of(reply: Reply, name: str) -> ModelResponse:

@@ -184,11 +184,11 @@ class Provenance:
         return Known(sources=tuple(sources), linked=linked, typed=self.typed)
 
     def enter(self, key: str) -> None:
-        """Begin a scope with the reading of its surroundings."""
+        """Begin a scope with the reading of its parent."""
         self._scopes[key] = self._around(_outer(key))[0].copy()
 
     def leave(self, key: str) -> None:
-        """End a scope, and add its reading to its surroundings."""
+        """End a scope, and add its reading to its parent's."""
         reading = self._scopes.pop(key)
         self._around(_outer(key))[0].join(reading)
 
@@ -265,7 +265,7 @@ class Provenance:
         self.typed += tuple(texts)
 
     def answered(self, effect: str, text: str) -> None:
-        """Keep the answer of a person to a question from inside an effect until its outcome is delivered."""
+        """Store a person's answer to a question from inside an effect until its outcome is delivered."""
         if text not in self._answers[effect]:
             self._answers[effect].append(text)
 

@@ -118,7 +118,7 @@ def _sections(source: str, begin: int) -> dict[str, Section]:
         found[name] = _section(source, heading.end(), stop)
         if almost := _ALMOST.search(found[name].text):
             fix = "write `# system`, `# message` or `# module: NAME`, or word the line in another way."
-            raise BadComponent(f"{almost[0][:60]!r} looks like a section but is none.", fix=fix)
+            raise BadComponent(f"{almost[0][:60]!r} looks like a section but is not one.", fix=fix)
     return found
 
 

@@ -220,7 +220,7 @@ class Reading:
         """
         parsed = Ref.parse(ref, kind=self.kind) if isinstance(ref, str) else ref
         if parsed.kind != self.kind:
-            raise UnknownComponent(f"{str(parsed)!r} is no {self.kind}.", fix=f"name a {self.kind}.")
+            raise UnknownComponent(f"{str(parsed)!r} is not of kind {self.kind}.", fix=f"name one as {self.kind}:NAME.")
         return parsed
 
     def draft(self, source: str, files: Mapping[str, str], requires: tuple[str, ...] = ()) -> SourceText:
@@ -342,5 +342,5 @@ class Reading:
 
 
 def _is_path(text: str) -> bool:
-    """Tell whether a text is the path of a file rather than source: one line with the ending of a source file."""
+    """Return whether a text is the path of a file rather than source: one line with the ending of a source file."""
     return "\n" not in text and text.strip().endswith(_SUFFIXES)

@@ -49,7 +49,7 @@ class Host(Protocol):
     """An executor of calls from outside any run, with authorization and limits."""
 
     def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
-        """Carry out one call in a session, a fresh one by default."""
+        """Execute one call in a session, a fresh one by default."""
         ...
 
 
@@ -153,7 +153,7 @@ class Server(Generic[ResponseT]):
         context: Context,
         seconds: float | None,
     ) -> Response:
-        """Carry out a call already authorized and pinned, with its source loaded.
+        """Execute a call already authorized and pinned, with its source loaded.
 
         Args:
             config: The exact version.

@@ -162,7 +162,7 @@ class SessionState:
         return Revision(1 if self._record is None else self._record.last.revision.number + 1, self._by)
 
     async def keep(self, state: JsonValue) -> None:
-        """Keep the state after this call, with the turn; it is durable before this returns.
+        """Store the state after this call, within the turn; it is durable before this returns.
 
         Raises:
             CallFailed: It is too large.

@@ -1,4 +1,4 @@
-"""Staging: rewritten variables stored as a version that is not current, after the checks free of cost."""
+"""Staging: rewritten variables stored as a version without making it current, after the checks free of cost."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Library = ContextManager
 async def stage_version(
     library: Library, before: Manifest, texts: Mapping[str, str], reason: str, lineage: Lineage
 ) -> Manifest:
-    """Store new texts of a version as another one that is not current, or return the one stored for them earlier.
+    """Store new texts of a version without making them current, or return the version stored for them earlier.
 
     Args:
         library: That of its kind.
@@ -45,7 +45,7 @@ async def stage_version(
 
 
 async def _stored(library: Library, before: Manifest, texts: Mapping[str, str]) -> Manifest | None:
-    """Return the version in sight with the bytes that new texts make, None without one."""
+    """Return the visible version with the bytes made by new texts, None without one."""
     digest = text_digest(await asyncio.to_thread(library.rewritten, before, texts))
     return next((one for one in reversed(await library.history(before.name)) if one.digest == digest), None)
 

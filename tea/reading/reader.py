@@ -262,7 +262,7 @@ def _cheaper(kind: Kind | None) -> str:
 
 
 def _brought(source: Path | bytes, name: str, folder: Path) -> tuple[Kind, str]:
-    """Bring a file and the parsers into a folder, and return the file's kind and its digest.
+    """Copy a file and the parsers into a folder, and return the file's kind and its digest.
 
     Raises:
         ToolError: It cannot be read, or is too large.
@@ -313,7 +313,7 @@ def _file_bytes(path: Path, most: int) -> bytes:
         with os.fdopen(open_regular(path), "rb") as file:
             data = file.read(most + 1)
     except (OSError, Refused) as error:
-        raise ToolError("The parser gave nothing that can be read.", fix="name another file.") from error
+        raise ToolError("The parser's output is not readable.", fix="name another file.") from error
     if len(data) > most:
         raise ToolError("The parser gave too much to be read.", fix="name fewer pages, or split the file.")
     return data

@@ -91,7 +91,7 @@ def told_sheets(told: Mapping[str, Any], name: str, folder: Path) -> Sheets:
     """
     titles, used = told.get("titles"), told.get("used")
     if not (isinstance(titles, list) and isinstance(used, list)):
-        raise ToolError(f"The parser of {name!r} gave no sheets.", fix="save the needed sheet as CSV.")
+        raise ToolError(f"The parser of {name!r} did not return sheets.", fix="save the needed sheet as CSV.")
     names = [" ".join(str(one).split())[:_LONGEST_TITLE] for one in cast("list[Any]", titles)]
     columns = [_columns(one) for one in cast("list[Any]", used)]
     if len(names) != len(columns) or len(names) > MOST_SHEETS:

@@ -45,7 +45,7 @@ def window_of(lines: list[str], start: int) -> Window:
         ToolError: There is no such line.
     """
     if not 1 <= start <= max(1, len(lines)):
-        raise ToolError(f"The page has {len(lines)} lines, and no line {start}.", fix="start at one of them.")
+        raise ToolError(f"The page has {len(lines)} lines, so not line {start}.", fix="start at one of them.")
     size, end = 0, start - 1
     last = next((n + MOST_LINKS + 2 for n, line in enumerate(lines) if line == LINKS and n >= end), len(lines))
     while end < min(last, len(lines)) and size + len(lines[end]) + 1 <= MOST_CHARACTERS:

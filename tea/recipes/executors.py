@@ -59,7 +59,7 @@ class Serialized:
         self._turns, self._executor = turns, executor
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
-        """Wait for the action before, then carry this one out.
+        """Wait for the previous action, then execute this one.
 
         Raises:
             CallFailed: The action before is what this one is a part of.
@@ -166,7 +166,7 @@ class SharedState:
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Return the shared variables, the last results, and the tool's observation."""
         if arguments:
-            raise BadArguments(f"'state' takes no {min(arguments)!r}.", fix="call it without arguments.")
+            raise BadArguments(f"'state' does not take {min(arguments)!r}.", fix="call it without arguments.")
         kept = await _kept(_given(context), self.owner)
         found = {"variables": {**self.first, **kept.get("variables", {})}, "last": kept.get("last", {})}
         return found if self.observe is None else {**found, "observed": await self.observe(None, {}, context)}
@@ -181,7 +181,7 @@ class AgentState:
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Return its rules, role and objectives, and its state in this session, else its lasting one."""
         if arguments:
-            raise BadArguments(f"'state' takes no {min(arguments)!r}.", fix="call it without arguments.")
+            raise BadArguments(f"'state' does not take {min(arguments)!r}.", fix="call it without arguments.")
         owner, port = f"agent:{self.agent.name}", _given(context).port
         kept = await port.serve(LoadState(owner, lasting=False))
         if kept is None:

@@ -184,7 +184,7 @@ def transformation(how: str) -> Transform:
 
 def a_kind(kind: Kind) -> str:
     """Return a kind with its article."""
-    return f"a {kind}" if kind == "tool" else f"an {kind}"
+    return f"an {kind}" if kind[0] in "ae" else f"a {kind}"
 
 
 def read_recipe(source: str) -> AnyRecipe:
@@ -271,7 +271,7 @@ def _check_operand(recipe: AnyRecipe, operand: Operand, direction: Direction) ->
     ref = operand.parsed
     if ref.kind != direction.source:
         fix = f"name {a_kind(direction.source)}."
-        raise BadComponent(f"{recipe.transform} transforms no {ref.kind}: {operand.ref}.", fix=fix)
+        raise BadComponent(f"{recipe.transform} cannot transform {a_kind(ref.kind)}: {operand.ref}.", fix=fix)
     if ref.selector is None or not is_version(ref.selector) or not is_digest(operand.digest):
         raise BadComponent(f"The operand {operand.ref} is not an exact version.", fix="write @VERSION and its digest.")
     if (ref.operation is not None) != (recipe.transform == "E2T"):

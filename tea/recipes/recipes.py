@@ -109,7 +109,8 @@ class Recipes:
         check_texts(json.loads(write_recipe(recipe)))
         target = Direction.of(recipe.transform).target
         if target != kind:
-            raise BadComponent(f"{recipe.transform} makes no {kind}.", fix=f"register it as {a_kind(target)}.")
+            problem = f"{recipe.transform} does not make {a_kind(kind)}."
+            raise BadComponent(problem, fix=f"register it as {a_kind(target)}.")
         return SourceText(kind=kind, name=recipe.name, source=write_recipe(recipe), description=recipe.description)
 
     def manifest(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:
@@ -173,7 +174,8 @@ class Recipes:
         transform = transformation(how)
         direction, library = Direction.of(transform), self._libraries[kind]
         if direction.target != kind:
-            raise BadComponent(f"{transform} makes no {kind}.", fix=f"ask the protocol of {direction.target}s.")
+            problem = f"{transform} does not make {a_kind(kind)}."
+            raise BadComponent(problem, fix=f"ask the protocol of {direction.target}s.")
         names = [operands] if isinstance(operands, str) else list(operands)
         if not names:
             raise BadComponent(f"{transform} got nothing to transform.", fix=f"name {a_kind(direction.source)}.")
@@ -260,7 +262,7 @@ class Recipes:
 
     async def _found(self, transform: Transform, ref: Ref, direction: Direction) -> Manifest:
         if ref.kind != direction.source:
-            problem = f"{transform} transforms no {ref.kind}: {ref}."
+            problem = f"{transform} cannot transform {a_kind(ref.kind)}: {ref}."
             more = "; `open_skill` lets an agent read skills" if ref.kind == "prompt" else ""
             raise BadComponent(problem, fix=f"name {a_kind(direction.source)}{more}.")
         if ref.operation is not None:

@@ -109,7 +109,7 @@ class ScopedPort:
             return exact_ref(self.own[wanted.name], None)
         if wanted.name == DONE:
             return ref
-        raise UnknownComponent(f"{self.owner} knows no {wanted}.", fix=f"use {', '.join(self.own)}.")
+        raise UnknownComponent(f"{self.owner} does not know {wanted}.", fix=f"use {', '.join(self.own)}.")
 
     async def _states(self) -> JsonObject:
         places = [one for one in self.own.values() if one.kind == "environment"]

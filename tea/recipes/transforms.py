@@ -102,7 +102,7 @@ def _tools_to_environment(recipe: ToolsToEnvironment, tools: Sequence[Manifest])
     turn, owner = asyncio.Lock(), f"environment:{recipe.name}"
     calls = {one.name: _shared_call(recipe, one, turn) for one in tools}
     if "state" in calls:
-        raise BadComponent("A tool called 'state' can be no action.", fix="copy it under another name first.")
+        raise BadComponent("A tool called 'state' cannot be an action.", fix="copy it under another name first.")
     if unknown := set(recipe.shared) - {name for call in calls.values() for name in call.takes}:
         problem = f"No tool has a parameter {min(unknown)!r} to share."
         raise BadComponent(problem, fix="share names that parameters have.")
@@ -127,7 +127,7 @@ def _agent_to_environment(recipe: AgentToEnvironment, agent: Manifest) -> Defini
     turns = {True: asyncio.Lock(), False: asyncio.Lock()}
     operations = {name: replace(one, executor=Serialized(turns, one.executor)) for name, one in actions.items()}
     if "state" in recipe.actions:
-        raise BadComponent("'state' is what one observes, no action.", fix="name the action otherwise.")
+        raise BadComponent("An action cannot be called 'state'.", fix="name the action otherwise.")
     state = AgentState(agent=agent)
     operations["state"] = _state(f"The rules of {agent.name}, and what it keeps.", state, scope=False)
     words, metadata = recipe.description or agent.description, _category([agent])
@@ -249,7 +249,7 @@ def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Ope
         raise BadComponent(problem[:300], fix="write an object; {} stands for anything.")
     closed = parameters["additionalProperties"] is False and "patternProperties" not in parameters
     if lost := [key for key in parameters.get("required", ()) if closed and key not in parameters["properties"]]:
-        problem = f"Action {name!r} needs {lost[0]!r}, which is none of its parameters, so it could never be called."
+        problem = f"Action {name!r} needs {lost[0]!r}, which is not one of its parameters, so it could never be called."
         raise BadComponent(problem[:300], fix="describe it among the properties.")
     traits = replace(agent.operations["run"].traits, scope=True)
     signature = Signature(name=name, description=form.description, parameters=parameters, returns={}, traits=traits)

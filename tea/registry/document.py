@@ -84,7 +84,9 @@ class DocumentManager(Generic[T]):
             found = asdict(what)
             what = {one.name: found[one.name] for one in fields(what)}
         if not isinstance(what, Mapping):
-            raise BadComponent(f"A {self._kind} is no {type(what).__name__}.", fix="give a JSON object, or a file.")
+            raise BadComponent(
+                f"A {self._kind} cannot be of type {type(what).__name__}.", fix="give a JSON object, or a file."
+            )
         try:
             return dumps(dict(cast("JsonObject", what)), indent=2).decode() + "\n"
         except Refused as error:

@@ -81,7 +81,7 @@ class Head:
         """Read a document written by `to_json`.
 
         Raises:
-            Damaged: It is no such document.
+            Damaged: It is not such a document.
         """
         try:
             return _reader().validate_python({**data, "number": number})

@@ -9,8 +9,8 @@ from functools import partial
 
 from tea.clock import timestamp
 from tea.components.manifest import Lineage, Manifest, source_digest
-from tea.errors import AlreadyRegistered, Damaged, RegistryError, UnknownComponent
-from tea.refs import FIRST, Kind, Ref, Version, is_digest
+from tea.errors import AlreadyRegistered, BadInput, Damaged, RegistryError, UnknownComponent
+from tea.refs import FIRST, Kind, Ref, Version, is_digest, plural
 from tea.registry.head import Head
 from tea.registry.list_cache import ListCache, Outline, Shipped
 from tea.registry.own_words import Build, Draft, OwnWords
@@ -21,6 +21,7 @@ from tea.source.trust import Trust
 from tea.types import State
 
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
+_ENTER = "use it inside `async with Platform(...) as tea:`."
 
 
 class KindRegistry:
@@ -153,7 +154,7 @@ class KindRegistry:
         """
         if ref.selector is None:
             fix = f"`tea history {ref}` shows its versions; write {ref}@VERSION."
-            raise UnknownComponent(f"{ref} names no version to restore.", fix=fix)
+            raise UnknownComponent(f"{ref} does not name a version to restore.", fix=fix)
         found = self.pin(ref)
         self._versions.restore(self.kind, ref.name, found.version, reason=reason, author=author)
         return found
@@ -225,8 +226,15 @@ class KindRegistry:
 
         Args:
             pointers: Whether it is enough that no pointer has moved since this process looked.
+
+        Raises:
+            BadInput: There is none, and the platform was not entered, so the shipped ones are not known yet.
         """
-        return self._shown.all(self._shipped, pointers=pointers)
+        found = self._shown.all(self._shipped, pointers=pointers)
+        if not found and not self._opened:
+            problem = f"The platform was not entered, so the {plural(self.kind)} that ship with tea are not known."
+            raise BadInput(problem, fix=_ENTER)
+        return found
 
     def _add(
         self,
@@ -325,7 +333,7 @@ class KindRegistry:
             problem = (
                 f"No {self.kind} is named {ref.name!r}, and what is shipped is not known before a platform is entered."
             )
-            return UnknownComponent(problem, fix="use it inside `async with Platform(...) as tea:`.")
+            return UnknownComponent(problem, fix=_ENTER)
         fix = f"did you mean {near[0]!r}?" if near else f"`tea list {self.kind}` shows what there is."
         return UnknownComponent(f"No {self.kind} is named {ref.name!r}.", fix=fix)
 

@@ -61,7 +61,7 @@ class Row(NamedTuple):
 
 
 def line(kind: Kind, name: str, facts: Facts, *, trusted: bool) -> Row:
-    """Return a row of a list; what nobody here trusts is not shipped, whatever its manifest says."""
+    """Return a row of a list; untrusted components do not count as shipped, whatever the manifest says."""
     version, description, state, origin, category, toolkit, digest, text, _ = facts
     origin = origin if trusted else "registry"
     return Row(kind, name, version, description, state, origin, trusted, category, toolkit, digest, text)

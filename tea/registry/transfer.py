@@ -144,7 +144,7 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
 
 def _read(document: JsonObject, stored: VersionManager, house: House, names: _Names) -> list[_Saved]:
     if not _exactly({"format": FORMAT, "version": VERSION}, document):
-        raise BadInput("The file holds no components of tea.", fix="give a file that `tea save` wrote.")
+        raise BadInput("The file does not contain components of tea.", fix="give a file that `tea save` wrote.")
     components = document.get("components")
     if set(document) != {"format", "version", "check", "components"} or not isinstance(components, list):
         raise BadInput(f"{_DAMAGED}: it has other members.", fix=_FIX)

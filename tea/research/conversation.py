@@ -191,7 +191,7 @@ def _waited(records: Sequence[TraceRecord]) -> float:
 
 
 def _tells(record: TraceRecord) -> bool:
-    """Tell whether a record is a note on a phase of an iteration, as the researcher notes its rounds likewise."""
+    """Return whether a record is a note on a phase of an iteration, as the researcher notes its rounds likewise."""
     data = as_mapping(record.data)
     return record.kind == "note" and data.get("kind") == "research" and "message" in as_mapping(data.get("data"))
 

@@ -67,7 +67,7 @@ def stale(run: Reading, settings: ResearchSettings, now: datetime) -> str:
 
 
 def give_up(tracer: Tracer, run: str, why: str) -> None:
-    """End a stale run, under a new epoch: its former holder writes nothing any more.
+    """End a stale run under a new epoch, so its former holder writes nothing any more.
 
     Raises:
         Conflict: Another process took it up at this moment.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+import tempfile
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -35,7 +37,6 @@ from tea.research.conversation import (
     states,
 )
 from tea.research.guard import give_up, stale, turn
-from tea.research.opening import NAME, opening_file
 from tea.research.settings import MODES, ResearchSettings
 from tea.research.status import Status
 from tea.runs.task_file import find_files, make_task
@@ -46,6 +47,7 @@ CHAT_SECONDS = 30.0  # of one call in a quick question
 APPROVE, REJECT = "approve", "reject"
 _REJECTION = re.compile(rf"{REJECT}\s*[:,;.–—-]\s*(?P<feedback>\S.*)", re.DOTALL | re.IGNORECASE)
 LAST = "last"
+OPENING = ".research.json"  # the start of a run of research, among its recorded inputs
 
 
 class ResearchTable(Protocol):
@@ -187,7 +189,7 @@ class Research:
     async def drive(
         self, run: str, *, answers: Mapping[str, str] | None = None, watch: Watcher | None = None
     ) -> Status:
-        """Bring a run to its end, or to a question for a person, and return its status.
+        """Continue a run until its end or a question for a person, and return its status.
 
         Args:
             run: Its id.
@@ -207,7 +209,7 @@ class Research:
         return await self.drive(started.run, watch=watch)
 
     async def resume(self, name: str | None = None, *, watch: Watcher | None = None) -> list[Status]:
-        """Resume the runs of dead processes, and bring each to its end, or to a question for a person.
+        """Resume the runs of dead processes, each until its end or a question for a person.
 
         Runs that are stale, wait for a person or have a living process are left alone.
 
@@ -241,7 +243,7 @@ class Research:
         return [Status.of(one, one.head.session, now, limits) for one in found]
 
     async def tell(self, name: str, text: str) -> int:
-        """Tell a run at work something; it hears it at the next boundary of its cycle.
+        """Send a message to a running research; the next boundary of its cycle takes it.
 
         Args:
             name: A conversation, run or message.
@@ -331,7 +333,7 @@ class Research:
         model = options.get("model") or await asyncio.to_thread(self._model, found.head.session)
         chosen = {"call_seconds": CHAT_SECONDS, **options, "model": model}
         chat = Chat(self._host, found.head.session, "research_chat", chosen)
-        with opening_file({"state": found.world}) as path:
+        with _opening_file({"state": found.world}) as path:
             return await chat.send(text, files=[path, *self._carried(found).values()], watch=watch)
 
     async def branch(self, name: str, at: int | None = None) -> Started:
@@ -373,8 +375,8 @@ class Research:
         task = make_task({**options, "task": f"Paper: {about}", "agent": AUTHOR, "session": session})
         task = await asyncio.to_thread(self._continued, task)
         figures = await asyncio.to_thread(self._figures, found)
-        with opening_file({"state": found.world}) as path:
-            run = await self._host.create(task, {**figures, NAME: path})
+        with _opening_file({"state": found.world}) as path:
+            run = await self._host.create(task, {**figures, OPENING: path})
         return Started(run=run, message=run, conversation=session, status="queued")
 
     def _figures(self, found: Reading) -> dict[str, Path]:
@@ -456,14 +458,14 @@ class Research:
     ) -> str:
         """Write the header of a run with its opening, its datasets and those of the conversation."""
         carried = {} if before is None else await asyncio.to_thread(self._carried, before)
-        with opening_file(opening) as path:
-            return await self._host.create(task, {**carried, **given, NAME: path})
+        with _opening_file(opening) as path:
+            return await self._host.create(task, {**carried, **given, OPENING: path})
 
     def _carried(self, run: Reading) -> dict[str, Path]:
         """Return the datasets of a conversation, from the last run with any."""
         folder = FileWorkspaces(self._host.home / "traces").path(run.head.run)
         names = dict.fromkeys([*run.world.get("datasets", ()), *run.head.inputs])
-        paths = {name: folder / name for name in names if name != NAME}
+        paths = {name: folder / name for name in names if name != OPENING}
         return {name: path for name, path in paths.items() if path.is_file() and not path.is_symlink()}
 
     def _continued(self, task: TaskFile) -> TaskFile:
@@ -544,7 +546,7 @@ class Research:
 
 
 def _choices(choices: Sequence[str]) -> str:
-    """Return what can be answered; a rejection with its feedback."""
+    """Return the accepted answers to the open question; a rejection includes its feedback."""
     named = (f"'{one}: ' and what shall be otherwise" if one == REJECT else one for one in choices)
     return " or ".join(named)
 
@@ -565,3 +567,16 @@ def _datasets(files: Sequence[str | Path]) -> dict[str, Path]:
         if path.stat().st_size > MOST_FILE:
             raise BadInput(f"{name[:100]!r} is larger than {MOST_FILE // 10**6} MB.", fix="split the file.")
     return found
+
+
+@contextmanager
+def _opening_file(document: Mapping[str, Any]) -> Generator[Path]:
+    """Write an opening into a file of its own, for as long as a run is created.
+
+    Args:
+        document: `state`, `mode`, `limits`, and what else `environment:research` reads.
+    """
+    with tempfile.TemporaryDirectory(prefix="tea-research-") as folder:
+        path = Path(folder) / OPENING
+        path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
+        yield path

@@ -40,7 +40,7 @@ class Keywords:
             self._arrays.pop(term, None)
 
     def remove(self, slot: int) -> None:
-        """Empty a slot."""
+        """Remove the text of a slot."""
         for term in self._texts.pop(slot, ()):
             having = self._having[term]
             del having[slot]

@@ -232,7 +232,7 @@ def check(query: str, k: int) -> None:
         BadInput: The query holds no word, or `k` is not a number from 1 to 1,000.
     """
     if not isinstance(query, str) or not words(query):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise BadInput("The query holds no word.", fix="say in words what is wished for.")
+        raise BadInput("The query does not contain a word.", fix="say in words what is wished for.")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise BadInput(f"{str(k)[:20]!r} is not a number of results.", fix=f"give a whole number from 1 to {MOST:,}.")
 

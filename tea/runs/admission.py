@@ -1,21 +1,118 @@
-"""Admission: the checks of a task before its run is written."""
+"""Admission: the checks of a task before its run is written, and the header written for it."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self, cast
 
+from tea.clock import timestamp
 from tea.components.json_schema import value_faults
 from tea.errors import BadInput
-from tea.journal.header import CALLED, TaskFile
+from tea.journal.header import CALL_SECONDS, CALLED, RunConfig, TaskFile
+from tea.journal.history import head_of
+from tea.journal.tracer import TraceRecord, first_record
 from tea.loop.shortlist import MOST_SCHEMAS
+from tea.policy.rules import read_option
 from tea.protocols.lock import not_locked
 from tea.refs import Kind, Ref
+from tea.registry.row import SKILL
 from tea.runs.budget import check_price
-from tea.runs.deps import RunDeps
+from tea.runs.deps import RunDeps, searchable
+from tea.runs.solutions import offered
 from tea.types import EVERY
 
 ATTEMPTS, JUDGE = "attempts", "judge"  # the agents that lead several attempts, and compare their answers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Admitted:
+    """A checked task, with the facts about this machine for its run's configuration.
+
+    Args:
+        task: The task, its secrets masked.
+        level: The sandbox in force.
+        locked: Whether nothing but what the task's `use` names may be used.
+        rules: Rules of the operator for its calls.
+        found: Whether something `searches`, and has a `corpus` for that.
+        skills: Whether skills are imported.
+        solved: Which solutions of earlier tasks are offered: see `Context.solved`.
+    """
+
+    task: TaskFile
+    level: str
+    locked: bool
+    rules: tuple[str, ...]
+    found: Mapping[str, bool]
+    skills: bool
+    solved: str
+
+    @classmethod
+    async def of(cls, deps: RunDeps, task: TaskFile, *, locked: bool, rules: tuple[str, ...]) -> Self:
+        """Check a task and the operator's rules, and look at this machine.
+
+        Raises:
+            BadInput: A rule is none.
+            TeaError: See `admit`.
+        """
+        await admit(deps, task, locked=locked)
+        if deps.mask:
+            task = TaskFile.model_validate(deps.mask.data(task.model_dump(mode="json")))
+        for rule in rules:
+            read_option(rule)
+        return cls(
+            task=task,
+            level=await deps.sandboxes.name(),
+            locked=locked,
+            rules=rules,
+            found=await asyncio.to_thread(searchable, deps.search),
+            skills=bool(await deps.libraries["prompt"].list(category=SKILL)),
+            solved=await offered(deps, task),
+        )
+
+    def run_config(self, run: str, workspace: str) -> RunConfig:
+        """Return the configuration of the task's run.
+
+        Args:
+            run: Id of the run.
+            workspace: Its folder.
+        """
+        task = self.task
+        return RunConfig(
+            run=run,
+            session=task.session or run,
+            task=task.id or run,
+            workspace=workspace,
+            model=task.model,
+            use=task.use,
+            locked=self.locked,
+            allow=task.allow,
+            call_seconds=task.call_seconds or CALL_SECONDS,
+            inputs=task.files,
+            sandbox=self.level,
+            rules=self.rules,
+            narrowing=task.policy,
+            shared=task.session is not None,
+            searches=self.found["searches"],
+            corpus=self.found["corpus"],
+            skills=self.skills,
+            without=task.without,
+            closed=task.closed.model_dump(exclude_defaults=True),
+            solved=self.solved,
+            reflect=task.reflect,
+            evolve=task.evolve,
+            worker=task.agent if task.attempts > 1 else "",
+            attempts=task.attempts,
+            successive=task.successive,
+            settings=task.settings,
+        )
+
+
+def header_record(deps: RunDeps, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
+    """Return the first record of a journal, with the configuration of its model, possibly stored nowhere else."""
+    head = {**head_of(task, run_config, inputs), "model": deps.models.config(run_config.model).to_json()}
+    return first_record("run", timestamp(), deps.mask.data(head))
 
 
 async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:

@@ -73,7 +73,7 @@ class Attempts:
                 self._ready.add(attempt)
 
     def end(self, key: str, result: Result) -> None:
-        """Keep the result of an ended attempt."""
+        """Store the result of an ended attempt."""
         self._ended[key] = result
 
     async def hand_over(self, outcome: Outcome) -> None:

@@ -121,7 +121,7 @@ class BudgetAccount:
         return BudgetAccount(given, parent=self, clock=self._clock)
 
     def so_far(self, result: Result) -> None:
-        """Keep a good answer for the case of a timeout."""
+        """Store a good answer for the case of a timeout."""
         for one in self._all:
             one.best = result
 
@@ -131,7 +131,7 @@ class BudgetAccount:
         return (self.best or Result()).model_copy(update={"ok": False, "reason": problem, "exhausted": True})
 
     def reserve(self, estimate: Estimate | None = None) -> Reservation:
-        """Take one step out of the budget before a request to a model, and reserve the most the call may use.
+        """Deduct one step before a request to a model, and reserve the most the call may use.
 
         Raises:
             BudgetExceeded: There is none left, or what is left is not enough for the question and a short answer.

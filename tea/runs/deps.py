@@ -29,7 +29,7 @@ from tea.web.search.engine import Since
 
 
 def searchable(search: Search | None) -> dict[str, bool]:
-    """Return whether something `searches`, and has a `corpus` for that; blocks."""
+    """Return whether any engine `searches`, and whether there is a `corpus`; blocks."""
     return {"searches": search is not None and search.ready(), "corpus": search is not None and search.holds_corpus()}
 
 

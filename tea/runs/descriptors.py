@@ -60,7 +60,7 @@ class Descriptors:
 
     @asynccontextmanager
     async def place(self) -> AsyncGenerator[None]:
-        """Wait until there are descriptors for one more run, and have them in the body."""
+        """Wait until there are descriptors for one more run, and reserve them during the body."""
         if _inside.get() or (not self._waiting and self._room()):
             self._held += 1
         else:
@@ -93,7 +93,7 @@ class Descriptors:
                 turn.set_result(None)
 
     def _room(self) -> bool:
-        """Tell whether there is room for one more; the number of open descriptors is looked up now and then."""
+        """Return whether there is room for one more; the number of open descriptors is looked up now and then."""
         if self._held == 0:
             return True
         if self._sure == 0:

@@ -98,7 +98,7 @@ class Direct:
         self._known: dict[str, _Prepared] = {}
 
     def invoke(self, kind: Kind, ref: str, arguments: JsonObject, session: str | None) -> Coroutine[Any, Any, Response]:
-        """Carry out a call, in a run if it needs one, or if the run has to report the error in it.
+        """Execute a call, in a run if it needs one, or if the run has to report the error in it.
 
         Raises:
             ApprovalNeeded: A person must decide.
@@ -117,12 +117,12 @@ class Direct:
     async def _look_first(
         self, ref: str, known: _Prepared | None, arguments: JsonObject, session: str | None
     ) -> Response:
-        """Carry out a call after looking up its ref again."""
+        """Execute a call after looking up its ref again."""
         found = await self._look(ref, known)
         return await self._consider(found.ready, ref, arguments, session)
 
     async def _consider(self, plain: _Plain | None, ref: str, arguments: JsonObject, session: str | None) -> Response:
-        """Carry out a call, in a run or after a decision if it needs one."""
+        """Execute a call, in a run or after a decision if it needs one."""
         if plain is None:
             return await self._in_a_run("tool", ref, arguments, session)
         arguments = lossless(plain.parameters, arguments)

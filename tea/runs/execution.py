@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tea.clock import timestamp
-from tea.components.context import Agents
+from tea.components.clients import Agents
 from tea.errors import (
     ApprovalNeeded,
     Damaged,
@@ -23,22 +23,20 @@ from tea.errors import (
     StorageError,
     TeaError,
 )
-from tea.journal.header import CALL_SECONDS, RunConfig, TaskFile
-from tea.journal.history import REBUILT, History, head_of, pins_of
+from tea.journal.header import RunConfig, TaskFile
+from tea.journal.history import REBUILT, History, pins_of
 from tea.journal.mask import mask_file
 from tea.journal.recorder import Recorder, Watcher
 from tea.journal.status import RunStatus
-from tea.journal.tracer import Begin, Trace, Tracer, TraceRecord, as_mapping, first_record
+from tea.journal.tracer import Begin, Trace, Tracer, TraceRecord, as_mapping
 from tea.kernel.gate import Gate
 from tea.models.connect import offer_again
-from tea.policy.rules import read_option
 from tea.policy.verdict import Verdict
 from tea.protocols.instances import Instances
-from tea.registry.row import SKILL
-from tea.runs.admission import ATTEMPTS, admit, admit_model
+from tea.runs.admission import ATTEMPTS, Admitted, admit_model, header_record
 from tea.runs.budget import BudgetAccount
 from tea.runs.call import CallRequest
-from tea.runs.deps import RunDeps, searchable
+from tea.runs.deps import RunDeps
 from tea.runs.descriptors import Descriptors
 from tea.runs.fork import Change, Fork, require_used, unread
 from tea.runs.inheritance import Inheritance
@@ -47,7 +45,6 @@ from tea.runs.ports import AgentPort
 from tea.runs.recovery import rebuild, recover
 from tea.runs.rules import reasoned, recorded_call, run_policy
 from tea.runs.run import Run
-from tea.runs.solutions import offered
 from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
 from tea.untrusted.programs import again
@@ -126,30 +123,12 @@ class Executions:
         self, task: TaskFile, files: Mapping[str, Path], *, locked: bool, rules: tuple[str, ...]
     ) -> Callable[[], Awaitable[tuple[Trace, History]]]:
         """Check a task, and return the function to write the header of its run."""
-        await admit(self._deps, task, locked=locked)
-        if self._deps.mask:
-            task = TaskFile.model_validate(self._deps.mask.data(task.model_dump(mode="json")))
-
-        level = await self._deps.sandboxes.name()
-        for rule in rules:
-            read_option(rule)
-        found = await asyncio.to_thread(searchable, self._deps.search)
-        skills = bool(await self._deps.libraries["prompt"].list(category=SKILL))
-        solved = await offered(self._deps, task)
-        chosen = partial(
-            self._run_config,
-            task=task,
-            level=level,
-            locked=locked,
-            rules=rules,
-            found=found,
-            skills=skills,
-            solved=solved,
-        )
+        admitted = await Admitted.of(self._deps, task, locked=locked, rules=rules)
 
         def first(run: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.prepare(folder, files)
-            return [self._first(task, chosen(run), inputs)]
+            run_config = admitted.run_config(run, str(self._workspaces.path(run)))
+            return [header_record(self._deps, admitted.task, run_config, inputs)]
 
         return partial(self._created, first, task.session or "", task.id or "")
 
@@ -176,7 +155,7 @@ class Executions:
         def first(new: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.inherit(folder, run, history.inputs)
             run_config = fork.run_config(new, str(self._workspaces.path(new)))
-            return fork.records(run_config, self._first(task, run_config, inputs), timestamp())
+            return fork.records(run_config, header_record(self._deps, task, run_config, inputs), timestamp())
 
         async with self._descriptors.place():
             trace, past = await self._created(first)
@@ -187,7 +166,7 @@ class Executions:
         return outcome
 
     async def drive(self, run: str, answers: Mapping[str, str] | None = None, watch: Watcher | None = None) -> Outcome:
-        """Take a run up at the end of its journal, just created, interrupted or waiting, and bring it to its end.
+        """Continue a run from the end of its journal, just created, interrupted or waiting, until the run's end.
 
         Args:
             run: The run.
@@ -220,7 +199,7 @@ class Executions:
         origin: History | None = None,
         tell: Callable[[list[str]], None] = lambda remarks: None,
     ) -> Outcome:
-        """Bring a run to its end, from any past, and give its journal back.
+        """Continue a run until its end, from any past, and release its journal.
 
         Args:
             trace: The journal, held by this process.
@@ -313,7 +292,7 @@ class Executions:
         return request, await reasoned(run_policy(self._deps.policy, past.run_config), request)
 
     async def once(self, call: Callable[[Run], Awaitable[Response]], run_config: RunConfig) -> Response:
-        """Carry out one call from outside any run, under the same gate, without a journal."""
+        """Execute one call from outside any run, under the same gate, without a journal."""
         recorder = Recorder(None, run_config.run, mask=self._deps.mask)
         gate = Gate(write=recorder.entry, mask=recorder.mask.text, flush=recorder.flush)
         gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
@@ -438,52 +417,6 @@ class Executions:
         one.readings.begin_with(task)
         return one
 
-    def _run_config(
-        self,
-        run: str,
-        task: TaskFile,
-        level: str,
-        *,
-        locked: bool,
-        rules: tuple[str, ...],
-        found: Mapping[str, bool],
-        skills: bool,
-        solved: str,
-    ) -> RunConfig:
-        return RunConfig(
-            run=run,
-            session=task.session or run,
-            task=task.id or run,
-            workspace=str(self._workspaces.path(run)),
-            model=task.model,
-            use=task.use,
-            locked=locked,
-            allow=task.allow,
-            call_seconds=task.call_seconds or CALL_SECONDS,
-            inputs=task.files,
-            sandbox=level,
-            rules=rules,
-            narrowing=task.policy,
-            shared=task.session is not None,
-            searches=found["searches"],
-            corpus=found["corpus"],
-            skills=skills,
-            without=task.without,
-            closed=task.closed.model_dump(exclude_defaults=True),
-            solved=solved,
-            reflect=task.reflect,
-            evolve=task.evolve,
-            worker=task.agent if task.attempts > 1 else "",
-            attempts=task.attempts,
-            successive=task.successive,
-            settings=task.settings,
-        )
-
-    def _first(self, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
-        """Return the first record of a journal, with the configuration of its model, possibly stored nowhere else."""
-        head = {**head_of(task, run_config, inputs), "model": self._deps.models.config(run_config.model).to_json()}
-        return first_record("run", timestamp(), self._deps.mask.data(head))
-
     async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
         with _resumable(trace.run):
             try:
@@ -523,7 +456,7 @@ class Executions:
         return Outcome.of(run.id, response, run.accounts.root.total(), self._workspaces.home(run.id))
 
     async def _given_up(self, run: Run, past: History) -> Outcome:
-        """Play a run ended from outside as far as its journal goes, and return its recorded end."""
+        """Replay a run ended from outside as far as its journal goes, and return its recorded end."""
         try:
             await self._outcome(run, past.task)
         except Diverged:

@@ -40,7 +40,7 @@ class AgentFlow:
             BadArguments: It is not JSON, or of no kind, or of one that is the platform's own.
         """
         if not kind:
-            raise BadArguments("The note is of no kind.", fix="say in a word what it is.")
+            raise BadArguments("The note has no kind.", fix="say in a word what it is.")
         if kind in _OWN:
             raise BadArguments(f"{kind!r} is the platform's own word.", fix="call the note something else.")
         self.gate.note(kind, data)

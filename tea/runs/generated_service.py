@@ -43,11 +43,11 @@ class GeneratedService(Service):
         self._mending = Mending(run)
 
     async def serve(self, request: Request, agent: str) -> JsonValue:
-        """Answer an agent."""
+        """Answer a request of an agent."""
         if isinstance(request, TakeNewTools):
             return await self._new(request)
         if not agent:
-            raise ToolError("Outside of an agent nothing is made.", fix="let an agent make it.")
+            raise ToolError("Tools are made for agents only.", fix="let an agent make it.")
         found: Any = await self.effect(request, agent)
         if isinstance(request, AdoptTool) and found.get("how") in _USED:
             self._adopted.append(str(found["ref"]))
@@ -61,7 +61,7 @@ class GeneratedService(Service):
         return found
 
     async def answer(self, request: Request, agent: str, key: str) -> JsonValue:
-        """Answer inside an effect.
+        """Answer a request inside an effect.
 
         Raises:
             ToolError: The run uses nothing but what its lock names.
@@ -71,7 +71,7 @@ class GeneratedService(Service):
         if isinstance(request, OpenOwnTool):
             return await self._mending.open(request)
         if self._run.run_config.locked:
-            raise ToolError("This run is locked, so it makes nothing new.", fix="run it without its lock.")
+            raise ToolError("This run is locked, so it cannot make a new tool.", fix="run it without its lock.")
         if isinstance(request, MendTool):
             return await self._mending.mend(request)
         if isinstance(request, AdoptAgent):

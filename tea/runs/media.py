@@ -40,7 +40,7 @@ class MediaService(Service):
         self._transcriber = Transcriber(run.deps.models, run.run_config.model)
 
     async def serve(self, request: LookAtMedia, agent: str) -> JsonValue:
-        """Answer an agent, and pay for it."""
+        """Answer an agent, and charge its budget."""
         found = await self.effect(request, agent)
         account = self._run.accounts.of(self._run.gate.path())
         for one in found:
@@ -49,7 +49,7 @@ class MediaService(Service):
         return found
 
     async def answer(self, request: LookAtMedia, agent: str, key: str) -> JsonValue:
-        """Answer inside an effect."""
+        """Answer a request inside an effect."""
         trace = self._run.recorder.trace
         if trace is None:
             return []
@@ -80,7 +80,7 @@ def _look(root: Path, name: str, number: int, keep: Callable[[bytes, str], str])
     data = path.read_bytes()
     held = next((one for one in KINDS.values() if one[0] == kind and _begins(data, one[1])), None)
     if held is None:
-        return {**found, "problem": f"not shown: it is no {kind} that models take"}
+        return {**found, "problem": f"not shown: models cannot take this {kind}"}
     return {**found, "media_type": held[1], "digest": keep(data, held[1])}
 
 

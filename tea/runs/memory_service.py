@@ -49,7 +49,7 @@ class MemoryService(Service):
         return await self._run.gate.effect(request.service, request.verb, found._asdict(), perform, inline)
 
     async def answer(self, request: MemoryRequest, agent: str, key: str) -> JsonValue:
-        """Answer inside an effect."""
+        """Answer a request inside an effect."""
         await self._run.attempts.prepare(key)
         return await self._remember(request, await self._scope(agent, key), key, synced=True)
 
@@ -87,14 +87,14 @@ class StateService(Service):
         self._turns: dict[str, Callable[[], None]] = {}
 
     async def answer(self, request: StateRequest, agent: str, key: str) -> JsonValue:
-        """Answer inside an effect.
+        """Answer a request inside an effect.
 
         Raises:
             ToolError: The document is that of an agent, and none is at work.
         """
         states, owner, by = self._run.deps.memory.states, request.owner, change_id(self._run.id, key)
         if owner == "agent:":
-            raise ToolError("Outside of an agent nothing is kept.", fix="call it inside of one.")
+            raise ToolError("State is kept for agents only.", fix="call it inside of one.")
         await self._run.attempts.prepare(key)
         session = None if request.lasting else self._run.attempts.session(key)
         match request:

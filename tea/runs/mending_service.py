@@ -14,7 +14,7 @@ from tea.types import JsonObject
 
 
 class Mending:
-    """The mends of one run: each own tool once, as a version that is not current.
+    """The repairs of one run: each own tool once, as a version without becoming current.
 
     Args:
         run: The run's context.

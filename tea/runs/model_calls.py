@@ -291,7 +291,7 @@ class ModelCalls:
 
 
 def _pay_attempts(account: BudgetAccount, answer: JsonObject, agent: str) -> None:
-    """Pay for the failed attempts of an answer, and keep the reservations of those with unknown usage."""
+    """Charge the failed attempts of an answer, and keep the reservations of those with unknown usage."""
     for one in answer.get(_UNKNOWN, ()):
         account.keep(*one)
     for one in answer.get(_LOST, ()):

@@ -55,7 +55,7 @@ class AllowTrusted:
     """A policy allowing all trusted components, without questions."""
 
     async def decide(self, request: CallRequest) -> Decision:
-        """Allow."""
+        """Allow every call."""
         return "allow"
 
     def standing(self, ref: str, traits: Traits, principal: Principal) -> Decision | None:

@@ -87,7 +87,7 @@ class Readings:
         return known
 
     def ask(self, key: str) -> None:
-        """Keep the knowledge at the call of a key as `found`, once the run comes to it."""
+        """Store the branch's knowledge at the call of a key as `found`, once the run reaches it."""
         self._asked = effect_key(key)
 
     def begin(self, call: CallRequest) -> CallRequest:
@@ -111,7 +111,7 @@ class Readings:
 
     @contextmanager
     def scope(self, key: str, call: CallRequest) -> Generator[None]:
-        """Let a scope begin with the reading of its surroundings, and give back its own reading."""
+        """Begin a scope with the reading of its parent, and return the scope's reading at its end."""
         self._provenance.enter(key)
         if self._traits(call).returns_untrusted:
             self._provenance.read(key, Source("read", call.ref, key=key))

@@ -51,7 +51,7 @@ class RegistryService(Service):
                 return await self.effect(request, agent)
 
     async def answer(self, request: RegistryRequest, agent: str, key: str) -> JsonValue:
-        """Answer inside an effect."""
+        """Answer a request inside an effect."""
         if isinstance(request, SimilarSolutions):
             return await similar(self._run, request.query, request.k)
         server = self._server(request.kind)

@@ -403,7 +403,7 @@ class Run:
             return response
 
     def _settings(self, call: CallRequest) -> JsonObject:
-        """Return the settings of the called agent as a part of what it declares; empty without any."""
+        """Return the settings of the called agent, as part of its declaration; empty without any."""
         given = self.run_config.settings_of(call.config.name) if call.config.kind == "agent" else {}
         return {"settings": given} if given else {}
 

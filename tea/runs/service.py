@@ -26,7 +26,7 @@ class Service(ABC):
 
     @abstractmethod
     async def answer(self, request: Any, agent: str, key: str) -> JsonValue:
-        """Answer now, inside an effect.
+        """Answer a request now, inside an effect.
 
         Args:
             request: One of the requests to this service, owned by it and without secrets.
@@ -39,7 +39,7 @@ class Service(ABC):
         return await self.effect(request, agent)
 
     async def effect(self, request: ServiceRequest, agent: str, inline: Inline | None = None) -> Any:
-        """Answer in an effect; the request is recorded unmasked.
+        """Answer a request in an effect; it is recorded unmasked.
 
         Args:
             request: The request.

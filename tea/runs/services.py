@@ -77,7 +77,7 @@ class RunServices:
         }
 
     async def serve(self, request: ServiceRequest, agent: str) -> JsonValue:
-        """Answer an agent, as an effect of the run.
+        """Answer a request of an agent, as an effect of the run.
 
         Raises:
             BadArguments: It is not a request that a run serves, or not JSON.
@@ -87,7 +87,7 @@ class RunServices:
         return value
 
     async def answer(self, request: ServiceRequest, agent: str, key: str) -> JsonValue:
-        """Answer now, inside an effect; the stored data contains no secret.
+        """Answer a request now, inside an effect; the stored data contains no secret.
 
         Args:
             request: The question.
@@ -107,7 +107,7 @@ class RunServices:
             BadArguments: Nothing does.
         """
         if type(request) not in _KNOWN:
-            problem = f"A run serves no {type(request).__name__}."
+            problem = f"A run cannot serve a {type(request).__name__}."
             raise BadArguments(problem, fix="use the methods of the context.")
         return self._services[request.service]
 
@@ -183,7 +183,7 @@ class _Search(Service):
 
 class _Hosts(Service):
     async def serve(self, request: ReadCodeHost, agent: str) -> JsonValue:
-        raise ToolError("What is recorded is given no key.", fix="ask inside a tool, or an action of an environment.")
+        raise ToolError("A recorded component cannot get a key.", fix="ask inside a tool, or an environment's action.")
 
     async def answer(self, request: ReadCodeHost, agent: str, key: str) -> JsonValue:
         return self._run.deps.hosts.of(request.wanted) if self._run.deps.hosts is not None else {}

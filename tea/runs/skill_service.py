@@ -21,7 +21,7 @@ class SkillService(Service):
     """The service `skills`: untrusted ones are listed and read too, as nothing of them is executed here."""
 
     async def answer(self, request: SkillRequest, agent: str, key: str) -> JsonValue:
-        """Answer inside an effect."""
+        """Answer a request inside an effect."""
         return await (self._read(request.name) if isinstance(request, ReadSkill) else self._listed())
 
     async def _listed(self) -> JsonValue:

@@ -32,7 +32,7 @@ def read_task(data: bytes) -> TaskFile:
     except TeaError as error:
         raise BadTask(error.problem, fix=error.fix) from error
     if not isinstance(value, Mapping):
-        raise BadTask("The task file is no JSON object.", fix='write {"task": "..."}.')
+        raise BadTask("The task file is not a JSON object.", fix='write {"task": "..."}.')
     if "allow" in value:
         problem = "The task file has a list `allow`: a task narrows the policy and never widens it."
         raise BadTask(problem, fix="name what may act unasked with `tea run --allow NAME`.")

@@ -28,7 +28,7 @@ class Relay:
         self._open: set[asyncio.Task[None]] = set()
 
     def pass_on(self, question: JsonObject, id: int) -> None:
-        """Let the host answer a question of a call.
+        """Pass a question of a call to the host.
 
         Raises:
             Broken: More is asked at once than anybody has to.

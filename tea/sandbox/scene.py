@@ -37,7 +37,7 @@ class Scene:
     datagrams: socket.socket = field(repr=False)
 
     def arrived(self) -> bool:
-        """Tell whether a datagram came."""
+        """Return whether a datagram came."""
         try:
             return bool(self.datagrams.recv(1 << 12))
         except BlockingIOError:
@@ -50,7 +50,7 @@ class Scene:
 
 @contextmanager
 def planted() -> Generator[Scene]:
-    """Give a scene protected by nothing but a sandbox's walls: everybody may read and write all of it."""
+    """Yield a scene readable and writable by everybody, protected by nothing but the sandbox."""
     words = f"planted-{secrets.token_hex(8)}"
     with ExitStack() as stack:
         folder = Path(tempfile.mkdtemp(prefix="tea-check-"))

@@ -216,7 +216,7 @@ class Sandbox(SandboxProcess):
     async def converse(
         self, module: str, message: JsonObject, hear: Hear, *, seconds: float | None = None
     ) -> JsonObject:
-        """Let a module of tea answer a message inside, in the interpreter of this session.
+        """Pass a message to a module of tea in the interpreter of this session, and return its answer.
 
         Args:
             module: Its name; its function `answer` is given the message.
@@ -238,7 +238,7 @@ class Sandbox(SandboxProcess):
             raise first_of(group) from None
         self._ran(answer, [])
         if not isinstance(answer.get("reply"), dict):
-            raise ToolError("The code gave no answer.", fix="mend its source.")
+            raise ToolError("The code did not answer.", fix="mend its source.")
         return answer["reply"]
 
     async def install(self, packages: Sequence[str]) -> Ran:
@@ -281,7 +281,7 @@ class Sandbox(SandboxProcess):
             await self._stop()
 
     async def close(self) -> None:
-        """End all of it, and remove its files beside the workspace."""
+        """End the session, and remove its files beside the workspace."""
         await self._stop()
         await self._threads.run(self._remove)
 
@@ -332,7 +332,7 @@ class Sandbox(SandboxProcess):
             raise ToolError(f"{problem} {words}".rstrip(), fix="call again, with less at once.") from error
 
     async def _call_off(self, id: int) -> None:
-        """Let the running call end soon; failing this, end the whole sandbox."""
+        """Interrupt the running call; failing this, end the whole sandbox."""
         try:
             async with asyncio.timeout(_CANCEL_SECONDS):
                 self._send({"cancel": True})
@@ -448,7 +448,7 @@ class Sandbox(SandboxProcess):
         return target if self._moved else self._layout.place(target)
 
     def _own(self) -> None:
-        """Let the account of the code own the files of the workspace, if this process is root."""
+        """Give the workspace's files to the account of the code, if this process is root."""
         if self._user is not None:
             hand_over(self._layout.workspace, self._user)
 
@@ -467,7 +467,7 @@ def limited_by() -> str:
 
 @asynccontextmanager
 async def opened(terms: JsonObject) -> AsyncGenerator[Sandbox]:
-    """Give a sandbox to end with the block."""
+    """Yield a sandbox ended with the block."""
     sandbox = await Sandbox.open(terms)
     try:
         yield sandbox

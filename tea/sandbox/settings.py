@@ -81,7 +81,7 @@ class SandboxSettings:
         return self.least or LEAST
 
     def accepts(self, level: LevelName) -> bool:
-        """Tell whether a level is strong enough."""
+        """Return whether a level is strong enough."""
         return LEVELS.index(level) >= LEVELS.index(self.accepted)
 
     @classmethod

@@ -476,7 +476,7 @@ def _below(process: int) -> list[int]:
 
 
 def _runs(process: int) -> bool:
-    """Tell whether a process is there, and not only the name of an ended one."""
+    """Return whether a process is there, and not only the name of an ended one."""
     try:
         return Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
     except OSError:

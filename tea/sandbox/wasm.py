@@ -180,7 +180,7 @@ def _version() -> str:
 
 
 def _is_own(path: Path) -> bool:
-    """Tell whether a file is there, written by this account alone."""
+    """Return whether a file is there, written by this account alone."""
     with suppress(OSError):
         facts = path.lstat()
         return stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o022

@@ -110,7 +110,7 @@ class _Capture:
         self.pieces[piece.file, piece.line, piece.text] = piece
 
     def result(self, *, postponed: bool) -> Captured:
-        """Put everything together: imports, then statements in the order of their file."""
+        """Join imports and statements, in the order of their file."""
         if self.lost:
             raise _lost(self.name, self.lost)
         pieces = list(self.pieces.values())

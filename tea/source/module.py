@@ -118,4 +118,4 @@ def _release(names: list[str], filenames: list[str]) -> None:
 
 
 def _kept(module: PrivateModule) -> None:
-    """Hold a reference until this callback has been called."""
+    """Keep a reference until this callback has been called."""

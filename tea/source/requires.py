@@ -25,7 +25,7 @@ def requirements(source: str, given: Iterable[str]) -> tuple[str, ...]:
         given: Requirements such as `openpyxl>=3.1`.
 
     Raises:
-        BadComponent: One is not a requirement, or the block is no TOML.
+        BadComponent: One is not a requirement, or the block is not TOML.
     """
     every = tuple(dict.fromkeys((*given, *_written(source))))
     for one in every:
@@ -73,7 +73,7 @@ def _written(source: str) -> list[str]:
     try:
         data: dict[str, Any] = tomllib.loads("\n".join(line[1:].removeprefix(" ") for line in lines[start:end]))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise refusal(f"The block {_START!r} is no TOML: {error}.", "write `# dependencies = [...]` in it.") from None
+        raise refusal(f"The block {_START!r} is not TOML: {error}.", "write `# dependencies = [...]` in it.") from None
     found: Any = data.get("dependencies", [])
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):  # pyright: ignore[reportUnknownVariableType]
         raise refusal("`dependencies` is not a list of texts.", 'write, for example, `# dependencies = ["openpyxl"]`.')

@@ -127,7 +127,7 @@ class _Reader:
                 return False
 
     def _is_type_text(self, text: str) -> bool:
-        """Return whether a text is a type in every file; one that is no expression is none, as Python may mend it."""
+        """Return whether a text is a type in every file; a text other than an expression is not."""
         if self._is_seen(f'"{text}'):
             return True
         if len(self._seen) > _MOST_FOLLOWED:
@@ -254,7 +254,7 @@ class _Reader:
         )
 
     def _within(self, file: Names) -> _Reader:
-        """Return a reader of another file, with what was followed so far."""
+        """Return a reader of another file, with the references followed so far."""
         return _Reader(replace(file, files=self._names.files), self._seen)
 
     def _is_seen(self, name: str) -> bool:

@@ -63,7 +63,7 @@ def require_own_folders(component: Path) -> None:
 
 
 def readable_by_others(path: Path) -> bool:
-    """Tell whether accounts other than this one and root may read a file, or enter or list a folder.
+    """Return whether accounts other than this one and root may read a file, or enter or list a folder.
 
     Raises:
         OSError: It cannot be looked at.
@@ -109,7 +109,7 @@ def read_own(path: Path, limit: int) -> bytes:
 
 
 def _is_private(group: int) -> bool:
-    """Tell whether a group has no members but this account and root, as far as the machine lists its accounts."""
+    """Return whether a group has no members but this account and root, as far as the machine lists its accounts."""
     import grp
     import pwd
 

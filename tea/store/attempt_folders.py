@@ -1,4 +1,4 @@
-"""Attempt folders: the workspaces of several attempts at one task, beside that of their run."""
+"""Attempt folders: the workspaces of several attempts at one task, beside their run's workspace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def attempt_folder(workspace: Path, name: str = "") -> Path:
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """Copy a folder to a place without one; a copy that is there stays as it is.
+    """Copy a folder to a place without one; an existing copy stays unchanged.
 
     Raises:
         StorageError: It cannot be read or written.
@@ -59,7 +59,7 @@ def mirror_folder(source: Path, target: Path) -> None:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder with all that it holds, if there is one.
+    """Remove a folder with all its contents, if there is one.
 
     Raises:
         StorageError: It cannot be removed.
@@ -70,7 +70,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def _mirror(path: Path, target: Path) -> None:
-    """Take one file, link or folder over."""
+    """Copy one file, link or folder."""
     if path.is_dir() and not path.is_symlink():
         if target.is_symlink() or not target.is_dir():
             _remove(target)
@@ -96,7 +96,7 @@ def _remove(path: Path) -> None:
 
 @contextmanager
 def _changing(folder: Path) -> Generator[None]:
-    """Raise StorageError for what goes wrong with a folder."""
+    """Raise StorageError for any failure of the file system with a folder."""
     problem = f"The folder {folder.name[:80]!r} of an attempt cannot be changed"
     try:
         yield

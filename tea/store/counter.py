@@ -64,7 +64,7 @@ class Counter:
 
 
 def sound(path: Path) -> bool:
-    """Tell whether a counter is a line as one was written, of this boot or another.
+    """Return whether a counter is a line as one was written, of this boot or another.
 
     Raises:
         OSError: It cannot be read.

@@ -47,7 +47,7 @@ def _database(path: Path, again: str, mend: bool) -> Generator[Finding]:
 
 
 def _checked(path: Path, is_whole: Callable[[Path], bool], again: str, mend: bool) -> Generator[Finding]:
-    """Look at a reproducible file."""
+    """Check a reproducible file."""
     try:
         with reading(path):
             found = is_whole(path)

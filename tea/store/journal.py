@@ -322,12 +322,12 @@ class FileJournals:
 
 
 def _is_run(folder: Path) -> bool:
-    """Tell whether a folder is a run's; a link is none, as writes would go elsewhere."""
+    """Return whether a folder is a run's; a link is none, as writes would go elsewhere."""
     return not folder.is_symlink() and ((folder / JOURNAL).exists() or (folder / LEASE).exists())
 
 
 def _may_be_run(folder: Path) -> bool:
-    """Tell whether a folder is a run's; an inaccessible one is if it has such a name."""
+    """Return whether a folder is a run's; an inaccessible one is if it has such a name."""
     try:
         return _is_run(folder)
     except PermissionError:

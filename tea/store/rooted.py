@@ -144,7 +144,7 @@ class RootedFolder:
             os.unlink(last, dir_fd=folder)
 
     def move(self, name: str, new: str) -> None:
-        """Give a file or a folder another name, and make the folders needed for it.
+        """Rename a file or a folder, and make the folders needed for it.
 
         Raises:
             FileExistsError: The new name is taken.

@@ -166,7 +166,7 @@ class FileWorkspaces:
 
 
 def _is_of(path: Path, archive: Path | None) -> bool:
-    """Tell whether a file is as it was taken out of an archive: it has the archive's time."""
+    """Return whether a file is as it was taken out of an archive: it has the archive's time."""
     return archive is not None and archive.is_file() and path.stat().st_mtime_ns == archive.stat().st_mtime_ns
 
 

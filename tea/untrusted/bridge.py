@@ -54,7 +54,7 @@ class Bridge:
             case Invocation():
                 return (await self._context.port.call(message)).model_dump(mode="json")
             case Question():
-                raise Denied(f"{self._ref} is not trusted, so it asks no model.", fix="let an agent ask.")
+                raise Denied(f"{self._ref} is not trusted, so it cannot ask a model.", fix="let an agent ask.")
             case AskPerson():
                 asked = f"{self._ref}, which is not trusted, asks: {message.question}"
                 return await self._context.port.serve(message._replace(question=asked))

@@ -177,7 +177,7 @@ class SandboxedEnvironment(Environment):
             raise
 
     async def teardown(self) -> None:
-        """Let the instance release its resources, and end the worker."""
+        """Tear down the instance, and end the worker."""
         worker, self._worker = self._worker, None
         if worker is None:
             return

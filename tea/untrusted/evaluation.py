@@ -112,7 +112,7 @@ async def evaluate(
     given: JsonObject | None = None,
     files: Mapping[str, bytes] | None = None,
 ) -> Evaluation:
-    """Hold a tool's source against its tests, and return how far it came; nothing is registered.
+    """Test a tool's source stage by stage, and return the stages reached; nothing is registered.
 
     Args:
         source: The main file.
@@ -220,7 +220,7 @@ async def _tested(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
 
 
 async def _strained(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
-    """Give input outside the schema, and very large input: each ends, as a value or a structured error."""
+    """Call the tool with input outside the schema and with very large input: each must end, as a value or an error."""
     assert course.manifest is not None
     good = next(one for one in cases if not one.fails)
     for arguments in _outside(course.manifest.operation("call").parameters, good.arguments):

@@ -75,7 +75,7 @@ class _Held:
 
 
 async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
-    """Carry out a message."""
+    """Process a message."""
     do = message["do"]
     if do == "describe":
         return _described(held, message)
@@ -113,14 +113,14 @@ def _under_way(held: _Held) -> Program:
 
 
 async def _program(definition: Definition, message: JsonObject, program: Program) -> JsonValue:
-    """Carry out an operation as a program's first branch."""
+    """Run an operation as a program's first branch."""
     receiver = definition.create() if definition.kind == "agent" and definition.create else None
     context = _context(message["context"], program.port, program.flow)
     return await definition.operations[message["operation"]].executor(receiver, message["arguments"], context)
 
 
 async def _worked(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> Any:
-    """Carry out a call, or one step in the life of an environment."""
+    """Execute a call, or one step in the life of an environment."""
     match message["do"]:
         case "try":
             return await _tried(held, definition, message, asking)
@@ -185,7 +185,7 @@ def _plain(value: object) -> object:
         return dict(cast("Mapping[object, object]", value))
     if isinstance(value, Signature):
         return value.to_json()
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 def _context(facts: JsonObject, port: Port, flow: Flow) -> Context:

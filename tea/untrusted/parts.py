@@ -56,7 +56,7 @@ class Unpacked:
         self._messages: dict[int, Message] = {}
 
     def take(self, part: JsonValue) -> None:
-        """Keep a further part."""
+        """Store a further part."""
         self._parts.append(part)
 
     def message(self, data: JsonObject) -> PortMessage:

@@ -75,7 +75,7 @@ class Followed:
     turns: list[tuple[JsonObject, JsonObject]] = field(default_factory=list[tuple[JsonObject, JsonObject]])
 
     async def fed(self, worker: Worker) -> None:
-        """Bring a worker to the state after all of these events.
+        """Replay all of these events in a worker.
 
         Raises:
             Diverged: The program says something else than it said then.
@@ -131,7 +131,7 @@ class Program:
         self._called_off, self._left = False, _MOST_AFTER_END
 
     async def run(self) -> JsonValue:
-        """Lead the program to its end, and return its result as JSON, not yet checked.
+        """Run the program until its end, and return its result as JSON, not yet checked.
 
         Raises:
             CallFailed: It broke the protocol, died, or was stopped by a limit.
@@ -164,7 +164,7 @@ class Program:
                 raise error_in(record, str(self._config.ref)) if known is None else error_from(known)
 
     async def _led(self, group: Group) -> JsonObject | TeaError:
-        """Give the program one event after the other, and carry out its requests; return its end."""
+        """Send the program one event after the other, and perform its requests; return its end."""
         events = deque[JsonObject]([self._begin])
         busy = False
         while True:
@@ -199,7 +199,7 @@ class Program:
                 return CallFailed(f"{self._config.ref} waits for nothing.", fix="mend its source.")
 
     async def _turn(self, event: JsonObject) -> None:
-        """Give one event to the program, as an effect of the run, and put its answer into the inbox."""
+        """Send one event to the program, as an effect of the run, and put its answer into the inbox."""
         told = {name: event[name] for name in ("event", "key") if name in event}
         try:
             found = await self._gate.effect(PROGRAM, str(self._config.ref), told, partial(self._perform, event))
@@ -239,7 +239,7 @@ class Program:
             raise CallFailed(problem, fix="say plain data, less deeply nested.") from error
 
     async def _ready(self) -> Worker:
-        """Begin a worker, and bring it to the program's last position."""
+        """Start a worker, and replay the program up to its last position."""
         if self._worker is None:
             self._worker = await self._workers.program(self._config, self._course.session)
         try:
@@ -292,7 +292,7 @@ class Program:
                 raise BadArguments(f"it says {_short(said)}.", fix="say what the protocol has.")
 
     def _start(self, group: Group, key: str, work: Any) -> None:
-        """Carry something out in a branch with the key of the program's wait as its path."""
+        """Start work in a branch with the key of the program's wait as its path."""
         fresh = _KEY.fullmatch(key) is not None and key not in self._taken
         if not fresh or len(self._open) >= _MOST_OPEN or len(self._taken) >= _MOST_STARTED:
             work.close()
@@ -308,7 +308,7 @@ class Program:
         return self._below + key[1:]
 
     async def _carry(self, key: str, message: JsonObject) -> None:
-        """Carry out a message of the program, and give it the answer."""
+        """Perform a message of the program, and send it the answer."""
         try:
             with as_defects(f"A message of {self._config.ref}"):
                 answer: JsonObject = {"value": await self._answered(self._parts.message(message))}

@@ -55,7 +55,7 @@ def check_outcome(value: JsonValue, ref: str) -> None:
     except ValueError as error:
         raise CallFailed(f"{ref} gave something other than a result.", fix="let it return a `Result`.") from error
     if result.handoff is not None:  # whoever goes on would do so in the name of the person
-        raise CallFailed(f"{ref} is not trusted, so it hands nothing over.", fix="let it call the other agent.")
+        raise CallFailed(f"{ref} is not trusted, so it cannot hand over.", fix="let it call the other agent.")
     report = PurePath(result.report or "")
     if report.is_absolute() or ".." in report.parts:
         raise CallFailed(f"{ref} names a report outside of the workspace.", fix="let it name a file inside.")

@@ -50,7 +50,7 @@ class Program:
         self.flow = _Flow(self, self._scheduler)
 
     async def begin(self) -> JsonObject:
-        """Take the first steps, and return the requests."""
+        """Run the first steps, and return the requests."""
         return await self._told(None)
 
     async def go_on(self, event: JsonObject) -> JsonObject:
@@ -61,7 +61,7 @@ class Program:
         return await self._told(Entry(event=kind, key=key, text=json.dumps(event.get("data"))))
 
     async def outcome(self, item: JsonObject) -> Entry:
-        """Say the start of something, and wait for its event."""
+        """Request the start of something, and wait for its event."""
         key = self._scheduler.branches.here().next_key
         pending = self._scheduler.begin("start", "", None, ("done", "failed", "fired", "message"), _nothing, reads=True)
         self._said.append({"start": key, **item})
@@ -72,7 +72,7 @@ class Program:
             raise
 
     def say(self, item: JsonObject) -> None:
-        """Say something without an answer."""
+        """Send a message without an answer."""
         self._said.append(item)
 
     def alarm(self, seconds: float, _: Callable[[str], float]) -> Launch:
@@ -155,19 +155,19 @@ class _Flow:
         return (await self._program.outcome({"wait": "receive"})).data
 
     def note(self, kind: str, data: JsonObject) -> None:
-        """Say a record of the program's own.
+        """Send a record of the program's own.
 
         Raises:
             BadArguments: It is not JSON, or of no kind, or of one that is the platform's own.
         """
         if not kind:
-            raise BadArguments("The note is of no kind.", fix="say in a word what it is.")
+            raise BadArguments("The note has no kind.", fix="say in a word what it is.")
         if kind in _OWN:
             raise BadArguments(f"{kind!r} is the platform's own word.", fix="call the note something else.")
         self._program.say({"note": kind, "data": json.loads(encode(data))})
 
     def so_far(self, result: Result) -> None:
-        """Say the best answer so far."""
+        """Send the best answer so far."""
         self._program.say({"so_far": result.model_dump(mode="json")})
 
 

@@ -115,7 +115,7 @@ class Worker:
         return found["value"]
 
     async def close(self) -> None:
-        """End it, with all its running work."""
+        """End the worker, with all its running work."""
         await self._sandbox.close()
 
 

@@ -126,7 +126,7 @@ class GuardProxy:
                 writer.close()
 
     async def _carry(self, request: _Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry out a request if the guard permits it."""
+        """Forward a request if the guard permits it."""
         tunnel = request.method == "CONNECT"
         target, address = await self._checked(f"https://{request.target}/" if tunnel else request.target, tunnel=tunnel)
         try:

@@ -106,16 +106,16 @@ def _value(name: str, value: Any) -> Any:
         raise _bad(name, "it is not a setting", f"did you mean {near[0]!r}?" if near else _KNOWN)
     default, usable = _DEFAULTS[name], False
     if name not in _LISTS:
-        usable = _fits(value, type(default))
+        usable = fits(value, type(default))
     elif isinstance(value, list | tuple):
         value = tuple(cast("Sequence[Any]", value))
-        usable = all(_fits(one, float if name == "retries" else str) for one in value)
+        usable = all(fits(one, float if name == "retries" else str) for one in value)
     if usable:
         return value
     raise _bad(name, f"its value {str(value)[:60]!r} is not usable", f"write a value such as {_shown(default)}.")
 
 
-def _fits(value: object, wanted: type[object]) -> bool:
+def fits(value: object, wanted: type[object]) -> bool:
     """Return whether a value is of a type; a number has to be from 0 to a billion."""
     if wanted in (int, float):
         kinds = (int,) if wanted is int else (int, float)

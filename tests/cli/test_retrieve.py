@@ -16,7 +16,7 @@ def test_components_are_found_by_what_they_do(stocked: Tea) -> None:
 
 
 def test_bad_questions_are_refused_in_one_line(stocked: Tea) -> None:
-    stocked("retrieve").refused(2, "no word")
+    stocked("retrieve").refused(2, "not contain a word")
     stocked("retrieve", "words", "-k", "0").refused(2, "1,000")
     stocked("retrieve", "words", "--kind", "planet").refused(2, "planet", "tool")
     stocked("retrieve", "--usage", "--forget").refused(2, "--usage")

@@ -231,7 +231,7 @@ RUNS = ["self, ctx: Context", "self, task: str", "self, ctx: Context, text: Task
 def test_an_agent_whose_run_takes_no_task_is_refused(parameters: str) -> None:
     names: dict[str, Any] = {"Agent": Agent, "Context": Context, "Result": Result, "Task": Task}
     exec(f'async def run({parameters}) -> Result:\n    "Work."\n    return Result(answer=1)', names)
-    with pytest.raises(BadComponent, match=r"`run` of Odd takes no task.*ctx: Context, task: Task"):
+    with pytest.raises(BadComponent, match=r"`run` of Odd does not take a task.*ctx: Context, task: Task"):
         define(type("Odd", (Agent,), {"__doc__": "Odd.", "run": names["run"]}))
 
 
@@ -256,7 +256,7 @@ def test_an_action_needs_a_name_that_a_ref_can_hold() -> None:
         ({"relations": {"planner": "friendly"}}, "'friendly' to 'planner', which is not a relation"),
         ({"relations": {"The Planner": "cooperative"}}, "'The Planner' is not a name for an agent"),
         ({"relations": ("planner",)}, "not a mapping"),
-        ({"role": 3}, "role of Odd holds 3, no text"),
+        ({"role": 3}, "role of Odd holds 3, which is not a text"),
         ({"competencies": "read"}, "competencies of Odd is not a tuple"),
         ({"objectives": (1,)}, "objectives of Odd holds 1"),
         ({"tools": ("Not A Name",)}, "is not a name for one of tools"),

@@ -58,7 +58,7 @@ async def test_an_agent_learns_nothing_of_files_by_itself(tmp_path: Path) -> Non
     async with platform() as stage:
         await stage.acp.register(LOOKS)
         outcome = await stage.run("x", agent="looks")
-        assert outcome.answer == ["An agent opens no files itself."] * 2
+        assert outcome.answer == ["An agent cannot open files itself."] * 2
 
 
 def test_a_shared_ending_makes_no_file_the_nearest(tmp_path: Path) -> None:

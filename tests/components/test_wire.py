@@ -140,7 +140,7 @@ async def test_what_is_no_message_is_answered_with_one_line_and_reaches_no_port(
 
 def test_what_is_no_message_is_not_sent() -> None:
     no_message: Any = ("state", "drop")
-    with pytest.raises(BadArguments, match="A run serves no tuple"):
+    with pytest.raises(BadArguments, match="A run cannot serve a tuple"):
         to_wire(no_message)
 
 

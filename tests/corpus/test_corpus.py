@@ -104,7 +104,7 @@ async def test_any_query_is_words_and_no_syntax(tmp_path: Path, query: str) -> N
     await one.add(str(docs(tmp_path)))
     assert len(await one.find(query)) <= 10
     assert len(await one.find("lamp")) > 0
-    with pytest.raises(BadInput, match="no word"):
+    with pytest.raises(BadInput, match="not contain a word"):
         await one.find('"')
 
 

@@ -1,4 +1,4 @@
-"""A loopback server of git repositories for tests: git's own program behind HTTP, with a password and a log."""
+"""Git for tests: its own program, and a loopback server of repositories with a password and a log."""
 
 import base64
 import os
@@ -10,6 +10,19 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 from urllib.parse import urlsplit
+
+ENV = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    **{f"GIT_{who}_{what}": "ada" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
+}
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """Run git without this machine's settings, and return its output."""
+    done = subprocess.run(["git", *arguments], cwd=folder, env=ENV, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
 
 
 @dataclass(kw_only=True)

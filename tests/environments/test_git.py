@@ -1,6 +1,5 @@
 """Test the environment `git`: bare repositories in an opened folder, through the platform's own door."""
 
-import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from subprocess import run
@@ -8,22 +7,13 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from git_server import ENV, git
 
 from tea.platform import Platform
 from tea.types import ActionResponse
 
 Act = Callable[..., Coroutine[Any, Any, ActionResponse]]
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-ENV = {
-    "PATH": os.environ["PATH"],
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    **{f"GIT_{who}_{what}": "ada" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
-}
-
-
-def git(folder: Path, *arguments: str) -> str:
-    return run(["git", *arguments], cwd=folder, env=ENV, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture(scope="module")

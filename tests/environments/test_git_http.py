@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from git_server import GitServer
+from git_server import GitServer, git
 from loop_kit import done, step
 
 from tea.errors import ToolError
@@ -19,16 +19,6 @@ from tea.types import ActionResponse
 
 Act = Callable[..., Coroutine[Any, Any, ActionResponse]]
 TOKEN = "planted-Ta9xQ7-token"
-ENV = {
-    "PATH": os.environ["PATH"],
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    **{f"GIT_{who}_{what}": "ada" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")},
-}
-
-
-def git(folder: Path, *arguments: str) -> str:
-    return run(["git", *arguments], cwd=folder, env=ENV, check=True, capture_output=True, text=True).stdout.strip()
 
 
 @pytest.fixture

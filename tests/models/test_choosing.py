@@ -284,7 +284,7 @@ POLICIES = ["[policy]\nexternal = 'sometimes'", "[policy]\nexternal = ['ask']"]
 )
 def test_settings_of_another_shape_are_refused(tmp_path: Path, text: str) -> None:
     settings(tmp_path, text)
-    with pytest.raises(BadInput, match=r"in tea\.toml is no"):
+    with pytest.raises(BadInput, match=r"in tea\.toml is not"):
         Platform(tmp_path, state=tmp_path / "state")
 
 

@@ -64,9 +64,9 @@ async def test_a_file_is_what_it_holds_and_not_what_it_is_called(dialect: Dialec
         )
         (asked,) = server.asked
     words = asked.raw.decode()
-    assert "photo.png (image/jpeg), text.jpg (not shown: it is no image that models take)" in words
+    assert "photo.png (image/jpeg), text.jpg (not shown: models cannot take this image)" in words
     assert "empty.gif (not shown" in words
-    assert "sound.mp3 (audio/mpeg), page.pdf (not shown: it is no file that models take)" in words
+    assert "sound.mp3 (audio/mpeg), page.pdf (not shown: models cannot take this file)" in words
     assert words.count(base64.b64encode(photo).decode()) == 1
 
 

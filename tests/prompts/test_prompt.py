@@ -140,7 +140,7 @@ def test_a_value_that_fitted_before_is_the_value_that_was_given_and_nobody_else_
         (source("output: {$ref: '#/$defs/none'}\n"), "points at nothing"),
         (source("output: {pattern: '('}\n"), "not a usable JSON Schema"),
         (source("solver: prompt:other\n"), "not a tool"),
-        (source("uses: tool_calling\n"), "names no kind"),
+        (source("uses: tool_calling\n"), "does not name a kind"),
         (source("trainable: [mood]\n"), "'mood' is to be trained"),
         (source("trainable: [system, system]\n"), "different names"),
         (source("metadata: {prompt: x}\n"), "key 'prompt'"),

@@ -235,7 +235,7 @@ async def test_a_file_of_another_format_is_an_error(tmp_path: Path, version: obj
     await tools.register(CASES[0].source())
     await tools.save(file)
     file.write_text(json.dumps({**json.loads(file.read_text()), "version": version}))
-    with pytest.raises(BadInput, match="holds no components of tea"):
+    with pytest.raises(BadInput, match="does not contain components of tea"):
         await tools.load(file)
 
 

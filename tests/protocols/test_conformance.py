@@ -188,7 +188,7 @@ async def test_what_is_unknown_is_answered_with_the_nearest(case: Case, house: H
     assert (await house.ask("info", f"greeter@sha256:{'0' * 64}"))["code"] == "UnknownComponent"
     assert (await house.ask("history", "greter"))["code"] == "UnknownComponent"
     other = "agent" if case.kind != "agent" else "tool"
-    assert f"is no {case.kind}" in (await house.ask("info", f"{other}:greeter"))["problem"]
+    assert f"is not of kind {case.kind}" in (await house.ask("info", f"{other}:greeter"))["problem"]
     assert (await house.ask("info", "No Name"))["code"] == "BadRef"
 
 
@@ -243,7 +243,7 @@ async def test_restore_moves_the_pointer_and_history_only_grows(case: Case, hous
     before = house.files()
     with pytest.raises(UnknownComponent, match=r"it has 1\.0\.0, 1\.0\.1"):
         await house.door.restore("greeter@7.0.0")
-    with pytest.raises(UnknownComponent, match="names no version"):
+    with pytest.raises(UnknownComponent, match="does not name a version"):
         await house.door.restore("greeter")
     assert house.files() == before
     assert (await house.door.update("greeter", case.source(hello="hi"))).version == "1.0.2"

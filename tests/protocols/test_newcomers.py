@@ -1,12 +1,15 @@
 """Test newcomers' first steps: paths as text, keywords as arguments, docstrings of other styles, and mistakes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tea import Agent, Context, Environment, Platform, Result, Task, action, tool
 from tea.errors import BadComponent, BadInput, InternalError, UnknownComponent
 from tea.runs.policy import CallRequest, Decision
+from tea.testing import FunctionModel
+from tea.types import ModelRequest
 
 NUMPY = '''
 from tea import tool
@@ -135,6 +138,9 @@ async def test_a_platform_that_was_not_entered_says_so(tmp_path: Path) -> None:
     response = await tea.tcp.invoke("calculator", expression="2 + 2")
     assert response.error is not None
     assert "before a platform is entered" in response.error["problem"]
+    for asked in (tea.tcp.list(), tea.tcp.retrieve("add numbers"), tea.acp.list(state=None)):
+        with pytest.raises(BadInput, match=r"The platform was not entered.* Fix: use it inside `async with"):
+            await asked
 
 
 async def test_an_adapter_or_policy_without_its_method_is_refused(tmp_path: Path) -> None:
@@ -159,6 +165,14 @@ class Failing:
         raise KeyError("reply")
 
 
+def _forgetful(request: ModelRequest) -> str:
+    return {"known": "reply"}[str(request.prompt)]
+
+
+def _numeric(request: ModelRequest) -> Any:
+    return len(request.messages)
+
+
 @tool(effects="reads")
 async def asks() -> str:
     """Return nothing."""
@@ -171,12 +185,17 @@ async def asks() -> str:
         ({"policy": Broken()}, "The policy Broken raised KeyError: 'rule'"),
         ({"model": Broken()}, "The model adapter Broken answered with a str"),
         ({"model": Failing()}, "The model adapter Failing raised KeyError: 'reply'"),
+        ({"model": FunctionModel(_forgetful)}, "The function _forgetful of the FunctionModel raised KeyError"),
+        (
+            {"model": FunctionModel(_numeric)},
+            "The function _numeric of the FunctionModel returned an object of type int",
+        ),
     ],
 )
 async def test_what_a_user_wrote_wrongly_is_named_as_the_culprit(
-    tmp_path: Path, options: dict[str, Broken], problem: str
+    tmp_path: Path, options: dict[str, Any], problem: str
 ) -> None:
-    async with Platform(tmp_path / "home", state=tmp_path, **options) as tea:  # pyright: ignore[reportArgumentType]
+    async with Platform(tmp_path / "home", state=tmp_path, **options) as tea:
         with pytest.raises(InternalError, match=f"^{problem}"):
             await tea.run("What is 2 + 2?")
 

@@ -60,7 +60,7 @@ async def test_a_pictogram_is_a_word(tea: Platform) -> None:
 
 @pytest.mark.parametrize("query", ["", "  \n", "?!", 5])
 async def test_a_query_without_words_is_an_error(tea: Platform, query: Any) -> None:
-    with pytest.raises(BadInput, match="no word"):
+    with pytest.raises(BadInput, match="not contain a word"):
         await tea.tcp.retrieve(query)
 
 

@@ -54,7 +54,7 @@ async def test_an_agent_made_of_tools_reaches_them_and_nothing_else(monkeypatch:
             "list": ["join", "done"],
             "near": ["join"],
             "told": ["join", "done"],
-            "info": "agent:speaker knows no tool:other.",
+            "info": "agent:speaker does not know tool:other.",
             "race": 0,
         }
 

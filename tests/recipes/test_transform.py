@@ -187,7 +187,7 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
     [
         ("A3T", "echo", {}, BadComponent, "not a transformation"),
         ("A2T", "nobody", {}, UnknownComponent, "nobody"),
-        ("A2T", "tool:join", {}, BadComponent, "transforms no tool"),
+        ("A2T", "tool:join", {}, BadComponent, "cannot transform a tool"),
         ("A2T", ["echo", "caller"], {"name": "both"}, BadComponent, "one operand"),
         ("A2T", [], {}, BadComponent, "nothing"),
         ("A2T", "echo", {"name": "join"}, AlreadyRegistered, "something else"),
@@ -205,7 +205,7 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
         ("T2A", ["join"], {"name": "echo"}, AlreadyRegistered, "something else"),
         ("T2A", ["join"], {"prompt": "nowhere"}, UnknownComponent, "nowhere"),
         ("T2A", ["join"], {"guard": "join"}, BadComponent, "'text'"),
-        ("A2E", "echo", {"actions": {"state": {"description": "x"}}}, BadComponent, "observes"),
+        ("A2E", "echo", {"actions": {"state": {"description": "x"}}}, BadComponent, "cannot be called .state."),
         *(
             (
                 "A2E",
@@ -238,7 +238,7 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
             "echo",
             {"actions": {"a": {"description": "x", "parameters": {"required": ["it"]}}}},
             BadComponent,
-            "needs 'it', which is none of its parameters",
+            "needs 'it', which is not one of its parameters",
         ),
     ],
 )

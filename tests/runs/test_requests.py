@@ -125,10 +125,10 @@ async def test_a_run_refuses_what_is_no_request_and_changes_nothing() -> None:
         answer: Any = outcome.answer
         fix = "use the methods of the context."
         assert [one["problem"] for one in answer["told"]] == [
-            f"A run serves no {one}." for one in ("str", "dict", "tuple")
+            f"A run cannot serve a {one}." for one in ("str", "dict", "tuple")
         ]
         assert {(one["code"], one["fix"]) for one in answer["told"]} == {("BadArguments", fix)}
-        assert (answer["inside"]["code"], answer["inside"]["problem"]) == ("BadArguments", "A run serves no str.")
+        assert (answer["inside"]["code"], answer["inside"]["problem"]) == ("BadArguments", "A run cannot serve a str.")
         assert answer["kept"] == {"kept": 1}
 
 

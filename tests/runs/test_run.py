@@ -316,7 +316,7 @@ async def test_an_agent_opens_no_files_itself(stage: Platform) -> None:
         return
     outcome = await stage.run("1", agent="opener")
     assert not outcome.ok
-    assert "opens no files" in outcome.reason
+    assert "cannot open files" in outcome.reason
 
 
 class DenyExternal:

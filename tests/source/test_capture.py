@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tea import Agent, Context, Environment, Result, Task, action, tool
-from tea.components.context import Caller
+from tea.components.clients import Caller
 from tea.components.definition import Definition, define
 from tea.components.manifest import Manifest
 from tea.errors import BadComponent

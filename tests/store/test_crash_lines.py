@@ -30,7 +30,7 @@ BAD = {
     '{"id": "1", "op": "append", "run": "../r", "payload": 1}': "err 1 '../r' is not the id of a run",
     '{"id": "1", "op": "register", "name": "b:a", "version": "1.0.0", "payload": 1}': "err 1 'b:a' is not a name",
     '{"id": "1", "op": "register", "name": "A", "version": "1.0.0", "payload": 1}': "err 1 'A' is not a name",
-    '{"id": "1", "op": "register", "name": "a", "version": "1", "payload": 1}': "err 1 '1' selects no version",
+    '{"id": "1", "op": "register", "name": "a", "version": "1", "payload": 1}': "err 1 '1' does not select a version",
     '{"id": "1", "op": "register", "name": "a", "version": "prod", "payload": 1}': "err 1 'prod' is not a version",
 }
 

@@ -182,7 +182,7 @@ async def test_a_long_page_is_read_on_from_a_line(tmp_path: Path) -> None:
         assert len(seen) == read["lines"]
         assert [line for line in seen if line.startswith("## ")] == [f"## Part {number}" for number in range(60)]
         assert site.paths() == ["/"]  # all from the copy that was fetched first
-        with pytest.raises(ToolError, match="no line"):
+        with pytest.raises(ToolError, match="not line"):
             await fetched(tea, site.url, start=100_000)
 
 

@@ -151,7 +151,7 @@ async def test_it_calls_side_by_side_and_notes(tea: Platform) -> None:
 async def test_services_that_hold_what_others_wrote_are_refused(tea: Platform) -> None:
     refused, today, name, principal, workspace = (await tea.tcp.invoke("serve", {})).unwrap()
     assert [one.partition(", so it has no ")[2] for one in refused[:4]] == ["memory.", "state.", "memory.", "messages."]
-    assert "asks no model" in refused[4]
+    assert "cannot ask a model" in refused[4]
     assert [one.partition(", so it has no ")[2] for one in refused[5:]] == [
         "sandbox.", "web.", "generated.", "generated.", "generated.", "new_tools.", "hosts.",
     ]  # fmt: skip

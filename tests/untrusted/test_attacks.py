@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from untrusted_kit import elsewhere, problem, tool
+from untrusted_kit import FOUND, elsewhere, problem, tool
 
 from tea.platform import Platform
 from tea.runs.policy import AllowTrusted
@@ -30,13 +30,7 @@ def program(name: str, body: str, takes: str = "", gives: str = "Any") -> str:
 
 READ = program(
     "look",
-    """found = {}
-for name in names:
-    try:
-        found[name] = Path(name).read_text()
-    except OSError as error:
-        found[name] = type(error).__name__
-return [found, dict(os.environ), ctx.principal.name, os.getcwd(), os.listdir()]""",
+    f"{FOUND}\nreturn [found, dict(os.environ), ctx.principal.name, os.getcwd(), os.listdir()]",
     takes="names: list[str]",
 )
 WRITE = program(

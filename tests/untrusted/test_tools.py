@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from untrusted_kit import elsewhere, problem, tool
+from untrusted_kit import COUNT, LOOK, elsewhere, problem, tool
 
 from tea.platform import Platform
 from tea.runs.policy import AllowTrusted
@@ -59,20 +59,7 @@ async def sheets() -> list[str]:
     """Name the sheets of a new workbook."""
     return Workbook().sheetnames
 '''
-COUNT = tool("count", "seen.append(1)\nreturn len(seen)", gives="int", top="seen: list[int] = []")
 PROCESS = tool("process", "return os.getpid()", gives="int")
-LOOK = tool(
-    "look",
-    """found = {}
-for name in names:
-    try:
-        found[name] = Path(name).read_text()
-    except OSError as error:
-        found[name] = type(error).__name__
-return [found, dict(os.environ)]""",
-    takes="names: list[str]",
-    gives="list[Any]",
-)
 WRITE = tool("write", "Path(name).write_text('mine')\nreturn name", takes="name: str", gives="str")
 REACH = tool(
     "reach",

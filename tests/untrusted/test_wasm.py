@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from untrusted_kit import COUNTER, elsewhere, problem, tool
+from untrusted_kit import COUNT, COUNTER, LOOK, elsewhere, problem, tool
 
 from tea.components.manifest import Lineage
 from tea.errors import BadComponent
@@ -59,19 +59,6 @@ async def shout(text: str, times: Annotated[int, Field(ge=1)] = 1) -> Loud:
         raise ToolError("Nothing is said.", fix="say something.")
     return Loud(text=text.upper() + "!" * times, times=times)
 '''
-COUNT = tool("count", "seen.append(1)\nreturn len(seen)", gives="int", top="seen: list[int] = []")
-LOOK = tool(
-    "look",
-    """found = {}
-for name in names:
-    try:
-        found[name] = Path(name).read_text()
-    except OSError as error:
-        found[name] = type(error).__name__
-return [found, dict(os.environ)]""",
-    takes="names: list[str]",
-    gives="list[Any]",
-)
 REACH = tool(
     "reach",
     """import socket

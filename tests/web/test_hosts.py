@@ -85,7 +85,7 @@ def test_what_cannot_be_used_is_refused(document: Mapping[str, Any], words: str)
     assert words in str(told.value)
 
 
-@pytest.mark.parametrize(("scope", "answer"), [(False, "planted-Ef34Gh"), (True, "given no key")])
+@pytest.mark.parametrize(("scope", "answer"), [(False, "planted-Ef34Gh"), (True, "cannot get a key")])
 async def test_a_key_is_given_inside_of_effects_alone(
     scope: bool, answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

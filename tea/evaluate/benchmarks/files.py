@@ -81,7 +81,7 @@ def read_rows(path: Path) -> list[Row]:
     except UnicodeDecodeError as error:
         raise BadInput(f"{path.name[:80]!r} is not UTF-8.", fix="save it as UTF-8.") from error
     if not rows:
-        raise BadInput(f"{path.name[:80]!r} holds no rows.", fix="name the benchmark's own file.")
+        raise BadInput(f"{path.name[:80]!r} does not contain rows.", fix="name the benchmark's own file.")
     return rows
 
 

@@ -64,4 +64,5 @@ def _meta(path: Path) -> Path:
     for inner in ("", "validation", "2023/validation", "test", "2023/test"):
         if (path / inner / _META).is_file():
             return path / inner / _META
-    raise BadInput(f"The folder {str(path)[-80:]!r} holds no {_META}.", fix="name the folder of a split of GAIA.")
+    problem = f"The folder {str(path)[-80:]!r} does not contain {_META}."
+    raise BadInput(problem, fix="name the folder of a split of GAIA.")

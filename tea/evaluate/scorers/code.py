@@ -76,7 +76,7 @@ def check_tests(expected: JsonValue, options: JsonObject) -> list[str | JsonObje
     given = cast("Sequence[Any]", expected) if isinstance(expected, list) else [expected]
     for one in given:
         if not (isinstance(one, str) and one.strip()) and not (isinstance(one, Mapping) and "output" in one):
-            raise BadInput("The expected answer of the scorer 'code' holds no tests.", fix=_FIX)
+            raise BadInput("The expected answer of the scorer 'code' does not contain tests.", fix=_FIX)
     if not given:
         raise BadInput("The expected answer of the scorer 'code' is an empty list.", fix=_FIX)
     return list(given)

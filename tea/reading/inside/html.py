@@ -163,14 +163,14 @@ def _joined(base: str, link: str) -> str:
 
 
 def _is_unseen(one: Any) -> bool:
-    """Tell whether an element is not shown to a person, with words meant for programs alone."""
+    """Return whether an element is not shown to a person, with words meant for programs alone."""
     if one.get("hidden") is not None or one.get("aria-hidden") == "true":
         return one.tag not in ("html", "body", "main", "article")
     return bool(_UNSEEN.search(one.get("style") or ""))
 
 
 def _is_around(one: Any, root: Any, sizes: _Sizes) -> bool:
-    """Tell whether an element stands around the content: a menu, a notice, a list of other pages."""
+    """Return whether an element stands around the content: a menu, a notice, a list of other pages."""
     if one.tag in _KEPT:
         return False
     names = _names_of(one)
@@ -188,7 +188,7 @@ def _is_around(one: Any, root: Any, sizes: _Sizes) -> bool:
 
 
 def _is_menu(one: Any, main: Any, sizes: _Sizes) -> bool:
-    """Tell whether an element is a short list of links and little else, beside content of more substance."""
+    """Return whether an element is a short list of links and little else, beside content of more substance."""
     size = sizes[one]
     if one is main or one.getparent() is None or size > _MOST_OF_MENU or size > _MENU_SHARE * sizes[main]:
         return False
@@ -234,7 +234,7 @@ def _sizes(root: Any) -> _Sizes:
 
 
 def _name_images(root: Any) -> None:
-    """Put the words for an image in its place."""
+    """Replace an image by its words."""
     for image in list(root.iter("img")):
         words = " ".join((image.get("alt") or "").split())[:200]
         if _ALT.search(words) and image.getparent() is not None:
@@ -257,7 +257,7 @@ def _own_table(part: Any) -> Any:
 
 
 def _drop(root: Any, elements: list[Any]) -> None:
-    """Take elements out, and leave the text behind them."""
+    """Remove elements, and keep the text behind them."""
     for one in elements:
         if one is not root and one.getparent() is not None:
             one.drop_tree()

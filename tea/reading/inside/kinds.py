@@ -188,7 +188,7 @@ def packed_kind(source: Path | bytes) -> Kind | None:
 
 
 def is_text(head: bytes) -> bool:
-    """Tell whether bytes are a text: UTF-8, UTF-16 with a mark, or an encoding without control characters."""
+    """Return whether bytes are a text: UTF-8, UTF-16 with a mark, or an encoding without control characters."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff")) and not head.startswith((b"\xff\xfe\x00\x00",)):
         return True
     if b"\0" in head:
@@ -225,7 +225,7 @@ def _text_kind(head: bytes, name: str) -> Kind:
 
 
 def is_html(head: bytes) -> bool:
-    """Tell whether a text is HTML by how it begins."""
+    """Return whether a text is HTML by how it begins."""
     body = head[:HEAD].lstrip(b"\xef\xbb\xbf")
     return bool(_HTML.match(body) or (body.lstrip().startswith(b"<?xml") and _XHTML.search(body[:2_048])))
 

@@ -200,7 +200,7 @@ def _table_end(lines: Sequence[Sequence[_Fragment]], start: int) -> int:
 
 
 def _aligned(rows: Sequence[Sequence[_Fragment]], row: Sequence[_Fragment]) -> bool:
-    """Tell whether most cells of a row stand below cells of rows before it."""
+    """Return whether most cells of a row stand below cells of rows before it."""
     if not rows:
         return True
     widest = max(rows, key=len)

@@ -40,7 +40,7 @@ def write_sheets(path: Path, out: Path) -> dict[str, Any]:
         `large`; `titles` of the sheets; `used` columns of each, counted from 0.
 
     Raises:
-        Unreadable: It is no workbook, or holds too much.
+        Unreadable: It is not a workbook, or holds too much.
     """
     try:
         with zipfile.ZipFile(path) as archive:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -116,7 +117,7 @@ class _Outline:
     parts: dict[str, str]
 
 
-class _Part:
+class _Part(ABC):
     """A parser of one part, bounded in elements and in the texts held at once."""
 
     def __init__(self) -> None:
@@ -126,7 +127,7 @@ class _Part:
         self._phonetic = 0
 
     def read(self, stream: Any) -> None:
-        """Go through the part."""
+        """Read the part from its beginning to its end."""
         parser = expat.ParserCreate()
         parser.buffer_text = True
         parser.StartElementHandler = self._start
@@ -139,11 +140,11 @@ class _Part:
                 raise Unreadable(f"holds more than {MOST_ELEMENTS:,} elements", _SPLIT)
         parser.Parse(b"", True)
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _start(self, name: str, attributes: dict[str, str]) -> None: ...
 
-    def _end(self, name: str) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _end(self, name: str) -> None: ...
 
     def _data(self, text: str) -> None:
         if self._taking:

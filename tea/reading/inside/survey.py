@@ -53,7 +53,7 @@ class _Survey:
         self._elements = self._values = self._padded = self._rows = 0
 
     def read(self, stream: Any) -> None:
-        """Go through one part."""
+        """Read one part."""
         self._row = self._column = self._together = 0
         parser = expat.ParserCreate()
         parser.StartElementHandler = self._starts

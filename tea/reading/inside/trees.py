@@ -15,7 +15,7 @@ def parsed_xml(data: bytes, *, blanks: bool = True) -> Any:
         blanks: Whether blanks between elements are kept.
 
     Raises:
-        Unreadable: It is no XML.
+        Unreadable: It is not XML.
     """
     etree = library()
     parser = etree.XMLParser(

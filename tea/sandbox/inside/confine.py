@@ -31,7 +31,7 @@ def become(user: int | None) -> None:
 
 
 def lock_down(plan: dict[str, Any], seconds: int | None = None) -> None:
-    """Hold this process, and all its descendants, to the limits and walls of a plan.
+    """Confine this process, and all its descendants, to the limits and paths of a plan.
 
     Args:
         plan: What the host sent: `limits`, `rules`, `families` and `guest`.

@@ -42,7 +42,7 @@ def walk(*folders: str) -> Iterator[tuple[str, os.stat_result | None]]:
 
 
 def _is_closed(folder: str) -> bool:
-    """Tell whether a folder is another account's and shut, so that code can hide nothing in it."""
+    """Return whether a folder is another account's and closed, so code can hide nothing in it."""
     with suppress(OSError):
         return os.lstat(folder).st_uid != os.geteuid() and not os.access(folder, os.X_OK)
     return False

@@ -34,7 +34,7 @@ def decode(data: bytes) -> dict[str, Any]:
     """Return the message in the bytes behind a head.
 
     Raises:
-        Broken: They are no JSON object.
+        Broken: They are not a JSON object.
     """
     try:
         found = json.loads(data)

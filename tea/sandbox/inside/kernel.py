@@ -39,7 +39,7 @@ def unshare(flags: int) -> None:
 
 
 def map_account(user: int, group: int) -> None:
-    """Be the same account in a user namespace just entered by this process."""
+    """Map this account to itself in a user namespace just entered by this process."""
     prctl(DUMPABLE, 1)  # else the files below belong to root
     for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
         with open(f"/proc/self/{name}", "w") as file:
@@ -182,7 +182,7 @@ class _Program(ctypes.Structure):
 
 
 def can_filter() -> bool:
-    """Tell whether system calls can be filtered on this kind of machine."""
+    """Return whether system calls can be filtered on this kind of machine."""
     return platform.machine() in _MACHINES
 
 

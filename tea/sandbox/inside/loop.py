@@ -42,7 +42,7 @@ class ChannelLoop(asyncio.BaseEventLoop):
         self._readers[int(fd)] = (callback, args)
 
     def remove_reader(self, fd: Any) -> bool:
-        """Call it no longer."""
+        """Stop calling the function for a reader."""
         return self._readers.pop(int(fd), None) is not None
 
     def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:

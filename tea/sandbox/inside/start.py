@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def apart() -> tuple[int, int]:
-    """Move the ways to the host off the standard streams, as those belong to the code run here."""
+    """Move the connections to the host off the standard streams, as those belong to the code run here."""
     requests, answers = os.dup(0), os.dup(1)
     empty = os.open("/dev/null", os.O_RDWR)
     os.dup2(empty, 0)

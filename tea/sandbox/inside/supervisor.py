@@ -247,7 +247,7 @@ class Supervisor:
             sleep(0.001)
 
     def _stopped(self) -> set[int]:
-        """Let the interpreter do nothing between calls, not even in threads; return its number."""
+        """Stop the interpreter and its threads between calls; return its number."""
         if self._interpreter is None:
             return set()
         with suppress(ProcessLookupError):

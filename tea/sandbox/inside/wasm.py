@@ -73,7 +73,7 @@ def _run(channel: int, plan: dict[str, Any]) -> int:
 
 
 def _connect(made: Any, linker: Any, channel: int) -> None:
-    """Let the two calls for sockets reach the channel by its number, and nothing else."""
+    """Restrict the two calls for sockets to the channel, by its number."""
 
     def first(caller: Any, at: int) -> tuple[int, int]:
         """Return the place and the size of the first of some buffers; the code offers the rest again."""

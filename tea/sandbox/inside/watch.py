@@ -37,7 +37,7 @@ def processes() -> Processes:
 
 
 def runs(fields: list[str]) -> bool:
-    """Tell whether a process is more than the name of an ended one."""
+    """Return whether a process is more than the name of an ended one."""
     return fields[_STATE] not in "ZX"
 
 
@@ -78,7 +78,7 @@ class Watch:
         return None
 
     def _takes_too_much(self, running: Processes) -> bool:
-        """Tell whether processes hold too much memory; they stand still while shared memory is told apart."""
+        """Return whether processes hold too much memory; they stand still while shared memory is told apart."""
         held = _resident(running)
         self._shared = min(self._shared, held + _STEP)  # so that it sinks with what is held
         if held <= max(self._limits["memory"], self._shared):
@@ -91,7 +91,7 @@ class Watch:
         return False
 
     def _fills(self, running: Processes, now: float) -> bool:
-        """Tell whether files take too much; if they may, the writers stand still during the count."""
+        """Return whether files take too much; if they may, the writers stand still during the count."""
         there = free(*self._folders)
         urgent = self._free - there > self._left
         changed = there != self._free and now - self._looked > self._pause
@@ -111,7 +111,7 @@ class Watch:
 
 
 def _stop(running: Processes) -> list[int]:
-    """Let processes stand still; return those still awake before."""
+    """Stop processes; return those running before."""
     awake = [one for one, fields in running.items() if fields[_STATE] != "T"]
     for one in awake:
         with suppress(OSError):
@@ -164,7 +164,7 @@ def _nameless(among: Processes) -> int:
 
 
 def _ends(process: int) -> bool:
-    """Tell whether a process has given its memory back already, and so is nobody's."""
+    """Return whether a process has given its memory back already, and so is nobody's."""
     try:
         with open(f"/proc/{process}/statm", "rb") as file:
             return file.read().startswith(b"0 ")

@@ -49,7 +49,7 @@ def serve(channel: int, path: list[str]) -> None:
 
 
 def forget() -> None:
-    """Forget the modules of tea: they were found where they lay outside, or beside the rest of it."""
+    """Remove the modules of tea from `sys.modules`; their places differ inside of the sandbox."""
     for name in [name for name in sys.modules if name.partition(".")[0] == "tea"]:
         del sys.modules[name]
 
@@ -98,7 +98,7 @@ class Line:
 
 
 def converse(request: dict[str, Any], line: Line, kept: dict[str, Any]) -> dict[str, Any]:
-    """Let a module answer a message of the host, with questions to it meanwhile.
+    """Pass a message of the host to a module, with questions to the host meanwhile.
 
     Args:
         request: The name of the module, and the message.

@@ -67,7 +67,7 @@ def enumeration(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Ch
 
 
 def _alike(one: Any, other: Any) -> bool:
-    """Tell whether both are texts, or both numbers and none a truth value."""
+    """Return whether both are texts, or both numbers and none a truth value."""
     if isinstance(one, bool) or isinstance(other, bool):
         return False
     return any(isinstance(one, kind) and isinstance(other, kind) for kind in _ALIKE)

@@ -42,7 +42,7 @@ def items(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
 
 
 def _is(value: Any, made: type, state: State, strict: bool) -> bool:
-    """Tell whether a value may become a container of a type."""
+    """Return whether a value may become a container of a type."""
     if state.json:
         return isinstance(value, list)
     lax = isinstance(value, Iterable) and not isinstance(value, _WHOLE)
@@ -157,7 +157,7 @@ def _key(check: Check, name: Any, state: State) -> Any:
 
 
 def generator(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
-    """Return a validator of iterables, whose items are validated as they are taken."""
+    """Return a validator of iterables; items are validated as they are taken."""
     item = build.build(schema.get("items_schema") or {"type": "any"}, config)
 
     def check(value: Any, state: State) -> Any:

@@ -70,7 +70,7 @@ class Output:
         return (None if include is True else include), exclude
 
     def at(self, key: Any, work: Callable[[], Any]) -> Any:
-        """Do work with the inclusions and exclusions below a key."""
+        """Run work with the inclusions and exclusions below a key."""
         before = self.include, self.exclude
         self.include, self.exclude = self.below(key) or (None, None)
         self.depth += 1

@@ -167,7 +167,7 @@ def decimal(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
 
 
 def _digits(found: Decimal, schema: Schema, value: Any) -> None:
-    """Hold a decimal number to the digits allowed."""
+    """Check a decimal number against the digits allowed."""
     most, places = schema.get("max_digits"), schema.get("decimal_places")
     if (most is None and places is None) or not found.is_finite():
         return
@@ -203,7 +203,7 @@ def _bounds(schema: Schema) -> Callable[[Any, Any], Any]:
 
 
 def _is_multiple(found: Any, multiple: Any) -> bool:
-    """Tell whether a number is a multiple of another, with the tolerance of floating point."""
+    """Return whether a number is a multiple of another, with the tolerance of floating point."""
     if not isinstance(found, float):
         return found % multiple == 0
     rest, threshold = found % multiple, found / 1e9

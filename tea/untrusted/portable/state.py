@@ -57,7 +57,7 @@ class State:
 
 
 class Info:
-    """What a validator's function is told about its call."""
+    """The facts passed to a validator's function about its call."""
 
     def __init__(self, state: State, config: Mapping[str, Any], field_name: str | None) -> None:
         self.context, self.config, self.field_name = state.context, config, field_name

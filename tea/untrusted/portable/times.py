@@ -86,17 +86,10 @@ def moment(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
     def check(value: Any, state: State) -> Any:
         if isinstance(value, datetime):
             found = value
-        elif state.is_strict(strict) and not (state.json and isinstance(value, str)):
-            raise Fault.of("datetime_type", value)
-        elif isinstance(value, date):
+        elif isinstance(value, date) and not state.is_strict(strict):
             found = datetime(value.year, value.month, value.day)
-        elif isinstance(value, str | int | float | Decimal) and not isinstance(value, bool):
-            try:
-                found = _moment(value, whole=state.is_strict(strict))
-            except (ValueError, OverflowError) as error:
-                raise Fault.of("datetime_parsing", value, error=error) from error
         else:
-            raise Fault.of("datetime_type", value)
+            found = _read(value, state, strict, "datetime", lambda given: _moment(given, whole=state.is_strict(strict)))
         _zoned(found, schema, value)
         return _bounded(found, schema, value, lambda: datetime.now(found.tzinfo), "datetime")
 
@@ -108,17 +101,7 @@ def clock(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
     strict = option(schema, config, "strict", False)
 
     def check(value: Any, state: State) -> Any:
-        if isinstance(value, time):
-            found = value
-        elif state.is_strict(strict) and not (state.json and isinstance(value, str)):
-            raise Fault.of("time_type", value)
-        elif isinstance(value, str | int | float | Decimal) and not isinstance(value, bool):
-            try:
-                found = _clock(value) if isinstance(value, str) else _after_midnight(value)
-            except ValueError as error:
-                raise Fault.of("time_parsing", value, error=error) from error
-        else:
-            raise Fault.of("time_type", value)
+        found = value if isinstance(value, time) else _read(value, state, strict, "time", _time_of_day)
         _zoned(found, schema, value)
         return _bounded(found, schema, value, lambda: found)
 
@@ -165,6 +148,17 @@ def iso_time(value: datetime | time) -> str:
     return f"{found[:-6]}Z" if found.endswith("+00:00") else found
 
 
+def _read(value: Any, state: State, strict: bool, kind: str, read: Callable[[Any], Any]) -> Any:
+    """Return a moment read from a text or a number; raises Fault `KIND_type` or `KIND_parsing`."""
+    refused = state.is_strict(strict) and not (state.json and isinstance(value, str))
+    if refused or isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
+        raise Fault.of(f"{kind}_type", value)
+    try:
+        return read(value)
+    except (ValueError, OverflowError) as error:
+        raise Fault.of(f"{kind}_parsing", value, error=error) from error
+
+
 def _iso_day(value: str) -> str:
     if len(value) != len("2000-01-01") or value[4:8:3] != "--":
         raise ValueError("invalid length or separators")
@@ -175,6 +169,10 @@ def _clock(value: str) -> time:
     if ":" not in value:
         raise ValueError("invalid character in hour")
     return time.fromisoformat(value)
+
+
+def _time_of_day(value: str | float | Decimal) -> time:
+    return _clock(value) if isinstance(value, str) else _after_midnight(value)
 
 
 def _after_midnight(value: float | Decimal) -> time:

@@ -91,7 +91,7 @@ class SchemaValidator:
         return self._run(input, State(json=False, strict=strict, context=context, given=given))
 
     def isinstance_python(self, input: Any, **given: Any) -> bool:
-        """Tell whether a value fits."""
+        """Return whether a value fits."""
         try:
             self.validate_python(input, **given)
         except ValidationError:
@@ -104,7 +104,7 @@ class SchemaValidator:
         """Return the validated value of a text of JSON.
 
         Raises:
-            ValidationError: It is no JSON, or does not fit.
+            ValidationError: It is not JSON, or does not fit.
         """
         try:
             data = from_json(input)
@@ -159,7 +159,7 @@ def from_json(data: str | bytes | bytearray, *, allow_inf_nan: bool = True, **_:
     """Return the value of a text of JSON.
 
     Raises:
-        ValueError: It is no JSON.
+        ValueError: It is not JSON.
     """
     try:
         return json.loads(data, parse_constant=None if allow_inf_nan else _refused)
@@ -168,7 +168,7 @@ def from_json(data: str | bytes | bytearray, *, allow_inf_nan: bool = True, **_:
 
 
 def _refused(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")
+    raise ValueError(f"{word} is not JSON")
 
 
 def _title(schema: Schema) -> str:

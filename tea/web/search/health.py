@@ -159,7 +159,7 @@ class Health:
         return None
 
     def keep(self, engine: str, query: Query, hits: Sequence[Hit]) -> None:
-        """Keep an answer."""
+        """Store an answer."""
         with self._open() as connection:
             if connection is None:
                 return

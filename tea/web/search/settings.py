@@ -9,6 +9,7 @@ from typing import Any, Literal, cast, get_args
 
 from tea.errors import BadInput
 from tea.web.search.apis import APIS
+from tea.web.settings import fits
 
 LOCAL, DDGS = "local", "ddgs"
 NAMES = (*APIS, DDGS, LOCAL)
@@ -147,7 +148,7 @@ def _engine_settings(name: str, document: Mapping[str, Any]) -> EngineSettings:
         if key not in own | more:
             raise _bad(f"{name}.{key}", "it is not a setting", f"settings are {_listed(sorted(own | more))}.")
         wanted = str if key in more else type(_OF_ENGINE[key])
-        if not _fits(value, wanted):
+        if not fits(value, wanted):
             shown = '"..."' if wanted is str else "1"
             raise _bad(
                 f"{name}.{key}", f"its value {str(value)[:60]!r} is not usable", f"write a value such as {shown}."
@@ -174,22 +175,14 @@ def _value(name: str, value: Any) -> Any:
     if name == "profile":
         usable = value in get_args(ProfileName)
     elif name not in ("engines", "retries"):
-        usable = _fits(value, type(default))
+        usable = fits(value, type(default))
     elif isinstance(value, list | tuple):
         value = tuple(cast("list[Any]", value))
-        usable = all(_fits(one, str if name == "engines" else float) for one in value)
+        usable = all(fits(one, str if name == "engines" else float) for one in value)
     if usable:
         return value
     shown = {"engines": ["brave"], "retries": [0.5, 1.5]}.get(name, default)
     raise _bad(name, f"its value {str(value)[:60]!r} is not usable", f"write a value such as {shown!r}.")
-
-
-def _fits(value: object, wanted: type[object]) -> bool:
-    """Return whether a value is of a type; a number has to be from 0 to a billion."""
-    if wanted in (int, float):
-        kinds = (int,) if wanted is int else (int, float)
-        return type(value) in kinds and 0 <= cast(float, value) <= 1e9
-    return type(value) is wanted
 
 
 def _bad(name: str, problem: str, fix: str) -> BadInput:

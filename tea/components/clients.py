@@ -1,0 +1,256 @@
+"""Clients: tools, environments, agents, memory and state, as a component reaches them through its port."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from tea.components.port import (
+    AdoptAgent,
+    AdoptTool,
+    ComponentFacts,
+    ComponentInfo,
+    Invocation,
+    ListComponents,
+    LoadState,
+    MergeState,
+    Port,
+    ReadInsights,
+    RecallEvents,
+    RecordEvent,
+    RetrieveComponents,
+    SaveState,
+    SummariseMemory,
+    SwapState,
+    TakeNewTools,
+    TryTool,
+)
+from tea.refs import Kind
+from tea.types import (
+    ActionResponse,
+    AgentResponse,
+    JsonObject,
+    Task,
+    ToolResponse,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One protocol, as seen from inside a component."""
+
+    port: Port
+    kind: Kind
+
+    async def list(self) -> list[JsonObject]:
+        """Return the name, version and description of each registered, active and trusted component."""
+        return await self.port.serve(ListComponents(self.kind))
+
+    async def info(self, ref: str) -> JsonObject:
+        """Return a component's operations with their schemas, its rules and metadata.
+
+        Raises:
+            UnknownComponent: There is none; the error names the nearest.
+        """
+        return await self.port.serve(ComponentInfo(self.kind, ref))
+
+    async def facts(self, refs: Sequence[str]) -> list[JsonObject]:
+        """Return the result of `info` for each of several components, looked up and pinned together.
+
+        Raises:
+            UnknownComponent: There is none of one of them; the error names the nearest.
+        """
+        return await self.port.serve(ComponentFacts(self.kind, list(refs))) if refs else []
+
+    async def retrieve(
+        self,
+        query: str,
+        k: int = 5,
+        *,
+        route: bool = False,
+        among: Sequence[str] | None = None,
+        besides: Sequence[str] = (),
+    ) -> list[JsonObject]:
+        """Return the components matching a query text, best first: name, description, score and reason.
+
+        Args:
+            query: What is wished for.
+            k: How many at most, from 1 to 1,000.
+            route: Prefer the best toolkits of the best categories.
+            among: Only these names; `*` stands for all that `list` returns and that is made for models.
+            besides: Names that `*` does not stand for.
+
+        Raises:
+            BadInput: The query holds no word, or `k` is out of range.
+        """
+        names = None if among is None else list(among)
+        return await self.port.serve(RetrieveComponents(self.kind, query, k, route, names, list(besides)))
+
+
+@dataclass(frozen=True, slots=True)
+class Tools(Caller):
+    """TCP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, arguments: JsonObject) -> ToolResponse:
+        """Call a tool, `name` or `name@selector`."""
+        return cast(ToolResponse, await self.port.call(Invocation("tool", ref, arguments)))
+
+    async def evaluate(
+        self,
+        source: str,
+        cases: Sequence[JsonObject],
+        *,
+        given: JsonObject | None = None,
+        files: Sequence[str] = (),
+    ) -> JsonObject:
+        """Test the source of a new tool in a sandbox; nothing is registered.
+
+        Args:
+            source: The main file.
+            cases: At least three: `arguments` and `returns`, or `arguments` and `fails: true`.
+            given: Arguments taken from the task itself.
+            files: Names of files of the workspace that it finds there.
+
+        Returns:
+            `ok`, the `stages` gone through (`stage`, `ok`, `words`), how many tests it `passed`, `result` on `given`.
+
+        Raises:
+            BadArguments: The cases are none, or a file is too large.
+            ToolError: There is no sandbox, or no agent asks.
+        """
+        return await self.port.serve(TryTool(source, list(cases), given, list(files)))
+
+    async def adopt(
+        self,
+        source: str,
+        cases: Sequence[JsonObject],
+        task: str,
+        *,
+        given: JsonObject | None = None,
+        files: Sequence[str] = (),
+    ) -> JsonObject:
+        """Register a new tool if it passes its tests, for this run and later ones; it stays in the sandbox.
+
+        A tool that is there and passes the tests too is returned in its place; one that this source improves without
+        breaking its contract gets a version.
+
+        Args:
+            source: As for `evaluate`.
+            cases: As for `evaluate`; they are stored with the version.
+            task: What the tool was made for, in words.
+            given: As for `evaluate`.
+            files: As for `evaluate`.
+
+        Returns:
+            The result of `evaluate`, and where that is `ok` also `ref`, `digest` and `how`: `new`, `version` or
+            `reused`.
+
+        Raises:
+            BadArguments: The cases are none, or a file is too large.
+            ToolError: There is no sandbox, no agent asks, or the run is locked.
+        """
+        return await self.port.serve(AdoptTool(source, list(cases), given, list(files), task))
+
+    async def new(self, seen: int) -> list[str]:
+        """Return the refs of the tools made in this run after the first `seen`; usually none, without waiting."""
+        return await self.port.serve(TakeNewTools(seen))
+
+
+@dataclass(frozen=True, slots=True)
+class Environments(Caller):
+    """ECP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, arguments: JsonObject) -> ActionResponse:
+        """Act in an environment of this session, `name#action`."""
+        return cast(ActionResponse, await self.port.call(Invocation("environment", ref, arguments)))
+
+    async def state(self, ref: str) -> ActionResponse:
+        """Observe an environment of this session."""
+        return cast(ActionResponse, await self.port.call(Invocation("environment", f"{ref}#state", {})))
+
+
+@dataclass(frozen=True, slots=True)
+class Agents(Caller):
+    """ACP, as seen from inside a component."""
+
+    async def invoke(self, ref: str, task: Task) -> AgentResponse:
+        """Give an agent a task and wait for its result."""
+        unlimited = {"budget"} if task.budget is None else None
+        arguments = {"task": task.model_dump(mode="json", exclude=unlimited)}
+        return cast(AgentResponse, await self.port.call(Invocation("agent", ref, arguments)))
+
+    async def adopt(
+        self, draft: JsonObject, tests: Sequence[JsonObject], task: str, *, check: bool = False
+    ) -> JsonObject:
+        """Register a new agent by its declaration, or a workflow of fixed steps; nobody trusts it yet.
+
+        Args:
+            draft: `name` and `description`; of an agent `instructions`, `tools`, `agents` and `environments`; of a
+                workflow its `steps`, see `tea.follow`. Neither holds code.
+            tests: What it was tried on: of each `task` and `wanted`; they are stored with it.
+            task: What it was made for, in words.
+            check: Whether to look only if it could be registered.
+
+        Returns:
+            `ok`, and why not as `trouble`; where it is registered `refs`, `ref`, `digest` and `how`.
+
+        Raises:
+            ToolError: There is no sandbox, no agent asks, or the run is locked.
+        """
+        return await self.port.serve(AdoptAgent(draft, list(tests), task, check))
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of this session, agent and task; writes are repeated at most once on resume.
+
+    An agent that names a memory component records and sees what that keeps and shows, without an error for the rest.
+    """
+
+    port: Port
+
+    async def record(self, kind: str, data: JsonObject) -> None:
+        """Add an event."""
+        await self.port.serve(RecordEvent(kind, data))
+
+    async def recall(self, query: str = "", limit: int = 20) -> list[JsonObject]:
+        """Return the newest events of this session matching `query`, oldest first."""
+        return await self.port.serve(RecallEvents(query, limit))
+
+    async def summarise(self, *, earlier: bool = False) -> str:
+        """Return a summary of this session's events; with `earlier`, without those of the present task."""
+        return await self.port.serve(SummariseMemory(earlier))
+
+    async def insights(self, *, earlier: bool = False) -> list[str]:
+        """Return the insights from this session's events; with `earlier`, without those of the present task."""
+        return await self.port.serve(ReadInsights(earlier))
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A small JSON document kept by an agent: per session, or lasting across sessions; each change counts once.
+
+    Args:
+        port: Carries the wishes.
+        owner: Whose it is, `agent:NAME`.
+    """
+
+    port: Port
+    owner: str
+
+    async def load(self, *, lasting: bool = False) -> Any:
+        """Return the document, None if there is none."""
+        return await self.port.serve(LoadState(self.owner, lasting))
+
+    async def save(self, document: Any, *, lasting: bool = False) -> None:
+        """Replace the document, at most 64 KiB of JSON."""
+        await self.port.serve(SaveState(self.owner, lasting, document))
+
+    async def merge(self, patch: JsonObject, *, lasting: bool = False) -> None:
+        """Change some members of the document; a member set to None is removed (RFC 7396)."""
+        await self.port.serve(MergeState(self.owner, lasting, patch))
+
+    async def swap(self, old: Any, new: Any, *, lasting: bool = False) -> bool:
+        """Replace the document if it is still `old`, and return whether it was; for branches sharing it."""
+        return await self.port.serve(SwapState(self.owner, lasting, old, new))
