@@ -105,10 +105,8 @@ class GitHubService(Environment):
             labels: Only those with all of these.
             limit: Most issues.
         """
-        check_limit(limit)
-        github, place = await at(ctx, repository)
-        given = {**place, "state": state, "labels": ",".join(labels) or None}
-        found = await github.items(f"{_REPO}/issues{{?state,labels,per_page}}", given, limit, besides="pull_request")
+        given = {"state": state, "labels": ",".join(labels) or None}
+        found = await _listed(ctx, repository, "issues{?state,labels,per_page}", limit, given, besides="pull_request")
         return [shapes.issue_line(one) for one in found]
 
     @action(effects="reads", idempotent=True, network=True)
@@ -211,9 +209,7 @@ class GitHubService(Environment):
             state: Which ones.
             limit: Most pull requests.
         """
-        check_limit(limit)
-        github, place = await at(ctx, repository)
-        found = await github.items(f"{_REPO}/pulls{{?state,per_page}}", {**place, "state": state}, limit)
+        found = await _listed(ctx, repository, "pulls{?state,per_page}", limit, {"state": state})
         return [shapes.pull_line(one) for one in found]
 
     @action(effects="reads", idempotent=True, network=True)
@@ -355,9 +351,7 @@ class GitHubService(Environment):
             repository: As `owner/name`.
             limit: Most branches.
         """
-        check_limit(limit)
-        github, place = await at(ctx, repository)
-        return [shapes.branch_of(one) for one in await github.items(f"{_REPO}/branches{{?per_page}}", place, limit)]
+        return [shapes.branch_of(one) for one in await _listed(ctx, repository, "branches{?per_page}", limit)]
 
     @action(effects="reads", idempotent=True, network=True)
     async def commits(
@@ -371,10 +365,8 @@ class GitHubService(Environment):
             path: Only those that changed this file or folder.
             limit: Most commits.
         """
-        check_limit(limit)
-        github, place = await at(ctx, repository)
-        given = {**place, "sha": revision or None, "path": path or None}
-        found = await github.items(f"{_REPO}/commits{{?sha,path,per_page}}", given, limit)
+        given = {"sha": revision or None, "path": path or None}
+        found = await _listed(ctx, repository, "commits{?sha,path,per_page}", limit, given)
         return [shapes.commit_of(one) for one in found]
 
     @action(effects="reads", idempotent=True, network=True)
@@ -466,9 +458,7 @@ class GitHubService(Environment):
             repository: As `owner/name`.
             limit: Most releases.
         """
-        check_limit(limit)
-        github, place = await at(ctx, repository)
-        found = await github.items(f"{_REPO}/releases{{?per_page}}", place, limit)
+        found = await _listed(ctx, repository, "releases{?per_page}", limit)
         return [shapes.release_of(one, _LISTED) for one in found]
 
     @action(effects="reads", idempotent=True, network=True)
@@ -544,3 +534,20 @@ class GitHubService(Environment):
         github, place = await at(ctx, repository)
         data = {"organization": named(organisation) if organisation else None}
         return shapes.repository_of(await github.send("POST", f"{_REPO}/forks", place, data))
+
+
+async def _listed(
+    ctx: Context, repository: str, what: str, limit: int, given: Mapping[str, Any] | None = None, *, besides: str = ""
+) -> list[dict[str, Any]]:
+    """Return the first items of a list of a repository.
+
+    Args:
+        repository: As `owner/name`.
+        what: The list, as a template below the address of the repository.
+        limit: Most items.
+        given: Values of the template.
+        besides: A field of items that are left out.
+    """
+    check_limit(limit)
+    github, place = await at(ctx, repository)
+    return await github.items(f"{_REPO}/{what}", {**place, **(given or {})}, limit, besides=besides)

@@ -29,7 +29,7 @@ class Output(TypedDict):
     """What came of a call.
 
     `text` holds STDOUT, STDERR, RESULT (the last expression's value), EXIT (if not 0) and NOTES, each under its name
-    and only where there is something. `sandbox` says what held the code.
+    and only where there is something. `sandbox` says what held the code, and which hosts were within its reach.
     """
 
     text: str
@@ -40,7 +40,8 @@ class Output(TypedDict):
 class Shell(Environment):
     """Run Python and bash in a sandbox without network: calculate, parse, convert, test, draw.
 
-    It works on the files of the workspace, and knows no other. Python keeps what it defined from call to call.
+    It works on the files of the workspace, and knows no other. Python keeps what it defined from call to call. Where
+    the operator opened hosts, code reaches these alone, through the guard; its calls are then `external`.
     """
 
     name = "shell"
@@ -48,7 +49,8 @@ class Shell(Environment):
     recovery = "lost"
     sharing = "private"
     rules = """
-        Files are those of the workspace, by the same names; other folders are not kept. There is no network.
+        Files are those of the workspace, by the same names; other folders are not kept. There is no network,
+        but for hosts that the operator opened: the state names them, and what comes from there is untrusted.
         Print what you want to see, or end with an expression. Write what is long into a file. Limits of memory, time
         and disk stop a call with an error; files stay. Figures of matplotlib become `figure-N.png`.
     """
@@ -58,7 +60,7 @@ class Shell(Environment):
 
     async def setup(self, ctx: Context) -> None:
         """Start the sandbox."""
-        self._sandbox = await Sandbox.open(await ctx.sandbox_terms())
+        self._sandbox = await Sandbox.open(await ctx.sandbox_terms(way_out=True))
 
     async def teardown(self) -> None:
         """End it, with all that runs in it."""
@@ -66,10 +68,10 @@ class Shell(Environment):
             await self._sandbox.close()
 
     async def state(self) -> str:
-        """Return what holds the code."""
+        """Return what holds the code, and the hosts within its reach."""
         return _held(self._ready())
 
-    @action(effects="writes", network=False)
+    @action(effects="writes", network=False, sandbox_network="hosts")
     async def python(self, ctx: Context, code: str) -> Output:
         """Run Python 3 code: exact counts, dates, hashes, algorithms, simulations, plots, odd formats.
 
@@ -81,7 +83,7 @@ class Shell(Environment):
         sandbox = self._ready(ctx)
         return _output(await sandbox.python(code), sandbox)
 
-    @action(effects="writes", network=False)
+    @action(effects="writes", network=False, sandbox_network="hosts")
     async def bash(self, ctx: Context, command: str) -> Output:
         """Run a command line in bash; only files stay for the next call.
 
@@ -91,7 +93,7 @@ class Shell(Environment):
         sandbox = self._ready(ctx)
         return _output(await sandbox.bash(command), sandbox)
 
-    @action(effects="writes", network=False)
+    @action(effects="writes", network=False, sandbox_network="index")
     async def install(self, ctx: Context, packages: list[str]) -> Output:
         """Install Python packages for this session, from what the operator provides.
 
@@ -99,7 +101,7 @@ class Shell(Environment):
             packages: Names, or names with versions as in `attrs==25.1.0`.
         """
         sandbox = self._ready(ctx)
-        return _output(await sandbox.install(packages), sandbox)
+        return _output(await sandbox.install(packages), sandbox, f"index {sandbox.index}" if sandbox.index else "none")
 
     def _ready(self, ctx: Context | None = None) -> Sandbox:
         if self._sandbox is None:
@@ -109,7 +111,7 @@ class Shell(Environment):
         return self._sandbox
 
 
-def _output(ran: Any, sandbox: Sandbox) -> Output:
+def _output(ran: Any, sandbox: Sandbox, net: str = "") -> Output:
     parts = [_shown("STDOUT", ran.stdout), _shown("STDERR", ran.stderr), ("RESULT", ran.result)]
     parts.append(("EXIT", str(ran.exit or "")))
     parts.append(("NOTES", "\n".join(ran.notes)))
@@ -117,7 +119,7 @@ def _output(ran: Any, sandbox: Sandbox) -> Output:
         text="\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip())
         or "Done; nothing was shown.",
         files=[File(name=name, size=size) for name, size in ran.files[:MOST_FILES]],
-        sandbox=_held(sandbox),
+        sandbox=_held(sandbox, net),
     )
 
 
@@ -131,7 +133,12 @@ def _shown(name: str, printed: Printed) -> tuple[str, str]:
     return told, f"{text[:half]}\n[{left:,} characters left out]\n{text[-half:]}"
 
 
-def _held(sandbox: Sandbox) -> str:
-    """Return the level, and what it does not enforce."""
+def _held(sandbox: Sandbox, net: str = "") -> str:
+    """Return the level, what it does not enforce, and what is within reach: the hosts for code unless told."""
     open_ = [name for name, held in sandbox.claims.items() if not held]
-    return f"{sandbox.level}, not enforced: {', '.join(open_)}" if open_ else sandbox.level
+    within = net or (f"hosts [{', '.join(sandbox.hosts)}]" if sandbox.hosts else "none")
+    return ", ".join(
+        [sandbox.level]
+        + ([f"not enforced: {', '.join(open_)}"] if open_ else [])
+        + ([f"net: {within}"] if within != "none" else [])
+    )

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from tea.home import SETTINGS, Settings
 from tea.sandbox.settings import LEAST, LEVELS, USUAL, Limits, SandboxSettings
+from tea.sandbox.way_out import WayOut
 
 _ARCHIVE = "https://web.archive.org"
 _LIMITS = ("seconds", "redirects", "html_bytes", "pdf_bytes", "pdf_pages", "characters", "cache_bytes")
@@ -71,6 +72,7 @@ def narrowed(settings: Settings, home: Path) -> Settings:
         sandbox = replace(sandbox, least=None)
     if _is_outside(sandbox, home):
         sandbox = replace(sandbox, wheels=None)
+    sandbox = replace(sandbox, way_out=WayOut())
     usual, shown = asdict(Limits()), _shown(sandbox)
     sandbox = replace(sandbox, limits=replace(sandbox.limits, **{name: usual[name] for name in _raised(sandbox)}))
     if shown and sandbox.packages is not None:
@@ -104,6 +106,13 @@ def _of_sandbox(sandbox: SandboxSettings, home: Path) -> list[Opening]:
         found.append(Opening(setting=setting, does="shows untrusted code the folder", what=str(sandbox.wheels)))
     for one in _shown(sandbox):
         found.append(Opening(setting=setting, does="shows untrusted code the package", what=one))
+    ways = sandbox.way_out
+    for does, places in (
+        ("lets untrusted code reach the host", ways.hosts),
+        ("installs packages for untrusted code from", filter(None, (ways.index,))),
+        ("installs packages for untrusted code with files of", ways.index_hosts),
+    ):
+        found += [Opening(setting=setting, does=does, what=one) for one in places]
     given = asdict(sandbox.limits)
     for name in _raised(sandbox):
         found.append(Opening(setting=setting, does="raises a limit of untrusted code,", what=f"{name} = {given[name]}"))

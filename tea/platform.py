@@ -415,14 +415,12 @@ class Platform:
     @cached_property
     def corpus(self) -> Corpus:
         """The folders and sites searched on this machine; see `tea corpus`."""
-        from tea.corpus.converting import MOST_BYTES, SUFFIXES, Converter
+        from tea.corpus.converting import sandboxed
         from tea.corpus.corpus import Corpus
         from tea.corpus.index import Index
-        from tea.corpus.reading import Readers
         from tea.retrieval.embedding.builtin import StaticEmbedder
 
-        convert = Converter(lambda: self.sandboxes.parser_terms()).convert
-        readers = Readers(convert=convert, converted=SUFFIXES, most_converted=MOST_BYTES)
+        readers = sandboxed(lambda: self.sandboxes.parser_terms())
         return Corpus(Index(self.corpus_file, StaticEmbedder()), self.web, readers)
 
     @cached_property

@@ -8,6 +8,7 @@ import pytest
 from tea import Platform
 from tea.errors import UntrustedHome
 from tea.sandbox.settings import Limits
+from tea.sandbox.way_out import WayOut
 from tea.web import WebSettings
 from tea.web.hosts import HostSettings
 
@@ -17,6 +18,9 @@ OPENINGS = {
     '[sandbox]\npackages = ["numpy", "pytest"]': "shows untrusted code the package pytest",
     "[sandbox]\nmemory_mb = 60000": "raises a limit of untrusted code, memory_mb = 60000",
     "[sandbox]\nprocesses = 65\ncall_seconds = 1": "raises a limit of untrusted code, processes = 65",
+    '[sandbox]\nhosts = ["api.example.org"]': "lets untrusted code reach the host api.example.org",
+    '[sandbox]\nindex = "https://pypi.org/simple"': "installs packages for untrusted code from https://pypi.org/simple",
+    '[sandbox]\nindex_hosts = ["files.org"]': "installs packages for untrusted code with files of files.org",
     '[web]\nallow = ["10.0.0.1:80"]': "opens to agents 10.0.0.1:80",
     '[web]\nallow = ["127.0.0.1:8000"]': "opens to agents 127.0.0.1:8000",
     '[web]\nallow = ["localhost:2375"]': "opens to agents localhost:2375",
@@ -46,6 +50,7 @@ def opened(tea: Platform) -> dict[str, object]:
     found = {name: value for name, value in web.items() if value != getattr(WebSettings(), name) and name != "cache"}
     found |= {name: value for name, value in asdict(sandbox.limits).items() if value > getattr(Limits(), name)}
     others = {"least": sandbox.least, "wheels": sandbox.wheels, "packages": sandbox.packages}
+    others |= {"way_out": None if sandbox.way_out == WayOut() else sandbox.way_out}
     return found | {name: value for name, value in others.items() if value not in (None, ("numpy",))}
 
 

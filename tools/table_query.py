@@ -17,7 +17,7 @@ from ._table_query.naming import columns_as_texts
 from ._table_query.stored import StoredTable
 from ._table_query.tables import Cell, Table
 
-ENDINGS = "csv tsv tab json jsonl ndjson geojson xlsx xlsm"
+ENDINGS = "csv tsv tab json jsonl ndjson geojson xlsx xlsm ods"
 ARCHIVES = "zip tar gz tgz bz2 xz 7z"  # which tables come out of
 MOST_FILES = 20
 MOST_PHRASES = 400
@@ -60,8 +60,8 @@ async def table_query(
 ) -> Answer:
     """Run SQL over CSV, TSV, JSON and XLSX files, find cells by their words, or describe tables.
 
-    Let SQL count, join. It has median, corr(x, y), stddev (sample), stddev_pop, norm(text), has_item(list, x),
-    iso(date, form).
+    Let SQL count, join. ODS files are read as XLSX. It has median, corr(x, y), stddev (sample), stddev_pop, norm(text),
+    has_item(list, x), iso(date, form).
 
     Args:
         sql: One SELECT.

@@ -29,7 +29,7 @@ MOST_SEARCHED = 20_000_000
 BLOCK = 1 << 20
 
 _TYPES = {
-    "table": "csv tsv tab xlsx xlsm",
+    "table": "csv tsv tab xlsx xlsm ods",
     "json": "json jsonl ndjson geojson",
     "text": "txt md markdown rst log ini cfg conf toml yaml yml xml html htm tex srt",
     "code": "py js ts java c h cpp rs go sh sql css",

@@ -103,7 +103,9 @@ async def _request(tea: "Platform", ref: str, words: list[str], arguments: str |
     server = {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp}[found.kind]
     operation, config = server.operation(found), await library.info(found)
     given = given_arguments(words, arguments, config.operation(operation).parameters)
-    return replace(CallRequest.to(config, operation, Principal(), "", ""), arguments=given)
+    return replace(
+        CallRequest.to(config, operation, Principal(), "", "", tea.sandboxes.settings.way_out.places), arguments=given
+    )
 
 
 def _after(request: "CallRequest") -> "CallRequest":

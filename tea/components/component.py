@@ -43,6 +43,7 @@ class Declared(TypedDict, total=False):
     check: str
     returns_untrusted: bool
     destinations: tuple[str, ...]
+    sandbox_network: Literal["", "hosts", "index"]
 
 
 _DECLARED = tuple(Declared.__annotations__)
@@ -295,6 +296,7 @@ def _traits(declared: dict[str, Any]) -> Traits:
         if (
             not fits
             or (key == "effects" and value not in _EFFECTS)
+            or (key == "sandbox_network" and value not in ("", "hosts", "index"))
             or (key in ("secrets", "destinations") and not all(isinstance(name, str) for name in value))
         ):
             fix = f"declare {', '.join(_DECLARED)}, each of its type."

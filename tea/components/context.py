@@ -299,14 +299,14 @@ class Context:
         self.path("")
         return await self.port.serve(ReadCorpus(url))
 
-    async def sandbox_terms(self) -> JsonObject:
-        """Return the argument of `tea.Sandbox.open`: the level, the workspace, and the operator's limits.
+    async def sandbox_terms(self, way_out: bool = False) -> JsonObject:
+        """Return the argument of `tea.Sandbox.open`: the level, the workspace, the limits, perhaps a `sandbox_network`.
 
         Raises:
             ToolError: No sandbox is present that the operator accepts; or an agent asks.
         """
         self.path("")
-        return await self.port.serve(SandboxTerms())
+        return await self.port.serve(SandboxTerms(way_out))
 
     async def sandbox_packages(self) -> list[str]:
         """Return the names of the packages open to imports in the sandbox beside the standard library, as recorded."""

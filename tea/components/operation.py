@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Annotated, Any, Protocol, cast
+from typing import Annotated, Any, Literal, Protocol, cast
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
@@ -62,6 +62,7 @@ class Traits:
             it does where it needs the network, and else where the files and the state that it works on do.
         destinations: Names of the arguments that say where something goes, as an address or a recipient; `state.FIELD`
             names a field of the environment's state. Without it every argument that is an address is one.
+        sandbox_network: Which of the operator's ways out of the sandbox it uses, `hosts` or `index`; see `opened`.
         declared: Whether `effects` was declared in so many words; the decorators set it. It promises nothing by itself,
             so it does not count where traits are compared.
     """
@@ -77,7 +78,23 @@ class Traits:
     check: str = ""
     returns_untrusted: bool | None = None
     destinations: tuple[str, ...] | None = None
+    sandbox_network: Literal["", "hosts", "index"] = ""
     declared: bool = field(default=False, compare=False)
+
+    def opened(self, ways: Collection[str]) -> Traits:
+        """Return the traits in force where the operator opened ways out of the sandbox.
+
+        With its way open an operation uses the network, and gives back words of others. Code with `hosts` decides
+        itself what it sends there, so its effects are beyond the workspace.
+
+        Args:
+            ways: Names of the open ways.
+        """
+        if not self.sandbox_network or self.sandbox_network not in ways:
+            return self
+        sends = self.sandbox_network == "hosts" and self.effects in ("reads", "writes")
+        effects: Effects = "external" if sends else self.effects
+        return replace(self, effects=effects, network=True, returns_untrusted=True, destinations=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

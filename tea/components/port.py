@@ -405,8 +405,9 @@ class RandomId(NamedTuple):
 
 
 class SandboxTerms(NamedTuple):
-    """Look up the terms of a sandbox for the workspace."""
+    """Look up the terms of a sandbox for the workspace, perhaps with the operator's way out."""
 
+    way_out: bool = False
     service, verb = "sandbox", "terms"
 
 

@@ -7,13 +7,15 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tea.corpus.passages import Section, sections
-from tea.corpus.reading import Document
+from tea.corpus.reading import Document, Readers
 from tea.reading import Options, Reader
+from tea.reading.pages import PageReader
 from tea.types import JsonObject
 
 SUFFIXES = (".pdf", ".docx", ".docm", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub", ".eml", ".ipynb")
 MOST_BYTES = 100_000_000
 MOST_PAGES = 5_000
+Terms = Callable[[], Awaitable[JsonObject]]
 _MARK = re.compile(r"\[(?:page (\d+)|((?:slide|chapter|cell) \d+|sheet [^\]]+))\]")
 
 
@@ -24,7 +26,7 @@ class Converter:
         terms: Gives the terms of its sandboxes, as `Sandboxes.parser_terms` does; asked for with the first document.
     """
 
-    def __init__(self, terms: Callable[[], Awaitable[JsonObject]]) -> None:
+    def __init__(self, terms: Terms) -> None:
         self._terms = terms
 
     async def convert(self, data: bytes, name: str) -> Document:
@@ -42,6 +44,20 @@ class Converter:
         parts = tuple(parted(found.lines))
         title = found.title or next((one.heading for one in parts if one.heading), "")
         return Document(title=title[:120], parts=parts)
+
+
+def sandboxed(terms: Terms) -> Readers:
+    """Return the readers of all kinds of documents, with their parsers in sandboxes.
+
+    Args:
+        terms: Gives the terms of these, as `Sandboxes.parser_terms` does.
+    """
+    return Readers(
+        convert=Converter(terms).convert,
+        converted=SUFFIXES,
+        most_converted=MOST_BYTES,
+        pages=lambda: PageReader(terms),
+    )
 
 
 def parted(lines: Sequence[str]) -> Iterator[Section]:

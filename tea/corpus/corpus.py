@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-from asyncio import AbstractEventLoop
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from tea.corpus.index import Index, Match, Ways
 from tea.corpus.passages import joined, passages
 from tea.corpus.reading import Readers
 from tea.corpus.site import Page, pages_of
+from tea.corpus.work import Waiting, Work
 from tea.errors import BadInput, TeaError
 from tea.retrieval.embedding.embedder import Embedder
 from tea.store.files import read_regular
@@ -166,23 +166,27 @@ class Corpus:
 
     async def search(self, query: Query) -> Sequence[Hit]:
         """Return the hits of a query, without those far below the best; see `tea.web.search.Engine`."""
-        found = await self.find(query.text, query.most)
-        bar = NEAR_BEST * found[0].score if found else 0.0
-        return [hit_of(one) for one in found if one.score >= bar]
+        return [hit_of(one) for one in near_best(await self.find(query.text, query.most))]
 
     async def _update(self, root: str, document: dict[str, Any], tell: Tell) -> Updated:
         known = {name: document[name] for name in ("pages",) if name in document}
-        loop = asyncio.get_running_loop()
         about = {**known, "updated": to_second(epoch_seconds())}
-        if not root.startswith(_FILE):
-            pages, problems = await pages_of(root, self._web, int(about.get("pages", MOST_PAGES)), tell)
-            return await asyncio.to_thread(self._of_site, root, about, pages, problems, loop)
-        return await asyncio.to_thread(self._of_files, root, about, tell, loop)
+        pages = self._readers.pages() if self._readers.pages is not None else None
+        work = Work(self._readers, pages, asyncio.get_running_loop())
+        try:
+            if root.startswith(_FILE):
+                return await asyncio.to_thread(self._of_files, root, about, tell, work)
+            most = int(about.get("pages", MOST_PAGES))
+            read, problems = await pages_of(root, self._web, most, tell, work.links)
+            return await asyncio.to_thread(self._of_site, root, about, read, problems, work)
+        finally:
+            if pages is not None:
+                await pages.close()
 
-    def _of_files(self, root: str, about: dict[str, Any], tell: Tell, loop: AbstractEventLoop) -> Updated:
+    def _of_files(self, root: str, about: dict[str, Any], tell: Tell, work: Work) -> Updated:
         """Index the files below a path: read those with a new size or time, and remove those gone."""
         path, problems = Path(unquote(urlsplit(root).path)), dict[str, str]()
-        counts = dict.fromkeys(("added", "changed", "same"), 0)
+        counts, waiting = {"added": 0, "changed": 0, "same": 0}, list[Waiting]()
         with self._index.changing() as change:
             source = change.source(root, about)
             before = change.documents(source)
@@ -197,21 +201,21 @@ class Corpus:
                         continue
                     try:
                         data = read_regular(file, self._readers.most_bytes(file.name))
-                        digest = sha256(data).hexdigest()[:32]
-                        if known is not None and known.state.endswith(f" {digest}"):
-                            change.mark(source, url, f"{state} {digest}")
-                            counts["same"] += 1
-                            continue
-                        date = f"{datetime.fromtimestamp(facts.st_mtime, UTC):%Y-%m-%d}"
-                        tell(str(file))
-                        self._put(change, source, url, f"{state} {digest}", data, file.name, date, loop)
-                        counts["added" if known is None else "changed"] += 1
                     except Refused as reason:
                         problems[url] = f"{reason}."
-                    except TeaError as error:
-                        if "passages" in error.problem:
-                            raise
-                        problems[url] = error.problem
+                        continue
+                    digest = sha256(data).hexdigest()[:32]
+                    if known is not None and known.state.endswith(f" {digest}"):
+                        change.mark(source, url, f"{state} {digest}")
+                        counts["same"] += 1
+                        continue
+                    date = f"{datetime.fromtimestamp(facts.st_mtime, UTC):%Y-%m-%d}"
+                    tell(str(file))
+                    told: dict[str, Any] = {"url": url, "state": f"{state} {digest}", "name": file.name, "date": date}
+                    waiting.append(Waiting(**told, data=data, known=known is not None))
+                if work.is_full(waiting):
+                    self._put(change, source, waiting, work, counts, problems)
+            self._put(change, source, waiting, work, counts, problems)
             for url in before:
                 change.remove(source, url)
         return Updated(root=root, **counts, removed=len(before), problems=problems)
@@ -222,10 +226,10 @@ class Corpus:
         about: dict[str, Any],
         pages: Sequence[Page],
         problems: dict[str, str],
-        loop: AbstractEventLoop,
+        work: Work,
     ) -> Updated:
         """Index the pages of a site; pages answered otherwise than with a page stay until they are gone."""
-        counts = dict.fromkeys(("added", "changed", "same"), 0)
+        counts, waiting = {"added": 0, "changed": 0, "same": 0}, list[Waiting]()
         with self._index.changing() as change:
             source = change.source(root, about)
             before = change.documents(source)
@@ -235,14 +239,11 @@ class Corpus:
                 if known is not None and known.state == digest:
                     counts["same"] += 1
                     continue
-                try:
-                    self._put(change, source, page.url, digest, page.body, page.name, page.date, loop)
-                except TeaError as error:
-                    if "passages" in error.problem:
-                        raise
-                    problems[page.url] = error.problem
-                    continue
-                counts["added" if known is None else "changed"] += 1
+                told = {"url": page.url, "state": digest, "name": page.name, "date": page.date}
+                waiting.append(Waiting(**told, data=page.body, known=known is not None))
+                if work.is_full(waiting):
+                    self._put(change, source, waiting, work, counts, problems)
+            self._put(change, source, waiting, work, counts, problems)
             gone = [url for url in before if url not in problems]
             for url in gone:
                 change.remove(source, url)
@@ -252,15 +253,38 @@ class Corpus:
         self,
         change: Any,
         source: int,
-        url: str,
-        state: str,
-        data: bytes,
-        name: str,
-        date: str,
-        loop: AbstractEventLoop,
+        waiting: list[Waiting],
+        work: Work,
+        counts: dict[str, int],
+        problems: dict[str, str],
     ) -> None:
-        document = self._readers.read(data, name, loop)
-        change.put(source, url, state, document.title or name, date, list(passages(document.parts)))
+        """Read the waiting documents, put them into the index, and let none wait any more.
+
+        Raises:
+            TeaError: There is no room for more passages.
+        """
+        for one, document in zip(waiting, work.read(waiting), strict=True):
+            try:
+                if isinstance(document, TeaError):
+                    raise document
+                parts = list(passages(document.parts))
+                change.put(source, one.url, one.state, document.title or one.name, one.date, parts)
+                counts["changed" if one.known else "added"] += 1
+            except TeaError as error:
+                if "passages" in error.problem:
+                    raise
+                problems[one.url] = error.problem
+        waiting.clear()
+
+
+def near_best(found: Sequence[Match]) -> Sequence[Match]:
+    """Return the matches without those far below the best.
+
+    Args:
+        found: The best first.
+    """
+    bar = NEAR_BEST * found[0].score if found else 0.0
+    return [one for one in found if one.score >= bar]
 
 
 def hit_of(match: Match) -> Hit:

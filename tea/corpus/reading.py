@@ -1,42 +1,32 @@
 """Reading: the text of a document in Markdown, by its kind.
 
-Kinds that are not read here are read by what is given to `Readers`: a function for each suffix, or a converter.
+Kinds that are not read here are read by what is given to `Readers`: a function for each suffix, or readers of web
+pages and of other foreign documents that work in a sandbox.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gzip
-import html
 import re
 import zlib
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tea.corpus.passages import Section, sections
 from tea.errors import BadInput
+
+if TYPE_CHECKING:
+    from tea.reading.pages import PageReader
 
 MOST_BYTES = 10_000_000
 TEXTS = ("", ".txt", ".text", ".rst", ".adoc", ".org", ".log")
 MARKDOWN = (".md", ".markdown", ".mkd")
 HTML = (".html", ".htm", ".xhtml")
 
-_LEFT_OUT = (
-    "//script|//style|//noscript|//template|//nav|//header|//footer|//form|//svg|//button|//iframe"
-    "|//*[@role='navigation' or @role='banner' or @role='search' or @role='contentinfo']"
-    "|//*[contains(concat(' ', @class, ' '), ' navheader ') or contains(concat(' ', @class, ' '), ' navfooter ')"
-    " or contains(concat(' ', @class, ' '), ' sphinxsidebar ') or contains(concat(' ', @class, ' '), ' related ')"
-    " or contains(concat(' ', @class, ' '), ' headerlink ') or contains(concat(' ', @class, ' '), ' sidebar ')"
-    " or contains(concat(' ', @class, ' '), ' toc ') or contains(concat(' ', @class, ' '), ' breadcrumbs ')]"
-)
-_MAIN = "//main|//*[@role='main']|//article"
-_LEAST_MAIN = 200  # characters of what is called the main content, else the whole page counts
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w.:-]{1,40})", re.IGNORECASE)
-_BLANKS = re.compile(r"\n{3,}")
-_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
 _LOOKED_AT = 4_096
 
 Reader = Callable[[bytes, str], "Document"]
@@ -65,6 +55,7 @@ class Readers:
         convert: Reads documents of foreign formats, which need a sandbox.
         converted: Suffixes of those.
         most_converted: Most bytes of one.
+        pages: Makes a reader of web pages for one update; without it there are no web pages.
     """
 
     def __init__(
@@ -74,15 +65,34 @@ class Readers:
         convert: Convert | None = None,
         converted: Collection[str] = (),
         most_converted: int = MOST_BYTES,
+        pages: Callable[[], PageReader] | None = None,
     ) -> None:
+        self.pages = pages
         own: dict[str, Reader] = {**dict.fromkeys(TEXTS, read_text), **dict.fromkeys(MARKDOWN, read_markdown)}
-        self._by_suffix: Mapping[str, Reader] = {**own, **dict.fromkeys(HTML, read_html), **(further or {})}
+        self._by_suffix: Mapping[str, Reader] = {**own, **(further or {})}
         self._convert, self._most = convert, most_converted
         self._converted = frozenset(() if convert is None else converted) - self._by_suffix.keys()
 
     def has(self, name: str) -> bool:
         """Return whether documents of a name's suffix are read."""
-        return suffix_of(name) in self._by_suffix or suffix_of(name) in self._converted
+        return suffix_of(name) in self._by_suffix or suffix_of(name) in self._converted or self.is_page(name)
+
+    def is_page(self, name: str) -> bool:
+        """Return whether documents of a name's suffix are web pages, which are read together."""
+        return self.pages is not None and suffix_of(name) in HTML and suffix_of(name) not in self._by_suffix
+
+    def page(self, data: bytes, name: str) -> str:
+        """Return the text of a web page, not parsed.
+
+        Args:
+            data: Its bytes; those of a name that ends in `.gz` are decompressed.
+            name: Its name.
+
+        Raises:
+            BadInput: It is not text, or is too large.
+        """
+        data, name = _bounded(data, name, MOST_BYTES)
+        return decoded(data, name)
 
     def most_bytes(self, name: str) -> int:
         """Return the most bytes of a document with a name."""
@@ -101,10 +111,7 @@ class Readers:
             ToolError: It is of a foreign format, and cannot be read.
         """
         most, suffix = self.most_bytes(name), suffix_of(name)
-        if name.endswith(".gz"):
-            data, name = _unpacked(data, name, most), name.removesuffix(".gz")
-        if len(data) > most:
-            raise BadInput(f"{name[-100:]!r} has more than {most:,} bytes.", fix="leave it out, or divide it.")
+        data, name = _bounded(data, name, most)
         if suffix in self._converted and self._convert is not None and loop is not None:
             return asyncio.run_coroutine_threadsafe(_awaited(self._convert(data, name)), loop).result()
         if (reader := self._by_suffix.get(suffix)) is None:
@@ -114,6 +121,19 @@ class Readers:
 
 async def _awaited(document: Awaitable[Document]) -> Document:
     return await document
+
+
+def _bounded(data: bytes, name: str, most: int) -> tuple[bytes, str]:
+    """Return the decompressed bytes of a document, and its name without `.gz`.
+
+    Raises:
+        BadInput: They are too many.
+    """
+    if name.endswith(".gz"):
+        data, name = _unpacked(data, name, most), name.removesuffix(".gz")
+    if len(data) > most:
+        raise BadInput(f"{name[-100:]!r} has more than {most:,} bytes.", fix="leave it out, or divide it.")
+    return data, name
 
 
 def suffix_of(name: str) -> str:
@@ -134,35 +154,6 @@ def read_markdown(data: bytes, name: str) -> Document:
     """Return a Markdown text; its lines are counted as they stand."""
     parts = tuple(sections(decoded(data, name)))
     return Document(title=next((one.heading for one in parts if one.heading), "")[:120], parts=parts)
-
-
-def read_html(data: bytes, name: str) -> Document:
-    """Return the main content of a page; lines are those of its Markdown."""
-    from html_to_markdown import ConversionOptions, convert
-
-    etree, tree_of = lxml()
-    parser = tree_of.HTMLParser(remove_comments=True, remove_pis=True, recover=True, no_network=True)
-    plain = re.sub(r"^\s*<\?xml[^>]*\?>", "", decoded(data, name).replace("\0", ""), count=1)
-    try:
-        tree: Any = tree_of.document_fromstring(plain, parser=parser)
-    except (etree.LxmlError, ValueError, AssertionError):
-        return Document(title="", parts=())
-    title = " ".join(str(tree.xpath("string(//title)")).split())[:120]
-    for one in tree.xpath(_LEFT_OUT):
-        if one.getparent() is not None:
-            one.drop_tree()
-    mains: list[Any] = tree.xpath(_MAIN) or [tree]
-    main = max(mains, key=lambda one: len(one.text_content()))
-    chosen = main if len(main.text_content()) >= _LEAST_MAIN else tree
-    options = ConversionOptions(extract_metadata=False, extract_images=False, skip_images=True, autolinks=False)
-    found = convert(tree_of.tostring(chosen, encoding="unicode"), options).content or ""
-    text = html.unescape(_LINK.sub(r"\1", _BLANKS.sub("\n\n", found))).strip()
-    return Document(title=title, parts=tuple(sections(text)) if text else ())
-
-
-def lxml() -> tuple[Any, Any]:
-    """Return the modules `lxml.etree` and `lxml.html`, loaded on first use."""
-    return import_module("lxml.etree"), import_module("lxml.html")
 
 
 def decoded(data: bytes, name: str) -> str:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from tea.corpus.reading import lxml
 from tea.errors import BadInput
 from tea.reading.inside.kinds import HEAD, is_text, kind_of, packed_kind
 from tea.web.address import escaped, read_address
@@ -25,6 +23,8 @@ _MOST_LINKS = 20_000
 _HTML, _ZIP = ".html", "zip"
 _TEXTS = {"text/plain": ".txt", "text/markdown": ".md", "text/html": _HTML, "application/xhtml+xml": _HTML, "": _HTML}
 _DOCUMENTS = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "odp", "ods", "epub"})
+
+Links = Callable[[bytes, str], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Page:
 
 
 async def pages_of(
-    root: str, settings: WebSettings, most: int, tell: Callable[[str], None]
+    root: str, settings: WebSettings, most: int, tell: Callable[[str], None], links: Links
 ) -> tuple[list[Page], dict[str, str]]:
     """Return the pages below an address, and why others could not be read.
 
@@ -54,6 +54,7 @@ async def pages_of(
         settings: The operator's settings; `robots.txt` is obeyed whatever they say.
         most: Most pages.
         tell: Told of each page.
+        links: Gives the addresses of the links of a page, by its bytes and name.
 
     Raises:
         BadInput: It is not an address.
@@ -83,7 +84,7 @@ async def pages_of(
         page = Page(url=answer.url, name=f"page{suffix}", date=_date(answer), body=answer.body)
         if all(one.url != page.url for one in pages):
             pages.append(page)
-        for link in await asyncio.to_thread(_links, answer) if suffix == _HTML else ():
+        for link in _joined(answer.url, await links(answer.body, page.name)) if suffix == _HTML else ():
             if link.startswith(below) and link not in seen and len(seen) < _MOST_LINKS:
                 seen.add(link)
                 waiting.append(link)
@@ -103,17 +104,12 @@ def _suffix(answer: Answer) -> str:
     return _TEXTS.get(said, "") if is_text(answer.body[:HEAD]) else ""
 
 
-def _links(answer: Answer) -> list[str]:
-    """Return the addresses linked by a page, without fragments."""
-    etree, html = lxml()
-    try:
-        tree: Any = html.document_fromstring(answer.body)
-    except (etree.LxmlError, ValueError, AssertionError):
-        return []
+def _joined(url: str, links: Sequence[str]) -> list[str]:
+    """Return the addresses of links of a page, without fragments."""
     found = list[str]()
-    for link in tree.xpath("//a/@href"):
+    for link in links:
         with suppress(ValueError):
-            joined = urljoin(answer.url, str(link).strip()).partition("#")[0]
+            joined = urljoin(url, link).partition("#")[0]
             if urlsplit(joined).scheme in ("http", "https") and not isinstance(
                 target := read_address(escaped(joined)), str
             ):

@@ -39,6 +39,10 @@ _HEADS: dict[Kind, tuple[str, str]] = {
     ),
     "solution": ("Solutions", "A solution is what answered a task, kept to be used again; it is read, never executed."),
 }
+_WAYS = {
+    "hosts": "where the operator opened hosts to the sandbox, acts outside the workspace and uses the network",
+    "index": "where the operator opened an index to the sandbox, uses the network",
+}
 _EFFECTS = {
     "reads": "only reads",
     "writes": "changes the workspace",
@@ -196,6 +200,7 @@ def _promises(one: Signature) -> Iterator[str]:
 def _effects(traits: Traits) -> str:
     words = [_EFFECTS[traits.effects], "repeating it is safe" if traits.idempotent else "repeating it does it again"]
     words += ["may use the network"] if traits.network else []
+    words += [_WAYS[traits.sandbox_network]] if traits.sandbox_network else []
     words += [f"needs the secrets {', '.join(map(code, traits.secrets))}"] if traits.secrets else []
     return "; ".join(words)
 

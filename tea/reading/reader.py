@@ -56,6 +56,7 @@ _AS_TEXT: dict[str, Any] = {
 _CHEAPER: Mapping[str, str] = {
     "pdf": "name fewer pages, as in pages='1-10'.",
     "xlsx": "ask table_query, or save the needed sheet as CSV.",
+    "ods": "ask table_query, or save the needed sheet as CSV.",
     "csv": "ask table_query, which needs less.",
     "archive": "unpack the needed part by hand, and name that.",
     "image": "make it smaller, or show it to a model that takes images.",
@@ -165,7 +166,7 @@ class Reader:
 
     @asynccontextmanager
     async def sheets(self, source: Path, name: str) -> AsyncGenerator[Sheets]:
-        """Yield the rows of an XLSX workbook's sheets, removed at the end of the block.
+        """Yield the rows of the sheets of an XLSX or ODS workbook, removed at the end of the block.
 
         Args:
             source: The file.
@@ -195,8 +196,8 @@ class Reader:
         Raises:
             ToolError: It refuses, fails, or was stopped.
         """
-        fix, packages = cheaper or _cheaper(kind), await asyncio.to_thread(_packages)
-        sandbox = await Sandbox.around(self._terms, folder, packages=packages, limits=limits.to_json())
+        fix, shown = cheaper or _cheaper(kind), await asyncio.to_thread(packages)
+        sandbox = await Sandbox.around(self._terms, folder, packages=shown, limits=limits.to_json())
         try:
             ran = await sandbox.program(_PROGRAM, json.dumps(order))
         except ToolError as error:
@@ -208,7 +209,7 @@ class Reader:
             much = "MemoryError" in last or "bad_alloc" in last or ran.exit is None
             why = f"it takes more than {limits.memory_mb} MB" if much else f"its parser failed: {last or 'no words'}"
             raise ToolError(f"{name!r} was not read: {why}.", fix=fix)
-        told: Any = json.loads(await asyncio.to_thread(_file_bytes, folder / RESULT, _MOST_RESULT))
+        told: Any = json.loads(await asyncio.to_thread(file_bytes, folder / RESULT, _MOST_RESULT))
         if "error" in told:
             raise ToolError(f"{name!r} {told['error']['problem']}.", fix=str(told["error"]["fix"]))
         return told
@@ -267,13 +268,7 @@ def _brought(source: Path | bytes, name: str, folder: Path) -> tuple[Kind, str]:
     Raises:
         ToolError: It cannot be read, or is too large.
     """
-    folder.chmod(0o755)
-    for path in _INSIDE.glob("*.py"):
-        target = folder / "tea" / "reading" / "inside" / path.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target)
-    for package in ("tea", "tea/reading"):
-        (folder / package / "__init__.py").touch()
+    bring_parsers(folder)
     (folder / _PROGRAM).write_text(_BEGIN, encoding="utf-8")
     digest, size, head = sha256(), 0, b""
     with (folder / _SOURCE).open("wb") as copy:
@@ -287,6 +282,17 @@ def _brought(source: Path | bytes, name: str, folder: Path) -> tuple[Kind, str]:
             digest.update(part)
             copy.write(part)
     return kind_of(head, name), digest.hexdigest()
+
+
+def bring_parsers(folder: Path) -> None:
+    """Bring the modules of the parsers into a folder, which the account of a sandbox may enter."""
+    folder.chmod(0o755)
+    for path in _INSIDE.glob("*.py"):
+        target = folder / "tea" / "reading" / "inside" / path.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
+    for package in ("tea", "tea/reading"):
+        (folder / package / "__init__.py").touch()
 
 
 def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
@@ -303,7 +309,7 @@ def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
         raise ToolError(f"{name!r} cannot be read: {words}.", fix="check the file.") from error
 
 
-def _file_bytes(path: Path, most: int) -> bytes:
+def file_bytes(path: Path, most: int) -> bytes:
     """Return the program's output, as foreign as its input.
 
     Raises:
@@ -320,11 +326,12 @@ def _file_bytes(path: Path, most: int) -> bytes:
 
 
 def _file_text(path: Path) -> str:
-    return _file_bytes(path, _MOST_TEXT).decode("utf-8", "replace") if path.exists() else ""
+    return file_bytes(path, _MOST_TEXT).decode("utf-8", "replace") if path.exists() else ""
 
 
 @cache
-def _packages() -> tuple[Path, ...]:
+def packages() -> tuple[Path, ...]:
+    """Return the folders of the packages that the parsers import."""
     return declared(PACKAGES)
 
 

@@ -73,6 +73,7 @@ def _promises_less(old: Signature, new: Signature) -> bool:
         or (before.idempotent and not after.idempotent)
         or before.scope != after.scope
         or (after.network and not before.network)
+        or after.sandbox_network not in ("", before.sandbox_network)
         or not set(after.secrets) <= set(before.secrets)
         or before.before != after.before
     )
@@ -80,7 +81,7 @@ def _promises_less(old: Signature, new: Signature) -> bool:
 
 def _promise(one: Signature) -> tuple[Any, ...]:
     t = one.traits
-    return (t.effects, t.idempotent, t.network, t.secrets, t.returns_untrusted, t.destinations)
+    return (t.effects, t.idempotent, t.network, t.secrets, t.returns_untrusted, t.destinations, t.sandbox_network)
 
 
 def _variables(prompt: Manifest) -> JsonSchema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tea.components.lossless import lossless
@@ -15,6 +16,7 @@ from tea.recipes.recipe import passes_on
 from tea.types import JsonObject, JsonValue, Principal
 
 MOST_DEPTH = 24
+_NO_WAYS: Mapping[str, tuple[str, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,7 @@ class CallRequest:
         passes_on: Whether all it does is to call another operation, which acts in its place.
         known: What the branch had read and persons had typed when it made the call.
         state: The state of the environment acted in, where a destination is a field of it.
+        reaches: The operator's places within reach of it whatever its arguments are.
     """
 
     ref: str
@@ -58,18 +61,37 @@ class CallRequest:
     passes_on: bool = False
     known: Known = field(default_factory=Known, repr=False)
     state: JsonValue = None
+    reaches: tuple[str, ...] = ()
 
     @classmethod
-    def to(cls, config: Manifest, operation: str, principal: Principal, run: str, session: str) -> CallRequest:
+    def to(
+        cls,
+        config: Manifest,
+        operation: str,
+        principal: Principal,
+        run: str,
+        session: str,
+        ways: Mapping[str, tuple[str, ...]] = _NO_WAYS,
+    ) -> CallRequest:
         """Return a call of an operation, still without arguments and caller.
+
+        Args:
+            config: The version.
+            operation: Its operation.
+            principal: Who it is made for.
+            run: Id of the run.
+            session: Id of the session.
+            ways: The places of the operator's ways out of the sandbox, by the name of the way.
 
         Raises:
             UnknownComponent: There is no such operation.
         """
+        traits = config.operation(operation).traits
         return cls(
             ref=operation_ref(config, operation),
             arguments={},
-            traits=config.operation(operation).traits,
+            traits=traits.opened(ways),
+            reaches=ways.get(traits.sandbox_network, ()) if traits.sandbox_network == "hosts" else (),
             principal=principal,
             run=run,
             session=session,

@@ -282,7 +282,7 @@ class Executions:
         one.readings.ask(key)
         await one.pins.stock(past.pins, sandboxed=past.sandboxed)
         one.readings.recall(past.records)
-        request = recorded_call(past, one.pins, key)
+        request = recorded_call(past, one.pins, key, self._deps.sandboxes.settings.way_out.places)
         try:
             await self._outcome(one, past.task)
         except Diverged:  # also the end of the journal of a run that waits

@@ -206,6 +206,8 @@ class OperatorPolicy:
     def _places(self, request: CallRequest) -> tuple[str, ...]:
         """Return the destinations of a call: those declared, else each argument in the form of an address."""
         declared = request.traits.destinations
+        if request.reaches:
+            return request.reaches
         if declared is None:
             return addressed(request.arguments)
         return destinations_of(declared, request.arguments, request.state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -38,12 +38,20 @@ class Readings:
         believes: Tells whether what a version declares is believed, by its digest.
         files: Names of the task's files.
         shared: Whether its session may hold content of other runs.
+        ways: The places of the operator's ways out of the sandbox, by the name of the way.
     """
 
     def __init__(
-        self, gate: Gate, pins: Pins, believes: Callable[[str], bool], files: tuple[str, ...], *, shared: bool
+        self,
+        gate: Gate,
+        pins: Pins,
+        believes: Callable[[str], bool],
+        files: tuple[str, ...],
+        *,
+        shared: bool,
+        ways: Mapping[str, tuple[str, ...]],
     ) -> None:
-        self._gate, self._pins, self._believes = gate, pins, believes
+        self._gate, self._pins, self._believes, self._ways = gate, pins, believes, ways
         self._provenance = Provenance(files, shared=shared)
         self._calls: defaultdict[str, dict[str, Delivered]] = defaultdict(dict)
         self._recorded: defaultdict[str, list[tuple[str, str, JsonObject]]] = defaultdict(list)
@@ -186,7 +194,7 @@ class Readings:
         """Return a call from inside an effect as its journal holds it."""
         try:
             config, operation = self._pins.exact(target, data["digest"]), Ref.parse(target).operation or ""
-            call = CallRequest.to(config, operation, Principal(), "", "")
+            call = CallRequest.to(config, operation, Principal(), "", "", self._ways)
             return _delivered(key, replace(call, arguments=data["arguments"]), None, self._traits(call))
         except (TeaError, KeyError):  # nothing is known of it any more, so it counts as the worst
             return Delivered(source=source_of(target, {}, key), traits=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tea.errors import BadInput
@@ -57,13 +58,14 @@ class Narrowed:
         return said if rule is None else stricter(Verdict(decision=said, rule=""), rule).decision
 
 
-def recorded_call(past: History, pins: Pins, key: str) -> CallRequest:
+def recorded_call(past: History, pins: Pins, key: str, ways: Mapping[str, tuple[str, ...]]) -> CallRequest:
     """Return a call held by a journal, without the knowledge of its time.
 
     Args:
         past: The journal.
         pins: The versions it pinned.
         key: Key of the call.
+        ways: The places of the operator's ways out of the sandbox, by the name of the way.
 
     Raises:
         BadInput: There is no such call.
@@ -81,7 +83,8 @@ def recorded_call(past: History, pins: Pins, key: str) -> CallRequest:
         except KeyError:
             break
         run = past.run_config
-        call = CallRequest.to(config, Ref.parse(target).operation or "", run.principal, run.run, run.session)
+        operation = Ref.parse(target).operation or ""
+        call = CallRequest.to(config, operation, run.principal, run.run, run.session, ways)
         return replace(call, arguments=arguments, agent=one.agent, key=key, state=_observed(past, key))
     fix = f"`tea trace {past.run_config.run}` shows its calls with their keys."
     raise BadInput(f"The run has no call with the key {key[:60]!r}.", fix=fix)

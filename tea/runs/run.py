@@ -88,7 +88,8 @@ class Run:
         self.memories = Memories(self.pins)
         trust = deps.servers["tool"].manager.services.trust
         self.attempts = Attempts(run_config, deps.memory)
-        self.readings = Readings(gate, self.pins, trust, run_config.inputs, shared=run_config.shared)
+        self._ways = ways = deps.sandboxes.settings.way_out.places
+        self.readings = Readings(gate, self.pins, trust, run_config.inputs, shared=run_config.shared, ways=ways)
         context = RunContext(
             run_config=run_config,
             deps=deps,
@@ -226,7 +227,7 @@ class Run:
     def _call_of(self, config: Manifest, ref: Ref) -> CallRequest:
         """Return a call of an operation of a version, still without arguments and caller."""
         operation = self._servers[ref.kind].operation(ref)
-        call = CallRequest.to(config, operation, self.run_config.principal, self.id, self.session)
+        call = CallRequest.to(config, operation, self.run_config.principal, self.id, self.session, self._ways)
         if not call.traits.scope:
             return call
         carried = self.pins.loaded(config).operations[call.operation].signature.traits
@@ -476,7 +477,7 @@ class Run:
         elif traits.effects in BEYOND:
             with suppress(RegistryError, BadInput):  # it is not called, and carrying it out says why
                 definition = await self.pins.definition(call.config)
-                traits = definition.operations[call.operation].signature.traits
+                traits = definition.operations[call.operation].signature.traits.opened(self._ways)
         return replace(call, key=key, traits=traits)
 
     async def _observed(self, call: CallRequest, key: str) -> JsonValue:

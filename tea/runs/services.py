@@ -162,7 +162,9 @@ class _Sandbox(Service):
         workspace = self._run.attempts.workspace(key)
         journaled = self._run.recorder.trace is not None  # else it is the caller's folder, which holds anything
         inputs = self._run.run_config.inputs if journaled else ()
-        return await self._run.deps.sandboxes.terms(workspace if journaled else "", inputs)
+        deny = (*self._run.deps.web.get("deny", ()), *self._run.run_config.closed.get("deny", ()))
+        where = workspace if journaled else ""
+        return await self._run.deps.sandboxes.terms(where, inputs, way_out=request.way_out, deny=deny)
 
 
 class _Search(Service):

@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 from tea.errors import ToolError
 from tea.sandbox.inside import kernel, start
-from tea.sandbox.layout import INSTALLED, PACKAGES, PROGRAMS, PYTHON, TEMPORARY, WORKSPACE, Layout, enclosing
+from tea.sandbox.layout import (
+    CERTIFICATES,
+    INSTALLED,
+    PACKAGES,
+    PROGRAMS,
+    PYTHON,
+    TEMPORARY,
+    WAY,
+    WORKSPACE,
+    Layout,
+    enclosing,
+)
 from tea.sandbox.settings import MOVED, WASM, LevelName, Limits
 from tea.sandbox.wasm import guest
 
@@ -22,6 +33,8 @@ _MEGABYTE = 1 << 20
 _SHARED_MEMORY = 64 * _MEGABYTE
 FLAGS = ("-S", "-s", "-P", "-B")
 _BEGIN = "import sys; sys.path.append({path!r}); from {entry} import main; main()"
+SOCKET, _PORT = "out.sock", 3128
+PROXY = f"http://127.0.0.1:{_PORT}"
 _OWN_NETWORK = (kernel.UNIX, kernel.INET, kernel.INET6)
 
 
@@ -52,7 +65,19 @@ def environment(layout: Layout, *, moved: bool) -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
+        **(proxied(layout.way_out.own) if layout.way_out.hosts and moved else {}),
     }
+
+
+def proxied(own: Sequence[str] = ()) -> dict[str, str]:
+    """Return the variables of the way out for programs in a sandbox.
+
+    Args:
+        own: Names reached without it, in the sandbox's own network.
+    """
+    proxies = {f"{scheme}_proxy": PROXY for scheme in ("http", "https")} | {"no_proxy": ",".join(own)}
+    trusted = dict.fromkeys(("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"), CERTIFICATES)
+    return {**proxies, **{name.upper(): value for name, value in proxies.items()}, **trusted}
 
 
 def account(layout: Layout, level: LevelName) -> int | None:
@@ -163,6 +188,7 @@ def plan(
         "guest": None if runtime is None else guest(layout, limits, environment(layout, moved=True), runtime),
         "base": base,
         "shm": _SHARED_MEMORY,
+        "way": {"port": _PORT, "socket": f"{WAY}/{SOCKET}"} if layout.way_out and moved else None,
     }
     if level == "namespaces":
         told |= {

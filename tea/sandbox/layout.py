@@ -6,11 +6,14 @@ import os
 import sys
 import sysconfig
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from tea.sandbox.way_out import WayOut
 
 PYTHON, PACKAGES, WHEELS, INSTALLER = "/opt/tea/lib", "/opt/tea/packages", "/opt/tea/wheels", "/opt/tea/pip"
 PROGRAMS = "/opt/tea/bin"
+WAY, CERTIFICATES = "/opt/tea/way", "/opt/tea/certificates.pem"
 WORKSPACE, TEMPORARY, INSTALLED = "/workspace", "/tmp", "/opt/tea/installed"
 _SYSTEM = ("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share")
 _ROOTS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
@@ -47,6 +50,7 @@ class Layout:
         packages: What may be imported beside the standard library.
         wheels: Folder to install from.
         python: The interpreter.
+        way_out: The hosts within reach by a socket of the host, and the index to install from.
     """
 
     folder: Path
@@ -56,6 +60,7 @@ class Layout:
     packages: tuple[Path, ...] = ()
     wheels: str | None = None
     python: str = ""
+    way_out: WayOut = field(default_factory=WayOut)
 
     @property
     def named(self) -> list[tuple[str, str]]:
@@ -78,7 +83,16 @@ class Layout:
             (self.folder / name).mkdir(mode=0o700, exist_ok=True)
             if user is not None:
                 os.chown(self.folder / name, user, user)
-        for name in ("empty", "root", "etc", "links/lib/tea/sandbox", "links/packages", "links/pip", "links/bin"):
+        for name in (
+            "empty",
+            "root",
+            "etc",
+            "way",
+            "links/lib/tea/sandbox",
+            "links/packages",
+            "links/pip",
+            "links/bin",
+        ):
             (self.folder / name).mkdir(mode=0o755, parents=True, exist_ok=True)
         account = user if user is not None else os.getuid()
         passwd = "root:x:0:0::/:/bin/false\n" if account else ""
@@ -113,6 +127,9 @@ class Layout:
                 yield Mount(source=str(self.folder / "empty"), target=path)
         for target, source in self._brought():
             yield Mount(source=source, target=target)
+        if self.way_out:
+            yield Mount(source=str(self.folder / "way"), target=WAY)
+            yield Mount(source=certificates(), target=CERTIFICATES)
         if self.wheels is not None and os.path.isdir(self.wheels):
             yield Mount(source=self.wheels, target=WHEELS)
 
@@ -149,7 +166,7 @@ class Layout:
         yield f"{PYTHON}/tea/sandbox/inside", str(_INSIDE)
         for path in self.packages:
             yield f"{PACKAGES}/{path.name}", str(path)
-        if self.wheels is not None and (installer := find_installer()) is not None:
+        if (self.wheels is not None or self.way_out.index) and (installer := find_installer()) is not None:
             yield f"{INSTALLER}/{installer.name}", str(installer)
 
     def _interpreter_parts(self) -> Iterator[str]:
@@ -178,6 +195,13 @@ def find_installer() -> Path | None:
         return Path(spec.origin).parent
     brought = Path(sysconfig.get_paths()["stdlib"]) / "ensurepip" / "_bundled"
     return next(iter(sorted(brought.glob("pip-*.whl"))), None)
+
+
+def certificates() -> str:
+    """Return the path of the certificates by which the host itself knows public servers."""
+    import certifi
+
+    return certifi.where()
 
 
 def enclosing(path: str) -> Iterator[Path]:

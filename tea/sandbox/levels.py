@@ -117,13 +117,17 @@ class Sandboxes:
         found = await self.best()
         return "" if found is None else found.name
 
-    async def terms(self, workspace: str, inputs: Sequence[str] = ()) -> JsonObject:
+    async def terms(
+        self, workspace: str, inputs: Sequence[str] = (), *, way_out: bool = False, deny: Sequence[str] = ()
+    ) -> JsonObject:
         """Return the terms to open a sandbox with.
 
         Args:
             workspace: The folder that code works in, all of whose files it may read and change; a folder that lasts as
                 long as the sandbox where it is empty.
             inputs: Names of files in it that stay as they are.
+            way_out: Whether it has the operator's hosts and index within reach.
+            deny: Hosts closed nevertheless, with all below them.
 
         Raises:
             ToolError: No level is present that the operator accepts.
@@ -141,6 +145,7 @@ class Sandboxes:
             "packages": [str(one) for one in packages],
             "wheels": self.settings.wheels,
             "programs": list(self.settings.programs),
+            **({"way_out": ways.denying(tuple(deny)).to_json()} if way_out and (ways := self.settings.way_out) else {}),
             "language": self.settings.language,
         }
 

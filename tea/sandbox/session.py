@@ -18,12 +18,14 @@ from tea.sandbox.folder import Folder, hand_over, in_memory, remove, sweep
 from tea.sandbox.groups import Group, made, usable
 from tea.sandbox.inside import frames
 from tea.sandbox.inside.folders import uncover
-from tea.sandbox.launch import FLAGS, STARTING, account, command, plan
+from tea.sandbox.installs import check_sources, download_options, require_network
+from tea.sandbox.launch import FLAGS, SOCKET, STARTING, account, command, plan, proxied
 from tea.sandbox.layout import INSTALLED, INSTALLER, PYTHON, TEMPORARY, WHEELS, WORKSPACE, Layout
 from tea.sandbox.process import SandboxProcess
 from tea.sandbox.relay import Hear, Relay, first_of
 from tea.sandbox.settings import MOVED, WASM, LevelName, Limits
 from tea.sandbox.wasm import compiled, unsupported
+from tea.sandbox.way_out import HOSTS, INDEX, WayOut
 from tea.threads import Threads
 from tea.types import JsonObject
 
@@ -34,6 +36,7 @@ _MOST_CODE = 1 << 20
 _START_SECONDS, _CANCEL_SECONDS = 20.0, 5.0
 _PACKAGE = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?(?:==[A-Za-z0-9][A-Za-z0-9.!+_-]{0,60})?")
 _MOST_PACKAGES = 20
+_MOST_REFUSED = 5
 _INSTALLING = ".installing"
 _STOPPED = {
     "seconds": "do less at once.",
@@ -106,6 +109,9 @@ class Sandbox(SandboxProcess):
         self.level: LevelName = terms["level"]
         self.claims: dict[str, bool] = dict(terms["claims"])
         self._limits = Limits(**terms["limits"])
+        self._way_out = WayOut.from_json(terms.get("way_out", {}))
+        if self._way_out.hosts:
+            require_network(self.level, HOSTS)
         self._folder = Folder()
         given = terms["workspace"] or str(self._folder.path / "workspace")
         os.makedirs(given, exist_ok=True)
@@ -117,6 +123,7 @@ class Sandbox(SandboxProcess):
             packages=tuple(map(Path, terms["packages"])),
             wheels=terms["wheels"],
             python=str(terms.get("python", "")),
+            way_out=self._way_out,
         )
         self._user = account(self._layout, self.level)
         self._base: int | None = None
@@ -179,9 +186,20 @@ class Sandbox(SandboxProcess):
         """Number of the process above all of its processes, None before it was started or after it has ended."""
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts within reach of code, empty for no network."""
+        return self._way_out.hosts
+
+    @property
+    def index(self) -> str:
+        """Address of the index to install from, empty for none."""
+        return self._way_out.index
+
     def claimed(self) -> JsonObject:
-        """Return the level in force, its enforced claims, and what holds the limits of memory and processes."""
-        return {"level": self.level, **self.claims, "limits": LOOKS if self._group is None else GROUP}
+        """Return the level in force, its enforced claims, the hosts in reach, and what holds memory and processes."""
+        hosts = {"hosts": list(self.hosts)} if self.hosts else {}
+        return {"level": self.level, **self.claims, **hosts, "limits": LOOKS if self._group is None else GROUP}
 
     async def python(self, code: str) -> Ran:
         """Run Python in the interpreter of this session, keeping earlier definitions.
@@ -189,7 +207,7 @@ class Sandbox(SandboxProcess):
         Raises:
             ToolError: It was stopped by a limit, or its interpreter died.
         """
-        return await self._call({"what": "python", "code": _bounded(code)})
+        return await self._call({"what": "python", "code": _bounded(code)}, HOSTS)
 
     async def bash(self, line: str) -> Ran:
         """Run a command line of bash.
@@ -197,7 +215,7 @@ class Sandbox(SandboxProcess):
         Raises:
             ToolError: It was stopped by a limit.
         """
-        return await self._call(_command(["/bin/bash", "-c", _bounded(line)]))
+        return await self._call(_command(["/bin/bash", "-c", _bounded(line)]), HOSTS)
 
     async def program(self, name: str, data: str = "", arguments: Sequence[str] = ()) -> Ran:
         """Run a file of the workspace as a Python program of its own.
@@ -242,22 +260,15 @@ class Sandbox(SandboxProcess):
         return answer["reply"]
 
     async def install(self, packages: Sequence[str]) -> Ran:
-        """Install packages for this session, from the operator's folder of wheels alone.
+        """Install packages for this session, from the operator's folder of wheels and index alone.
 
         Args:
             packages: Each a name, or a name and version as in `attrs==25.1.0`.
 
         Raises:
-            ToolError: There is no such folder, a name is none, or it cannot be installed.
+            ToolError: There is neither of them, a name is none, or it cannot be installed.
         """
-        wheels = self._layout.wheels
-        if wheels is not None and not await self._threads.run(lambda: os.path.isdir(wheels)):
-            problem = f"Nothing can be installed: the operator's folder of wheels {wheels[-100:]!r} is not there."
-            raise ToolError(problem, fix="ask the operator to make it; do without packages meanwhile.")
-        if wheels is None:
-            asked = 'ask the operator for `wheels = "FOLDER"` under [sandbox] of tea.toml'
-            fix = f"{asked}, granted by `tea trust --home`; do without them meanwhile."
-            raise ToolError("Nothing can be installed: the operator names no folder of wheels.", fix=fix)
+        await self._threads.run(lambda: check_sources(self.level, self._way_out, self._layout.wheels))
         wrong = next((one for one in packages if not _PACKAGE.fullmatch(one)), None)
         if wrong is not None or not 0 < len(packages) <= _MOST_PACKAGES:
             problem = "Nothing was named." if wrong is None else f"{wrong[:60]!r} is not a package's name and version."
@@ -265,14 +276,19 @@ class Sandbox(SandboxProcess):
         work, there = f"{self._place(TEMPORARY)}/{_INSTALLING}", self._folder.path / "tmp" / _INSTALLING
         await self._threads.run(lambda: remove(there))  # code may have left one
         line = [self._layout.interpreter, *FLAGS, f"{self._place(PYTHON)}/tea/sandbox/inside/installing.py"]
-        line += [self._place(WHEELS), self._place(INSTALLED), work, *packages]
+        wheels = self._place(WHEELS) if self._layout.wheels is not None else ""
+        line += [wheels, self._place(INSTALLED), work, download_options(self._way_out), *packages]
+        env = {"PYTHONPATH": self._place(INSTALLER), **(proxied() if self._way_out.index else {})}
         try:
-            ran = await self._call(_command(line, env={"PYTHONPATH": self._place(INSTALLER)}))
+            ran = await self._call(_command(line, env=env), INDEX)
         finally:
             await self._threads.run(lambda: remove(there))
         if ran.exit != 0:
             words = " ".join(ran.stderr.text.split())[-600:] or f"exit code {ran.exit}"
-            raise ToolError(f"It was not installed: {words}", fix="name what the operator's folder of wheels holds.")
+            fix = "name what the operator's folder of wheels or index holds."
+            if self._way_out.index and ran.notes:
+                words, fix = " ".join(ran.notes), "ask the operator to list the place in `index_hosts` of [sandbox]."
+            raise ToolError(f"It was not installed: {words}", fix=fix)
         return ran
 
     async def end(self) -> None:
@@ -287,15 +303,16 @@ class Sandbox(SandboxProcess):
 
     # -- one call -----------------------------------------------------------------------------------------------------
 
-    async def _call(self, request: dict[str, Any]) -> Ran:
-        answer, lost = await self._called(request, self._limits.call_seconds)
+    async def _call(self, request: dict[str, Any], way: str = "") -> Ran:
+        refused = list[str]()
+        answer, lost = await self._called(request, self._limits.call_seconds, way=(way, refused))
         notes = ["The interpreter began anew; what was defined before is gone."] if lost and _is_python(request) else []
         if not _is_python(request):
             self._lost = self._lost or lost
-        return self._ran(answer, notes)
+        return self._ran(answer, [*notes, *refused])
 
     async def _called(
-        self, request: dict[str, Any], seconds: float, relay: Relay | None = None
+        self, request: dict[str, Any], seconds: float, relay: Relay | None = None, way: tuple[str, list[str]] = ("", [])
     ) -> tuple[dict[str, Any], bool]:
         """Send a request once it is its turn; return its answer, and whether earlier definitions are gone."""
         unsupported(self.level, request["what"])
@@ -307,10 +324,35 @@ class Sandbox(SandboxProcess):
                 await self._stop()
                 await self._begin()
             self._count += 1
-            answer = await self._answered({**request, "id": self._count}, seconds, relay)
+            async with self._opened(*way) as open_:
+                answer = await self._answered({**request, "id": self._count, "way": open_}, seconds, relay)
             self._interpreters += bool(answer.get("fresh"))
             answer["killed"] = await self._threads.run(self._ended_by_kernel)
             return answer, lost
+
+    @asynccontextmanager
+    async def _opened(self, way: str, refused: list[str]) -> AsyncGenerator[bool]:
+        """Open a way out for the time of one call, and yield whether there is one.
+
+        Args:
+            way: Its name.
+            refused: Is given a sentence for each refused place.
+        """
+        if way not in self._way_out.places:
+            yield False
+            return
+        from tea.web.proxy import GuardProxy
+
+        def tell(place: str, why: str) -> None:
+            said = f"Refused on the way out: {place}, {why}."
+            if said not in refused and len(refused) < _MOST_REFUSED:
+                refused.append(said)
+
+        proxy = GuardProxy(self._way_out.guard(way), refused=tell)
+        async with proxy.on_socket(self._folder.path / "way" / SOCKET) as path:
+            if self._user is not None:
+                os.chown(path, self._user, self._user)
+            yield True
 
     async def _answered(self, request: dict[str, Any], seconds: float, relay: Relay | None) -> dict[str, Any]:
         """Send a request and return its answer; on cancellation, stop the running call."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
 from tea.errors import BadInput
+from tea.sandbox.way_out import SETTINGS as _WAYS
+from tea.sandbox.way_out import WayOut
 
 LevelName = Literal["rlimits", "landlock", "wasm", "namespaces", "bubblewrap"]
 LEVELS: tuple[LevelName, ...] = get_args(LevelName)  # the weakest first
@@ -65,6 +67,7 @@ class SandboxSettings:
         packages: Installed distributions that code may import; None for the usual ones that are installed.
         wheels: Folder of wheels that sessions may install from.
         programs: Programs of the system that may be opened on a desktop in the sandbox; see `[computer]`.
+        way_out: The hosts within reach, and the index of packages to install from.
         language: Languages of the letters on its screen, as tesseract names them; see `[computer]`.
     """
 
@@ -73,6 +76,7 @@ class SandboxSettings:
     packages: tuple[str, ...] | None = None
     wheels: str | None = None
     programs: tuple[str, ...] = EDITORS
+    way_out: WayOut = field(default_factory=WayOut)
     language: str = LANGUAGE
 
     @property
@@ -96,7 +100,7 @@ class SandboxSettings:
             BadInput: It says what is not a setting.
         """
         limits = {one.name for one in fields(Limits)}
-        known = {"least", "packages", "wheels", *limits}
+        known = {"least", "packages", "wheels", *_WAYS, *limits}
         for key, value in table.items():
             if key not in known:
                 near = get_close_matches(key, known, n=1)
@@ -117,6 +121,7 @@ class SandboxSettings:
             limits=Limits(**{name: table[name] for name in limits & table.keys()}),
             packages=None if packages is None else tuple(packages),
             wheels=None if wheels is None else str((home / wheels).resolve()),
+            way_out=WayOut.read(table),
         )
 
 

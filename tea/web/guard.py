@@ -28,6 +28,7 @@ Reason = (
         "metadata",
         "not_public",
         "denied",
+        "not_declared",
     ]
 )
 REASONS: dict[Reason, str] = {
@@ -50,6 +51,7 @@ REASONS: dict[Reason, str] = {
     "metadata": "its host is the metadata service of a cloud",
     "not_public": "an IP address of its host is not public",
     "denied": "it leads to a host on the list of denied ones",
+    "not_declared": "its host is not one of those declared by the operator",
 }
 PORTS = frozenset({80, 443, 8080, 8443})
 
@@ -87,6 +89,7 @@ class UrlGuard:
         resolver: Gives the IP addresses of a name in ASCII; the system's own by default.
         deny: Hosts that are closed with all below them, also where they stand in the path or query of another
             address, as those of archives and mirrors do.
+        only: The only hosts open, each `host` for its usual ports or exactly `host:port`; None for all.
 
     Attributes:
         seconds: How long a resolver may take.
@@ -98,8 +101,15 @@ class UrlGuard:
 
     seconds: ClassVar[float] = 5.0
 
-    def __init__(self, allow: Iterable[str] = (), resolver: Resolver | None = None, deny: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        allow: Iterable[str] = (),
+        resolver: Resolver | None = None,
+        deny: Iterable[str] = (),
+        only: Iterable[str] | None = None,
+    ) -> None:
         self._denied = denial(deny)
+        self._only = None if only is None else frozenset(filter(None, map(declared_place, only)))
         self._allow = frozenset(place for one in allow if (place := allowed_place(one)) is not None)
         self._resolve = resolver or resolve
 
@@ -112,6 +122,8 @@ class UrlGuard:
         """Return the verdict on a place."""
         if self._denied is not None and self._denied.search(unquote(unquote(target.url)).lower()):
             return Verdict(False, "denied", None)
+        if self._only is not None and not self._only & {(target.host, None), (target.host, target.port)}:
+            return Verdict(False, "not_declared", None)
         opened = (target.host, target.port) in self._allow
         if opened and target.ip is not None:
             return Verdict(True, "allowed", str(target.ip))
@@ -153,6 +165,16 @@ def allowed_place(entry: object) -> tuple[str, int] | None:
         return None
     place = read_place(entry)
     return None if isinstance(place, str) else place[:2]
+
+
+def declared_place(entry: object) -> tuple[str, int | None] | None:
+    """Return the host and perhaps port in an entry of a list of declared hosts, None unless it is one of these."""
+    if (place := allowed_place(entry)) is not None:
+        return place
+    if not isinstance(entry, str) or isinstance(read_address(f"https://{entry}/"), str):
+        return None
+    found = read_place(entry, 443)
+    return None if isinstance(found, str) else (found[0], None)
 
 
 def denial(hosts: Iterable[str]) -> re.Pattern[str] | None:

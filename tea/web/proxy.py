@@ -7,7 +7,7 @@ import base64
 import re
 import secrets
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from hmac import compare_digest
@@ -57,10 +57,19 @@ class GuardProxy:
         guard: Decides about every place.
         connections: How many there may be at once; the next one is refused.
         most_bytes: Most bytes of one connection, both ways together.
+        refused: Is told each refused place, as `host:port`, and the reason in words.
     """
 
-    def __init__(self, guard: UrlGuard, *, connections: int = 64, most_bytes: int = 1_000_000_000) -> None:
+    def __init__(
+        self,
+        guard: UrlGuard,
+        *,
+        connections: int = 64,
+        most_bytes: int = 1_000_000_000,
+        refused: Callable[[str, str], None] | None = None,
+    ) -> None:
         self._guard, self._connections, self._most_bytes = guard, connections, most_bytes
+        self._told = refused
 
     @asynccontextmanager
     async def on_loopback(self) -> AsyncGenerator[str]:
@@ -152,6 +161,8 @@ class GuardProxy:
             raise _Refused("400 Bad Request", "a tunnel is asked for with CONNECT host:port")
         verdict = await self._guard.check_target(target)
         if verdict.address is None:
+            if self._told is not None:
+                self._told(f"{target.host}:{target.port}", REASONS[verdict.reason])
             raise _Refused("403 Forbidden", f"{verdict.reason}: {REASONS[verdict.reason]}")
         return target, verdict.address
 

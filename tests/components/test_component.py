@@ -194,7 +194,8 @@ def test_a_bad_declaration_is_one_clear_error(found: Any, said: str) -> None:
 @pytest.mark.parametrize(
     "declared",
     [
-        {"effects": "none"}, {"idempotent": "yes"}, {"network": None}, {"secrets": "KEY"}, {"secrets": ("KEY", 1)},
+        {"effects": "none"}, {"idempotent": "yes"}, {"network": None}, {"sandbox_network": "all"},
+        {"secrets": "KEY"}, {"secrets": ("KEY", 1)},
         {"before": 1}, {"odd": True},
     ],
 )  # fmt: skip

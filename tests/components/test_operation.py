@@ -389,3 +389,17 @@ def test_a_schema_promises_nothing_of_a_set_that_a_call_does_not_check(hint: Any
     assert "uniqueItems" not in str(parameters)
     assert value_faults(parameters, {"value": value}) == []
     assert call(taking(hint), {"value": value}) is True
+
+
+def test_traits_with_an_open_way_out_of_the_sandbox_are_those_of_the_network() -> None:
+    code = Traits(effects="writes", network=False, sandbox_network="hosts", declared=True)
+    assert code.opened({}) is code
+    assert code.opened({"index"}) is code
+    opened = code.opened({"hosts", "index"})
+    assert (opened.effects, opened.network, opened.returns_untrusted, opened.declared) == ("external", True, True, True)
+    install = Traits(effects="writes", network=False, sandbox_network="index").opened({"index"})
+    assert (install.effects, install.network, install.returns_untrusted) == ("writes", True, True)
+    worst = Traits(effects="irreversible", sandbox_network="hosts").opened({"hosts"})
+    assert worst.effects == "irreversible"
+    plain = Traits(effects="reads", network=False)
+    assert plain.opened({"hosts", "index", ""}) is plain

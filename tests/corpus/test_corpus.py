@@ -8,22 +8,30 @@ from pathlib import Path
 import pytest
 from sites import Page, Site, html, redirect
 
+from tea.corpus.converting import sandboxed
 from tea.corpus.corpus import Corpus
 from tea.corpus.index import Index
 from tea.corpus.passages import Section
 from tea.corpus.reading import Document, Readers
 from tea.errors import BadInput
 from tea.retrieval.embedding.builtin import StaticEmbedder
+from tea.sandbox.levels import Sandboxes
+from tea.sandbox.settings import SandboxSettings
 from tea.web import WebSettings
 from tea.web.search.engine import Query
 
 EMBEDDER = StaticEmbedder()
+SANDBOXES = Sandboxes(SandboxSettings())
 
 
 def corpus(
     folder: Path, *, most: int = 1_000, web: WebSettings | None = None, readers: Readers | None = None
 ) -> Corpus:
-    return Corpus(Index(folder / "index" / "corpus.sqlite", EMBEDDER, most), web or WebSettings(), readers)
+    return Corpus(
+        Index(folder / "index" / "corpus.sqlite", EMBEDDER, most),
+        web or WebSettings(),
+        readers or sandboxed(SANDBOXES.parser_terms),
+    )
 
 
 def docs(folder: Path) -> Path:
@@ -152,7 +160,8 @@ async def test_another_embedder_indexes_anew(tmp_path: Path) -> None:
         name = "other"
 
     await corpus(tmp_path).add(str(docs(tmp_path)))
-    other = Corpus(Index(tmp_path / "index" / "corpus.sqlite", Other()), WebSettings())
+    readers = sandboxed(SANDBOXES.parser_terms)
+    other = Corpus(Index(tmp_path / "index" / "corpus.sqlite", Other()), WebSettings(), readers)
     (updated,) = await other.update()
     assert (updated.added, updated.same) == (3, 0)
 
@@ -200,8 +209,10 @@ async def test_a_site_is_read_below_its_address_as_far_as_it_permits(tmp_path: P
 
 def test_a_reader_is_chosen_by_the_suffix() -> None:
     names: Sequence[str] = ("a.md", "a.HTML", "README", "a.txt.gz", "x/y.htm", ".bashrc")
-    assert all(Readers().has(name) for name in names)
-    assert not any(Readers().has(name) for name in ("a.png", "a.pdf", "a.tar.gz"))
+    readers = sandboxed(SANDBOXES.parser_terms)
+    assert all(readers.has(name) for name in names)
+    assert not any(readers.has(name) for name in ("a.png", "a.rar", "a.tar.gz"))
+    assert [Readers().has(name) for name in names] == [True, False, True, True, False, True]
 
 
 async def test_a_search_gives_no_document_far_below_the_best(tmp_path: Path) -> None:

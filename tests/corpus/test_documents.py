@@ -9,10 +9,9 @@ import pytest
 import pytest_asyncio
 from sites import Page, Site, html
 
-from tea.corpus.converting import MOST_BYTES, SUFFIXES, Converter, parted
+from tea.corpus.converting import parted, sandboxed
 from tea.corpus.corpus import Corpus, hit_of
 from tea.corpus.index import Index
-from tea.corpus.reading import Readers
 from tea.platform import Platform
 from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.testing import platform
@@ -95,8 +94,7 @@ async def test_documents_of_a_site_are_read_whatever_their_types_say(
             site.pages[f"/docs/{path}"] = Page(body=(DATA / name).read_bytes(), headers={"content-type": kind})
         site.pages["/docs/picture"] = Page(body=b"\x89PNG\r\n\x1a\n<html>", headers={"content-type": "text/html"})
         site.pages["/docs/plain"] = Page(body=b"The tide <a href=no.html>x</a>", headers={"content-type": "text/plain"})
-        convert = Converter(indexed[0].sandboxes.parser_terms).convert
-        readers = Readers(convert=convert, converted=SUFFIXES, most_converted=MOST_BYTES)
+        readers = sandboxed(indexed[0].sandboxes.parser_terms)
         web = WebSettings(allow=(site.place,), retries=(), fresh=0)
         one = Corpus(Index(tmp_path / "corpus.sqlite", StaticEmbedder()), web, readers)
         updated = await one.add(f"{site.url}/docs/")

@@ -13,6 +13,7 @@ import pytest
 from tea.sandbox.levels import Level, probe, terms_of
 from tea.sandbox.session import Sandbox, opened
 from tea.sandbox.settings import LEVELS, LevelName, Limits
+from tea.sandbox.way_out import WayOut
 
 Open = Callable[..., AbstractAsyncContextManager[Sandbox]]
 STRONGEST = "bubblewrap"
@@ -55,7 +56,8 @@ def sandbox(workspace: Path) -> Open:
 
     def open_(level: LevelName = STRONGEST, *, inputs: tuple[str, ...] = (), **given: Any) -> Any:
         wheels, packages = given.pop("wheels", None), given.pop("packages", [])
+        ways = WayOut(**given.pop("ways", {}))
         terms = terms_of(level, str(workspace), Limits(**given), inputs=inputs)
-        return opened({**terms, "wheels": wheels, "packages": packages})
+        return opened({**terms, "wheels": wheels, "packages": packages, "way_out": ways.to_json()})
 
     return partial(open_)

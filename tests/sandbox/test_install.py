@@ -1,12 +1,10 @@
 """Installing: by name and version, from the operator's folder of wheels, and in no other way."""
 
-import base64
-import hashlib
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from wheel_kit import make_wheel
 
 from tea.errors import ToolError
 
@@ -17,8 +15,8 @@ def wheels(tmp_path: Path) -> str:
     folder = tmp_path / "wheels"
     folder.mkdir()
     for version in ("1.0", "2.0"):
-        _wheel(folder, "teatest", version)
-    _wheel(folder, "teaneeds", "1.0", "Requires-Dist: teatest>=2\n")
+        make_wheel(folder, "teatest", version)
+    make_wheel(folder, "teaneeds", "1.0", "Requires-Dist: teatest>=2\n")
     return str(folder)
 
 
@@ -84,22 +82,3 @@ async def test_sources_are_not_built(sandbox: Any, wheels: str) -> None:
     async with sandbox(wheels=wheels) as made:
         with pytest.raises(ToolError, match="No matching distribution"):
             await made.install(["teasource"])
-
-
-def _wheel(folder: Path, name: str, version: str, needs: str = "") -> None:
-    info = f"{name}-{version}.dist-info"
-    files = {
-        f"{name}.py": f"VERSION = {version!r}\n",
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{needs}",
-        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    lines = [f"{path},{_digest(text)},{len(text)}" for path, text in files.items()]
-    files[f"{info}/RECORD"] = "\n".join([*lines, f"{info}/RECORD,,"])
-    with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as made:
-        for path, text in files.items():
-            made.writestr(path, text)
-
-
-def _digest(text: str) -> str:
-    raw = hashlib.sha256(text.encode()).digest()
-    return "sha256=" + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()

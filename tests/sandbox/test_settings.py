@@ -45,6 +45,17 @@ def test_each_can_be_set(tmp_path: Path) -> None:
         ({"processes": 0}, "from 4 on"),
         ({"packages": "numpy"}, "packages = "),
         ({"wheels": ["a"]}, "name the folder"),
+        ({"hosts": "api.example.org"}, "hosts = "),
+        ({"hosts": ["https://api.example.org"]}, "host:port"),
+        ({"hosts": ["*.example.org"]}, "host:port"),
+        ({"hosts": ["me@api.example.org"]}, "host:port"),
+        ({"hosts": ["api.example.org/path"]}, "host:port"),
+        ({"hosts": [7]}, "host:port"),
+        ({"index_hosts": [""]}, "host:port"),
+        ({"index": "http://pypi.example.org/simple"}, "https address"),
+        ({"index": "https://me:secret@pypi.example.org/simple"}, "https address"),
+        ({"index": "https://pypi.example.org/simple?key=1"}, "https address"),
+        ({"index": 7}, "https address"),
     ],
 )
 def test_what_is_no_setting_is_refused_with_its_remedy(table: dict[str, Any], words: str) -> None:

@@ -379,3 +379,35 @@ async def test_denied_hosts_are_closed_with_all_that_leads_to_them(url: str, den
 
 async def test_a_denied_host_stays_closed_where_the_operator_opened_its_place() -> None:
     assert (await UrlGuard(["127.0.0.1:8000"], deny=["127.0.0.1"]).check("http://127.0.0.1:8000/")).reason == "denied"
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://api.example.org/v1", "public"),
+        ("https://API.example.org:8443/v1", "public"),
+        ("http://127.0.0.1:8000/", "allowed"),
+        ("http://127.0.0.1:8001/", "not_declared"),
+        ("https://www.api.example.org/", "not_declared"),
+        ("https://example.org/", "not_declared"),
+        ("https://api.example.org.evil.test/", "not_declared"),
+        ("https://api.example.org:9000/", "bad_port"),
+        ("https://me@api.example.org/", "userinfo"),
+        ("https://8.8.8.8/", "not_declared"),
+    ],
+)
+async def test_of_declared_hosts_alone_each_is_open_by_the_same_rules(url: str, reason: str) -> None:
+    places = ("api.example.org", "127.0.0.1:8000", "not a host", "https://other.example.org")
+    guard = UrlGuard(places, answering("93.184.216.34"), only=places)
+    assert (await guard.check(url)).reason == reason
+
+
+async def test_a_declared_host_without_a_port_has_to_be_public() -> None:
+    guard = UrlGuard(("api.example.org",), answering("10.0.0.1"), only=("api.example.org",))
+    assert (await guard.check("https://api.example.org/")).reason == "not_public"
+
+
+async def test_an_empty_list_of_declared_hosts_opens_nothing() -> None:
+    assert (
+        await UrlGuard(resolver=answering("93.184.216.34"), only=()).check("https://a.com/")
+    ).reason == "not_declared"

@@ -15,7 +15,7 @@ from .stored_workbook import known_sheets, stored_sheets
 if TYPE_CHECKING:
     from tea.reading import Sheets
 
-ENDINGS = frozenset({".xlsx", ".xlsm"})
+ENDINGS = frozenset({".xlsx", ".xlsm", ".ods"})
 MOST_KEPT = 20_000_000  # bytes of the rows of one book
 
 Book = bytes | Sequence[StoredTable]  # rows as JSON, or the tables of a large one

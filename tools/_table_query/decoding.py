@@ -20,7 +20,7 @@ def text_of(data: bytes, name: str) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", errors="replace")
     if b"\x00" in data[:100_000]:
-        raise ToolError(f"{name!r} is a binary file.", fix="name a CSV, TSV, JSON or XLSX file.")
+        raise ToolError(f"{name!r} is a binary file.", fix="name a CSV, TSV, JSON, XLSX or ODS file.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -21,7 +21,7 @@ _DELIMITED = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data"}
 _JSON = {".json", ".jsonl", ".ndjson", ".geojson"}
 _MOST_KEPT = 1_000_000
 _MOST_LARGE = 8  # of as many files one connection reads, with its own
-_FIX = "name CSV, TSV, JSON, JSON lines or XLSX files; read_file reads other texts."
+_FIX = "name CSV, TSV, JSON, JSON lines, XLSX or ODS files; read_file reads other texts."
 
 
 def load(paths: list[tuple[str, Path]], books: Mapping[str, Book], folder: Path | None) -> list[Table | StoredTable]:

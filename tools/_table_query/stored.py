@@ -301,7 +301,7 @@ def _encoding(path: Path, file: str) -> str:
         if head.startswith((b"\xff\xfe", b"\xfe\xff")):
             return "utf-16"
         if b"\0" in head[:100_000]:
-            raise ToolError(f"{file!r} is a binary file.", fix="name a CSV, TSV, JSON or XLSX file.")
+            raise ToolError(f"{file!r} is a binary file.", fix="name a CSV, TSV, JSON, XLSX or ODS file.")
         try:
             while head:
                 decoder.decode(head)

@@ -1,4 +1,4 @@
-"""Tables inside XLSX workbooks: one for each sheet with rows, and the words of sheets with only one."""
+"""Tables inside workbooks: one for each sheet with rows, and the words of sheets with only one."""
 
 import json
 from collections.abc import Sequence

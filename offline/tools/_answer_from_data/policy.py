@@ -18,7 +18,9 @@ from .sql import Unreachable, Writer
 from .steps import Call, History, Step, call, given_up, result_of, step
 from .tokens import Token, tokens
 
-_TABLES = {".csv", ".tsv", ".tab", ".psv", ".dat", ".data", ".json", ".jsonl", ".ndjson", ".geojson", ".xlsx", ".xlsm"}
+_TABLES = {
+    ".csv", ".tsv", ".tab", ".psv", ".dat", ".data", ".json", ".jsonl", ".ndjson", ".geojson", ".xlsx", ".xlsm", ".ods",
+}  # fmt: skip
 _ABOUT_ALL = re.compile(
     r"(?:is|are|do|does|did|has|have|was|were) (?:all|every|each|most|half|none|no|both)\b", re.IGNORECASE
 )

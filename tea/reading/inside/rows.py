@@ -1,4 +1,4 @@
-"""Rows of workbooks: each sheet of an XLSX as a file of lines of JSON, read by `table_query`."""
+"""Rows of workbooks: each sheet of an XLSX or ODS as a file of lines of JSON, read by `table_query`."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import json
 import math
 import zipfile
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, TextIO
 
 from tea.reading.inside.document import Unreadable
+from tea.reading.inside.open_sheets import Take, is_open_workbook, read_open_sheets
 from tea.reading.inside.sheets import Workbook, is_large
 from tea.reading.inside.survey import MOST_CELLS, survey
 
@@ -44,16 +45,18 @@ def write_sheets(path: Path, out: Path) -> dict[str, Any]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            large = is_large(archive)
+            large, typed, streamed = is_large(archive), _typed, _streamed
+            if is_open_workbook(archive):
+                typed, streamed = _typed_open, _streamed_open
         if not large:
             with suppress(_MuchToHold):
-                return _typed(path, out)
-        return _streamed(path, out)
+                return typed(path, out)
+        return streamed(path, out)
     except (Unreadable, MemoryError, RecursionError):
         raise
     except Exception as error:  # a foreign workbook fails in any way, and each means the same
         words = " ".join(str(error).split())[:200]
-        raise Unreadable(f"is not a readable workbook: {words}", "save it as XLSX.") from error
+        raise Unreadable(f"is not a readable workbook: {words}", "save it as XLSX or ODS.") from error
 
 
 def rows_name(number: int) -> str:
@@ -69,16 +72,17 @@ class _Writer:
     count: _Count
     used: set[int] = field(default_factory=set[int])
 
-    def take(self, row: Sequence[object]) -> None:
-        """Write a row with anything in it."""
+    def take(self, row: Sequence[object], times: int = 1) -> None:
+        """Write a row with anything in it, one or several times."""
         filled = [index for index, cell in enumerate(row) if cell not in (None, "")]
         if not filled:
             return
         line = json.dumps(row)
-        self.count.take(len(row), len(line))
+        self.count.take(len(row) * times, len(line) * times)
         self.used.update(filled)
-        self.file.write(line)
-        self.file.write("\n")
+        for _ in range(times):
+            self.file.write(line)
+            self.file.write("\n")
 
 
 class _Count:
@@ -126,8 +130,7 @@ def _write_typed(sheet: Any, used: Sequence[int], writer: _Writer) -> None:
 
 def _streamed(path: Path, out: Path) -> dict[str, Any]:
     book = Workbook(path)
-    problem = f"has more than {MOST_STREAMED_CELLS:,} cells, or {MOST_CHARACTERS // 10**6:,} million characters"
-    count = _Count(MOST_STREAMED_CELLS, MOST_CHARACTERS, Unreadable(problem, _SPLIT))
+    count = _most_streamed()
     used = list[list[int]]()
     for number, title in enumerate(book.titles):
         with (out / rows_name(number)).open("w", encoding="ascii") as file:
@@ -137,8 +140,43 @@ def _streamed(path: Path, out: Path) -> dict[str, Any]:
     return {"large": True, "titles": book.titles, "used": used}
 
 
+def _most_streamed() -> _Count:
+    """Return a count of what a large workbook may hold."""
+    problem = f"has more than {MOST_STREAMED_CELLS:,} cells, or {MOST_CHARACTERS // 10**6:,} million characters"
+    return _Count(MOST_STREAMED_CELLS, MOST_CHARACTERS, Unreadable(problem, _SPLIT))
+
+
+def _typed_open(path: Path, out: Path) -> dict[str, Any]:
+    return _opened(path, out, _Count(MOST_CELLS, MOST_HELD, _MuchToHold()), large=False)
+
+
+def _streamed_open(path: Path, out: Path) -> dict[str, Any]:
+    return _opened(path, out, _most_streamed(), large=True)
+
+
+def _opened(path: Path, out: Path, count: _Count, *, large: bool) -> dict[str, Any]:
+    """Write the rows of an OpenDocument workbook: of a large one every cell as a text."""
+    titles, writers = list[str](), list[_Writer]()
+    with ExitStack() as files:
+
+        def begin(title: str) -> Take:
+            file = files.enter_context((out / rows_name(len(titles))).open("w", encoding="ascii"))
+            writer = _Writer(file=file, count=count)
+            titles.append(title)
+            writers.append(writer)
+            told = _as_text if large else _cell
+            return lambda row, times: writer.take([told(one) for one in row], times)
+
+        read_open_sheets(path, begin)
+    return {"large": large, "titles": titles, "used": [sorted(one.used) for one in writers]}
+
+
+def _as_text(value: object) -> str:
+    return "" if value is None else str(value)
+
+
 def _cell(value: object) -> str | int | float | None:
-    """Return a value of openpyxl as a table has it."""
+    """Return a value of a workbook as a table has it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):

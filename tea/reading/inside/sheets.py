@@ -12,7 +12,7 @@ from datetime import date, datetime, time
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from xml.parsers import expat
 
 from tea.reading.inside.document import Unreadable
@@ -117,8 +117,14 @@ class _Outline:
     parts: dict[str, str]
 
 
-class _Part(ABC):
-    """A parser of one part, bounded in elements and in the texts held at once."""
+class Part(ABC):
+    """A parser of one part, bounded in elements and in the texts held at once.
+
+    Attributes:
+        separator: Stands between the namespace and the name of an element; None to take names as they are written.
+    """
+
+    separator: ClassVar[str | None] = None
 
     def __init__(self) -> None:
         self._elements = self._held = 0
@@ -128,7 +134,7 @@ class _Part(ABC):
 
     def read(self, stream: Any) -> None:
         """Read the part from its beginning to its end."""
-        parser = expat.ParserCreate()
+        parser = expat.ParserCreate(namespace_separator=self.separator)
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
@@ -160,7 +166,7 @@ class _Part(ABC):
         raise Unreadable("declares a document type", "save it as XLSX.")
 
 
-class _Strings(_Part):
+class _Strings(Part):
     """The texts shared by cells, in one buffer."""
 
     def __init__(self) -> None:
@@ -204,7 +210,7 @@ class _Strings(_Part):
                 pass
 
 
-class _Sheet(_Part):
+class _Sheet(Part):
     """The rows of one sheet."""
 
     def __init__(self, outline: _Outline, take: Take) -> None:

@@ -107,7 +107,7 @@ def _sheets(kind: str, sheets: Iterable[tuple[str, Iterable[_Row]]]) -> Parsed:
     found = Parsed(kind=kind, text="\n\n".join(parts), facts={"sheets": names}, truncated=bool(cut))
     if cut:
         found.notes.append(
-            f"Only the first rows of {', '.join(cut)[:300]} are shown; table_query reads all of an XLSX."
+            f"Only the first rows of {', '.join(cut)[:300]} are shown; table_query reads all of a workbook."
         )
     return found
 

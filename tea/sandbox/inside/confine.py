@@ -56,7 +56,9 @@ def lock_down(plan: dict[str, Any], seconds: int | None = None) -> None:
     if seconds is not None:
         _limit(resource.RLIMIT_CPU, seconds)
     if plan["rules"] is not None:
-        kernel.landlock((path, access) for path, access in plan["rules"])
+        kernel.landlock(
+            ((path, access) for path, access in plan["rules"]), [plan["way"]["port"]] if plan["way"] else ()
+        )
     if plan["families"] is not None:
         kernel.filter_calls(plan["families"])
 

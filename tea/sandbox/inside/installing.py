@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -13,10 +14,8 @@ _PARTS = (5, 6)  # of a wheel's name: the project, its version, a build perhaps,
 _MOST_METADATA = 1 << 20
 _MODULES = (".py", ".pyc", ".so")
 _AT_START = {"sitecustomize", "usercustomize"}
-_OPTIONS = (
-    "--no-index --only-binary=:all: --no-cache-dir --disable-pip-version-check --no-input --upgrade --quiet "
-    "--root-user-action=ignore"
-)
+_PIP = (sys.executable, "-S", "-s", "-P", "-m", "pip", "--isolated")
+_OPTIONS = ("--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--no-input", "--quiet")
 
 
 class Refused(Exception):
@@ -24,19 +23,35 @@ class Refused(Exception):
 
 
 def main() -> None:
-    """Install packages: the arguments are a folder of wheels, the target, a folder to work in, and the packages."""
-    wheels, target, work, *packages = sys.argv[1:]
+    """Install packages.
+
+    The arguments are a folder of wheels, the target, a folder to work in, options for an index, and the packages; the
+    folder may be empty where there are options. Wheels of an index are looked at like those of the folder.
+    """
+    wheels, target, work, options, *packages = sys.argv[1:]
     shown = os.path.join(work, "wheels")
     os.makedirs(shown)
+    if options:
+        wheels = _downloaded(wheels, work, options.split(), packages)
     try:
         for path in reached(wheels, [one.partition("==")[0] for one in packages]):
             os.symlink(path, os.path.join(shown, os.path.basename(path)))
     except Refused as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(1)
-    line = [sys.executable, "-S", "-s", "-P", "-m", "pip", "--isolated", "install", *_OPTIONS.split()]
+    line = [*_PIP, "install", "--no-index", "--upgrade", "--root-user-action=ignore", *_OPTIONS]
     line += ["--find-links", shown, "--target", target, "--", *packages]
     os.execve(sys.executable, line, {**os.environ, "TMPDIR": work})
+
+
+def _downloaded(wheels: str, work: str, options: list[str], packages: list[str]) -> str:
+    """Return the folder with the wheels of some packages, and of all needed by them, from an index or a folder."""
+    folder = os.path.join(work, "downloaded")
+    line = [*_PIP, "download", *_OPTIONS, *options, *(["--find-links", wheels] if wheels else []), "--dest", folder]
+    done = subprocess.run([*line, "--", *packages], env={**os.environ, "TMPDIR": work}, check=False)
+    if done.returncode:
+        sys.exit(done.returncode)
+    return folder
 
 
 def reached(folder: str, names: list[str]) -> Iterator[str]:

@@ -79,6 +79,7 @@ WRITE = ((1 << 15) - 1) & ~(_MAKE_CHAR | _MAKE_FIFO | _MAKE_BLOCK)
 LISTED = READ_DIR
 DEVICE = READ_FILE | WRITE_FILE | _TRUNCATE
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_PORT_RULE, _CONNECT_TCP = 2, 2
 
 
 def landlock_abi() -> int:
@@ -86,11 +87,12 @@ def landlock_abi() -> int:
     return max(0, _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1))
 
 
-def landlock(rules: Iterable[tuple[str, int]]) -> None:
+def landlock(rules: Iterable[tuple[str, int]], ports: Iterable[int] = ()) -> None:
     """Keep this process, and all its descendants, to the paths named by the rules.
 
     Args:
         rules: Paths, each with what may be done with it and below it; one that is not there is passed over.
+        ports: Ports open to TCP connections; to all others there is none, as far as Landlock knows of TCP.
     """
     abi = landlock_abi()
     handled = _UNTIL_ABI.get(abi, (1 << 16) - 1)
@@ -101,6 +103,9 @@ def landlock(rules: Iterable[tuple[str, int]]) -> None:
     try:
         for path, access in rules:
             _add_rule(ruleset, path, access & handled)
+        for port in ports if network else ():
+            rule = (ctypes.c_uint64 * 2)(_CONNECT_TCP, port)
+            _checked(_libc.syscall(_ADD_RULE, ruleset, _PORT_RULE, ctypes.byref(rule), 0), f"landlock port {port}")
         prctl(NO_NEW_PRIVS, 1)
         _checked(_libc.syscall(_RESTRICT_SELF, ruleset, 0), "landlock")
     finally:

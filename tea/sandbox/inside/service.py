@@ -2,13 +2,14 @@
 
 import asyncio
 import os
+import socket
 import sys
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
 from tea.sandbox.inside import frames, kernel, namespaces
+from tea.sandbox.inside.carrying import listener
 from tea.sandbox.inside.confine import become
 from tea.sandbox.inside.start import apart
 
@@ -41,7 +42,8 @@ def main() -> None:
 
 async def _serve(plan: dict[str, Any], requests: int, answers: int) -> None:
     """Serve until the first of them ends: the host, the program, or the room for its memory."""
-    async with _listener("127.0.0.1", "", plan["out"]) if plan["out"] else nullcontext(0) as port:
+    way_out = listener(socket.create_server(("127.0.0.1", 0)), plan["out"]) if plan["out"] else nullcontext(0)
+    async with way_out as port:
         words = [one.replace("{proxy}", str(port)) for one in plan["command"]]
         log = await asyncio.to_thread(open, plan["log"], "wb")
         process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
@@ -60,45 +62,9 @@ async def _ready(plan: dict[str, Any], answers: int) -> None:
     """Tell the host the program's words of readiness, and carry connections to its port."""
     while not (text := _text(Path(plan["ready"]))).count("\n"):  # noqa: ASYNC110 - another program writes it
         await asyncio.sleep(_READY_STEP)
-    async with _listener("", plan["in"], text.split("\n")[0]):
+    async with listener(plan["in"], text.split("\n")[0]):
         os.write(answers, frames.encode({"ready": text}))
         await asyncio.Event().wait()
-
-
-@asynccontextmanager
-async def _listener(host: str, path: str, target: str) -> AsyncGenerator[int]:
-    """Carry each connection to a port of this network, or to a socket, and yield the port of the listener.
-
-    Args:
-        host: Address to listen at, on a free port.
-        path: Socket to listen at instead.
-        target: Where a connection leads: a port, or the path of a socket.
-    """
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
-            far = (
-                await asyncio.open_connection("127.0.0.1", int(target))
-                if target.isdigit()
-                else await asyncio.open_unix_connection(target)
-            )
-            await asyncio.gather(_carry(reader, far[1]), _carry(far[0], writer))
-        writer.close()
-
-    made = await asyncio.start_unix_server(connected, path) if path else await asyncio.start_server(connected, host, 0)
-    try:
-        yield 0 if path else made.sockets[0].getsockname()[1]
-    finally:
-        made.close()
-
-
-async def _carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while piece := await reader.read(_PIECE):
-            writer.write(piece)
-            await writer.drain()
-    with suppress(OSError, RuntimeError):
-        writer.close()
 
 
 async def _host(requests: int) -> None:

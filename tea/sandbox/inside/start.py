@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from tea.sandbox.inside import frames, kernel, namespaces
 from tea.sandbox.inside.confine import become, tasks_of
-from tea.sandbox.inside.supervisor import Supervisor
+from tea.sandbox.inside.supervisor import Carry, Supervisor
 
 
 def main() -> None:
@@ -14,6 +14,7 @@ def main() -> None:
     try:
         requests, answers = apart()
         plan = frames.read(requests)
+        carry = _carry() if plan["way"] is not None else None
         if plan["enter"]:
             namespaces.enter(plan)
         os.environ.clear()
@@ -28,12 +29,19 @@ def main() -> None:
             kernel.prctl(kernel.SUBREAPER, 1)
         if plan["own_pids"]:  # else it ends all that is below it when the host is gone, and must live to do so
             kernel.prctl(kernel.PDEATHSIG, 9)
-        supervisor = Supervisor(plan, requests, answers)
+        supervisor = Supervisor(plan, requests, answers, carry)
     except (OSError, frames.Broken, KeyError) as error:
         sys.stderr.write(f"{error}\n")
         sys.stderr.flush()
         os._exit(1)
     supervisor.serve()
+
+
+def _carry() -> Carry:
+    """Load the way out: while its file can be found, and nowhere else, as it brings asyncio along."""
+    from tea.sandbox.inside.carrying import start_carrier
+
+    return start_carrier
 
 
 def apart() -> tuple[int, int]:

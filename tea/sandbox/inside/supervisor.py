@@ -5,6 +5,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from secrets import token_hex
@@ -24,6 +25,7 @@ _MOST_LISTED = 50
 _MOST_SAID = 64  # messages that are passed on between two looks at what a call uses
 _POLITELY = ("seconds", "cpu", "cancelled")
 _CHANNEL = 3
+Carry = Callable[[dict[str, Any], socket.socket], int]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,9 +58,10 @@ class Supervisor:
         plan: What the host sent first.
         requests: Where its requests come from.
         answers: Where the answers go.
+        carry: Starts a process for the connections of one call, see `tea.sandbox.inside.carrying.start_carrier`.
     """
 
-    def __init__(self, plan: dict[str, Any], requests: int, answers: int) -> None:
+    def __init__(self, plan: dict[str, Any], requests: int, answers: int, carry: Carry | None = None) -> None:
         self._plan, self._requests, self._answers = plan, requests, answers
         self._workspace: str = plan["workspace"]
         self._folders = (plan["workspace"], plan["tmp"], plan["packages"])
@@ -71,6 +74,10 @@ class Supervisor:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGCHLD, _wake)
         signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+        self._way: socket.socket | None = None
+        self._carry = carry
+        if carry is not None:  # held between calls too, so that no code listens there itself
+            self._way = socket.create_server(("127.0.0.1", plan["way"]["port"]))
         uncover(*self._folders)
         self._base = plan["base"] if plan["base"] is not None else room(*self._folders)
 
@@ -110,7 +117,10 @@ class Supervisor:
             with suppress(OSError):
                 while os.read(one.handle, 1 << 16):  # printed by what ran on after the call before
                     pass
+        carrier = self._start_carrier() if request.get("way") else None
         why, answer = self._follow(child, captures, watch, token)
+        if carrier is not None:
+            self._stop(carrier)
         if token and why is not None:
             self._interpreter = None
         left = self._end(self._stopped())
@@ -218,6 +228,19 @@ class Supervisor:
         wanted = {self._interpreter.number} if self._interpreter else set[int]()
         if len(self._ended) > 1000:
             self._ended = {one: status for one, status in self._ended.items() if one in wanted}
+
+    def _start_carrier(self) -> int | None:
+        """Start carrying connections to the host; return the number of the process, None without a way out."""
+        if self._carry is None or self._way is None:
+            return None
+        return self._carry(self._plan, self._way)
+
+    def _stop(self, number: int) -> None:
+        """End a child of this process, unless it has ended before."""
+        self._reap()
+        if self._ended.pop(number, None) is None:
+            os.kill(number, signal.SIGKILL)
+            os.waitpid(number, 0)
 
     def _gone(self, child: _Child) -> bool:
         self._reap()
