@@ -17,7 +17,8 @@ RefsArgument = Annotated[list[str], typer.Argument(metavar="REF...", help="What 
 SetOption = Annotated[Path, typer.Option("--tasks", help="The task set, as for `tea eval`; its parts by digest.")]
 StrategyOption = Annotated[str, typer.Option("--strategy", help="reflection, textgrad, gepa, random or nothing.")]
 BudgetOption = Annotated[
-    str | None, typer.Option("--budget", help="When to stop for now, for example usd=2,runs=2000; tests=10 by default.")
+    str | None,
+    typer.Option("--budget", help="When to stop for now: usd=2,runs=2000,tokens=1000000; tests=10 by default."),
 ]
 AgentOption = Annotated[str, typer.Option("--agent", help="Who works on the tasks.")]
 ModelOption = Annotated[str | None, typer.Option("--model", help="Which model answers the tasks.")]
@@ -59,7 +60,7 @@ async def evolve(
     from tea.evolve.strategies import Given
     from tea.evolve.strategies import strategy as strategy_of
 
-    limits = Limits(**cast("dict[str, Any]", read_budget(budget, ("usd", "runs", "tests"))))
+    limits = Limits(**cast("dict[str, Any]", read_budget(budget, ("usd", "runs", "tokens", "tests"))))
     found = await asyncio.to_thread(read_task_set, tasks)
     chosen = strategy_of(strategy, reflect_model) if candidate is None else Given(candidate)
     async with command.platform() as tea:
@@ -73,6 +74,7 @@ async def evolve(
     versions = ", ".join(f"{name}@{version}" for name, version in sorted(report.use.items())) or "nothing changed"
     words = f"{report.accepted} accepted of {report.tests} tested; {_scores(report.before, report.after)}; {versions}"
     words += f"; {report.runs} runs now, {report.all_runs} in all"
+    words += f", {report.all_tokens:,} tokens" if report.all_tokens else ""
     words += f", ${report.all_usd:.4g}" if report.all_usd else ""
     command.show(words, asdict(report))
 

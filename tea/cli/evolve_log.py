@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,7 +13,11 @@ from tea.errors import ResourceExhausted, StorageError
 from tea.refs import Ref
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from tea.types import JsonObject
+
+_SIDES = 2  # evaluations compared by one command
 
 
 async def evolve_log(
@@ -25,7 +29,12 @@ async def evolve_log(
         await tea.libraries[Ref.parse(ref).kind].info(name)
         problems: list[str] = []
         found = await asyncio.to_thread(_lines, tea.home / "traces" / "evolution" / "ledgers", name, problems)
-    text = "\n".join(_text(one, name) for one in found) or "nothing was proposed for it yet"
+        parents = {
+            one.version: one.lineage.parent
+            for one in await tea.libraries[Ref.parse(ref).kind].history(Ref.parse(name).name)
+        }
+    shown = [line for one in found for line in (_text(one, name), _evidence(one, name, parents)) if line]
+    text = "\n".join(shown) or "nothing was proposed for it yet"
     command.show(text, {"proposals": found, "problems": problems})
     for problem in problems:
         command.tell(f"skipped {one_line(problem, 250)}")
@@ -58,6 +67,19 @@ def _text(line: "JsonObject", name: str) -> str:
         return one_line(_words(line, name), 400)
     except (KeyError, TypeError, ValueError) as error:
         return one_line(f"a line of the ledger cannot be read: {type(error).__name__} {error}", 200)
+
+
+def _evidence(line: "JsonObject", name: str, parents: "Mapping[str, str | None]") -> str:
+    """Return in one line the commands for the change, for the runs behind a decision, and for the proposing run."""
+    version, run = str(fields(line.get("use")).get(name, "")), str(fields(line.get("proposal")).get("run") or "")
+    found: object = fields(line.get("verdict")).get("evaluations")
+    evaluations = [str(one) for one in cast("list[object]", found)] if isinstance(found, list) else []
+    parts = [f"tea diff {name}@{parents[version]} {version}"] if parents.get(version) else []
+    parts += [f"tea eval diff {' '.join(evaluations)}"] if len(evaluations) == _SIDES else []
+    parts += [f"tea trace {run}"] if run else []
+    more = f"evaluations {' '.join(evaluations)}" if len(evaluations) > _SIDES else ""
+    words = ", ".join([*(f"`{one}`" for one in parts), *([more] if more else [])])
+    return f"    {one_line(words, 400)}" if words else ""
 
 
 def _words(line: "JsonObject", name: str) -> str:

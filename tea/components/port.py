@@ -214,15 +214,15 @@ class AdoptAgent(NamedTuple):
     service, verb = "generated", "adopt_agent"
 
 
-class OpenOwnTool(NamedTuple):
-    """Open an own tool for mending once: its exact `ref` and `texts`, or nothing."""
+class OpenOwn(NamedTuple):
+    """Open an own tool, agent or environment for mending once: its exact `ref` and `texts`, or nothing."""
 
     ref: str
     service, verb = "generated", "open"
 
 
-class MendTool(NamedTuple):
-    """Store a mended version of an opened tool for this run: its `ref`, or the `problem` with it."""
+class MendOwn(NamedTuple):
+    """Store a mended version of an opened component for this run: its `ref`, or the `problem` with it."""
 
     ref: str
     texts: dict[str, str]
@@ -490,8 +490,8 @@ ServiceRequest: TypeAlias = (
     | TryTool
     | AdoptTool
     | AdoptAgent
-    | OpenOwnTool
-    | MendTool
+    | OpenOwn
+    | MendOwn
     | TakeNewTools
     | RecordEvent
     | RecallEvents

@@ -88,7 +88,7 @@ def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> s
         "",
         f"{found.tasks} tasks in both: {percent(found.before)} → {percent(found.after)}, "
         f"interval {points(found.difference.low)} to {points(found.difference.high)}, "
-        f"p {min(found.p, found.p_worse):.4f} (one-sided, {'better' if found.p <= found.p_worse else 'worse'}).",
+        f"p {min(found.p, found.p_worse):.2g} (one-sided, {'better' if found.p <= found.p_worse else 'worse'}).",
         f"{found.better} better, {found.worse} worse, {found.same} the same; "
         f"cost {_times(found.usd)}, tokens {_times(found.tokens)}, time {_times(found.seconds)}.",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tea.evaluate.evaluation import Evaluation, ScoredRun
 from tea.evaluate.pace import Pace
@@ -28,11 +28,20 @@ class Limits:
         tests: How many candidates are tested now.
         runs: How many runs are made now, of whatever kind.
         usd: US dollars that may be spent now.
+        tokens: Tokens of all model calls that may be used now.
     """
 
     tests: int = 10
     runs: int | None = None
     usd: float | None = None
+    tokens: int | None = None
+
+
+class _Cost(NamedTuple):
+    """The cost of a run: US dollars, None for an unknown price, and tokens."""
+
+    usd: float | None
+    tokens: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,8 +56,10 @@ class Account:
         tell: Told of the progress of long evaluations, in one line.
         runs: How many runs were counted now.
         usd: What they cost, in US dollars; an unknown price is 0.
+        tokens: Tokens that they used.
         all_runs: How many were counted in all.
         all_usd: What those cost.
+        all_tokens: Tokens that those used.
     """
 
     limits: Limits = field(default_factory=Limits)
@@ -56,8 +67,10 @@ class Account:
     tell: Callable[[str], None] = lambda _: None
     runs: int = 0
     usd: float = 0.0
+    tokens: int = 0
     all_runs: int = 0
     all_usd: float = 0.0
+    all_tokens: int = 0
     _unknown: bool = False
     _counted: set[str] = field(default_factory=set[str])
 
@@ -66,13 +79,16 @@ class Account:
         self._counted.update(line["runs"])
         self.all_runs += len(line["runs"])
         self.all_usd += float(line["usd"])
+        self.all_tokens += int(line.get("tokens", 0))
 
     @property
     def end(self) -> str:
         """The limit reached, empty for none."""
-        runs, usd = self.limits.runs, self.limits.usd
+        runs, usd, tokens = self.limits.runs, self.limits.usd, self.limits.tokens
         if runs is not None and self.runs >= runs:
             return f"{self.runs} runs were made; the campaign goes on where it is called again"
+        if tokens is not None and self.tokens >= tokens:
+            return f"{self.tokens:,} tokens were used; the campaign goes on where it is called again"
         if usd is not None and (self._unknown or self.usd >= usd):
             spent = f"{self.usd:g} US dollars were spent" if not self._unknown else "a run has no known price"
             return f"{spent}; the campaign goes on where it is called again"
@@ -93,7 +109,7 @@ class Account:
         Raises:
             BudgetExceeded: What may be spent now is spent before the end; the next call goes on.
         """
-        found: dict[str, float | None] = {}
+        found: dict[str, _Cost] = {}
         pace = Pace()
 
         def watch(done: int, total: int, one: ScoredRun) -> None:
@@ -111,29 +127,32 @@ class Account:
 
     async def outcome(self, outcome: Outcome) -> None:
         """Count one run."""
-        await self._count([(outcome.run, outcome.cost.usd)])
+        await self._count([(outcome.run, _Cost(outcome.cost.usd, outcome.cost.tokens))])
 
     def _left(self) -> Spending:
-        usd, runs = self.limits.usd, self.limits.runs
+        usd, runs, tokens = self.limits.usd, self.limits.runs, self.limits.tokens
         return Spending(
             usd=None if usd is None else max(0.0, usd - self.usd),
             runs=None if runs is None else max(0, runs - self.runs),
+            tokens=None if tokens is None else max(0, tokens - self.tokens),
         )
 
-    async def _count(self, costs: Iterable[tuple[str, float | None]]) -> None:
-        new = {run: usd for run, usd in costs if run and run not in self._counted}
+    async def _count(self, costs: Iterable[tuple[str, _Cost]]) -> None:
+        new = {run: cost for run, cost in costs if run and run not in self._counted}
         if not new:
             return
-        usd = sum(one or 0.0 for one in new.values())
-        self._unknown |= None in new.values()
+        usd, tokens = sum(one.usd or 0.0 for one in new.values()), sum(one.tokens for one in new.values())
+        self._unknown |= any(one.usd is None for one in new.values())
         self._counted.update(new)
-        self.runs, self.usd = self.runs + len(new), self.usd + usd
+        self.runs, self.usd, self.tokens = self.runs + len(new), self.usd + usd, self.tokens + tokens
         self.all_runs, self.all_usd = self.all_runs + len(new), self.all_usd + usd
+        self.all_tokens += tokens
         if self.write is not None:
-            await self.write({"runs": [*new], "usd": usd})
+            await self.write({"runs": [*new], "usd": usd, "tokens": tokens})
 
 
-def _cost(run: ScoredRun) -> float | None:
-    """Return the cost of a run and its judging, None for an unknown price."""
-    judging: Any = run.judging.get("usd", 0.0) if run.judging else 0.0
-    return None if run.usd is None or judging is None else run.usd + float(judging)
+def _cost(run: ScoredRun) -> _Cost:
+    """Return the cost of a run and its judging."""
+    judging: Any = run.judging or {}
+    dollars, tokens = judging.get("usd", 0.0), run.tokens + int(judging.get("tokens") or 0)
+    return _Cost(None if run.usd is None or dollars is None else run.usd + float(dollars), tokens)

@@ -138,8 +138,8 @@ class Campaign:
         spent = self._account
         return Report(
             campaign=self.id, tests=self._tests, accepted=self._accepted, use=dict(self._use), before=self._before,
-            after=self._after, runs=spent.runs, usd=spent.usd, all_runs=spent.all_runs, all_usd=spent.all_usd,
-            locked=locked,
+            after=self._after, runs=spent.runs, usd=spent.usd, tokens=spent.tokens, all_runs=spent.all_runs,
+            all_usd=spent.all_usd, all_tokens=spent.all_tokens, locked=locked,
         )  # fmt: skip
 
     async def _rounds(self, ledger: Ledger, gate: Gate, train: TaskSet, limits: Limits) -> None:
@@ -267,6 +267,7 @@ class Campaign:
                 proposal=_json_of(proposal),
             )
         number = self._tests if known is None else int(known["test"])
+        self.tell(f"test {number}: {_words_of(proposal, staged)}")
         verdict = await self._decided(gate, {**self._use, **staged.use}, base, anchor, number)
         if not verdict.decided:
             self.tell(f"test {number}: {verdict.reason}; it is tried again where the campaign is called again")
@@ -386,13 +387,24 @@ class Report:
     after: float | None
     runs: int
     usd: float
+    tokens: int
     all_runs: int
     all_usd: float
+    all_tokens: int
     locked: JsonObject | None
 
 
 def _mean(found: Evaluation) -> float:
     return sum(one.score for one in found.runs) / len(found.runs)
+
+
+def _words_of(proposal: Proposal, staged: Staged) -> str:
+    """Return a proposal in one line: the versions and variables changed, the runs carried out with it, and why."""
+    changed = ", ".join(f"{name}@{staged.use[name]} ({', '.join(texts)})" for name, texts in proposal.changes.items())
+    tried = proposal.diagnosis.get("counterfactuals", ())
+    right = sum(bool(one["right"]) for one in tried)
+    shown = f"; {right} of {len(tried)} failed training runs came right with it" if tried else ""
+    return f"{changed}{shown}: {proposal.why}"
 
 
 def _json_of(proposal: Proposal) -> JsonObject:

@@ -124,6 +124,6 @@ def _environments(records: Iterable[TraceRecord]) -> Iterator[str]:
     """Yield the environments called in records, as `environment:name`."""
     for one in records:
         data: Mapping[str, Any] = as_mapping(one.data)
-        target = str(data.get("target", "")) if one.kind in ("start", "evidence") else ""
-        if target.startswith("environment:"):
-            yield str(Ref.parse(target.partition("#")[0]).at(None))
+        called = one.kind == "evidence" or (one.kind == "start" and data.get("kind") == "environment")
+        if called and str(data.get("target", "")).startswith("environment:"):
+            yield str(Ref.parse(str(data["target"]).partition("#")[0]).at(None))

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tea.evaluate.evaluation import Evaluation
 from tea.evolve.acceptance import (
@@ -51,7 +51,7 @@ class Verdict:
         cheaper_test: Which test for its cost it was, 0 for none.
         blocked: Tags that forbid it, with the reasons.
         failures: Tasks that the incumbent solves and the candidate never did.
-        evaluations: Ids of the evaluations behind it.
+        evaluations: Ids of the evaluations behind it, those of the incumbent first.
         decided: Whether it was decided at all; not where a provider or this machine made too many runs fail.
     """
 
@@ -230,11 +230,14 @@ class Gate:
         betting, drawn, step = Betting(len(self.tasks), alpha), Counter[str](), "continue"
         chance = random.Random(f"{self.series}/{number}")
         gains: list[float] = []
+        seen: tuple[str, ...] = ()
         names = sorted(one.id for one in self.tasks.tasks)
         while step == "continue" and alpha:
             batch = [chance.choice(names) for _ in range(_BATCH)]
-            sides = [await self._drawn(use, f"{self.series}/strict/{number}/{side}", Counter(drawn) + Counter(batch))
-                     for side, use in (("new", candidate), ("old", incumbent))]  # fmt: skip
+            evaluations = [await self._drawn(use, f"{self.series}/strict/{number}/{side}", drawn + Counter(batch))
+                           for side, use in (("new", candidate), ("old", incumbent))]  # fmt: skip
+            seen = tuple(one.id for side in reversed(evaluations) for one in side)
+            sides = [{task: runs for one in side for task, runs in one.by_task().items()} for side in evaluations]
             found: list[float] = []
             for task in batch:
                 new, old = (side[task][drawn[task]] for side in sides)
@@ -249,15 +252,17 @@ class Gate:
         gain = sum(gains) / len(gains) if gains else 0.0
         reason = "better on these tasks" if step == "accept" else "not shown to be better"
         return Verdict(accepted=step == "accept", reason=reason, test=number, p=betting.p, level=alpha,
-                       looks=betting.draws, gain=gain)  # fmt: skip
+                       looks=betting.draws, gain=gain, evaluations=seen)  # fmt: skip
 
-    async def _drawn(self, use: Mapping[str, str], series: str, counts: Mapping[str, int]) -> dict[str, list[Any]]:
-        """Return the runs of each drawn task, as many as it was drawn."""
-        found: dict[str, list[Any]] = {}
-        for count in sorted(set(counts.values())):
-            chosen = tuple(one for one in self.tasks.tasks if counts.get(one.id) == count)
-            found |= (await self._runs(use, series, count, replace(self.tasks, tasks=chosen))).by_task()
-        return found
+    async def _drawn(self, use: Mapping[str, str], series: str, counts: Mapping[str, int]) -> list[Evaluation]:
+        """Return the evaluations of the drawn tasks, each task run as often as it was drawn."""
+        chosen = {
+            count: tuple(one for one in self.tasks.tasks if counts.get(one.id) == count)
+            for count in sorted(set(counts.values()))
+        }
+        return [
+            await self._runs(use, series, count, replace(self.tasks, tasks=tasks)) for count, tasks in chosen.items()
+        ]
 
     async def _runs(self, use: Mapping[str, str], series: str, epochs: int, tasks: TaskSet) -> Evaluation:
         plan = replace(self.plan, use={**self.plan.use, **use}, label=series)

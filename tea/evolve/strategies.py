@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from tea.components.variable import tagged
 from tea.errors import BadInput, ProviderError, TeaError
 from tea.evolve.proposal import Known, Proposal, Strategy, stage
-from tea.journal.steps import call_words, cut
+from tea.journal.steps import call_words, cut, opening
 from tea.refs import Ref
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MOST_COUNTERFACTUALS = 2
 _MOST_RUNS, _MOST_RIGHT, _MOST_TEXT = 6, 2, 20_000
+_LEAST_OPENING, _MOST_OPENING = 40, 4_000  # characters of a question beside its task: tags alone say nothing
 
 
 class Nothing:
@@ -205,10 +206,11 @@ def material(platform: Platform, known: Known) -> str:
     parts = ["Variables that may be rewritten:"]
     for name, variables in sorted(known.variables.items()):
         parts += [tagged(name, one.name, one.value) for one in variables]
+    openings = dict[str, str]()
     parts.append(f"{len(wrong)} of {len(known.runs.runs)} runs failed. Some of them:")
-    parts += [shown(platform, one, tasks[one.id]) for one in wrong[:_MOST_RUNS]]
+    parts += [shown(platform, one, tasks[one.id], openings) for one in wrong[:_MOST_RUNS]]
     parts.append("Runs that were right, so that it stays so:")
-    parts += [shown(platform, one, tasks[one.id]) for one in right[:_MOST_RIGHT]]
+    parts += [shown(platform, one, tasks[one.id], openings) for one in right[:_MOST_RIGHT]]
     tried = [f"- {'accepted' if accepted else 'rejected'}: {one.why}" for one, accepted in known.verdicts[-20:]]
     parts.append("\n".join(["Earlier proposals:", *(tried or ["- none"])]))
     return "\n\n".join(parts)
@@ -221,18 +223,39 @@ def failures(known: Known) -> list[ScoredRun]:
     return [*wrong[shift:], *wrong[:shift]]
 
 
-def shown(platform: Platform, run: ScoredRun, task: PlacedTask) -> str:
-    """Return a run as text: its task, the expected and the given answer, and each step."""
+def shown(
+    platform: Platform, run: ScoredRun, task: PlacedTask, openings: MutableMapping[str, str] | None = None
+) -> str:
+    """Return a run as text: its task, the expected and the given answer, its first question, and each step.
+
+    Args:
+        platform: Made the run.
+        run: Its score.
+        task: Its task.
+        openings: Beginnings shown already, each with the id of its task; further ones are added.
+    """
     lines = [
         f"<run task={run.id!r} score={run.score:g} ended={(run.kind or 'right')!r}>",
         f"task: {task.task.task}",
         f"expected: {cut(task.task.expected)}",
         f"answered: {cut(run.answer)}",
         *([f"reason: {run.reason}"] if run.reason else []),
+        *(_opening(platform, run, task.task.task, {} if openings is None else openings) if run.run else ()),
         *(steps_of(platform, run.run) if run.run else ()),
         "</run>",
     ]
     return "\n".join(lines)[:_MOST_TEXT]
+
+
+def _opening(platform: Platform, run: ScoredRun, task: str, known: MutableMapping[str, str]) -> list[str]:
+    """Return the first question of a run beside its task, as heads of files and memories; of an equal one its run."""
+    text = opening(platform.tracer.records(run.run)).replace(task, "").strip()
+    if len(text) < _LEAST_OPENING:
+        return []
+    first = known.setdefault(text, run.id)
+    if first != run.id:
+        return [f"shown at first: the same as in run {first!r}"]
+    return ["shown at first:", *(f"  {line}" for line in cut(text, _MOST_OPENING).splitlines() if line.strip())]
 
 
 def steps_of(platform: Platform, run: str) -> list[str]:

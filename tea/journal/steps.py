@@ -30,6 +30,17 @@ def steps_among(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, J
             yield record, call
 
 
+def opening(records: Iterable[TraceRecord]) -> str:
+    """Return the words of the first question to a model of a run, those behind its instructions; empty without one."""
+    for record in records:
+        data = _mapping(record.data)
+        if record.kind == "start" and data.get("kind") == "model":
+            asked = _mapping(data.get("data")).get("messages") or ()
+            parts = [part for one in asked if one["role"] == "user" for part in one["content"]]
+            return "\n".join(str(part["text"]) for part in parts if part.get("type") == "text")
+    return ""
+
+
 def call_words(result: Mapping[str, Any], most: int = 1_200) -> str:
     """Return a call of a step with its result in one line, for a model to read.
 

@@ -1,4 +1,4 @@
-"""Mending: the repair of a failing own tool during the work, once and for this run alone."""
+"""Mending: the repair of a failing own component during the work, once and for this run alone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from tea.components.context import Context
-from tea.components.port import MendTool, OpenOwnTool
+from tea.components.port import MendOwn, OpenOwn
 from tea.components.variable import tagged
 from tea.errors import UnknownComponent
 from tea.journal.steps import call_words
@@ -24,7 +24,7 @@ _MOST_WHY = 400
 
 @dataclass(frozen=True, slots=True)
 class Mending:
-    """The repair of own tools during the work on a task.
+    """The repair of own tools, agents and environments during the work on a task.
 
     Args:
         ctx: What the agent may reach.
@@ -37,7 +37,7 @@ class Mending:
     actions: Actions
 
     async def after(self, outcomes: Sequence[Observation]) -> list[Observation]:
-        """Return the outcomes of a step, those of a mended tool with a hint to call it again."""
+        """Return the outcomes of a step, those of a mended component with a hint to call it again."""
         found: list[Observation] = []
         for one in outcomes:
             why = await self._mended(one) if _is_fault(one) else ""
@@ -46,10 +46,10 @@ class Mending:
 
     async def _mended(self, failed: Observation) -> str:
         """Return the words for a repair, empty without one."""
-        limits, ref = self.actions.limits, self.actions.toolset.tool(failed.name)
+        limits, ref = self.actions.limits, self.actions.toolset.component(failed.name)
         if not ref or limits.questions <= 1 or not limits.can_share(1):
             return ""
-        own = await self.ctx.port.serve(OpenOwnTool(ref))
+        own = await self.ctx.port.serve(OpenOwn(ref))
         if own is None:
             return ""
         found = await self._reflected(own, failed)
@@ -58,12 +58,12 @@ class Mending:
             return ""
         why = str(found.get("why", ""))[:_MOST_WHY]
         texts = {str(found.get("variable")): str(found.get("text", ""))}
-        made = await self.ctx.port.serve(MendTool(str(own["ref"]), texts, why))
+        made = await self.ctx.port.serve(MendOwn(str(own["ref"]), texts, why))
         self.ctx.note(NOTE, {"before": own["ref"], "after": made["ref"], "problem": made["problem"], "why": why})
         if not made["ref"]:
             return ""
-        await self.actions.toolset.learn()
-        self.actions.forget(failed.name)
+        for name in await self.actions.toolset.learn():
+            self.actions.forget(name)
         return why or "its source was changed."
 
     async def _reflected(self, own: JsonObject, failed: Observation) -> Mapping[str, Any] | None:
@@ -78,7 +78,7 @@ class Mending:
         return cast("Mapping[str, Any]", result.answer)
 
     def _material(self, own: JsonObject, failed: Observation) -> str:
-        """Return the tool's texts and the failed call, in the words of a reflection on whole runs."""
+        """Return the component's texts and the failed call, in the words of a reflection on whole runs."""
         component = str(own["ref"]).partition("@")[0]
         texts = cast("Mapping[str, str]", own["texts"])
         return "\n".join(
@@ -95,5 +95,5 @@ class Mending:
 
 
 def _is_fault(outcome: Observation) -> bool:
-    """Return whether a call failed by a fault of the called component."""
-    return outcome.error is not None and outcome.error["code"] in _FAULTS
+    """Return whether a call failed by a fault of the called component; an agent with a result has none."""
+    return outcome.error is not None and outcome.value is None and outcome.error["code"] in _FAULTS

@@ -100,6 +100,7 @@ class Toolset:
         self._further = further
         self._vast = vast
         self._places = {place.name: place for place in places}
+        self._renewed: dict[str, str] = {}
         self._known: dict[str, Capability] = {}
         for one in found:
             if other := self._known.get(one.name):
@@ -190,24 +191,36 @@ class Toolset:
         self._added += [name for name in names if name not in (*self._offered, *self._added)]
 
     async def learn(self) -> list[str]:
-        """Add the tools made or mended in this run since the last step to the offer, and return their names.
+        """Take up new components of this run, made or mended since the last step, and return their functions by name.
 
-        One that is a further version of a known tool is called in its place; its schema takes the same arguments.
+        A further version of something known is called in its place; its schema takes the same arguments.
         """
         refs = await self._ctx.tcp.new(self._learned)
         self._learned += len(refs)
         takes = self._task.tools is None or EVERY in self._task.tools
-        refs = [one for one in refs if takes or Ref.parse(one).name in self._known]
+        parsed = [Ref.parse(one) for one in refs]
+        made = [str(one) for one in parsed if one.kind == "tool" and (takes or one.name in self._known)]
         names: list[str] = []
-        for ref, facts in zip(refs, await self._ctx.tcp.facts(refs), strict=True):
+        for ref, facts in zip(made, await self._ctx.tcp.facts(made), strict=True):
             name = str(facts["name"])
-            made, known = tool_of(name, facts), self._known.get(name)
+            new, known = tool_of(name, facts), self._known.get(name)
             if known is not None and known.kind != "tool":
                 continue
-            self._known[name] = replace(made if known is None else known, ref=ref.removeprefix("tool:"))
+            self._known[name] = replace(new if known is None else known, ref=ref.removeprefix("tool:"))
             names.append(name)
         self.add(*names)
-        return names
+        return [*names, *(name for one in parsed if one.kind != "tool" for name in self._renew(one))]
+
+    def _renew(self, ref: Ref) -> list[str]:
+        """Let a version of a known agent or environment be called from now on, and return its functions by name."""
+        exact = str(ref).partition(":")[2]
+        known = {name: one for name, one in self._known.items() if (one.kind, _bare(one.ref)) == (ref.kind, ref.name)}
+        for name, one in known.items():
+            _, mark, operation = one.ref.partition("#")
+            self._known[name] = replace(one, ref=f"{exact}{mark}{operation}")
+        if ref.kind == "environment" and ref.name in self._places:
+            self._renewed[ref.name] = exact
+        return [*known]
 
     def _own_words(self, function: JsonObject) -> JsonObject | None:
         """Return a function of the loop in its offered form; a component of the same name takes precedence."""
@@ -309,10 +322,12 @@ class Toolset:
         ports: dict[str, Caller] = {"tool": self._ctx.tcp, "agent": self._ctx.acp, "environment": self._ctx.ecp}
         return ports[kind]
 
-    def tool(self, name: str) -> str:
-        """Return the ref of the tool called by a name, empty for anything else."""
+    def component(self, name: str) -> str:
+        """Return the ref of the tool, agent or environment called by a name, empty for anything else."""
         one = self._known.get(name)
-        return one.ref if one is not None and one.kind == "tool" else ""
+        if one is None:
+            return ""
+        return one.ref if one.kind == "tool" else f"{one.kind}:{one.ref.partition('#')[0]}"
 
     def is_own(self, name: str) -> bool:
         """Return whether a name belongs to a function of the loop."""
@@ -342,7 +357,7 @@ class Toolset:
         """Return the state of each environment changed since its last observation."""
         changed: dict[str, Any] = {}
         for name, place in self._places.items():
-            state = _state(await self._ctx.ecp.state(name))
+            state = _state(await self._ctx.ecp.state(self._renewed.get(name, name)))
             if state != place.state:
                 changed[name] = state
                 self._places[name] = StateSource(
@@ -502,6 +517,11 @@ async def _called_for(
     fit = [one for one in nearby if not one.made or one.name in fitting]
     beside = within_limits(fit, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
     return [*(one for one in wanted if one not in nearby), *beside]
+
+
+def _bare(ref: str) -> str:
+    """Return the name in a ref without its kind."""
+    return ref.partition("#")[0].partition("@")[0]
 
 
 def _letters(name: str) -> str:

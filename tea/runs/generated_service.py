@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tea.components.files import files_in
-from tea.components.port import AdoptAgent, AdoptTool, MendTool, OpenOwnTool, TakeNewTools, TryTool
+from tea.components.port import AdoptAgent, AdoptTool, MendOwn, OpenOwn, TakeNewTools, TryTool
 from tea.errors import BadArguments, ToolError
 from tea.kernel.pending import Inline
 from tea.protocols.adoption import Offer, adopt
@@ -23,7 +23,7 @@ from tea.untrusted.evaluation import Evaluation, evaluate
 NEW_TOOLS = "new_tools"
 _MOST_FILES, _MOST_BYTES = 20, 50_000_000
 _USED = ("new", "version", "reused")
-Request: TypeAlias = TryTool | AdoptTool | AdoptAgent | OpenOwnTool | MendTool | TakeNewTools
+Request: TypeAlias = TryTool | AdoptTool | AdoptAgent | OpenOwn | MendOwn | TakeNewTools
 
 
 class GeneratedService(Service):
@@ -53,9 +53,9 @@ class GeneratedService(Service):
             self._adopted.append(str(found["ref"]))
             if found["how"] != "reused":
                 self._run.readings.made(str(found["ref"]))
-        elif isinstance(request, OpenOwnTool):
+        elif isinstance(request, OpenOwn):
             self._mending.opened(found)
-        elif isinstance(request, MendTool) and found["ref"]:
+        elif isinstance(request, MendOwn) and found["ref"]:
             self._adopted.append(str(found["ref"]))
             self._run.readings.made(str(found["ref"]))
         return found
@@ -68,11 +68,11 @@ class GeneratedService(Service):
         """
         if isinstance(request, TakeNewTools):
             return list(self._adopted[request.seen :])
-        if isinstance(request, OpenOwnTool):
+        if isinstance(request, OpenOwn):
             return await self._mending.open(request)
         if self._run.run_config.locked:
             raise ToolError("This run is locked, so it cannot make a new tool.", fix="run it without its lock.")
-        if isinstance(request, MendTool):
+        if isinstance(request, MendOwn):
             return await self._mending.mend(request)
         if isinstance(request, AdoptAgent):
             given = Proposal(draft=request.draft, tests=request.tests, task=request.task, run=self._run.id)

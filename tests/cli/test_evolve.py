@@ -21,6 +21,21 @@ def test_a_campaign_without_proposals_measures_tells_what_it_can_see_and_is_logg
     assert (log.code, log.out.strip()) == (0, "nothing was proposed for it yet")
 
 
+def test_the_log_names_the_commands_for_the_change_and_the_runs_behind_a_decision(tea: Tea) -> None:
+    assert tea("vars", "prompt:planner", "--set", "agent_profile=You answer.").code == 0
+    verdict = {"accepted": False, "reason": "no", "test": 1, "gain": 0.0, "p": 0.5, "level": 0.01}
+    line = {
+        "what": "verdict", "campaign": "c", "time": "2026-01-01T00:00:00Z", "strategy": "reflection", "digest": "d",
+        "use": {"prompt:planner": "1.0.1"}, "verdict": {**verdict, "evaluations": ["a", "b"]},
+        "proposal": {"changes": {"prompt:planner": {"agent_profile": "You answer."}}, "why": "shorter", "run": "r"},
+    }  # fmt: skip
+    ledgers = tea.folder / "traces" / "evolution" / "ledgers"
+    ledgers.mkdir(parents=True)
+    (ledgers / "set.jsonl").write_text(json.dumps(line) + "\n")
+    log = tea("evolve", "log", "prompt:planner").out
+    assert "`tea diff prompt:planner@1.0.0 1.0.1`, `tea eval diff a b`, `tea trace r`" in log, log
+
+
 def test_bad_input_is_one_line_with_a_remedy(tea: Tea) -> None:
     tea.write("set.jsonl", SET)
     for arguments, said in (

@@ -63,14 +63,22 @@ def test_swapping_the_sides_of_a_pair_turns_its_probability_around(scores: list[
     assert paired_p(scores) + paired_p([-one for one in scores]) == pytest.approx(1.0)
 
 
-def test_a_paired_probability_is_that_of_students_t() -> None:
-    changes = [0.1, 0.3, -0.1, 0.2, 0.4, 0.0, 0.1, 0.2, -0.2, 0.3]
-    t = mean(changes) / (stdev(changes) / math.sqrt(10))
-    low, high = 0.5, 1 - 1e-9
-    for _ in range(60):  # the distribution is the inverse of the quantile
-        middle = (low + high) / 2
-        low, high = (middle, high) if t_quantile(middle, 9) < t else (low, middle)
-    assert paired_p(changes) == pytest.approx(1 - low, rel=0.05)
+def tail(t: float, freedom: int) -> float:
+    """The probability of Student's t above a value, by Simpson's rule over its density."""
+    constant = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+    steps, width = 4_000, 60.0
+    grid = (t + width * one / steps for one in range(steps + 1))
+    density = [constant * (1 + x * x / freedom) ** (-(freedom + 1) / 2) for x in grid]
+    return (density[0] + 4 * sum(density[1::2]) + 2 * sum(density[2:-1:2]) + density[-1]) * width / steps / 3
+
+
+@pytest.mark.parametrize("count", [20, 30, 100, 300])
+def test_a_paired_probability_is_that_of_students_t(count: int) -> None:
+    pattern = [1.0 if one % 2 else -1.0 for one in range(count)]
+    for t in (0.0, 0.5, 1.0, 1.7, 2.5, 3.3, 4.0, 4.9):
+        found = paired_p([one + t * stdev(pattern) / math.sqrt(count) for one in pattern])
+        if found >= 1e-5:
+            assert found == pytest.approx(tail(t, count - 1), rel=0.05)
 
 
 def test_equal_differences_of_few_tasks_are_no_proof() -> None:

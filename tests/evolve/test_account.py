@@ -88,6 +88,11 @@ async def test_us_dollars_of_single_runs_count_once_and_an_unknown_price_ends_a_
     await account.outcome(replace(outcome, run="c", cost=replace(outcome.cost, usd=0.4)))
     assert account.end.startswith("1.2 US dollars were spent")
     assert [one["runs"] for one in written] == [["a"], ["b"], ["c"]]
+    few = Account(limits=Limits(tokens=50))
+    await few.outcome(replace(outcome, run="a", cost=replace(outcome.cost, tokens=30)))
+    assert (few.tokens, few.end) == (30, "")
+    await few.outcome(replace(outcome, run="b", cost=replace(outcome.cost, tokens=20)))
+    assert few.end.startswith("50 tokens were used")
     later = Account(limits=Limits(usd=1.0))
     for line in written:
         later.take(line)

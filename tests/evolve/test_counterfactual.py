@@ -108,11 +108,12 @@ from tea import Agent, Context, Result, Task
 class Ringer(Agent):
     """Ring, and look something up."""
 
-    environments = ("bell",)
+    environments = ("bell", "lamp")
     tools = ("warehouse",)
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Ring first."""
+        await ctx.ecp.facts(["bell", "lamp"])
         await ctx.ecp.invoke("bell#ring", {})
         item = task.text.partition(" of ")[2].rstrip("?")
         response = await ctx.tcp.invoke("warehouse", {"item": item})
@@ -126,6 +127,7 @@ async def test_a_run_is_forked_only_where_the_environments_before_come_back(reco
     async with platform(model=ObedientModel()) as tea:
         await given.plant(tea)
         await tea.ecp.register(BELL.format(recovery=recovery))
+        await tea.ecp.register(BELL.format(recovery="lost").replace("class Bell", "class Lamp"))  # never used
         await tea.acp.register(RINGER)
         placed = given.tasks(train=2).tasks[0]
         outcome = await tea.run(placed.task.task, agent="ringer")

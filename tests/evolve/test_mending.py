@@ -39,6 +39,37 @@ class Teller(Agent):
         """Count."""
         return Result(answer=len(task.text) // (1 - 1))
 '''
+COUNTING = '''
+from tea import Context, Environment, action
+
+
+class Counter(Environment):
+    """A counter, in a file of the workspace."""
+
+    recovery = "durable"
+
+    async def state(self, ctx: Context) -> dict[str, str]:
+        """Say that it is there."""
+        return {"counter": "there"}
+
+    @action(effects="reads", idempotent=True, network=False)
+    async def halve(self, ctx: Context, number: int) -> int:
+        """Halve an even number.
+
+        Args:
+            number: An even number.
+        """
+        return number // (2 - 2)
+'''
+ASSISTANT = '''
+from tea import Agent
+
+
+class Assistant(Agent):
+    """Answer by calling."""
+
+    {calls}
+'''
 MENDED = BROKEN.replace("(2 - 2)", "2").lstrip("\n")
 TASK = "Halve 84."
 
@@ -48,11 +79,12 @@ class Halving:
 
     Args:
         text: The new source proposed.
-        named: What is called.
+        named: What is mended.
+        called: The function called; that of its name by default.
     """
 
-    def __init__(self, text: str = MENDED, named: str = "halve") -> None:
-        self.text, self.named, self.reflections = text, named, list[str]()
+    def __init__(self, text: str = MENDED, named: str = "halve", called: str = "") -> None:
+        self.text, self.named, self.called, self.reflections = text, named, called or named, list[str]()
 
     async def complete(self, request: ModelRequest, config: ModelConfig, call_tool: CallTool) -> ModelResponse:
         if "material" in request.variables:
@@ -64,10 +96,13 @@ class Halving:
                  if isinstance(part, DataPart) and isinstance(part.data, dict)]  # fmt: skip
         last: Any = given[-1] if given else {}
         if last.get("ok") or len(given) > 2:
-            arguments = {"answer": last["value"]} if last["ok"] else {"success": False, "reason": "It fails."}
+            value: Any = last.get("value")
+            value = value["answer"] if isinstance(value, dict) else value
+            arguments = {"answer": value} if last["ok"] else {"success": False, "reason": "It fails."}
             call = ToolCall(id=f"d{len(given)}", name="done", arguments=arguments)
         else:
-            call = ToolCall(id=f"h{len(given)}", name=self.named, arguments={"number": 84})
+            arguments = {"task": TASK} if self.named.startswith("agent:") else {"number": 84}
+            call = ToolCall(id=f"h{len(given)}", name=self.called, arguments=arguments)
         return ModelResponse(calls=(call,), finish="calls", answered_by=config.name)
 
 
@@ -186,3 +221,78 @@ async def test_a_generated_tool_is_mended_too() -> None:
         tea.libraries["tool"].services.trust.adopted.grant(made.digest, "tool:halve")
         outcome = await worked(tea)
         assert (outcome.ok, outcome.answer, len(model.reflections)) == (True, 42, 1)
+
+
+async def test_an_own_environment_with_its_state_outside_is_mended_in_the_midst_of_a_run() -> None:
+    mended = COUNTING.replace("(2 - 2)", "2").lstrip("\n")
+    model = Halving(text=mended, named="environment:counter", called="counter_halve")
+    async with platform(model=model) as tea:
+        await tea.ecp.register(COUNTING)
+        await tea.acp.register(ASSISTANT.format(calls='environments = ("counter",)'))
+        outcome = await tea.run(TASK, agent="assistant", evolve=True)
+        assert (outcome.ok, outcome.answer) == (True, 42), outcome.reason
+        [note] = notes(tea, outcome.run)
+        assert (note["before"], note["after"]) == ("environment:counter@1.0.0", "environment:counter@1.0.1")
+        assert (await tea.ecp.info("counter")).version == "1.0.0"
+        assert (await tea.replay(outcome.run)).answer == 42
+        assert len(await tea.ecp.history("counter")) == 2
+
+
+async def test_an_own_environment_with_a_state_to_lose_is_not_mended_in_the_midst_of_a_run() -> None:
+    model = Halving(named="environment:counter", called="counter_halve")
+    async with platform(model=model) as tea:
+        await tea.ecp.register(COUNTING.replace('"durable"', '"lost"'))
+        await tea.acp.register(ASSISTANT.format(calls='environments = ("counter",)'))
+        outcome = await tea.run(TASK, agent="assistant", evolve=True)
+        assert (outcome.ok, model.reflections, notes(tea, outcome.run)) == (False, [], [])
+
+
+async def test_an_own_agent_that_crashes_when_it_is_called_is_mended_in_the_midst_of_a_run() -> None:
+    mended = CRASHING.replace("(1 - 1)", "1").lstrip("\n")
+    model = Halving(text=mended, named="agent:teller", called="teller")
+    async with platform(model=model) as tea:
+        await tea.acp.register(CRASHING)
+        await tea.acp.register(ASSISTANT.format(calls='agents = ("teller",)'))
+        outcome = await tea.run(TASK, agent="assistant", evolve=True)
+        assert (outcome.ok, outcome.answer) == (True, len(TASK)), outcome.reason
+        [note] = notes(tea, outcome.run)
+        assert (note["before"], note["after"]) == ("agent:teller@1.0.0", "agent:teller@1.0.1")
+        assert (await tea.acp.info("teller")).version == "1.0.0"
+        assert (await tea.replay(outcome.run)).answer == len(TASK)
+
+
+async def test_an_agent_that_says_it_has_no_answer_is_not_mended() -> None:
+    model = Halving(named="agent:teller", called="teller")
+    async with platform(model=model) as tea:
+        await tea.acp.register(CRASHING.replace("answer=len(task.text) // (1 - 1)", 'ok=False, reason="No."'))
+        await tea.acp.register(ASSISTANT.format(calls='agents = ("teller",)'))
+        outcome = await tea.run(TASK, agent="assistant", evolve=True)
+        assert (outcome.ok, model.reflections) == (False, [])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("verb", "more"), [("open", 2), ("mend", 1), ("mend", 3)])
+@pytest.mark.parametrize("kind", ["environment", "agent"])
+async def test_a_run_killed_while_it_mends_an_environment_or_an_agent_goes_on_alike(
+    kind: str, verb: str, more: int
+) -> None:
+    named, called, text, calls = (
+        ("environment:counter", "counter_halve", COUNTING.replace("(2 - 2)", "2"), 'environments = ("counter",)')
+        if kind == "environment"
+        else ("agent:teller", "teller", CRASHING.replace("(1 - 1)", "1"), 'agents = ("teller",)')
+    )
+    async with platform(model=Halving(text=text.lstrip("\n"), named=named, called=called)) as tea:
+        await tea.ecp.register(COUNTING)
+        await tea.acp.register(CRASHING)
+        await tea.acp.register(ASSISTANT.format(calls=calls))
+        outcome = await tea.run(TASK, agent="assistant", evolve=True)
+        assert outcome.ok, outcome.reason
+        begun = next(n for n, one in enumerate(records(outcome.trace)) if (one["data"] or {}).get("target") == verb)
+        other = rewrite(tea.home, outcome.run, lambda kept: kept[: begun + more])
+        (tea.home / "traces" / other / "workspace").mkdir()
+        assert (await tea.resume(other)).answer == outcome.answer
+        assert (await tea.replay(other)).answer == outcome.answer
+        assert [one["after"] for one in notes(tea, other)] == [f"{named}@1.0.1"]
+        at = next(one["seq"] for one in records(outcome.trace) if (one["data"] or {}).get("kind") == NOTE)
+        fork = await tea.fork(outcome.run, at=at + 1)
+        assert (fork.ok, fork.answer) == (True, outcome.answer)

@@ -206,15 +206,17 @@ _PRICES = _asks("price", lambda item: f"{price(item):.2f}")
 _BOTH = {"catalogue": _tool("catalogue", "price", "float", f"{_SUM} % 97 / 2", told="stock"), "warehouse": WAREHOUSE}
 _PROMPT, _TOLD, _CODE = "prompt rule wrong or missing", "tool description misleading", "tool code with a bug"
 _AGENT, _MEMORY, _SOLUTION = "agent with a wrong limit", "memory that drops facts", "solution stale"
+_WEIGHTS = _asks("weight", lambda item: f"{weight(item)} kg")
 _SOLVED = "Pay 1 crowns in coins, by the present rate."
 
 DEFECTS: Sequence[Defect] = (
     Defect(name="small letters", kind=_PROMPT, ref="prompt:desk", cause="expected:", row=_says(str.upper),
            other=_PRICES, tools={"catalogue": CATALOGUE}),
     Defect(name="decimals missing", kind=_PROMPT, ref="prompt:desk", cause="expected:", row=_PRICES,
-           other=_says(str.upper), rules=_CAPITALS, tools={"catalogue": CATALOGUE}),
+           other=lambda number: (_says(str.upper) if number % 8 == 1 else _WEIGHTS)(number), rules=_CAPITALS,
+           tools={"catalogue": CATALOGUE, "scales": SCALES}),
     Defect(name="unit missing", kind=_PROMPT, ref="prompt:desk", cause="expected:",
-           row=_asks("weight", lambda item: f"{weight(item)} kg"), other=_PRICES, rules=_without("kg"),
+           row=_WEIGHTS, other=_PRICES, rules=_without("kg"),
            tools={"scales": SCALES, "catalogue": CATALOGUE}),
     Defect(name="order of dates", kind=_PROMPT, ref="prompt:desk", cause="expected:", row=_asks("arrival", _turned),
            other=_PRICES, rules=(*RULES, "Write dates as year-month-day."),

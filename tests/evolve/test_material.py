@@ -1,0 +1,30 @@
+"""Test the material of a reflection: the first question of the agent is in it, once."""
+
+from pathlib import Path
+
+from tea.evaluate import Plan, TaskSet, evaluate
+from tea.evolve.proposal import Known, variables_of
+from tea.evolve.strategies import material
+from tea.testing import FunctionModel, platform
+from tea.types import ModelRequest, ModelResponse, ToolCall
+
+TABLE = "port,arrived\nRiga,09:10\nTallinn,\nTurku,11:40\n"
+
+
+def counts_all_rows(request: ModelRequest) -> ModelResponse:
+    return ModelResponse(calls=(ToolCall(id="d", name="done", arguments={"answer": "3"}),), finish="calls")
+
+
+async def test_a_reflection_sees_the_heads_of_files_that_the_agent_saw(tmp_path: Path) -> None:
+    (tmp_path / "ships.csv").write_text(TABLE)
+    asked = ("How many ships arrived?", "How many ships came in?")
+    rows = [{"task": one, "expected": "2", "scorer": "exact", "files": ["ships.csv"], "id": one[-8:]} for one in asked]
+    tasks = TaskSet.of([{**one, "split": "train"} for one in rows], name="ships", folder=tmp_path)
+    async with platform(model=FunctionModel(counts_all_rows)) as tea:
+        runs = await evaluate(tea, tasks, Plan(agent="planner"))
+        variables = await variables_of(tea, ["prompt:planner"], {})
+        known = Known(variables=variables, tasks=tasks, runs=runs, verdicts=(), plan={})
+        shown = material(tea, known)
+    assert shown.count("Tallinn") == 1  # the second run saw the same, so it is named only
+    assert shown.count("shown at first: the same as in run") == 1
+    assert shown.count("How many ships arrived?") == 1, shown
