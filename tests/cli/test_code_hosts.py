@@ -16,6 +16,11 @@ def settled(tea: Any, place: str, url: str, name: str) -> None:
     """Write a home with a code host, and its key."""
     tea.write("tea.toml", f'[web]\nallow = ["{place}"]\n[hosts.{name}]\nurl = "{url}"\nkey_env = "HOST_KEY"\n')
     tea.write(".env", f"HOST_KEY={KEY}\n").chmod(0o600)
+    granted(tea)
+
+
+def granted(tea: Any) -> None:
+    """Grant the home its present settings."""
     digest = tea("trust", "--home", "--json").data["digest"]
     assert tea("trust", "--home", f"@{digest}").code == 0
 
@@ -43,6 +48,7 @@ def test_a_call_clones_a_private_repository(tea: Any, tmp_path: Path) -> None:
         call = ("call", "environment:git#clone", f"url={server.url}/plain.git")
         tea(*call).refused(1, "does not accept the key in HOST_KEY")
         tea.write("tea.toml", f'{(tea.folder / "tea.toml").read_text()}user = "ada"\n')
+        granted(tea)
         done = tea(*call)
         assert done.code == 0, done
         assert (tea.folder / "plain" / ".git" / "HEAD").is_file()

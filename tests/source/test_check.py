@@ -378,7 +378,7 @@ def test_tools_import_the_standard_library_and_what_they_require() -> None:
     assert check(block + source).requires == ("openpyxl>=3",)
     yaml = TOOL.replace("from tea", "import yaml\nfrom tea")
     assert check(yaml, requires=("PyYAML",)).requires == ("PyYAML",)
-    assert "no TOML" in refusal_of("# /// script\n# dependencies = [\n# ///\n" + TOOL)
+    assert "not TOML" in refusal_of("# /// script\n# dependencies = [\n# ///\n" + TOOL)
     assert "not a requirement" in refusal_of(TOOL, requires=("!",))
 
 
