@@ -309,7 +309,7 @@ class KindRegistry:
         if head.current is None:
             return False
         found = self._versions.manifest(self.kind, name, head.current)
-        return found.lineage.how == "bundled" and self.words.recorded(found)
+        return found.lineage.how == "bundled" and not self.words.is_forged(found)
 
     def _check_free(self, ref: Ref, shipped: Manifest) -> None:
         if ref.selector in (shipped.version, *self._versions.store.versions(self.kind, ref.name)):

@@ -25,7 +25,7 @@ Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
 Draft = Callable[[str, Mapping[str, str], tuple[str, ...]], SourceText]
 _TOLD = ("description", "operations", "metadata", "evolvable", "rules", "recovery", "sharing")
 
-
+_RECORDED = "origin"
 _ORIGIN = ("lineage", "created", "reason", "changes")
 
 
@@ -64,6 +64,11 @@ class OwnWords:
         made = self._made.get(found.digest)
         own = made is not None and not made.created and _origin(made) == _origin(found)
         return own or self._trust.told(_origin(found))
+
+    def is_forged(self, found: Manifest) -> bool:
+        """Return whether this account recorded another origin of a version; an earlier tea recorded none."""
+        known = f"{found.digest}/{_RECORDED}/"
+        return not self.recorded(found) and any(one.startswith(known) for one in self._trust.told.entries())
 
     def _told(self, found: Manifest) -> Manifest:
         """Return a version described by its own source if it is trusted, else unchanged."""
@@ -106,7 +111,7 @@ class OwnWords:
 
 
 def _origin(found: Manifest) -> str:
-    return f"{found.digest}/origin/{_digest(found, _ORIGIN)}"
+    return f"{found.digest}/{_RECORDED}/{_digest(found, _ORIGIN)}"
 
 
 def _digest(found: Manifest, names: tuple[str, ...]) -> str:

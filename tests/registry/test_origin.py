@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from homes import unpack
 
 from tea.cli.show import source_text
 from tea.components.manifest import Lineage, ToolConfig
@@ -62,6 +63,17 @@ async def test_an_edited_version_does_not_become_one_that_ships_with_tea(tmp_pat
         assert [one.lineage.how for one in await tea.tcp.history("calculator") if one.digest == own.digest] == [
             "imported"
         ]
+
+
+async def test_what_an_earlier_tea_shipped_gives_way_to_what_ships_now(tmp_path: Path) -> None:
+    home = unpack(1, tmp_path)
+    (stored,) = (home / "registry" / "agents" / "planner" / "versions").glob("*.json")
+    older = unsealed(stored)
+    assert older["lineage"]["how"] == "bundled"
+    async with Platform(home, state=tmp_path / "state") as tea:
+        found = await tea.acp.info("planner")
+        assert found.digest != older["digest"]
+        assert tea.libraries["agent"].recorded_here(found)
 
 
 async def test_what_ships_is_known_to_ship_stored_or_not(tmp_path: Path) -> None:
