@@ -58,10 +58,10 @@ async def table_query(
     offset: int = 0,
     full: bool = False,
 ) -> Answer:
-    """Run SQL over CSV, TSV, JSON and XLSX files, find cells by their words, or describe tables.
+    """Run SQL over CSV, TSV, JSON, XLSX, ODS files, find cells by their words, or describe tables.
 
-    Let SQL count, join. ODS files are read as XLSX. It has median, corr(x, y), stddev (sample), stddev_pop, norm(text),
-    has_item(list, x), iso(date, form).
+    Let SQL count, join. It has median, corr(x, y), stddev (sample), stddev_pop, norm(text), has_item(list, x),
+    iso(date, form).
 
     Args:
         sql: One SELECT.

@@ -10,7 +10,7 @@ from functools import partial
 from tea.clock import timestamp
 from tea.components.manifest import Lineage, Manifest, source_digest
 from tea.errors import AlreadyRegistered, BadInput, Damaged, RegistryError, UnknownComponent
-from tea.refs import FIRST, Kind, Ref, Version, is_digest, plural
+from tea.refs import FIRST, KINDS, Kind, Ref, Version, is_digest, plural
 from tea.registry.head import Head
 from tea.registry.list_cache import ListCache, Outline, Shipped
 from tea.registry.own_words import Build, Draft, OwnWords
@@ -228,10 +228,10 @@ class KindRegistry:
             pointers: Whether it is enough that no pointer has moved since this process looked.
 
         Raises:
-            BadInput: There is none, and the platform was not entered, so the shipped ones are not known yet.
+            BadInput: The registry is empty, and the platform was not entered, so the shipped ones are not known yet.
         """
         found = self._shown.all(self._shipped, pointers=pointers)
-        if not found and not self._opened:
+        if not (found or self._opened or any(map(self._versions.names, KINDS))):
             problem = f"The platform was not entered, so the {plural(self.kind)} that ship with tea are not known."
             raise BadInput(problem, fix=_ENTER)
         return found

@@ -172,11 +172,11 @@ async def test_a_run_with_an_opened_skill_is_resumed_and_replayed_though_the_ski
 async def test_a_fork_has_the_files_of_the_skill_that_was_opened_before(tmp_path: Path) -> None:
     async with Stage.open() as stage:
         await imported(stage.tea, tmp_path / "skills")
-        read = ("workspace_read", {"name": ".skills/pdf_forms/references/codes.md"})
+        read = ("read_file", {"path": ".skills/pdf_forms/references/codes.md"})
         outcome, _ = await stage.play(step(OPENED), step(read), step(done("A")), task="Fill in forms")
         await imported(stage.tea, tmp_path / "skills", Skill(name="pdf-forms", description="Other.", body="Other."))
         starts = [one for one in stage.tea.tracer.records(outcome.run) if one.kind == "start"]
-        (reading,) = [one for one in starts if "workspace" in str(one.data["target"]) and "read" in str(one.data)]
+        (reading,) = [one for one in starts if "read_file@" in str(one.data["target"])]
         stage.model = ScriptedModel([step(done("B"))])
         forked = await stage.tea.fork(outcome.run, at=reading.key)
         copy = forked.trace / "workspace/.skills/pdf_forms/references/codes.md"

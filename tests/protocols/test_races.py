@@ -133,6 +133,7 @@ async def test_what_ships_is_read_anew_while_others_list_register_and_purge(
             await tools.unregister(name)
             await tools.purge(name)
 
+    await tools.init()
     await asyncio.gather(edit(), *(look() for _ in range(3)), *(live(f"own_{number}") for number in range(2)))
     assert [one.name for one in await tools.list()] == shipped
 
