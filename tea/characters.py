@@ -20,6 +20,7 @@ _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+_ODD_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode, category Zs
 _SPELLED = re.compile(r"<(?=U\+[0-9A-Fa-f]{4,6}>)")
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)", re.DOTALL
@@ -49,6 +50,16 @@ def numbered(text: str) -> str:
 def escaped_json(value: Any, indent: int | None = None) -> str:
     r"""Return a JSON value as JSON text with its hidden characters escaped in the way of JSON."""
     return json.dumps(value, ensure_ascii=False, indent=indent, default=str).translate(_IN_JSON)
+
+
+def path_line(path: str) -> str:
+    """Return a path on one line, its hidden characters and newlines escaped in the way of JSON."""
+    return escaped_json(path)[1:-1]
+
+
+def numbered_blanks(text: str) -> str:
+    """Replace each blank but the plain one by its number, for reviews of source: a reader cannot tell them apart."""
+    return text if text.isascii() else _ODD_BLANKS.sub(lambda found: f"<{number(found[0])}>", text)
 
 
 def argument_lines(given: object) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tea.home import SETTINGS, Settings
-from tea.sandbox.settings import LEAST, LEVELS, USUAL, Limits, SandboxSettings
+from tea.sandbox.settings import EDITORS, LEAST, LEVELS, USUAL, Limits, SandboxSettings
 from tea.sandbox.way_out import WayOut
 
 _ARCHIVE = "https://web.archive.org"
@@ -73,6 +73,7 @@ def narrowed(settings: Settings, home: Path) -> Settings:
     if _is_outside(sandbox, home):
         sandbox = replace(sandbox, wheels=None)
     sandbox = replace(sandbox, way_out=WayOut())
+    sandbox = replace(sandbox, programs=tuple(one for one in sandbox.programs if one in EDITORS))
     usual, shown = asdict(Limits()), _shown(sandbox)
     sandbox = replace(sandbox, limits=replace(sandbox.limits, **{name: usual[name] for name in _raised(sandbox)}))
     if shown and sandbox.packages is not None:
@@ -113,6 +114,11 @@ def _of_sandbox(sandbox: SandboxSettings, home: Path) -> list[Opening]:
         ("installs packages for untrusted code with files of", ways.index_hosts),
     ):
         found += [Opening(setting=setting, does=does, what=one) for one in places]
+    found += [
+        Opening(setting=f"[computer] in {SETTINGS}", does="lets agents open the program", what=one)
+        for one in sandbox.programs
+        if one not in EDITORS
+    ]
     given = asdict(sandbox.limits)
     for name in _raised(sandbox):
         found.append(Opening(setting=setting, does="raises a limit of untrusted code,", what=f"{name} = {given[name]}"))

@@ -65,7 +65,8 @@ class Route:
         if "opens" in self.covered:
             return f"{self.setting} {self.covered['opens']} {_plain(self.address)}"
         names = ", ".join(map(_plain, self.keys)) or "the keys of models that name no address"
-        options = ", ".join(_plain(str(name)) for name in as_object(self.covered.get("options") or {}))
+        given = as_object(self.covered.get("options") or {}).items()
+        options = ", ".join(f"{_plain(str(name))} = {_value(value)}" for name, value in given)
         return f"{self.setting} sends {names} to {_plain(self.address)}{f', with {options}' if options else ''}"
 
 
@@ -264,6 +265,11 @@ def _deciding(written: Mapping[str, Any]) -> str:
     }
     kept = {name: value for name, value in written.items() if name not in _FREE}
     return json.dumps({**kept, "models": models}, sort_keys=True, default=str)
+
+
+def _value(value: object) -> str:
+    """Return a value as JSON, in ASCII and without control characters."""
+    return json.dumps(value, default=str).replace("\x7f", "\\u007f")
 
 
 def _plain(text: str) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from tea import Platform
 from tea.errors import UntrustedHome
-from tea.sandbox.settings import Limits
+from tea.sandbox.settings import EDITORS, Limits
 from tea.sandbox.way_out import WayOut
 from tea.web import WebSettings
 from tea.web.hosts import HostSettings
@@ -21,6 +21,7 @@ OPENINGS = {
     '[sandbox]\nhosts = ["api.example.org"]': "lets untrusted code reach the host api.example.org",
     '[sandbox]\nindex = "https://pypi.org/simple"': "installs packages for untrusted code from https://pypi.org/simple",
     '[sandbox]\nindex_hosts = ["files.org"]': "installs packages for untrusted code with files of files.org",
+    '[computer]\nprograms = ["mousepad", "gimp"]': "[computer] in tea.toml lets agents open the program gimp",
     '[web]\nallow = ["10.0.0.1:80"]': "opens to agents 10.0.0.1:80",
     '[web]\nallow = ["127.0.0.1:8000"]': "opens to agents 127.0.0.1:8000",
     '[web]\nallow = ["localhost:2375"]': "opens to agents localhost:2375",
@@ -51,6 +52,7 @@ def opened(tea: Platform) -> dict[str, object]:
     found |= {name: value for name, value in asdict(sandbox.limits).items() if value > getattr(Limits(), name)}
     others = {"least": sandbox.least, "wheels": sandbox.wheels, "packages": sandbox.packages}
     others |= {"way_out": None if sandbox.way_out == WayOut() else sandbox.way_out}
+    others |= {"programs": tuple(one for one in sandbox.programs if one not in EDITORS) or None}
     return found | {name: value for name, value in others.items() if value not in (None, ("numpy",))}
 
 
@@ -84,6 +86,7 @@ async def test_words_do_not_go_to_an_engine_that_nobody_granted(tmp_path: Path) 
         '[hosts.github]\nurl = "http://127.0.0.1:8000"\nkey_env = ""',
         '[hosts.work]\nurl = "https://git.example.org"',
         '[hosts.gitlab]\nuser = "me"',
+        '[computer]\nprograms = ["xed"]\nlanguage = "deu"',
     ],
 )
 async def test_what_weakens_nothing_needs_no_grant(tmp_path: Path, settings: str) -> None:

@@ -3,14 +3,15 @@
 import asyncio
 import re
 from contextlib import suppress
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tea.characters import number
+from tea.characters import number, numbered_blanks, path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.terminal import SENDER, brief, one_line, review, shown
+from tea.cli.terminal import SENDER, brief, review, review_source, shown
 from tea.errors import BadInput, StorageError
 from tea.untrusted import SANDBOXED
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 
 _WORDS = 300
 # The lines that `source_text` writes beside the source: a text with such a line looks like more files, or another end.
-# Any blank counts, of any width, or none: a reader does not tell them apart.
+# Any blank counts, of any width, or none, also before the sign: a reader does not tell them apart.
 _MARKS = re.compile(
-    r"^[#\uff03\ufe5f](?=[^\S\n]*(?:file|requires)[^\S\n]*:|[^\S\n]*[a-z]+[^\S\n]*:[^\S\n]*[a-z]\w*[^\S\n]*@.*sha256:)",
+    r"^([^\S\n]*)[#\uff03\ufe5f](?=[^\S\n]*(?:file|requires)[^\S\n]*:|[^\S\n]*[a-z]+[^\S\n]*:[^\S\n]*[a-z]\w*[^\S\n]*@.*sha256:)",
     re.MULTILINE | re.IGNORECASE,
 )
 _STYLES = ("openai", "anthropic")
@@ -63,7 +64,10 @@ def _text(config: "Manifest", trusted: bool, ours: bool, state: str, held: str) 
     from tea.protocols.contract_documents import document_facts
 
     said = "\n".join(f"{name}: {_fitting(text)}" for name, text in document_facts(config) if text)
-    return "\n\n".join(part for part in (config.text(), said, _facts(config, trusted, ours, state, held)) if part)
+    words = "\n\n".join(part for part in (config.text(), said) if part)
+    if not trusted:  # nothing that a sender wrote looks like one of the facts, which begin their lines
+        words = f"As its sender says:\n\n{indent(words, '    ', lambda _: True)}"
+    return f"{words}\n\n{_facts(config, trusted, ours, state, held)}"
 
 
 def _facts(config: "Manifest", trusted: bool, ours: bool, state: str, held: str) -> str:
@@ -86,18 +90,18 @@ def _facts(config: "Manifest", trusted: bool, ours: bool, state: str, held: str)
 
 def source_text(config: "Manifest") -> str:
     """Return all content covered by the digest of a version, for review, and at the end the digest."""
+    files = sorted(config.files.items())
     parts = [
         _unmarked(config.source),
-        *(f"# file: {path}\n{_unmarked(text)}" for path, text in sorted(config.files.items())),
+        *(f"# file: {review_source(path_line(path))}\n{_unmarked(text)}" for path, text in files),
+        *(f"# requires: {review_source(path_line(one))}" for one in config.requires),
     ]
-    if config.requires:
-        parts.append(one_line(f"# requires: {', '.join(config.requires)}"))
     return "\n".join(["\n".join(parts).rstrip("\n"), f"# {config.ref} {config.digest}"])
 
 
 def _unmarked(text: str) -> str:
     """Return reviewed text, escaping the first character of each line imitating a line of tea's own."""
-    return _MARKS.sub(lambda found: f"<{number(found[0])}>", review(text))
+    return numbered_blanks(_MARKS.sub(lambda found: f"{found[1]}<{number(found[0][-1])}>", review(text)))
 
 
 def _remember(tea: "Platform", config: "Manifest") -> None:

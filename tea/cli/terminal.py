@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, Literal, TextIO
 
-from tea.characters import escaped, escaped_json, numbered
+from tea.characters import escaped, escaped_json, numbered, numbered_blanks
 from tea.errors import StorageError
 
 SCHEMA = 1
@@ -48,6 +48,11 @@ def clean(text: str) -> str:
 def review(text: str) -> str:
     """Return `text` as a person reviews it: nothing is left out, and each hidden character is shown as its number."""
     return text if _is_seen(text) else escaped(text)
+
+
+def review_source(text: str) -> str:
+    """Return source in review form; blanks other than the plain one are shown as their numbers too."""
+    return numbered_blanks(review(text))
 
 
 def one_line(text: str, limit: int = 0) -> str:

@@ -10,7 +10,7 @@ from tea.cli.command import Command
 from tea.cli.person import person
 from tea.cli.reference import find
 from tea.cli.show import source_text
-from tea.cli.terminal import review, write
+from tea.cli.terminal import review_source, write
 from tea.cli.trust_home import HERE, HomeCommand, trust_home
 from tea.errors import ApprovalNeeded, BadInput, Denied
 
@@ -82,4 +82,4 @@ async def _shown(tea: "Platform", library: "AnyManager", config: "Manifest") -> 
         return source_text(config)
     found = diff(trusted[-1], config)
     parts = [f"{found.old} -> {found.new}: {found.change}", found.source, found.schema]
-    return "\n".join([*(review(part) for part in parts if part), f"# {config.ref} {config.digest}"])
+    return "\n".join([*(review_source(part) for part in parts if part), f"# {config.ref} {config.digest}"])

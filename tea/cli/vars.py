@@ -2,14 +2,16 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tea.characters import path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.register import ReasonOption, summary
-from tea.cli.terminal import review
+from tea.cli.terminal import review_source
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
@@ -35,7 +37,7 @@ async def variables(command: Command, ref: RefArgument, texts: SetOption = None,
             command.show(f"updated {config.ref}", summary(config))
         else:
             shown = await library.vars(found)
-            command.show(review("\n\n".join(map(_text, shown))), {"variables": [asdict(one) for one in shown]})
+            command.show(review_source("\n\n".join(map(_text, shown))), {"variables": [asdict(one) for one in shown]})
 
 
 def _value(text: str) -> tuple[str, str]:
@@ -50,5 +52,6 @@ def _value(text: str) -> tuple[str, str]:
 
 
 def _text(one: "Variable") -> str:
+    """Return a variable below its name; its text is indented, so no line of it looks like another name."""
     fixed = "" if one.trainable else ", fixed"
-    return f"{one.name} ({one.kind}{fixed})\n{one.value}"
+    return f"{path_line(one.name)} ({one.kind}{fixed})\n{indent(one.value, '  ', lambda _: True)}"

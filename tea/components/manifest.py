@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast
 
 from pydantic import TypeAdapter
 
+from tea.components.content import content_fault
 from tea.components.operation import Signature, reasons
 from tea.components.schema_words import type_words
 from tea.errors import Damaged, UnknownComponent
@@ -189,6 +190,9 @@ class Manifest:
             raise Damaged(problem, fix="restore the file, or register the component again.") from error
         if not f"{found.name}{found.version}".isprintable():
             problem = "A stored component is not a manifest: its name or version is not valid."
+            raise Damaged(problem, fix="restore the file, or register the component again.")
+        if fault := content_fault(found.files, found.requires):
+            problem = f"A stored component is not a manifest: {fault}."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         if data.get("digest") != found.digest:
             problem = f"The source of {found.ref} is not what its digest promises, so it is not used."

@@ -14,9 +14,10 @@ from tea.errors import BadComponent, BadInput, RegistryError, StorageError
 from tea.protocols.reading import Reading
 from tea.recipes.recipe import read_recipe
 from tea.refs import Kind, Ref
+from tea.registry.own_words import check_draft
 from tea.registry.transfer import LIMIT, House, Loaded, load, saved
 from tea.registry.version import VersionManager
-from tea.source.text import check_characters
+from tea.source.text import check_characters, check_content
 from tea.store.bulk import write_whole
 from tea.store.files import read_json_strict
 from tea.store.strict import dumps
@@ -126,6 +127,7 @@ def received(library: Reading, found: Manifest) -> Manifest:
         BadComponent: It has a form that this house does not write, or characters that hide what it says.
     """
     check_characters(found.source, found.files)
+    check_content(found.files, found.requires)
     if not library.executed:
         return _described(library, found)
     for one in found.operations.values():
@@ -143,5 +145,6 @@ def received(library: Reading, found: Manifest) -> Manifest:
 
 def _described(library: Reading, found: Manifest) -> Manifest:
     text = library.draft(found.source, found.files, found.requires)
+    check_draft(text, found)
     made = library.build(text, found.version, Lineage(), found.created, found.reason)
     return replace(made, lineage=found.lineage)

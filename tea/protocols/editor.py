@@ -22,6 +22,7 @@ from tea.protocols.reading import Reading
 from tea.refs import NAME, Ref, check_name
 from tea.registry.head import Head
 from tea.registry.kind_registry import KindRegistry, by_people, text_digest
+from tea.registry.own_words import check_draft
 from tea.registry.tombstone import Tombstone
 from tea.registry.version import Again, NewVersion
 from tea.source.bundled import bundled_files, bundled_root, read_source
@@ -74,6 +75,7 @@ class Editor:
                 f"{self._library.kind}:{name} exists already.", fix="choose another name, or update it."
             )
         self._check_trusted(found)
+        check_draft(self._library.draft(found.source, found.files, found.requires), found)
         source, files = renamed(found.source, found.files, found.name, name)
         text = self._named(self._library.draft(source, files, found.requires), name)
         lineage = Lineage(how="copy", parent=str(found.ref))

@@ -15,6 +15,7 @@ from tea.protocols.editor import Editor
 from tea.protocols.reading import Reading, Services
 from tea.refs import Ref, check_name
 from tea.registry.head import Head
+from tea.registry.own_words import check_draft
 from tea.registry.tombstone import Tombstone
 from tea.registry.transfer import Loaded
 from tea.registry.version import NewVersion
@@ -212,13 +213,15 @@ class ContextManager(Reading):
         From then on what is told of it is what its source says.
 
         Raises:
-            BadComponent: Its source cannot be used; nothing of it is executed to find that out.
+            BadComponent: Its source cannot be used, or is stored in a form other than tea's own; nothing of it is
+                executed to find that out.
         """
         found = await self.info(ref)
         if self.executed and is_recipe(found.source):
-            await asyncio.to_thread(self.services.recipes.draft, found.source, found.files, self.kind)
+            text = await asyncio.to_thread(self.services.recipes.draft, found.source, found.files, self.kind)
         else:
-            await asyncio.to_thread(self.draft, found.source, found.files, found.requires)
+            text = await asyncio.to_thread(self.draft, found.source, found.files, found.requires)
+        check_draft(text, found)
         await asyncio.to_thread(self.services.trust.grant, found.digest, str(found.ref))
         return await asyncio.to_thread(self.own, found)
 

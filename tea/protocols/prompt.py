@@ -10,7 +10,7 @@ from tea.components.variable import Variable
 from tea.prompts.source import read_heading
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
-from tea.source.text import SourceText, check_characters, check_texts
+from tea.source.text import SourceText, check_characters, check_content, check_texts
 
 
 class PromptLibrary(ContextManager):
@@ -26,6 +26,7 @@ class PromptLibrary(ContextManager):
     def draft(self, source: str, files: Mapping[str, str], requires: tuple[str, ...] = ()) -> SourceText:
         """Check a prompt's text; its files are kept beside it and never read. Raises BadComponent."""
         check_characters(source, files)
+        check_content(files, requires)
         prompt = self.services.prompts.parse(source)
         check_texts([prompt.description, prompt.metadata])
         return SourceText(

@@ -8,8 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
+from tea.characters import path_line
 from tea.components.manifest import Manifest
 from tea.registry.change import change_between
+
+_UNENDED = "\\ no newline at the end\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,22 +50,25 @@ def _sources(old: Manifest, new: Manifest) -> str:
         whose = " (new)" if before is None else " (gone)" if after is None else ""
         changes = _unified(_lines(before or ""), _lines(after or ""), old, new).split("\n")
         head = found[:2] if found[0] else changes[:2] if changes[0] else [f"--- {old.ref}", f"+++ {new.ref}"]
-        found = [*head, *found[2:], f"# file: {path}{whose}", *changes[2:]]
+        found = [*head, *found[2:], f"# file: {path_line(path)}{whose}", *changes[2:]]
     return "\n".join(found)
 
 
 def _lines(text: str) -> list[str]:
-    """Return the lines between newlines; other line ends stay in them, visible to a reader."""
+    """Return the lines with their newlines; other line ends stay in them, visible to a reader."""
     *lines, last = text.split("\n")
-    return [*lines, last, "\\ no newline at the end"] if last else lines
+    return [*(f"{line}\n" for line in lines), *filter(None, [last])]
 
 
 def _schemas(manifest: Manifest) -> list[str]:
     operations = {name: one.to_json() for name, one in manifest.operations.items()}
     facts = {"operations": operations, "rules": manifest.rules, "metadata": dict(manifest.metadata)}
     facts |= {"requires": list(manifest.requires)} if manifest.requires else {}
-    return json.dumps(cast("dict[str, Any]", facts), indent=2, sort_keys=True, default=str).split("\n")
+    text = json.dumps(cast("dict[str, Any]", facts), indent=2, sort_keys=True, default=str)
+    return [f"{line}\n" for line in text.split("\n")]
 
 
 def _unified(old: Iterable[str], new: Iterable[str], a: Manifest, b: Manifest) -> str:
-    return "\n".join(difflib.unified_diff(list(old), list(new), str(a.ref), str(b.ref), lineterm="", n=2))
+    """Return a unified diff; a line without newline is followed by a mark, with a beginning no content line has."""
+    lines = difflib.unified_diff(list(old), list(new), str(a.ref), str(b.ref), n=2)
+    return "".join(line if line.endswith("\n") else f"{line}\n{_UNENDED}" for line in lines).removesuffix("\n")

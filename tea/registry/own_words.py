@@ -15,10 +15,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
-from tea.components.manifest import Lineage, Manifest, canonical
+from tea.components.manifest import Lineage, Manifest, canonical, source_digest
 from tea.components.operation import Signature, Traits
 from tea.errors import StorageError, TeaError
-from tea.source.text import SourceText
+from tea.source.text import SourceText, refusal
 from tea.source.trust import Trust
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
@@ -104,10 +104,30 @@ class OwnWords:
         if found.digest not in self._made:
             with suppress(TeaError):
                 text = self._draft(found.source, found.files, found.requires)
+                check_draft(text, found)
                 made = self._build(text, found.version, Lineage(), found.created, found.reason)
                 if made.digest == found.digest:
                     self.take(made)
         return self._made.get(found.digest)
+
+
+def check_draft(text: SourceText, found: Manifest) -> None:
+    """Raise BadComponent for a draft other than the stored version, as its digest would cover other bytes.
+
+    A draft adds missing imports and requirements, and mends line ends. For a stored version nothing is executed,
+    granted or described but the bytes of its digest.
+
+    Args:
+        text: The draft of the version's source.
+        found: The version.
+
+    Raises:
+        BadComponent: They differ.
+    """
+    if source_digest(text.kind, text.name, text.source, text.files, text.requires) != found.digest:
+        lacks = f" (it lacks {', '.join(text.changes)})" if text.changes else ""
+        problem = f"{found.ref} is stored in a form other than tea's own{lacks}."
+        raise refusal(problem, "write its source to a file, and register that anew.")
 
 
 def _origin(found: Manifest) -> str:

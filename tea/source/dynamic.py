@@ -131,9 +131,10 @@ class DynamicManager:
             return checked, self._definition(checked, digest, codes, _signatures(read))
         checked = known or check_source(text.source, text.files, text.kind, text.requires)
         accept(checked.text)
+        if _digest(checked.text) != digest:  # whoever allowed a digest has not seen what was added to its source
+            raise refusal(f"The source of {text.name!r} is not complete, so nothing of it runs.", "check it first.")
         found = self._definition(checked, digest, codes)
-        if _digest(checked.text) == digest:  # what was added to a source is not part of its digest
-            self._kept.keep((checked.binding, checked.order, codes, _read(found)), _COMPILED, digest, there)
+        self._kept.keep((checked.binding, checked.order, codes, _read(found)), _COMPILED, digest, there)
         return checked, found
 
     def describe(

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import Any
 
-from tea.source.text import refusal
+from tea.source.text import check_content, refusal
 
 _REQUIREMENT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _START, _END = "# /// script", "# ///"
@@ -28,8 +28,7 @@ def requirements(source: str, given: Iterable[str]) -> tuple[str, ...]:
         BadComponent: One is not a requirement, or the block is not TOML.
     """
     every = tuple(dict.fromkeys((*given, *_written(source))))
-    for one in every:
-        distribution_name(one)
+    check_content((), every)
     return every
 
 

@@ -6,11 +6,12 @@ import ast
 import re
 import symtable
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from tea.characters import forbidden
+from tea.components.content import content_fault
 from tea.errors import BadComponent
 from tea.refs import Kind
 
@@ -214,6 +215,20 @@ def check_characters(source: str, files: Mapping[str, str] | None = None) -> Non
                 "remove it, or write it as an escape of Python or JSON: a terminal would obey it, or a reader miss it."
             )
             raise refusal(problem, fix)
+
+
+def check_content(files: Iterable[str], requires: Iterable[str] = ()) -> None:
+    """Raise BadComponent for paths or requirements a reviewer could take for something else.
+
+    Args:
+        files: Paths of further files: relative, inside the component, on one line, without hidden characters.
+        requires: Distributions, each by name, perhaps with extras, versions or an address, and a marker.
+
+    Raises:
+        BadComponent: With the first one.
+    """
+    if fault := content_fault(files, requires):
+        raise refusal(f"{fault}.", "write plain relative paths, and requirements such as openpyxl>=3.1.")
 
 
 def check_texts(value: object) -> None:

@@ -229,7 +229,7 @@ def test_text_is_shown_and_written_in_pieces(tea: Tea) -> None:
     trained = PROMPT.replace("variables:", "trainable: [system]\nvariables:")
     tea("register", tea.write("greeting.md", trained))
     shown = tea("vars", "greeting")
-    assert "system (text)\nYou greet." in shown.out
+    assert "system (text)\n  You greet." in shown.out
     assert "message (text, fixed)" in shown.out
     assert [one["name"] for one in tea("vars", "greeting", "--json").data["variables"]] == ["system", "message"]
     assert tea("vars", "greeting", "--set", "system=You bow.", "--reason", "polite").out == (

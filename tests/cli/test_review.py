@@ -40,7 +40,7 @@ def dark(tea: Tea) -> Tea:
         call = Signature(name="call", description=words, parameters={"properties": {"text": text}}, returns={})
         return ToolConfig(
             kind="tool", name="dark", version=version, description=words, source=DARK + f"# {version}\n",
-            files={"_dark/a.py": f"A = 1  # {HIDDEN}\n"}, requires=(f"evil{HIDDEN}",), operations={"call": call},
+            files={"_dark/a.py": f"A = 1  # {HIDDEN}\n"}, requires=("evil",), operations={"call": call},
             rules=f"Rule{HIDDEN}", metadata={"category": f"c{HIDDEN}"}, reason=f"why{HIDDEN}\ntrusted: yes",
         )  # fmt: skip
 

@@ -122,7 +122,7 @@ def test_no_text_of_a_source_looks_like_another_file_or_like_its_end(tea: Tea) -
     def manifest(version: str) -> ToolConfig:
         files = {"_a/b.py": "A = 1\n"} if version == "1.0.1" else {}
         source = "B = 2\n" if files else f"B = 2\n{words}"
-        requires = ("numpy\n# tool:other@1.0.0 sha256:0",) if files else ()
+        requires = ("numpy", "pytest>=8,<9") if files else ()
         return ToolConfig(
             kind="tool", name="two", version=version, description="Two.", source=source, files=files, requires=requires
         )
@@ -133,7 +133,11 @@ def test_no_text_of_a_source_looks_like_another_file_or_like_its_end(tea: Tea) -
     one, two = (tea("show", f"two@1.0.{number}", "--source").out.splitlines() for number in (0, 1))
     assert [line[:9] for line in one] == ["B = 2", *["<U+0023> "] * 3, "A = 1", "# tool:tw"]
     assert two[:5] == ["B = 2", "", "# file: _a/b.py", "A = 1", ""]
-    assert [line[:20] for line in two[5:]] == ["# requires: numpy # ", "# tool:two@1.0.1 sha"]
+    assert [line[:24] for line in two[5:]] == [
+        "# requires: numpy",
+        "# requires: pytest>=8,<9",
+        "# tool:two@1.0.1 sha256:",
+    ]
     changes = tea("diff", "two@1.0.0").out.splitlines()
     assert {"-# file: _a/b.py", "# file: _a/b.py (new)", "+A = 1"} <= set(changes)
     assert tea("diff", "two@1.0.1", "two@1.0.0").out.splitlines().count("# file: _a/b.py (gone)") == 1

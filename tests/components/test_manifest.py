@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tea.components.content import is_path
 from tea.components.manifest import (
     Lineage,
     Manifest,
@@ -55,9 +56,12 @@ JSON = st.recursive(
     max_leaves=8,
 )
 TEXT = st.text(st.characters(exclude_categories=("Cs",)))
+PATH = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1).filter(is_path)
+REQUIREMENT = st.from_regex(r"[a-z][a-z0-9]{0,9}(\[[a-z]{1,5}\])?((>=|==|~=)[0-9.]{1,5})?", fullmatch=True)
+FILES = st.dictionaries(PATH, TEXT, max_size=3)
 
 
-@given(TEXT, st.dictionaries(TEXT, TEXT, max_size=3), st.dictionaries(st.text(), JSON, max_size=3), st.lists(TEXT))
+@given(TEXT, FILES, st.dictionaries(st.text(), JSON, max_size=3), st.lists(REQUIREMENT))
 def test_any_plain_data_survives(source: str, files: dict[str, str], metadata: Any, requires: list[str]) -> None:
     one = manifest(source=source, files=files, metadata=metadata, requires=tuple(requires))
     again = Manifest.from_json(json.loads(json.dumps(one.to_json())))
