@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -19,6 +17,7 @@ from tea.refs import KINDS, plural
 from tea.sandbox.settings import SandboxSettings, read_computer
 from tea.store.access import foreign_hand, read_own
 from tea.store.strict import Refused
+from tea.toml import read_toml
 
 SETTINGS = "tea.toml"
 SECRETS = ".env"
@@ -30,8 +29,7 @@ _WRITTEN = (
 )
 _LIMIT = 2**18  # bytes of settings, or of secrets
 _MOST = 2**63
-# Reading a key takes the square of its parts: one of 60,000 took minutes.
-_DEEP = re.compile(r"""(?<![\w"'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){32}[\w"'-]""", re.ASCII)
+_MOST_NESTED = 64
 _TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "hosts", "research", "computer")
 _KEYS = {"model": str, "durability": str, **dict.fromkeys(_TABLES, dict)}
 _OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
@@ -125,14 +123,11 @@ def read_settings(home: Path) -> Settings:
         BadInput: The file cannot be read, or holds what is not a setting.
     """
     text = _text(home, SETTINGS)
-    if _DEEP.search(text):
-        raise BadInput(f"{SETTINGS} cannot be read: a key in it has more than 32 parts.", fix="mend or remove it.")
     try:
-        data = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOMLDecodeError
+        data = read_toml(text)
+    except ValueError as error:
         raise BadInput(f"{SETTINGS} cannot be read: {str(error)[:120]}.", fix="mend or remove it.") from error
-    if any(abs(number) >= _MOST for number in _integers(data)):
-        raise BadInput(f"{SETTINGS} cannot be read: it holds a number of more than 64 bits.", fix="mend or remove it.")
+    _require_modest(data)
     return replace(_settings(deepcopy(data), home), written=data)
 
 
@@ -245,14 +240,24 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
     return Settings(**data, sandbox=sandbox, policy=policy)
 
 
-def _integers(value: object) -> Iterator[int]:
-    """Yield all integers of a document; hexadecimal ones may have any length, and cannot even be shown."""
-    if isinstance(value, int):
-        yield value
-    elif isinstance(value, Mapping | list):
-        inner = cast("Mapping[str, object] | list[object]", value)
-        for one in inner.values() if isinstance(inner, Mapping) else inner:
-            yield from _integers(one)
+def _require_modest(data: Mapping[str, object]) -> None:
+    """Refuse a document nested too deeply to be copied, or with integers too long to be shown (hexadecimal ones).
+
+    Raises:
+        BadInput: It nests deeper than 64 levels, or holds a number of more than 64 bits.
+    """
+    problem, waiting = "", [(cast(object, data), 0)]
+    while waiting and not problem:
+        value, depth = waiting.pop()
+        if depth > _MOST_NESTED:
+            problem = f"it nests deeper than {_MOST_NESTED} levels"
+        elif isinstance(value, int):
+            problem = "it holds a number of more than 64 bits" if abs(value) >= _MOST else ""
+        elif isinstance(value, Mapping | list):
+            inner = cast("Mapping[str, object] | list[object]", value)
+            waiting += ((one, depth + 1) for one in (inner.values() if isinstance(inner, Mapping) else inner))
+    if problem:
+        raise BadInput(f"{SETTINGS} cannot be read: {problem}.", fix="mend or remove it.")
 
 
 def _nearest(folder: Path) -> Path:

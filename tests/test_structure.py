@@ -24,7 +24,7 @@ ROOMS = [
     {"errors"},
     {"types"},
     {"refs"},
-    {"characters", "clock", "extras", "lazy", "threads", "waiting"},
+    {"characters", "clock", "extras", "lazy", "threads", "toml", "waiting"},
     {"components"},
     {"store"},
     {"kernel"},

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, TypeVa
 from typing_extensions import TypedDict
 
 from tea.components.context import Context
+from tea.components.docstring import cleaned
 from tea.components.manifest import MAX_STEPS
 from tea.components.operation import Traits
 from tea.errors import BadComponent, BadRef
@@ -307,7 +308,7 @@ def _traits(declared: dict[str, Any]) -> Traits:
 def _cleaned(key: str, text: object) -> str:
     if not isinstance(text, str):
         raise BadComponent(f"`{key}` is {text!r:.40}, not text.", fix="write text.")
-    return inspect.cleandoc("\n".join(text.splitlines()) if "\r" in text else text)
+    return cleaned("\n".join(text.splitlines()) if "\r" in text else text)
 
 
 def _listed(key: str, given: object, fits: Callable[[object], bool], wanted: str) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ from tea.components.component import (
     Tool,
     component_name,
 )
+from tea.components.docstring import cleaned
 from tea.components.manifest import MAX_STEPS, canonical
 from tea.components.operation import Operation, Signature, Traits
 from tea.errors import BadComponent, BadRef
@@ -144,7 +145,7 @@ def _define_environment(found: type[Environment], known: Mapping[str, Signature]
         operations=operations,
         metadata=found.metadata,
         evolvable=found.evolvable,
-        rules=inspect.cleandoc(found.rules),
+        rules=cleaned(found.rules),
         recovery=found.recovery,
         sharing=found.sharing,
         create=found,
@@ -178,7 +179,7 @@ def _define_agent(found: type[Agent], loop: Loop | None, known: Mapping[str, Sig
         operations={"run": run},
         metadata={**facts, **found.metadata},
         evolvable=found.evolvable,
-        rules=inspect.cleandoc(found.rules),
+        rules=cleaned(found.rules),
         create=partial(_agent, found, loop),
     )
 
@@ -312,7 +313,7 @@ def _words_of(found: type[Agent], key: str, text: object) -> str:
 
 
 def _words(found: type[Component]) -> str:
-    words = inspect.cleandoc(found.__dict__.get("__doc__") or "")
+    words = cleaned(found.__dict__.get("__doc__") or "")
     if not words:
         raise BadComponent(f"{found.__name__} has no docstring.", fix="say in one sentence what it is for.")
     return words

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from dataclasses import dataclass
 
+from tea.errors import BadComponent
+
+_MOST_LINES = 5_000
 _NUMPY = re.compile(
     r"^[ \t]*(?:Other )?(?:Parameters|Returns|Yields|Raises|Examples?|Notes)[ \t]*\n[ \t]*-{3,}[ \t]*$", re.MULTILINE
 )
@@ -28,6 +32,26 @@ class Docstring:
     description: str
     parameters: dict[str, str | None]
     examples: str
+
+
+def cleaned(text: str) -> str:
+    """Return a docstring without its indentation, and without empty lines around it.
+
+    Raises:
+        BadComponent: It has more than 5,000 lines: removing the empty ones takes the square of their number.
+    """
+    require_short(text)
+    return inspect.cleandoc(text)
+
+
+def require_short(text: str) -> None:
+    """Refuse a docstring too long to be cleaned.
+
+    Raises:
+        BadComponent: It has more than 5,000 lines.
+    """
+    if text.count("\n") > _MOST_LINES:
+        raise BadComponent(f"A docstring has more than {_MOST_LINES} lines.", fix="write a shorter one.")
 
 
 def read_docstring(text: str) -> Docstring:

@@ -21,7 +21,7 @@ from typing_extensions import override
 
 from tea.components.annotations import read_hints
 from tea.components.context import Context
-from tea.components.docstring import Docstring, read_docstring
+from tea.components.docstring import Docstring, read_docstring, require_short
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.threads import Threads
@@ -470,6 +470,7 @@ def _documented(function: Function) -> tuple[Docstring, tuple[Example, ...]]:
     """
     name = function.__name__
     try:
+        require_short(function.__doc__ or "")
         doc = read_docstring(inspect.getdoc(function) or "")
         examples = tuple(_examples(doc.examples))
     except ValueError as error:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tea.components.component import Component, component_name
-from tea.components.docstring import read_docstring
+from tea.components.docstring import cleaned, read_docstring, require_short
 from tea.refs import NAME, Kind
 from tea.source.agent_lint import lint_agent
+from tea.source.effort import Effort
 from tea.source.imports import complete
 from tea.source.names import Definition, Names
 from tea.source.reach import Reach, check_paths, relative_paths
@@ -89,9 +89,11 @@ def _checked(source: str | bytes, files: Mapping[str, str], kind: Kind | None, r
     found = _only_component(main, Names.of(main), kind)
     needed = requirements(main.source, requires)
     reach = Reach.of(found.kind, helpers, needed)
-    named = [(file, Names.of(file)) for file in (main, *helpers.values())]
-    for file, names in named:
-        _check_file(file, names.with_members(others for _, others in named), reach)
+    order = _order(helpers)
+    every = (main, *helpers.values())
+    effort = Effort(sum(len(file.nodes) for file in every))
+    for file, names in zip(every, Names.together([*map(Names.of, every)], effort), strict=True):
+        _check_file(file, names, reach)
     text = SourceText(
         kind=found.kind,
         name=found.name,
@@ -103,10 +105,13 @@ def _checked(source: str | bytes, files: Mapping[str, str], kind: Kind | None, r
         metadata=found.literals.get("metadata") or {},
         evolvable=bool(found.literals.get("evolvable", True)),
     )
-    return Checked(text=text, binding=found.node.name, order=_order(helpers))
+    return Checked(text=text, binding=found.node.name, order=order)
 
 
 def _check_file(file: ParsedFile, names: Names, reach: Reach) -> None:
+    for node in file.nodes:
+        if isinstance(node, Definition):
+            require_short(ast.get_docstring(node, clean=False) or "")
     reach.check(file, names)
     check_shape(file, names)
     if reach.kind == "agent":
@@ -211,7 +216,7 @@ def _literals(values: Mapping[str | None, ast.expr]) -> dict[str, Any]:
 
 
 def _description(file: ParsedFile, found: _Component) -> str:
-    words = inspect.cleandoc(ast.get_docstring(found.node, clean=False) or "")
+    words = cleaned(ast.get_docstring(found.node, clean=False) or "")
     if not words:
         raise file.refuse(
             f"{found.node.name[:60]!r} has no docstring.", "say in one sentence what it is for.", found.node
@@ -241,5 +246,6 @@ def _order(helpers: Mapping[str, ParsedFile]) -> tuple[str, ...]:
 
 def _needs(file: ParsedFile, helpers: Mapping[str, ParsedFile]) -> set[str]:
     imports = [node for node in file.tree.body if isinstance(node, ast.ImportFrom) and node.level]
+    there = frozenset(helpers)
     packages = {f"{'/'.join(file.path.split('/')[:depth])}/__init__.py" for depth in range(1, file.path.count("/") + 1)}
-    return {path for node in imports for path in relative_paths(file, node, helpers)} | (packages & helpers.keys())
+    return {path for node in imports for path in relative_paths(file, node, there)} | (packages & helpers.keys())

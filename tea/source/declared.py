@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import Any, cast
 from tea.characters import spelled
 from tea.components.answer_type import AnswerType
 from tea.components.component import Agent, Declaration, Tool, component_name
+from tea.components.docstring import cleaned
 from tea.errors import BadComponent
 from tea.source.text import one_line
 
@@ -42,7 +42,7 @@ def declared_source(found: Agent | type[Agent]) -> str | None:
         return None
     facts = {key: getattr(found, key) for key in _FACTS}
     words = cast(object, found.__dict__.get("__doc__"))
-    return _source({**facts, "name": component_name(found)}, inspect.cleandoc(words) if isinstance(words, str) else "")
+    return _source({**facts, "name": component_name(found)}, cleaned(words) if isinstance(words, str) else "")
 
 
 def prompt_source(declaration: Declaration) -> str | None:

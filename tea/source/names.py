@@ -7,7 +7,9 @@ import builtins
 import symtable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
+from tea.source.effort import Effort
 from tea.source.text import ParsedFile, parsed_expression
 
 _MODULE_NAMES = {
@@ -20,6 +22,7 @@ KNOWN_NAMES = frozenset(dir(builtins)) | _MODULE_NAMES
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Values = Mapping[str, tuple[ast.expr | None, ...]]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,9 @@ class Names:
         members: The same of the bodies of all its classes together.
         files: The names of all files of the component, this one's too.
         weights: What is known of how large values are, by the identity of their nodes; see `tea.source.weights`.
+        measures: What else was worked out of a value, by what it is and the identity of its node.
+        types: The names proven to stand for types; see `tea.source.written_types`.
+        effort: The work left for following names, shared by all files of the component.
     """
 
     imports: dict[str, str]
@@ -49,8 +55,11 @@ class Names:
     held: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     made: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     members: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
-    files: tuple[Names, ...] = ()
+    files: Sequence[Names] = field(default=(), compare=False, repr=False)
     weights: dict[int, float] = field(default_factory=dict[int, float], compare=False)
+    measures: dict[tuple[str, int], float] = field(default_factory=dict[tuple[str, int], float], compare=False)
+    types: set[str] = field(default_factory=set[str], compare=False)
+    effort: Effort = field(default_factory=Effort, compare=False, repr=False)
 
     @classmethod
     def outline(cls, file: ParsedFile) -> Names:
@@ -75,23 +84,28 @@ class Names:
             members=_joined(*(assignments(node.body, whole=True) for node in classes)),
         )
 
-    def with_members(self, others: Iterable[Names]) -> Names:
-        """Return the names, with the methods and properties of the component's other files."""
-        every = [self, *others]
+    @staticmethod
+    def together(every: Sequence[Names], effort: Effort) -> Sequence[Names]:
+        """Return the names of each file of a component, each with the methods and properties of all, and all files."""
         methods = frozenset[str]().union(*(one.methods for one in every))
         properties = frozenset[str]().union(*(one.properties for one in every))
-        return replace(self, methods=methods, properties=properties, files=tuple(every))
+        files: list[Names] = []
+        for one in every:
+            files.append(replace(one, methods=methods, properties=properties, files=files, effort=effort))
+        return files
 
     def inside(self, node: ast.ClassDef) -> Names:
         """Return the names as seen in a class body, with its own before the module's."""
         own = {name for one in node.body for name in bindings(one)}
         return replace(
             self,
-            imports={name: origin for name, origin in self.imports.items() if name not in own},
-            definitions={name: found for name, found in self.definitions.items() if name not in own},
+            imports=_without(self.imports, own),
+            definitions=_without(self.definitions, own),
             bound=self.bound | own,
-            assigned=_joined(self.assigned, assignments(node.body)),
-            made=_joined(self.made, assignments(node.body, whole=True)),
+            assigned=_widened(self.assigned, assignments(node.body)),
+            made=_widened(self.made, assignments(node.body, whole=True)),
+            measures={},
+            types=set(),
         )
 
     def origin(self, node: ast.AST) -> str | None:
@@ -107,17 +121,23 @@ class Names:
             case _:
                 return None
 
-    def is_own_class(self, origin: str, seen: frozenset[str] = frozenset()) -> bool:
+    def is_own_class(self, origin: str) -> bool:
         """Return whether a relative import means a class that is defined in a file, in every file with such a name."""
-        name = origin.rpartition(".")[2]
-        if name in seen:
-            return True
-        holders = [one for one in self.files if name in one.bound]
-        return bool(holders) and all(
-            isinstance(one.definitions.get(name), ast.ClassDef)
-            or (one.imports.get(name, "").startswith(".") and self.is_own_class(one.imports[name], seen | {name}))
-            for one in holders
-        )
+        waiting, seen = [origin], set[str]()
+        while waiting:
+            name = waiting.pop().rpartition(".")[2]
+            if name in seen:
+                continue
+            seen.add(name)
+            self.effort.spend(1 + len(self.files))
+            holders = [one for one in self.files if name in one.bound]
+            led = [
+                one.imports.get(name, "") for one in holders if not isinstance(one.definitions.get(name), ast.ClassDef)
+            ]
+            if not holders or not all(one.startswith(".") for one in led):
+                return False
+            waiting += led
+        return True
 
 
 def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
@@ -159,21 +179,33 @@ def assignments(body: Sequence[ast.stmt], *, whole: bool = False) -> dict[str, t
         body: The statements.
         whole: Whether the value of a name unpacked among others is the whole that is unpacked.
     """
-    found: dict[str, tuple[ast.expr | None, ...]] = {}
+    found: dict[str, list[ast.expr | None]] = {}
     for node in body:
         for name in bindings(node):
             match node:
                 case ast.Assign(targets=targets, value=value):
                     alone = whole or any(isinstance(one, ast.Name) and one.id == name for one in targets)
-                    found[name] = (*found.get(name, ()), value if alone else None)
+                    found.setdefault(name, []).append(value if alone else None)
                 case ast.AnnAssign(value=ast.expr() as value):
-                    found[name] = (*found.get(name, ()), value)
+                    found.setdefault(name, []).append(value)
                 case _:
                     pass
         if type(node).__name__ == "TypeAlias":
             name = node.__dict__["name"].id
-            found[name] = (*found.get(name, ()), node.__dict__["value"])
+            found.setdefault(name, []).append(node.__dict__["value"])
+    return {name: tuple(values) for name, values in found.items()}
+
+
+def _without(names: Mapping[str, T], own: Iterable[str]) -> dict[str, T]:
+    found = dict(names)  # copied as a whole: a file may have many names and many classes
+    for name in own:
+        found.pop(name, None)
     return found
+
+
+def _widened(values: Values, own: Values) -> Values:
+    """Return the values of a file's names, with those of a class added."""
+    return {**values, **{name: (*values.get(name, ()), *more) for name, more in own.items()}}
 
 
 def _joined(*every: Values) -> Values:

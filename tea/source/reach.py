@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import packages_distributions
 
 from tea.reading import __all__ as _READING
@@ -31,6 +32,7 @@ PUBLIC_MODULES = {
 }
 _STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
 _WORKING = words("__hello__ __main__ __phello__ antigravity idlelib test this turtledemo")  # do work when imported
+_MOST_PARTS = 32  # of a name such as `os.path.join`; each of its parts is looked up
 _ROOMS = frozenset({"agents", "environments", "tools"})
 
 
@@ -59,6 +61,7 @@ class Reach:
         Raises:
             BadComponent: An import is out of reach; the error names its line.
         """
+        _check_chains(file)
         for node in file.nodes:
             match node:
                 case ast.Import(names=imported):
@@ -107,6 +110,16 @@ class Reach:
         if distribution_name(root) in self.requires:
             return True
         return bool(self.requires & {distribution_name(one) for one in packages_distributions().get(root, ())})
+
+
+def _check_chains(file: ParsedFile) -> None:
+    """Raise BadComponent for a chain of too many attributes; outer nodes of a tree come before those inside."""
+    parts: dict[int, int] = {}
+    for node in file.nodes:
+        if isinstance(node, ast.Attribute):
+            parts[id(node.value)] = depth = parts.get(id(node), 1) + 1
+            if depth > _MOST_PARTS:
+                raise file.refuse(f"a name has more than {_MOST_PARTS} parts.", "write shorter names.", node)
 
 
 def relative_paths(file: ParsedFile, node: ast.ImportFrom, files: Collection[str]) -> Iterator[str]:
@@ -161,8 +174,13 @@ def _file_of(parts: list[str], files: Collection[str]) -> str | None:
 
 
 def _is_folder(parts: list[str], files: Collection[str]) -> bool:
-    prefix = "/".join((*parts, ""))
-    return any(path.startswith(prefix) for path in files) if parts else True
+    return "/".join(parts) in _folders(frozenset(files)) if parts else True
+
+
+@lru_cache(maxsize=4)
+def _folders(files: frozenset[str]) -> frozenset[str]:
+    """Return all folders with some of these files in them, at any depth."""
+    return frozenset(path[:at] for path in files for at, letter in enumerate(path) if letter == "/")
 
 
 def _remedy(root: str) -> str:

@@ -6,12 +6,12 @@ Source: Python packaging's inline script metadata (PEP 723) and normalised names
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from typing import Any
 
 from tea.source.text import check_content, refusal
+from tea.toml import read_toml
 
 _REQUIREMENT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _START, _END = "# /// script", "# ///"
@@ -70,8 +70,8 @@ def _written(source: str) -> list[str]:
     start = lines.index(_START) + 1
     end = next((row for row in range(start, len(lines)) if not lines[row].startswith("#") or lines[row] == _END), start)
     try:
-        data: dict[str, Any] = tomllib.loads("\n".join(line[1:].removeprefix(" ") for line in lines[start:end]))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        data: dict[str, Any] = read_toml("\n".join(line[1:].removeprefix(" ") for line in lines[start:end]))
+    except ValueError as error:
         raise refusal(f"The block {_START!r} is not TOML: {error}.", "write `# dependencies = [...]` in it.") from None
     found: Any = data.get("dependencies", [])
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):  # pyright: ignore[reportUnknownVariableType]

@@ -78,11 +78,12 @@ class ParsedFile:
             BadComponent: It is too large, is not UTF-8 text, or is not Python.
         """
         text = read_text(source, path)
-        tree, table = _understood(path, lambda: (parsed(text), _table(text)))
-        found = cls(path=path, source=text, tree=tree, nodes=tuple(ast.walk(tree)), table=table)
+        table = _understood(path, lambda: _table(text))
         if _scope_work(table) > _MOST_SCOPE_WORK:
-            raise found.refuse("defines too many names in one place.", "write a smaller component.")
-        return found
+            problem = _spaced(path, "defines too many names in one place.")
+            raise refusal(problem, "write a smaller component.")
+        tree = _understood(path, lambda: parsed(text))
+        return cls(path=path, source=text, tree=tree, nodes=tuple(ast.walk(tree)), table=table)
 
     @classmethod
     def outline(cls, source: str) -> ParsedFile:
@@ -260,12 +261,15 @@ def _check_coding(text: str, path: str) -> None:
 
 
 def _scope_work(table: symtable.SymbolTable) -> int:
-    """Return the cost of looking every name up: symbol tables walk all inner scopes for each."""
+    """Return the cost of a file's scopes.
+
+    Symbol tables walk all inner scopes for each name, and compiling takes the square of the scopes in one.
+    """
     work, waiting = 0, [table]
     while waiting:
         found = waiting.pop()
         inner = found.get_children()
-        work += len(found.get_identifiers()) * len(inner)
+        work += len(inner) * max(len(found.get_identifiers()), len(inner) // 8)
         waiting += inner
     return work
 

@@ -213,19 +213,29 @@ def _is_quiet(node: ast.expr, names: Names) -> bool:
             return True
 
 
-def _is_plain(node: ast.expr, names: Names, seen: frozenset[str] = frozenset()) -> bool:
+def _is_plain(node: ast.expr, names: Names) -> bool:
     """Return whether a value is of the builtin types, and made here, without methods of the file's own."""
+    known, key = names.measures, ("plain", id(node))
+    if key not in known:
+        names.effort.spend()
+        known[key] = False  # as long as it is worked out: a value made of itself is none
+        known[key] = _is_made_plain(node, names)
+    return bool(known[key])
+
+
+def _is_made_plain(node: ast.expr, names: Names) -> bool:
     match node:
         case ast.Constant() | ast.JoinedStr():
             return True
-        case ast.Name(id=name) if name in names.assigned and name not in seen:
-            found, around = names.assigned[name], seen | {name}
-            return name not in names.imports and all(one is not None and _is_plain(one, names, around) for one in found)
+        case ast.Name(id=name) if name in names.assigned:
+            found = names.assigned[name]
+            names.effort.spend(len(found))
+            return name not in names.imports and all(one is not None and _is_plain(one, names) for one in found)
         case ast.Name(id=name):
             return name not in names.bound and name not in names.imports and name not in KNOWN_NAMES
         case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=given) if attribute in PURE_METHODS:
-            return (names.origin(value) in _BUILTINS.split() or _is_plain(value, names, seen)) and all(
-                _is_plain(one, names, seen) for one in given
+            return (names.origin(value) in _BUILTINS.split() or _is_plain(value, names)) and all(
+                _is_plain(one, names) for one in given
             )
         case ast.Call(func=function, args=given, keywords=options):
             values = [
@@ -233,12 +243,12 @@ def _is_plain(node: ast.expr, names: Names, seen: frozenset[str] = frozenset()) 
                 *(one.value for one in options if one.arg != _CALLBACKS.get(names.origin(function) or "")),
             ]
             makes = names.origin(function) in PURE_CALLS - _HOLDERS
-            return makes and all(_is_plain(one, names, seen) for one in values)
+            return makes and all(_is_plain(one, names) for one in values)
         case ast.Attribute() | ast.Lambda():
             return False
         case _:
             inner = [one.iter if isinstance(one, ast.comprehension) else one for one in ast.iter_child_nodes(node)]
-            return all(_is_plain(one, names, seen) for one in inner if isinstance(one, ast.expr))
+            return all(_is_plain(one, names) for one in inner if isinstance(one, ast.expr))
 
 
 def _is_small(node: ast.expr, names: Names) -> bool:

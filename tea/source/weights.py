@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from tea.source.names import KNOWN_NAMES, Names
 
@@ -55,16 +55,26 @@ class _Scale:
     def __init__(self, names: Names, local: Local | None = None) -> None:
         self._names = names
         self._local: Local = local or {}
+        self._weights = {} if local else names.weights  # what depends on a loop is known of its round alone
+        self._measures = {} if local else names.measures
 
     def weigh(self, node: ast.expr) -> float:
         """Return an upper bound of a value's size."""
-        if self._local:  # depends on the loop
-            return self._weigh(node)
-        known = self._names.weights
+        known = self._weights
         if id(node) not in known:
+            self._names.effort.spend()
             known[id(node)] = math.inf  # as long as it is worked out: a value made of itself has no bound
             known[id(node)] = self._weigh(node)
         return known[id(node)]
+
+    def _once(self, what: str, node: ast.expr, measure: Callable[[ast.expr], float], meanwhile: float) -> float:
+        """Return a measure of a value, worked out once; `meanwhile` stands for it in a value made of itself."""
+        key = what, id(node)
+        if key not in self._measures:
+            self._names.effort.spend()
+            self._measures[key] = meanwhile
+            self._measures[key] = measure(node)
+        return self._measures[key]
 
     def _weigh(self, node: ast.expr) -> float:
         match node:
@@ -72,6 +82,8 @@ class _Scale:
                 return len(text) + 1.0
             case ast.Constant(value=int() as number):
                 return 1 + number.bit_length() / 8
+            case ast.Name(id=name) if name in self._local:
+                return self._local[name]
             case ast.Name() | ast.Attribute():
                 return max((scale.weigh(one) for scale, one in self._values(node)), default=self._unheld(node))
             case ast.BinOp():
@@ -96,26 +108,31 @@ class _Scale:
     def _parts(self, node: ast.AST) -> float:
         return sum(self.weigh(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
 
-    def _values(self, node: ast.expr) -> Iterable[tuple[_Scale, ast.expr]]:
-        """Yield what a name, or an attribute, may stand for, each with the scale of its file."""
+    def _values(self, node: ast.expr) -> Sequence[tuple[_Scale, ast.expr]]:
+        """Return what a name, or an attribute, may stand for, each with the scale of its file."""
+        found = self._held(node)
+        self._names.effort.spend(len(found))
+        return found
+
+    def _held(self, node: ast.expr) -> list[tuple[_Scale, ast.expr]]:
         names, found = self._names, list[tuple[_Scale, ast.expr]]()
+        own = _Scale(names) if self._local else self  # no value of the top level depends on a loop elsewhere
         origin = names.origin(node) or ""
         if isinstance(node, ast.Name) and origin[:1] != ".":
-            found += [(self, one) for one in names.made.get(node.id, ()) if one is not None]
+            found += [(own, one) for one in names.made.get(node.id, ()) if one is not None]
             if found or origin:
                 return found
         name = origin.rpartition(".")[2] or (node.attr if isinstance(node, ast.Attribute) else "")
         name = name or (node.id if isinstance(node, ast.Name) else "")
         if origin[:1] in (".", ""):
+            names.effort.spend(len(names.files))
             for file in names.files or (names,):
                 held = (*file.made.get(name, ()), *file.members.get(name, ()))
-                found += [(self if file is names else _Scale(file), one) for one in held if one is not None]
+                found += [(own if file is names else _Scale(file), one) for one in held if one is not None]
         return found
 
     def _unheld(self, node: ast.expr) -> float:
         """Return the weight of a name, or an attribute, that no file assigns."""
-        if isinstance(node, ast.Name) and node.id in self._local:
-            return self._local[node.id]
         origin = self._names.origin(node)
         if isinstance(node, ast.Attribute) and origin is None:
             return self.weigh(node.value)
@@ -191,6 +208,9 @@ class _Scale:
 
     def count(self, node: ast.expr) -> float:
         """Return how many values a loop over a value gives at most."""
+        return self._once("count", node, self._counted, math.inf)
+
+    def _counted(self, node: ast.expr) -> float:
         match node:
             case ast.Call(func=ast.Name(id="range"), args=given):
                 return max((self._times(one) for one in given), default=1.0)
@@ -221,7 +241,7 @@ class _Scale:
 
     def _bits(self, node: ast.expr) -> float:
         """Return how many bits a number has at most; infinite for other values, and for too many."""
-        found = self._measured(node)
+        found = self._once("bits", node, self._measured, math.inf)
         return found if found <= _MOST_BITS else math.inf
 
     def _measured(self, node: ast.expr) -> float:
@@ -243,8 +263,10 @@ class _Scale:
             case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if name in _NUMERIC:
                 own = self._names.origin(node.func) == name
                 return max(_FLOAT_BITS, *map(self._bits, given)) if own else math.inf
+            case ast.Name(id=name) if name in self._local:
+                return math.inf
             case ast.Name() | ast.Attribute() if not math.isinf(self.weigh(node)):
-                held = list(self._values(node))
+                held = self._values(node)
                 if not held:
                     return _FLOAT_BITS if (self._names.origin(node) or "").startswith("math.") else math.inf
                 return max(scale._bits(one) for scale, one in held)
@@ -267,13 +289,16 @@ class _Scale:
 
     def _is_short(self, node: ast.expr) -> bool:
         """Return whether what an exact number is made of is a number, or a text of one without a long exponent."""
+        return bool(self._once("short", node, self._shortness, False))
+
+    def _shortness(self, node: ast.expr) -> bool:
         match node:
             case ast.Constant(value=str() as text):
                 return not _LONG_EXPONENT.search(text)
             case ast.Call(func=function) if self._names.origin(function) in _EXACT:
                 return all(map(self._is_short, node.args))
             case ast.Name() if not math.isinf(self.weigh(node)):
-                held = list(self._values(node))
+                held = self._values(node)
                 return bool(held) and all(scale._is_short(one) for scale, one in held)
             case _:
                 return not math.isinf(self._bits(node))

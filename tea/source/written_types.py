@@ -17,7 +17,6 @@ import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 
 from tea.source.names import ACTING, KNOWN_NAMES, Names, assignments
 from tea.source.text import parsed_expression, words
@@ -76,7 +75,17 @@ _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
     """Return the first of these annotations and base classes other than a written-out type."""
-    return next((one for one in nodes if one is not None and not _Reader(names).is_type(one)), None)
+    return next((one for one in nodes if one is not None and not _is_proven(one, names)), None)
+
+
+def _is_proven(node: ast.expr, names: Names) -> bool:
+    """Return whether an expression is a type; all names followed for one that is are types from then on."""
+    seen: dict[tuple[int, str], set[str]] = {}
+    found = _Reader(names, seen).is_type(node)
+    if found:
+        for (_, name), known in seen.items():
+            known.add(name)
+    return found
 
 
 def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
@@ -93,15 +102,16 @@ class _Reader:
 
     Args:
         names: Those of the file with the type in it.
-        seen: The names followed so far, by file.
+        seen: The names followed so far, by file, with those that its file has proven.
     """
 
-    def __init__(self, names: Names, seen: set[tuple[int, str]] | None = None) -> None:
+    def __init__(self, names: Names, seen: dict[tuple[int, str], set[str]]) -> None:
         self._names = names
-        self._seen = set[tuple[int, str]]() if seen is None else seen
+        self._seen = seen
 
     def is_type(self, node: ast.expr) -> bool:
         """Return whether evaluating an expression gives a type, and evaluates no text but types."""
+        self._names.effort.spend()
         match node:
             case ast.Constant(value=str() as text):
                 return self._is_type_text(text)
@@ -255,14 +265,16 @@ class _Reader:
 
     def _within(self, file: Names) -> _Reader:
         """Return a reader of another file, with the references followed so far."""
-        return _Reader(replace(file, files=self._names.files), self._seen)
+        self._names.effort.spend()
+        return _Reader(file, self._seen)
 
     def _is_seen(self, name: str) -> bool:
         """Return whether a name of this file was followed before; it is from now on."""
-        key = id(self._names.assigned), name
-        known = key in self._seen
-        self._seen.add(key)
-        return known
+        proven = self._names.types
+        if name in proven or (id(proven), name) in self._seen:
+            return True
+        self._seen[id(proven), name] = proven
+        return False
 
     def _is_made(self, node: ast.Call) -> bool:
         """Return whether a call makes a type of types: `NewType("Id", int)`."""

@@ -1,0 +1,122 @@
+"""Test small sources made to take long: each is checked, or refused, in time proportional to its length."""
+
+from contextlib import suppress
+
+import pytest
+
+from tea.errors import BadComponent
+from tea.source.dynamic import DynamicManager
+
+MANAGER = DynamicManager(lambda digest: True)
+HEAD = "from tea import tool\n\n"
+TOOL = '\n\n@tool\ndef t(x: int) -> int:\n    """Say."""\n    return x\n'
+
+
+def chain(first: str, step: str, length: int = 40) -> str:
+    """Lines that each make a constant of the one before."""
+    return f"a0 = {first}\n" + "".join(f"a{i} = {step.replace('B', f'a{i - 1}')}\n" for i in range(1, length))
+
+
+def refused(source: str, files: dict[str, str] | None = None) -> str:
+    """Check a source, and return the problem with it."""
+    with pytest.raises(BadComponent) as caught:
+        MANAGER.check(source, files)
+    return str(caught.value)
+
+
+CHAINS = {
+    "sum": chain("1", "B + B"),
+    "greatest": chain("1", "max(B, B)"),
+    "count": chain("'x'", "len([B, B])", 17) + "b = a16[0]\n" * 400,
+    "fraction": "from fractions import Fraction\n" + chain("1", "Fraction(B, B)"),
+    "in a loop": chain("1", "B + B") + "b = [a39 + a39 for x in 'ab']",
+    "calls in a loop": f"b = [{'len(' * 80}'a'{')' * 80} for x in 'ab']",
+    "comparisons in a loop": f"b = [{'(1 in ' * 80}'a'{')' * 80} for x in 'ab']",
+    "loops over loops": f"b = {'[x for x in ' * 60}'a'{']' * 60}",
+    "codecs in a loop": f"b = [x{'.encode().decode()' * 40} for x in 'ab']",
+}
+
+
+@pytest.mark.parametrize("lines", CHAINS.values(), ids=CHAINS.keys())
+def test_each_value_is_followed_once_however_often_it_is_used(lines: str) -> None:
+    with suppress(BadComponent):  # whether it is small enough to be taken is the point of other tests
+        MANAGER.check(HEAD + lines + TOOL)
+
+
+def test_the_work_of_following_values_is_bounded() -> None:
+    nested = "[" * 30 + "1" + "".join(f" for x{i} in 'ab']" for i in range(30))
+    assert "take too long to follow" in refused(f"{HEAD}a = {nested}{TOOL}")
+
+
+def test_classes_imported_in_circles_are_refused() -> None:
+    files = {
+        f"_own/f{j}.py": "".join(f"from .f{(j + 1) % 3} import N{i + 1} as N{i}\n" for i in range(24))
+        + '\n\nclass N24:\n    """N."""\n'
+        for j in range(3)
+    }
+    source = f'{HEAD}from ._own.f0 import N0\n\n\nclass K(N0):\n    """K."""\n{TOOL}'
+    assert "in a circle" in refused(source, files)
+
+
+def test_long_ways_of_imports_are_taken_once_and_then_refused() -> None:
+    names = [f"N{i}" for i in range(200)]
+    files = {f"_h/f{j}.py": f"from .f{j + 1} import {', '.join(names)}\n" for j in range(180)}
+    files["_h/f180.py"] = "".join(f'class {name}:\n    """N."""\n' for name in names)
+    classes = "".join(f'class K{name}({name}):\n    """K."""\n' for name in names)
+    source = f"{HEAD}from ._h.f0 import {', '.join(names)}\n{classes}{TOOL}"
+    assert "take too long to follow" in refused(source, files)
+
+
+BLANK = "\n" * 300_000
+DOCSTRINGS = {
+    "tool": f'{HEAD}@tool\ndef t(x: int) -> int:\n    """{BLANK}Say."""\n    return x\n',
+    "helper": f'{HEAD}def h() -> int:\n    """{BLANK}Say."""\n    return 1\n{TOOL}',
+    "action": "from tea import Environment, action\n\n\nclass E(Environment):\n"
+    f'    """Say."""\n\n    @action\n    async def a(self) -> int:\n        """{BLANK}Say."""\n        return 1\n',
+}
+
+
+@pytest.mark.parametrize("source", DOCSTRINGS.values(), ids=DOCSTRINGS.keys())
+def test_a_docstring_of_very_many_lines_is_refused(source: str) -> None:
+    assert "docstring has more than 5000 lines" in refused(source)
+
+
+def test_an_assigned_docstring_of_very_many_lines_is_refused() -> None:
+    source = (
+        f"from tea import Environment, action\n\n\nclass E(Environment):\n    __doc__ = {BLANK + 'Say.'!r}\n"
+        '    """Say."""\n\n    @action\n    async def a(self) -> int:\n        """Say."""\n        return 1\n'
+    )
+    with pytest.raises(BadComponent, match="docstring"):
+        MANAGER.describe(MANAGER.check(source), version="1.0.0")
+
+
+def test_a_name_of_very_many_parts_is_refused() -> None:
+    lines = f"    os{'.a' * 900}\n" * 10
+    assert "more than 32 parts" in refused(f"import os\n{HEAD}def f():\n{lines}{TOOL}")
+    MANAGER.check(f"import os\n{HEAD}def f(x):\n    return x{'.a' * 30}{'.b()' * 60}\n{TOOL}")
+
+
+def test_a_requirement_block_with_a_deep_key_is_refused() -> None:
+    block = f"# /// script\n# a{'.a' * 100_000}=1\n# ///\n"
+    assert "more than 32 parts" in refused(block + HEAD + TOOL)
+
+
+def test_very_many_functions_of_one_name_are_refused() -> None:
+    setters = "    @x.setter\n    def x(self, v):\n        pass\n" * 16_000
+    source = f"{HEAD}class K:\n    @property\n    def x(self):\n        return 1\n{setters}{TOOL}"
+    assert "too many names" in refused(source)
+
+
+def test_a_constant_is_small_however_many_files_make_it() -> None:
+    files = {
+        "_h/c.py": f"X = {'x' * 1000!r}\n",
+        "_h/b.py": "from .c import X\nY = X * 1000\n",
+    }
+    source = f"{HEAD}from ._h.b import Y\nZ = Y * 1000\n{TOOL}"
+    assert "memory" in refused(source, files)
+
+
+def test_ordinary_tables_and_helpers_are_taken() -> None:
+    rows = "".join(f"    'k{i}': ('ab', {i}, 'cd'),\n" for i in range(5_000))
+    pairs = "PAIRS = {name: (first, last) for name, (first, _, last) in TABLE.items()}\n"
+    MANAGER.check(f"{HEAD}TABLE = {{\n{rows}}}\n{pairs}{TOOL}")

@@ -1,0 +1,51 @@
+"""Test settings of a foreign home made to take long, or to end a command without a word."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tea.errors import BadInput
+from tea.home import read_settings
+
+KEYS = {
+    "quoted": '"!"' + '."!"' * 60_000 + "=1\n",
+    "literal": "'!'" + ".'!'" * 60_000 + "=1\n",
+    "escaped": r'"\""' + r'."\""' * 40_000 + "=1\n",
+    "spaced": '"!"' + ' . "!"' * 40_000 + "=1\n",
+    "mixed": "model" + """."!".a.'?'""" * 20_000 + "=1\n",
+    "table": "[models" + '."!"' * 60_000 + "]\n",
+}
+NESTED = {
+    "array": f"models.a = {{b = {'[' * 300}{']' * 300}}}\n",
+    "tables": f"models = {'{a=' * 200}1{'}' * 200}\n",
+    "keys": f"models.x = {'{a.b.c.d.e.f.g=' * 90}1{'}' * 90}\n",
+}
+
+
+def home(folder: Path, settings: str) -> Path:
+    (folder / "tea.toml").write_text(settings)
+    return folder
+
+
+@pytest.mark.parametrize("settings", KEYS.values(), ids=KEYS.keys())
+def test_a_key_of_very_many_parts_is_refused(tmp_path: Path, settings: str) -> None:
+    with pytest.raises(BadInput, match="more than 32 parts"):
+        read_settings(home(tmp_path, settings))
+
+
+@pytest.mark.parametrize("settings", NESTED.values(), ids=NESTED.keys())
+def test_a_deeply_nested_document_is_refused_in_one_line(tmp_path: Path, settings: str) -> None:
+    with pytest.raises(BadInput, match="nests") as caught:
+        read_settings(home(tmp_path, settings))
+    assert "\n" not in str(caught.value)
+
+
+def test_quotes_that_nothing_closes_are_looked_at_once(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="cannot be read"):
+        read_settings(home(tmp_path, "a = " + json.dumps('"' * 100_000)[:-1]))
+
+
+def test_quoted_names_of_few_parts_are_read(tmp_path: Path) -> None:
+    settings = read_settings(home(tmp_path, "[models.\"a b\".'c.d']\ne.f = 1\n"))
+    assert settings.models == {"a b": {"c.d": {"e": {"f": 1}}}}
