@@ -232,7 +232,11 @@ async def test_a_call_that_is_repeated_after_a_crash_finds_what_it_found_and_not
     await here.acp.register(CALLER)
     calls = json.dumps([("environment", "counter#bump", {}), ("tool", "twice", {"n": 0})])
     running = asyncio.create_task(here.run(calls, agent="caller", session="w"))
-    await asyncio.to_thread(os.read, ended, 1)
+    told = asyncio.Event()
+    asyncio.get_running_loop().add_reader(ended, told.set)
+    await asyncio.wait([running, asyncio.create_task(told.wait())], return_when=asyncio.FIRST_COMPLETED)
+    asyncio.get_running_loop().remove_reader(ended)
+    assert not running.done(), running.result()
     running.cancel()
     await asyncio.wait([running])
     assert (await here.ecp.invoke("counter#late_bump", {}, session="w")).unwrap() == {"n": 3}
