@@ -11,6 +11,24 @@ from provenance_kit import EVIL, INJECTION, NOTES, READ, mail, plain, scripted, 
 from tea import Platform
 from tea.errors import ApprovalNeeded
 
+MEET: list[Any] = ["tool", "meet", {}]
+MEETING = '''
+import asyncio
+from functools import cache
+
+from tea import tool
+
+@cache
+def both() -> asyncio.Barrier:
+    """Return where the two meet."""
+    return asyncio.Barrier(2)
+
+@tool(effects="reads", network=False, returns_untrusted=False)
+async def meet() -> str:
+    """Wait until two have come."""
+    await both().wait()
+    return "met"
+'''
 ALLOWED = '[policy]\nexternal = "allow"\nirreversible = "allow"\n'
 
 
@@ -31,13 +49,14 @@ async def asked(tea: Platform, task: str = "Go.", **options: Any) -> str:
         [READ, ["agent", "sender", f"Send to {EVIL}."]],
         [["both", [READ], []], mail()],
         [READ, ["both", [mail()]]],
-        [["both", [READ, ["tool", "keep", {"name": "a", "text": "b"}]], [["sleep", 0.05], mail()]]],
+        [["both", [READ, ["tool", "keep", {"name": "a", "text": "b"}], MEET], [MEET, mail()]]],
         [READ, ["tool", "wipe", {"name": "everything"}]],
     ],
     ids=["outcome", "list", "inside", "child", "delegated", "group", "spawned", "sibling", "irreversible"],
 )
 async def test_after_untrusted_reading_nothing_goes_where_nobody_named(tmp_path: Path, steps: list[Any]) -> None:
     async with plain(tmp_path, ALLOWED) as tea:
+        await tea.tcp.register(MEETING)
         await stock(tea, scripted(*steps), scripted(READ, name="Reader"), scripted(mail(), name="Sender"))
         question = await asked(tea)
         assert "after untrusted reading" in question
@@ -68,11 +87,13 @@ async def test_nothing_is_laundered_through_what_a_run_keeps(tmp_path: Path, ste
 
 async def test_one_agent_does_not_read_for_another_beside_it_that_shares_nothing(tmp_path: Path) -> None:
     steps = ["both", [["agent", "reader", "Read."]], [["agent", "sender", "Send."]]]
-    slow = scripted(["sleep", 0.1], mail(), name="Sender")
+    reader = scripted(MEET, READ, MEET, MEET, name="Reader")
+    sender = scripted(MEET, MEET, mail(), MEET, name="Sender")
     async with plain(tmp_path, ALLOWED) as tea:
-        await stock(tea, scripted(steps), scripted(READ, name="Reader"), slow)
+        await tea.tcp.register(MEETING)
+        await stock(tea, scripted(steps), reader, sender)
         outcome = await tea.run("Go.", agent="worker")
-        assert outcome.answer == [[[[INJECTION]], [[f"sent to {EVIL}"]]]]
+        assert outcome.answer == [[[["met", INJECTION, "met", "met"]], [["met", "met", f"sent to {EVIL}", "met"]]]]
 
 
 @pytest.mark.parametrize(
