@@ -14,6 +14,7 @@ from tea.cli.terminal import prepare, say
 
 SELF, LISTING = "show", "ls"
 HELP = ("-h", "--help")
+_MOST_ABOUT = 120  # characters about a command beside another
 
 
 class Family(TyperGroup):
@@ -27,6 +28,29 @@ class Family(TyperGroup):
         own = LISTING if LISTING in self.commands else SELF
         meant = args and (args[0] in self.commands if own == SELF else args[0] in HELP or args[0][:1] != "-")
         return super().parse_args(ctx, args if meant else [own, *args])
+
+
+class OwnContext(TyperCommand.context_class):
+    """The context of a group's own command, called by the name of the group."""
+
+    @property
+    def command_path(self) -> str:
+        """The words before its options, as for `tea eval`."""
+        return super().command_path if self.parent is None else self.parent.command_path
+
+
+class OwnCommand(TyperCommand):
+    """A group's own command; its help names the further commands of the group."""
+
+    context_class = OwnContext
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options, and the commands beside it."""
+        super().format_options(ctx, formatter)
+        beside: dict[str, Any] = ctx.parent.command.commands
+        rows = [(name, one.get_short_help_str(_MOST_ABOUT)) for name, one in beside.items() if one is not self]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 # Where each command is: the files of the others are not loaded for it, nor are their options put together.
@@ -148,7 +172,7 @@ def _family(work: Work, further: Mapping[str, str]) -> typer.Typer:
     family = typer.Typer(cls=Family, rich_markup_mode=None)
     own = {} if LISTING in further else {SELF: work}
     for name, one in {**own, **{name: _work(place) for name, place in further.items()}}.items():
-        family.command(name)(command(one))
+        family.command(name, cls=OwnCommand if name == SELF and own else TyperCommand)(command(one))
     return family
 
 

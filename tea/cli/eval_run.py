@@ -13,7 +13,7 @@ from tea.cli.command import Command
 from tea.cli.run import AllowOption, ToolOption, UseOption, WithoutOption
 from tea.cli.task_input import read_uses, separate
 from tea.cli.terminal import one_line
-from tea.errors import BadInput
+from tea.errors import BadInput, Interrupted
 
 if TYPE_CHECKING:
     from tea.evaluate.evaluation import Evaluation, ScoredRun
@@ -46,7 +46,7 @@ SplitOption = Annotated[
     str | None, typer.Option("--split", help="Only this part: as tasks say, else train, gate or locked.")
 ]
 LevelOption = Annotated[str | None, typer.Option("--level", help="Only this level of GAIA.")]
-SeedOption = Annotated[int, typer.Option("--seed", help="Decides the order of the choices of GPQA.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="Decides the order of the choices of GPQA, else 0.")]
 StepsOption = Annotated[int | None, typer.Option("--max-steps", help="Most model calls of a run.")]
 TokensOption = Annotated[int | None, typer.Option("--max-tokens", help="Most tokens of a run.")]
 CostOption = Annotated[float | None, typer.Option("--max-cost", help="Most US dollars of a run.")]
@@ -80,7 +80,7 @@ async def eval_run(
     tag: TagOption = None,
     split: SplitOption = None,
     level: LevelOption = None,
-    seed: SeedOption = 0,
+    seed: SeedOption = None,
     max_steps: StepsOption = None,
     max_tokens: TokensOption = None,
     max_cost: CostOption = None,
@@ -109,7 +109,7 @@ async def eval_run(
     found = await asyncio.to_thread(_read, Path(tasks), inspect_log, **options)
     each = {"steps": max_steps, "tokens": max_tokens, "usd": max_cost, "seconds": seconds}
     chosen = {"agent": agent or "planner", "model": model, "label": label, "use": read_uses(use or ())}
-    plan = _plan(chosen, each, {"without": separate(without or ()), "also": tool or [], "allow": allow or []})
+    plan = plan_of(chosen, each, {"without": separate(without or ()), "also": tool or [], "allow": allow or []})
     how = {"epochs": epochs, "concurrency": concurrency, "series": series, "retry": retry}
     how |= {"spending": read_budget(budget, ("usd", "runs", "tokens"))}
     evaluation, folder = await _evaluated(command, found, plan, judging_option(judge_model, judge_prompt), **how)
@@ -130,7 +130,8 @@ def _schema(command: Command, *, wanted: bool) -> None:
     command.show(json.dumps(schema(), indent=2), {"task": schema()})
 
 
-def _plan(chosen: dict[str, Any], budget: dict[str, Any], names: dict[str, list[str]]) -> "Plan":
+def plan_of(chosen: dict[str, Any], budget: dict[str, Any], names: dict[str, list[str]]) -> "Plan":
+    """Return the plan of a command line: whoever works, the limits of each run, and the names switched off or added."""
     from tea.evaluate.plan import Plan
 
     lists: dict[str, Any] = {name: tuple(given) for name, given in names.items()}
@@ -143,9 +144,13 @@ async def _evaluated(
     """Return the evaluation, and the folder of its files."""
     from tea.evaluate.runner import Spending, evaluate
 
-    how["spending"] = Spending(**how["spending"])
+    how["spending"], watch = Spending(**how["spending"]), _Progress(command)
     async with command.platform() as tea:
-        found = await evaluate(tea, tasks, plan, judging=judging, watch=_Progress(command), **how)
+        try:
+            found = await evaluate(tea, tasks, plan, judging=judging, watch=watch, **how)
+        except asyncio.CancelledError:
+            problem = f"Interrupted after {watch.done} of {len(tasks) * how['epochs']} runs, which are kept."
+            raise Interrupted(problem, fix="the same command goes on where it stopped.") from None
         return found, tea.home / "traces" / "evaluations" / found.id
 
 
@@ -165,14 +170,16 @@ def _read(path: Path, log: Path | None, **chosen: Any) -> "TaskSet":
     """
     if log is not None and log.exists():
         raise BadInput(f"{str(log)[-80:]!r} is there already.", fix="name a new file, or remove it first.")
+    options = {name: chosen[name] for name in ("level", "seed") if chosen[name] is not None}
     if chosen["benchmark"] is None:
         from tea.evaluate.task_set import read_task_set
 
+        for name in options:
+            raise BadInput(f"--{name} is an option of benchmarks.", fix="name one with --benchmark, or leave it out.")
         found = read_task_set(path)
     else:
         from tea.evaluate.benchmarks import load_benchmark
 
-        options = {name: chosen[name] for name in ("level", "seed") if chosen[name]}
         found = load_benchmark(chosen["benchmark"], path, **options)
     found = found if chosen["split"] is None else found.part(chosen["split"])
     return (found.tagged(chosen["tags"]) if chosen["tags"] else found).first(chosen["limit"])
@@ -196,12 +203,13 @@ class _Progress:
     def __init__(self, command: Command) -> None:
         self._command, self._told = command, 0
         self._live = sys.stderr.isatty() and not command.quiet
-        self._right = 0.0
+        self._right, self.done = 0.0, 0
         from tea.evaluate.pace import Pace
 
         self._pace = Pace()
 
     def __call__(self, done: int, total: int, run: "ScoredRun") -> None:
+        self.done = done
         self._right += run.score
         words = (
             f"tea: {done} of {total} runs, score {100 * self._right / done:.1f} % so far{self._pace.left(done, total)}"

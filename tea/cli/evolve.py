@@ -9,9 +9,11 @@ import typer
 
 from tea.cli.budget import read_budget
 from tea.cli.command import Command
-from tea.cli.run import UseOption
-from tea.cli.task_input import read_uses
+from tea.cli.eval_run import CostOption, SecondsOption, StepsOption, TokensOption, plan_of
+from tea.cli.run import AllowOption, ToolOption, UseOption, WithoutOption
+from tea.cli.task_input import read_uses, separate
 from tea.cli.terminal import one_line
+from tea.errors import Interrupted
 
 RefsArgument = Annotated[list[str], typer.Argument(metavar="REF...", help="What may be rewritten: `kind:name`.")]
 SetOption = Annotated[Path, typer.Option("--tasks", help="The task set, as for `tea eval`; its parts by digest.")]
@@ -43,6 +45,13 @@ async def evolve(
     model: ModelOption = None,
     reflect_model: ReflectOption = None,
     use: UseOption = None,
+    without: WithoutOption = None,
+    tool: ToolOption = None,
+    allow: AllowOption = None,
+    max_steps: StepsOption = None,
+    max_tokens: TokensOption = None,
+    max_cost: CostOption = None,
+    seconds: SecondsOption = None,
     protect: ProtectOption = None,
     promote: PromoteOption = False,
     strict: StrictOption = False,
@@ -54,7 +63,6 @@ async def evolve(
 
     Called again, a campaign goes on where it stopped. `tea evolve log REF` shows what was proposed and decided.
     """
-    from tea.evaluate.plan import Plan
     from tea.evaluate.task_set import read_task_set
     from tea.evolve.campaign import Campaign, Limits
     from tea.evolve.strategies import Given
@@ -63,14 +71,21 @@ async def evolve(
     limits = Limits(**cast("dict[str, Any]", read_budget(budget, ("usd", "runs", "tokens", "tests"))))
     found = await asyncio.to_thread(read_task_set, tasks)
     chosen = strategy_of(strategy, reflect_model) if candidate is None else Given(candidate)
+    each = {"steps": max_steps, "tokens": max_tokens, "usd": max_cost, "seconds": seconds}
+    workers = {"agent": agent, "model": model, "use": read_uses(use or ())}
+    plan = plan_of(workers, each, {"without": separate(without or ()), "also": tool or [], "allow": allow or []})
     async with command.platform() as tea:
         campaign = Campaign(
             platform=tea, tasks=found, refs=refs, strategy=chosen,
-            plan=Plan(agent=agent, model=model, use=read_uses(use or ())), protected=tuple(protect or ()),
+            plan=plan, protected=tuple(protect or ()),
             promote=promote, concurrency=concurrency, strict=True if strict else None, reuse_locked=reuse_locked,
             tell=lambda line: command.tell(one_line(line, 400)),
         )  # fmt: skip
-        report = await campaign.run(limits)
+        try:
+            report = await campaign.run(limits)
+        except asyncio.CancelledError:
+            problem = "Interrupted; what was proposed, run and decided is kept."
+            raise Interrupted(problem, fix="the same command goes on where it stopped.") from None
     versions = ", ".join(f"{name}@{version}" for name, version in sorted(report.use.items())) or "nothing changed"
     words = f"{report.accepted} accepted of {report.tests} tested; {_scores(report.before, report.after)}; {versions}"
     words += f"; {report.runs} runs now, {report.all_runs} in all"

@@ -136,5 +136,5 @@ def _exported(tea: "Platform", session: str | None) -> list[str]:
 
 def _line(one: "Insight") -> str:
     figures = f"{one.id}  used {one.uses}, confirmed {one.confirmed}, contradicted {one.contradicted}"
-    gone = f"  (forgotten: {one.forgotten})" if one.forgotten else ""
-    return one_line(f"{figures}  {one.agent}: {one.text}{gone}", 300)
+    gone = f"(forgotten: {one.forgotten}) " if one.forgotten else ""  # before a text of any length
+    return one_line(f"{figures}  {gone}{one.agent}: {one.text}", 300)

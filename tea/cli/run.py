@@ -125,8 +125,7 @@ async def run(
     read, files = await asyncio.to_thread(read_input, task, added)
     async with command.platform() as tea:
         usable_model(tea, base_url, model)
-        if locked:
-            read = await _locked(command, tea, read)
+        read = await _checked(command, tea, read, locked=locked)
         progress = Progress(command, opening=_opening(command, tea, read))
         async with interruptible(progress):
             outcome = await tea.execute(read, files, progress, locked=locked, rules=policy or ())
@@ -151,6 +150,19 @@ def _given(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _price(unknown: bool) -> dict[str, bool]:
     return {"unknown_price": True} if unknown else {}
+
+
+async def _checked(command: Command, tea: "Platform", task: "TaskFile", *, locked: bool) -> "TaskFile":
+    """Return the task, with the versions of the lock file if it is to use them, after a look at what it switches off.
+
+    Raises:
+        BadInput: The task wants another version than the lock file.
+        UnknownComponent: A version of the lock file, or a name that is switched off, is missing.
+    """
+    from tea.protocols.switched_off import check_switched_off
+
+    await check_switched_off(tea.libraries, task.without)
+    return await _locked(command, tea, task) if locked else task
 
 
 async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskFile":

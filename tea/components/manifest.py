@@ -20,7 +20,9 @@ from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
 MAX_STEPS = 50  # for one task, of an agent that declares no other limit
-How = Literal["hand", "bundled", "copy", "restore", "textgrad", "gepa", "reflection", "generator", "imported", "follow"]
+How = Literal[
+    "hand", "bundled", "copy", "restore", "textgrad", "gepa", "reflection", "random", "generator", "imported", "follow"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

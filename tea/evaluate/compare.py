@@ -24,6 +24,7 @@ class TaskDifference:
         runs_after: Ids of the runs in the second.
         kinds_before: Kinds of their failures, empty for right ones.
         kinds_after: The same of the second.
+        words: The beginning of the task, on one line.
     """
 
     id: str
@@ -34,6 +35,7 @@ class TaskDifference:
     runs_after: tuple[str, ...]
     kinds_before: tuple[str, ...]
     kinds_after: tuple[str, ...]
+    words: str = ""
 
     @property
     def change(self) -> float:
@@ -150,6 +152,7 @@ def _difference(old: list[ScoredRun], new: list[ScoredRun]) -> TaskDifference:
         runs_after=tuple(one.run for one in new),
         kinds_before=tuple(one.kind for one in old),
         kinds_after=tuple(one.kind for one in new),
+        words=new[0].words,
     )
 
 
@@ -185,6 +188,8 @@ def _each(runs: list[ScoredRun], name: str) -> float:
 
 
 def _ratio(old: float | None, new: float | None) -> float | None:
+    if old == new == 0:
+        return 1.0
     return None if not old or new is None else new / old
 
 

@@ -40,6 +40,7 @@ class ScoredRun:
         details: What a judge said beside the score.
         infrastructure: Whether a provider or this machine failed, and not the agent.
         judging: Cost of judging: `tokens`, `usd`.
+        words: The beginning of the task, on one line.
     """
 
     id: str
@@ -61,6 +62,7 @@ class ScoredRun:
     details: JsonObject = field(default_factory=dict[str, Any])
     infrastructure: bool = False
     judging: JsonObject = field(default_factory=dict[str, Any])
+    words: str = ""
 
     @property
     def right(self) -> bool:

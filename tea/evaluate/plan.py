@@ -133,14 +133,16 @@ class Snapshot:
         """Return the parts as they stand now.
 
         Raises:
-            UnknownComponent: The agent, or a version of the plan, is not there.
+            UnknownComponent: The agent, a version of the plan, or a name that it switches off is not there.
             Quarantined: The agent is not trusted.
             ProviderError: The model is not configured.
             BadInput: The plan pins what no task can.
         """
         from tea.protocols.lock import lock_current
+        from tea.protocols.switched_off import check_switched_off
 
         plan.checked()
+        await check_switched_off(platform.libraries, plan.without)
         agent = Ref.parse(plan.agent, kind="agent")
         use = dict((await lock_current(platform.libraries)).use)
         chosen = {**({str(agent.at(None)): agent.selector} if agent.selector else {}), **plan.use}

@@ -20,7 +20,7 @@ Row = Sequence[str]
 def report_of(evaluation: Evaluation, summary: Summary) -> str:
     """Return an evaluation as Markdown: its figures, by tag, and every run without a right answer."""
     plan = evaluation.plan
-    told = [f"agent `{plan.agent}`", f"model `{plan.model or evaluation.model.get('origin', '')}`"]
+    told = [f"agent `{plan.agent}`", f"model `{plan.model or str(evaluation.model.get('origin', '')).strip()}`"]
     told += [f"without {', '.join(plan.without)}"] if plan.without else []
     told += [f"using {', '.join(f'{name}@{version}' for name, version in plan.use.items())}"] if plan.use else []
     lines = [
@@ -36,10 +36,11 @@ def report_of(evaluation: Evaluation, summary: Summary) -> str:
     wrong = [one for one in evaluation.runs if one.kind]
     if wrong:
         rows = [
-            (one.id, str(one.epoch), f"{one.score:g}", one.kind, one.reason[:120], one.run)
+            (one.id, one.words, str(one.epoch), f"{one.score:g}", one.kind, one.reason[:120], one.run)
             for one in wrong[:_MOST_ROWS]
         ]
-        lines += ["", "## Runs that are not right", "", *table(("task", "epoch", "score", "kind", "why", "run"), rows)]
+        head = ("task", "in words", "epoch", "score", "kind", "why", "run")
+        lines += ["", "## Runs that are not right", "", *table(head, rows)]
         lines += [f"\n{len(wrong) - _MOST_ROWS} more are in `results.jsonl`."] if len(wrong) > _MOST_ROWS else []
     return numbered("\n".join(lines) + "\n")
 
@@ -77,6 +78,8 @@ def further(summary: Summary) -> list[str]:
         found.append(f"judging: {summary.judging['tokens']:,} tokens, {money(summary.judging['usd'])}")
     if summary.unread:
         found.append(f"{summary.unread} verdicts of the judge could not be read, and count as wrong")
+    if summary.broken:
+        found.append(f"{summary.broken} runs failed by a provider or this machine, and count; --retry runs them again")
     found.append(f"only improvements of about {100 * summary.visible:.0f} points or more are seen with these tasks")
     return [f"- {one}" for one in found]
 
@@ -105,10 +108,10 @@ def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> s
         lines += ["", f"New total failures: {', '.join(found.new_failures[:40])}."]
     if found.differences:
         rows = [
-            (one.id, f"{one.before:.2f}", f"{one.after:.2f}", _runs(one.runs_before), _runs(one.runs_after))
+            (one.id, one.words, f"{one.before:.2f}", f"{one.after:.2f}", _runs(one.runs_before), _runs(one.runs_after))
             for one in found.differences[:_MOST_ROWS]
         ]
-        lines += ["", *table(("task", "first", "second", "runs of the first", "runs of the second"), rows)]
+        lines += ["", *table(("task", "in words", "first", "second", "runs of the first", "runs of the second"), rows)]
     return numbered("\n".join(lines) + "\n")
 
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 CONCURRENCY = 8
 Watch = Callable[[int, int, ScoredRun], None]
 _INFRASTRUCTURE = (ProviderError, StorageError, Interrupted)
+_MOST_WORDS = 80  # characters of a task, to know it again in a table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -420,6 +421,7 @@ def _scored(cell: _Cell, ended: JsonObject, given: JsonObject) -> ScoredRun:
         details=given.get("details", {}),
         infrastructure=bool(ended.get("infrastructure")),
         judging={name: given[name] for name in ("tokens", "usd")} if given.get("tokens") else {},
+        words=" ".join(cell.task.task.task[: 2 * _MOST_WORDS].split())[:_MOST_WORDS],
     )
 
 

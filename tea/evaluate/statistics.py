@@ -101,13 +101,17 @@ def paired_p(differences: Sequence[float]) -> float:
     return 0.5 * math.erfc(math.copysign(z, t) / math.sqrt(2))
 
 
-def smallest_visible(rates: Sequence[float], *, runs: int = 10, baseline: int = 8) -> float:
+def smallest_visible(
+    rates: Sequence[float], *, runs: int = 10, baseline: int = 8, measured: int | None = None
+) -> float:
     """Return the smallest improvement found with a probability of 80 % when proposals are many, as a share from 0 to 1.
 
     Args:
         rates: Of each task, the mean score so far.
         runs: How often each task is run for a candidate.
         baseline: How often it was run before.
+        measured: How many runs each rate is the mean of; None where it is known exactly. A single run shows nothing of
+            the difference between two runs of one task, so the mean of all tasks stands in for each.
 
     Raises:
         ValueError: There are no tasks.
@@ -118,7 +122,11 @@ def smallest_visible(rates: Sequence[float], *, runs: int = 10, baseline: int = 
     """
     if not rates:
         raise ValueError("without tasks nothing can be seen")
+    mean = math.fsum(rates) / len(rates)
     noise = math.fsum(rate * (1 - rate) for rate in rates) / len(rates)
+    if measured is not None:
+        most = mean * (1 - mean)
+        noise = most if measured < 2 else min(most, noise * measured / (measured - 1))
     return 4.2 * math.sqrt((0.1**2 + noise * (1 / runs + 1 / baseline)) / len(rates))
 
 

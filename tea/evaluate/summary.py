@@ -80,6 +80,7 @@ class Summary:
         right_of_attempted: Share of right ones among those.
         f_score: Harmonic mean of the score and that share.
         unread: How many verdicts of a judge could not be read; they count as wrong.
+        broken: How many runs a provider or this machine made fail; they count as wrong.
         judging: Tokens and US dollars of judging.
     """
 
@@ -92,6 +93,7 @@ class Summary:
     right_of_attempted: float | None = None
     f_score: float | None = None
     unread: int = 0
+    broken: int = 0
     judging: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def to_json(self) -> dict[str, Any]:
@@ -116,10 +118,11 @@ def summarise(evaluation: Evaluation) -> Summary:
         whole=Figures.of(runs),
         tags={tag: Figures.of([one for one in runs if tag in one.tags]) for tag in tags},
         pass_at=_pass_at(evaluation),
-        visible=_smallest(list(rates.values())),
+        visible=_smallest(list(rates.values()), measured=min(map(len, evaluation.by_task().values()))),
         calibration=calibration_error(*zip(*sure, strict=True)) if sure else None,
         **_attempts(runs),
         unread=sum(bool(one.details.get("unread")) for one in runs),
+        broken=sum(one.infrastructure for one in runs),
         judging={"tokens": sum(one["tokens"] for one in judged), "usd": None if None in prices else sum(prices)}
         if judged
         else {},

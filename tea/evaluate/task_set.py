@@ -49,6 +49,12 @@ class PlacedTask:
         """The name of its group; of a task without one, its own."""
         return f"group/{self.task.group}" if self.task.group else self.work
 
+    def renamed(self, names: Mapping[str, str]) -> PlacedTask:
+        """Return the task with other names of its files in the workspace."""
+        paths = {names.get(name, name): path for name, path in self.paths.items()}
+        digests = {name: _digest(path) for name, path in paths.items()}
+        return replace(self, paths=paths, work=self.task.work_digest(digests))
+
     @property
     def split(self) -> str:
         """Its part of the set: the one named by the task, else the one by its digest."""
@@ -175,7 +181,8 @@ def made_task(row: Mapping[str, Any], where: str) -> EvalTask:
     unknown = [key for key in row if key not in EvalTask.model_fields]
     if unknown:
         near = difflib.get_close_matches(str(unknown[0]), EvalTask.model_fields, n=1)
-        fix = f"did you mean {near[0]!r}?" if near else f"keys are {', '.join(EvalTask.model_fields)}."
+        keys = ", ".join(EvalTask.model_fields)
+        fix = f"did you mean {near[0]!r}?" if near else f"keys are {keys}; --benchmark reads others."
         raise BadInput(f"{where}: the key {str(unknown[0])[:60]!r} is unknown.", fix=fix)
     try:
         return EvalTask.model_validate(row)
@@ -216,7 +223,7 @@ def _sources(path: Path) -> list[Path]:
     if path.is_dir():
         found = sorted(one for one in path.iterdir() if one.suffix in (".jsonl", ".json") and one.is_file())
         if not found:
-            fix = "put tasks there, as .jsonl with one a line or .json with one each."
+            fix = "put tasks there, as .jsonl or .json; the files of a benchmark are read with --benchmark."
             raise BadInput(f"The folder {_short(path)!r} does not contain a task set.", fix=fix)
         return found
     if not path.exists():

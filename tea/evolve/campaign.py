@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal
 from tea.clock import timestamp
 from tea.errors import BadInput, BudgetExceeded, TeaError
 from tea.evaluate.evaluation import Evaluation
-from tea.evaluate.plan import Plan
+from tea.evaluate.plan import Plan, Snapshot
 from tea.evaluate.statistics import smallest_visible
 from tea.evaluate.task import PARTS, digest_of
 from tea.evolve.acceptance import BASELINE_RUNS, LOOKS, MOST_TESTS, weak_tags
 from tea.evolve.account import Account, Limits
 from tea.evolve.gate import Gate, Verdict
 from tea.evolve.proposal import Known, Proposal, Staged, Strategy, stage, variables_of
+from tea.evolve.readiness import check_ready
 from tea.refs import Ref
 from tea.store.evaluations import FileEvaluations, Ledger
 from tea.types import JsonObject
@@ -74,6 +75,8 @@ class Campaign:
     _promotions: int = 0
     _anchor: int = 0
     _locked_looks: int = 0
+    _others_looks: int = 0
+    _setting: Snapshot = field(default_factory=lambda: Snapshot(use={}, model={}))
     _look: Literal["", "due", "begun"] = ""
     _proposed: Proposal | None = None
     _account: Account = field(default_factory=Account)
@@ -95,11 +98,13 @@ class Campaign:
         lines = [
             f"{len(self.tasks)} tasks: {sizes}",
             f"with {clusters} gate tasks, {self._visible([0.5] * clusters)}",
+            self._gate(gate).work,
         ]
         if clusters < LEAST_GATE:
             lines.append(f"fewer than {LEAST_GATE} gate tasks: what is accepted gets the alias `candidate` only")
         if self.tasks.sizes().get(LOCKED, 0) < LEAST_LOCKED:
             lines.append(f"fewer than {LEAST_LOCKED} locked tasks: no final check on unseen tasks")
+        lines += self._looked_words()
         tags = {one.id: one.task.tags for one in gate.tasks}
         lines += [
             f"the protected tag {tag!r} has too few gate tasks to show anything"
@@ -107,8 +112,8 @@ class Campaign:
         ]
         return lines
 
-    def _visible(self, rates: Sequence[float]) -> str:
-        points = 100 * smallest_visible(rates, runs=LOOKS[-1][0], baseline=BASELINE_RUNS)
+    def _visible(self, rates: Sequence[float], measured: int | None = None) -> str:
+        points = 100 * smallest_visible(rates, runs=LOOKS[-1][0], baseline=BASELINE_RUNS, measured=measured)
         return f"only improvements of about {points:.0f} points or more are found reliably"
 
     async def run(self, limits: Limits | None = None) -> Report:
@@ -121,15 +126,15 @@ class Campaign:
         limits = limits or Limits()
         train, gate_tasks = self.tasks.part(TRAIN), self.tasks.part(GATE)
         await variables_of(self.platform, self.refs, {})
+        await check_ready(self.platform, self.strategy, self.refs)
         store = FileEvaluations(self.platform.home / "traces" / "evolution")
         locked: JsonObject | None = None
         with store.ledger(self.tasks.digest[:16]) as ledger:
             self._account = Account(limits=limits, write=partial(self._write, ledger, "spent"), tell=self.tell)
             await self._begin(ledger)
-            gate = Gate(
-                self.platform, gate_tasks, self.plan, self.id, self.concurrency, self.protected, self.strict,
-                self._cheaper_tests, self._account,
-            )  # fmt: skip
+            self._require_locked()
+            self._setting = await Snapshot.of(self.platform, self.plan)
+            gate = self._gate(gate_tasks)
             try:
                 await self._rounds(ledger, gate, train, limits)
                 locked = await self._final(ledger)
@@ -140,6 +145,12 @@ class Campaign:
             campaign=self.id, tests=self._tests, accepted=self._accepted, use=dict(self._use), before=self._before,
             after=self._after, runs=spent.runs, usd=spent.usd, tokens=spent.tokens, all_runs=spent.all_runs,
             all_usd=spent.all_usd, all_tokens=spent.all_tokens, locked=locked,
+        )  # fmt: skip
+
+    def _gate(self, tasks: TaskSet) -> Gate:
+        return Gate(
+            self.platform, tasks, self.plan, self.id, self.concurrency, self.protected, self.strict,
+            self._cheaper_tests, self._account,
         )  # fmt: skip
 
     async def _rounds(self, ledger: Ledger, gate: Gate, train: TaskSet, limits: Limits) -> None:
@@ -153,7 +164,7 @@ class Campaign:
         base = await gate.baseline(self._use, self._promotions)
         self._before = self._after = _mean(base)
         anchor = base if self._anchor == self._promotions else await gate.baseline(self._anchor_use, self._anchor)
-        self.tell(f"baseline {100 * _mean(base):.1f} %: {self._visible([*base.means().values()])}")
+        self.tell(f"baseline {100 * _mean(base):.1f} %: {self._visible([*base.means().values()], base.epochs)}")
         for _ in range(limits.tests):
             if end := self._ended():
                 self.tell(end)
@@ -176,6 +187,7 @@ class Campaign:
         for line in await asyncio.to_thread(ledger.lines):
             if line.get("what") == "locked":
                 self._locked_looks += 1
+                self._others_looks += line.get("campaign") != self.id
             if line.get("campaign") != self.id:
                 continue
             if line.get("what") in _TAKEN_UP:
@@ -194,10 +206,11 @@ class Campaign:
                     self._done.setdefault(line["digest"], line)
                     self._pending[line["digest"]] = _proposal_of(line["proposal"])
                 case "verdict":
-                    self._pending.pop(line["digest"], None)
+                    decided = _proposal_of(line["proposal"])
+                    self._pending = {key: one for key, one in self._pending.items() if one != decided}
                     self._done[line["digest"]] = line
                     self._cheaper_tests = max(self._cheaper_tests, int(line["verdict"].get("cheaper_test", 0)))
-                    self._verdicts.append((_proposal_of(line["proposal"]), bool(line["verdict"]["accepted"])))
+                    self._verdicts.append((decided, bool(line["verdict"]["accepted"])))
                 case "refused":
                     self._verdicts.append((_proposal_of(line["proposal"]), False))
                 case "promoted":
@@ -250,10 +263,11 @@ class Campaign:
             await self._write(ledger, "refused", proposal=_json_of(proposal), reason=error.problem)
             self.tell(f"refused before any test: {error.problem}")
             return None, None
-        known = self._done.get(staged.digest)
+        key = self._key(staged)
+        known = self._done.get(key)
         if known is not None and "verdict" in known:
-            await self._write(ledger, "repeated", digest=staged.digest)
-            self.tell("proposed again what was decided already")
+            await self._write(ledger, "repeated", digest=key)
+            self.tell(f"proposed again: {_words_of(proposal, staged)}; {_decided_words(known['verdict'])}")
             self._verdicts.append((proposal, bool(known["verdict"]["accepted"])))
             return None, None
         if known is None:
@@ -261,7 +275,7 @@ class Campaign:
             await self._write(
                 ledger,
                 "test",
-                digest=staged.digest,
+                digest=key,
                 test=self._tests,
                 use=dict(staged.use),
                 proposal=_json_of(proposal),
@@ -273,13 +287,18 @@ class Campaign:
             self.tell(f"test {number}: {verdict.reason}; it is tried again where the campaign is called again")
             return verdict, staged
         self._verdicts.append((proposal, verdict.accepted))
-        self._done[staged.digest] = {"verdict": asdict(verdict)}
+        self._done[key] = {"verdict": asdict(verdict)}
         await self._write(
-            ledger, "verdict", digest=staged.digest, use=dict(staged.use), proposal=_json_of(proposal),
+            ledger, "verdict", digest=key, use=dict(staged.use), proposal=_json_of(proposal),
             verdict=asdict(verdict), before=_mean(base),
         )  # fmt: skip
-        self.tell(f"test {number}: {'accepted' if verdict.accepted else 'rejected'}, {verdict.reason}")
+        self.tell(_decided_words(asdict(verdict)))
         return verdict, staged
+
+    def _key(self, staged: Staged) -> str:
+        """Return the digest of a candidate with everything else deciding its runs: a verdict holds for that alone."""
+        pins = {name: digest for name, digest in self._setting.pins.items() if name not in self._use}
+        return digest_of([staged.digest, pins, dict(self._setting.model)])
 
     async def _decided(
         self, gate: Gate, candidate: Mapping[str, str], base: Evaluation, anchor: Evaluation, number: int
@@ -331,13 +350,30 @@ class Campaign:
         self._look = ""
         return compare(*sides).to_json()
 
+    def _looked_words(self) -> list[str]:
+        """Return a warning in a line if the locked part was looked at before, else nothing."""
+        if not self._locked_looks:
+            return []
+        return [f"the locked part was looked at {self._locked_looks} times before; its figures count less now"]
+
+    def _require_locked(self) -> None:
+        """Check that other campaigns left a look at the locked part, so that no money goes into an unseen end.
+
+        Raises:
+            BadInput: They did not, and the operator did not say that it may be looked at again.
+        """
+        if self.reuse_locked or self._others_looks < MOST_LOCKED_LOOKS:
+            return
+        problem = f"The locked tasks are used up: other campaigns looked at them {self._others_looks} times."
+        raise BadInput(problem, fix="take new tasks, or look again with --reuse-locked.")
+
     async def _may_look(self, ledger: Ledger) -> bool:
         """Return whether the locked part may be looked at now, and count the look."""
         if self._account.end:
             self.tell("the locked part was not looked at: nothing more may be spent now")
             return False
-        if self._locked_looks:
-            self.tell(f"the locked part was looked at {self._locked_looks} times before; its figures count less now")
+        for line in self._looked_words():
+            self.tell(line)
         if self._locked_looks >= MOST_LOCKED_LOOKS and not self.reuse_locked:
             self.tell("the locked part is used up; `--reuse-locked` looks again")
             return False
@@ -405,6 +441,10 @@ def _words_of(proposal: Proposal, staged: Staged) -> str:
     right = sum(bool(one["right"]) for one in tried)
     shown = f"; {right} of {len(tried)} failed training runs came right with it" if tried else ""
     return f"{changed}{shown}: {proposal.why}"
+
+
+def _decided_words(verdict: JsonObject) -> str:
+    return f"test {verdict['test']}: {'accepted' if verdict['accepted'] else 'rejected'}, {verdict['reason']}"
 
 
 def _json_of(proposal: Proposal) -> JsonObject:

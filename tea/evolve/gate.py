@@ -101,10 +101,20 @@ class Gate:
         """The group shared by each task with others."""
         return {one.id: one.cluster for one in self.tasks.tasks}
 
+    @property
+    def work(self) -> str:
+        """In words, how many runs it needs."""
+        runs, strict = len(self.tasks), self._surely_strict
+        most = (1 + strict + (strict and self._may_block)) * LOOKS[-1][0] * runs
+        return f"a baseline takes {self._baseline_runs * runs:,} runs, a test of a candidate at most {most:,}"
+
     async def baseline(self, use: Mapping[str, str], promotions: int) -> Evaluation:
         """Run the incumbent afresh on each task; its runs for a promotion are not among these."""
-        runs = _STRICT_BASELINE if self._surely_strict and not self._may_block else BASELINE_RUNS
-        return await self._runs(use, f"{self.series}/base/{promotions}", runs, self.tasks)
+        return await self._runs(use, f"{self.series}/base/{promotions}", self._baseline_runs, self.tasks)
+
+    @property
+    def _baseline_runs(self) -> int:
+        return _STRICT_BASELINE if self._surely_strict and not self._may_block else BASELINE_RUNS
 
     @property
     def _surely_strict(self) -> bool:

@@ -42,29 +42,31 @@ class Given:
 
     Args:
         version: The version of the campaign's one component.
+        done: Whether it was proposed already.
     """
 
     version: str
+    done: bool = False
     name: str = "given"
 
     async def propose(self, platform: Platform, known: Known) -> Proposal | None:
         """Return the texts of the version, None if it was proposed before.
 
         Raises:
-            BadInput: The campaign has more than one component, or the version changes nothing.
+            BadInput: The version changes nothing.
             UnknownComponent: There is no such version.
         """
-        if known.verdicts:
+        if self.done:
             return None
-        if len(known.variables) != 1:
-            raise BadInput("A version is a candidate for one component.", fix="name that component alone.")
+        self.done = True
         [(name, variables)] = known.variables.items()
         ref, now = Ref.parse(name), {one.name: one.value for one in variables}
         wanted = await platform.libraries[ref.kind].vars(ref.at(self.version))
         changes = {one.name: one.value for one in wanted if one.name in now and one.value != now[one.name]}
         if not changes:
-            raise BadInput(f"{ref.at(self.version)} changes nothing.", fix=f"`tea history {name}` shows the versions.")
-        return Proposal(changes={name: changes}, why=f"the version {self.version}, as it is")
+            problem = f"{ref.at(self.version)} changes nothing in what the campaign uses already."
+            raise BadInput(problem, fix=f"`tea history {name}` shows the versions.")
+        return Proposal(changes={name: changes}, how="hand", why=f"the version {self.version}, as it is")
 
 
 @dataclass(slots=True)
@@ -89,7 +91,7 @@ class RandomEdit:
         name, variable = chance.choice(texts)
         lines = variable.value.splitlines(keepends=True)
         del lines[chance.randrange(len(lines))]
-        return Proposal(changes={name: {variable.name: "".join(lines)}}, why="a random line dropped")
+        return Proposal(changes={name: {variable.name: "".join(lines)}}, how="random", why="a random line dropped")
 
 
 @dataclass(slots=True)
@@ -183,9 +185,8 @@ async def proposed(platform: Platform, text: str, model: str | None = None, acco
     if account is not None:
         await account.outcome(outcome)
     if not outcome.ok or not isinstance(outcome.answer, Mapping):
-        raise ProviderError(
-            f"The reflection gave no proposal: {outcome.reason}", fix="look at its trace, or try again."
-        )
+        fix = f"`tea trace {outcome.run}` shows it; call again, or name another model with --reflect-model."
+        raise ProviderError(f"The reflection gave no proposal: {outcome.reason}", fix=fix)
     found = cast("dict[str, Any]", outcome.answer)
     return Proposal(
         changes={str(found["component"]): {str(found["variable"]): str(found["text"])}},

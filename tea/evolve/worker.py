@@ -38,9 +38,7 @@ async def work(extra: str, job: JsonObject, answers: Mapping[str, Answer], secon
         MissingExtra: It is not installed.
         ToolError: The worker failed, or took too long.
     """
-    wanted = next(one for one in EXTRAS if one.name == extra)
-    if wanted.missing:
-        raise MissingExtra(f"The strategy {extra!r} needs the extra {extra!r}.", fix=wanted.install_command)
+    require_library(extra)
     with TemporaryDirectory(prefix="tea-") as folder:
         said = Path(folder) / "said"
         with said.open("wb") as errors:
@@ -62,6 +60,17 @@ async def work(extra: str, job: JsonObject, answers: Mapping[str, Answer], secon
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             await process.wait()
+
+
+def require_library(extra: str) -> None:
+    """Check that the library of an extra is installed.
+
+    Raises:
+        MissingExtra: It is not.
+    """
+    wanted = next(one for one in EXTRAS if one.name == extra)
+    if wanted.missing:
+        raise MissingExtra(f"The strategy {extra!r} needs the extra {extra!r}.", fix=wanted.install_command)
 
 
 async def _converse(process: asyncio.subprocess.Process, job: JsonObject, answers: Mapping[str, Answer]) -> Any:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tea.sandbox.levels import Sandboxes
 
 _SUFFIXES = (".py", ".md", ".json")
-_BY_MACHINE = frozenset({"textgrad", "gepa", "reflection", "generator", "imported"})
+_BY_MACHINE = frozenset({"textgrad", "gepa", "reflection", "random", "generator", "imported"})
 
 
 @dataclass(frozen=True, slots=True)

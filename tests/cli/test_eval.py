@@ -90,6 +90,44 @@ def test_two_evaluations_are_compared_and_put_into_tables(measured: Tea) -> None
     measured("eval", "diff", first, "nothing").refused(2, "tea eval list")
 
 
+def test_a_run_without_a_right_answer_is_told_by_the_words_of_its_task(measured: Tea) -> None:
+    first = measured("eval", "set.jsonl", "--agent", "echo", "--json").data
+    folder = Path(first["folder"])
+    rows = [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    assert [one["words"] for one in rows] == ["What is 1 + 2?", "What is 3 + 4?", "What is 50 + 60?"]
+    report = (folder / "report.md").read_text()
+    assert "| What is 3 + 4? | 1 | 0 | wrong |" in report
+    assert "model `offline`;" in report
+    measured("update", "echo", measured.write("echo.py", ECHO.replace("int(words[4]))", "int(words[4]) + 1)")))
+    second = measured("eval", "set.jsonl", "--agent", "echo", "--json").data["id"]
+    shown = measured("eval", "diff", first["id"], second).out
+    assert "| What is 3 + 4? | 0.00 | 1.00 |" in shown
+    assert "cost × 1.00, tokens × 1.00" in shown
+
+
+def test_one_run_of_each_task_is_not_said_to_show_small_improvements(measured: Tea) -> None:
+    rows = [{"task": f"What is {a} + 1?", "expected": a + 1 + a % 2, "scorer": "numeric"} for a in range(20)]
+    measured.write("many.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert "only improvements of about 24 points or more" in measured("eval", "many.jsonl", "--agent", "echo").out
+
+
+def test_a_misspelt_name_or_an_option_of_another_kind_of_set_measures_nothing(measured: Tea) -> None:
+    measured("eval", "set.jsonl", "--agent", "echo", "--without", "calculatr").refused(2, "did you mean 'calculator'?")
+    measured("run", "What is 2 + 2?", "--without", "agent:calculator").refused(2, "agent:calculator")
+    for option in ("--level", "--seed"):
+        measured("eval", "set.jsonl", "--agent", "echo", option, "1").refused(2, option, "--benchmark")
+    (measured.folder / "gaia").mkdir()
+    measured("eval", "gaia").refused(2, "--benchmark")
+    assert measured("eval", "list").out == "there is no evaluation yet\n"
+
+
+def test_the_help_of_a_group_names_its_own_command_and_those_beside_it(tea: Tea) -> None:
+    shown = tea("eval", "--help").out
+    assert shown.startswith("Usage: tea eval [OPTIONS] [SET]")
+    assert all(f"\n  {name} " in shown.partition("\nCommands:")[2] for name in ("score", "diff", "list", "table"))
+    tea("evolve").refused(2, "`tea evolve --help`")
+
+
 def test_parts_of_a_set_are_chosen(measured: Tea) -> None:
     assert measured("eval", "set.jsonl", "--agent", "echo", "--tag", "large", "--json").data["whole"]["runs"] == 1
     assert measured("eval", "set.jsonl", "--agent", "echo", "--limit", "2", "--json").data["fresh"] == 2
@@ -152,18 +190,22 @@ def test_a_trace_of_messages_is_scored_on_its_outcome(tea: Tea) -> None:
 
 
 @pytest.mark.slow
-def test_a_killed_evaluation_goes_on_where_it_stopped(tea: Tea) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_evaluation_goes_on_where_it_stopped(tea: Tea, number: signal.Signals) -> None:
     rows = [{"task": word, "expected": "awake"} for word in ("0", "0.0", "1.5")]
     tea.write("set.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
     assert tea("register", tea.write("sleeper.py", SLEEPER)).code == 0
-    line = [sys.executable, "-m", "tea.cli", "eval", "set.jsonl", "--agent", "sleeper", "--concurrency", "1"]
-    with subprocess.Popen(line, cwd=tea.folder, env=tea.environment, stderr=subprocess.DEVNULL) as process:
+    line = [sys.executable, "-m", "tea.cli", "eval", "set.jsonl", "--agent", "sleeper", "--concurrency", "1", "-q"]
+    with subprocess.Popen(line, cwd=tea.folder, env=tea.environment, stderr=subprocess.PIPE, text=True) as process:
         ledgers = tea.folder / "traces" / "evaluations" / "ledgers"
         until = time.monotonic() + 60
         while time.monotonic() < until:
             if sum(path.read_bytes().count(b'"begun"') for path in ledgers.glob("*.jsonl")) == 3:
                 break
-        process.send_signal(signal.SIGKILL)
+        process.send_signal(number)
+        said = process.communicate(timeout=60)[1]
+    if number == signal.SIGINT:
+        assert "Interrupted after 2 of 3 runs, which are kept. Fix: the same command goes on where it stopped." in said
     again = tea("eval", "set.jsonl", "--agent", "sleeper", "--json")
     assert again.data["fresh"] == 1
     assert again.data["whole"]["score"]["mean"] == 1.0

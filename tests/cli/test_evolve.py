@@ -21,6 +21,17 @@ def test_a_campaign_without_proposals_measures_tells_what_it_can_see_and_is_logg
     assert (log.code, log.out.strip()) == (0, "nothing was proposed for it yet")
 
 
+def test_the_runs_of_a_campaign_may_be_limited_and_given_what_they_need(tea: Tea) -> None:
+    tea.write("set.jsonl", SET)
+    words = ("evolve", "prompt:planner", "--tasks", "set.jsonl", "--strategy", "nothing", "--json")
+    found = tea(*words, "--max-steps", "1", "--without", "analyzer", "--tool", "todo", "--allow", "shell")
+    assert found.code == 0, found
+    plan = tea("eval", "list", "--json").data["evaluations"][0]["plan"]
+    assert (plan["budget"], plan["without"]) == ({"steps": 1}, ["analyzer"])
+    assert (plan["also"], plan["allow"]) == (["todo"], ["shell"])
+    tea(*words[:-1], "--without", "analyser").refused(2, "did you mean 'analyzer'?")
+
+
 def test_the_log_names_the_commands_for_the_change_and_the_runs_behind_a_decision(tea: Tea) -> None:
     assert tea("vars", "prompt:planner", "--set", "agent_profile=You answer.").code == 0
     verdict = {"accepted": False, "reason": "no", "test": 1, "gain": 0.0, "p": 0.5, "level": 0.01}
@@ -43,7 +54,11 @@ def test_bad_input_is_one_line_with_a_remedy(tea: Tea) -> None:
         (["prompt:planner", "--tasks", "set.jsonl", "--budget", "usd=lots"], "The budget 'usd=lots' is not usable"),
         (["prompt:nobody", "--tasks", "set.jsonl", "--strategy", "nothing"], "No prompt is named 'nobody'"),
         (["prompt:planner", "--tasks", "gone.jsonl"], "gone.jsonl"),
+        (["prompt:planner", "--tasks", "set.jsonl", "--candidate", "9.9.9"], "prompt:planner has no '9.9.9'"),
+        (["prompt:planner", "tool:todo", "--tasks", "set.jsonl", "--candidate", "1.0.0"], "name that component alone"),
     ):
         found = tea("evolve", *arguments)
         assert (found.code, len(found.err.strip().splitlines())) == (2, 1), found
         assert said in found.err
+    tea("evolve", "prompt:planner", "--tasks", "set.jsonl").refused(4, "asks a model", "--reflect-model")
+    assert tea("runs").out == "There is no run yet.\n"

@@ -72,6 +72,7 @@ def test_insights_are_listed_shown_forgotten_and_exported(tea: Tea) -> None:
     assert "used 0, confirmed 0, contradicted 0 noter: insight one" in tea("memory", "ls").out
     assert "text: insight one" in tea("memory", "show", found["id"][:6]).out
     assert tea("memory", "forget", found["id"]).out == f"forgot {found['id']}\n"
+    assert "contradicted 0 (forgotten: a person forgot it) noter: insight one" in tea("memory", "ls").out
     assert "(forgotten: a person forgot it)" in tea("memory", "ls", "--session", "desk").out
     lines = [json.loads(line) for line in tea("memory", "export").out.splitlines()]
     assert [one.get("kind") for one in lines] == ["step", "insight", "forgotten", None]

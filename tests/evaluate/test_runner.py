@@ -13,6 +13,7 @@ from tea.errors import BadInput, BudgetExceeded, Conflict, ProviderError, Unknow
 from tea.evaluate import Evaluation, Plan, ScoredRun, Spending, TaskSet, compare, evaluate, summarise
 from tea.evaluate.evaluation import read_evaluation
 from tea.evaluate.judge import Judging
+from tea.evaluate.outputs import figures_text
 from tea.store.evaluations import FileEvaluations
 from tea.testing import FunctionModel, TestModel
 from tea.types import ModelRequest
@@ -167,7 +168,7 @@ async def test_a_line_cut_short_is_dropped_and_its_run_resumed(tea: Platform) ->
 
 
 async def test_a_plan_that_cannot_be_used_runs_nothing(tea: Platform) -> None:
-    for plan in (Plan(agent="nobody"), Plan(agent="stub", use={"tool:none": "1.0.0"})):
+    for plan in (Plan(agent="nobody"), Plan(agent="stub", use={"tool:none": "1.0.0"}), Plan(without=("none",))):
         with pytest.raises(UnknownComponent):
             await evaluate(tea, tasks("a"), plan)
     with pytest.raises(BadInput):
@@ -231,6 +232,8 @@ async def test_what_a_provider_broke_is_told_apart_and_run_again_when_asked(tmp_
         plan = Plan(agent="worker")
         broken = await evaluate(tea, tasks("a"), plan)
         assert (broken.runs[0].infrastructure, broken.runs[0].kind) == (True, "ProviderError")
+        told = "1 runs failed by a provider or this machine, and count; --retry runs them again"
+        assert told in figures_text(broken, summarise(broken), tmp_path)
         model.up = True
         assert (await evaluate(tea, tasks("a"), plan)).runs[0].score == 0
         assert (await evaluate(tea, tasks("a"), plan, retry=True)).runs[0].score == 1

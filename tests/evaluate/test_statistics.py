@@ -110,6 +110,15 @@ def test_more_tasks_show_smaller_improvements() -> None:
     assert smallest_visible([0.5] * 100, runs=10, baseline=10) == pytest.approx(0.1, abs=0.01)
 
 
+def test_a_single_run_of_each_task_is_not_taken_for_certainty() -> None:
+    once = [1.0, 0.0] * 10  # of tasks solved half of the time, as of tasks solved always or never
+    assert smallest_visible(once, measured=1) == smallest_visible([0.5] * 20) > 2 * smallest_visible(once)
+    assert smallest_visible(once, measured=8) == smallest_visible(once)
+    assert smallest_visible([0.5] * 20, measured=2) == smallest_visible([0.5] * 20)
+    few, many = (smallest_visible([0.25, 0.75] * 10, measured=runs) for runs in (4, 100))
+    assert few > many > smallest_visible([0.25, 0.75] * 10)
+
+
 def test_the_rest_of_an_evaluation_is_estimated_by_its_latest_runs() -> None:
     times = iter([0.0, *(0.0 for _ in range(10)), *(float(5 * one) for one in range(1, 100))])
     pace = Pace(lambda: next(times))

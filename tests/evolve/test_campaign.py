@@ -11,7 +11,7 @@ from tea import Platform
 from tea.errors import Conflict, ProviderError, UnknownComponent
 from tea.evolve.campaign import Limits
 from tea.evolve.proposal import Known, Proposal
-from tea.evolve.strategies import Nothing, RandomEdit, material
+from tea.evolve.strategies import Given, Nothing, RandomEdit, material, strategy
 from tea.store.evaluations import FileEvaluations
 from tea.types import ModelRequest
 
@@ -47,6 +47,14 @@ async def test_a_wrong_rule_is_repaired_from_traces_compared_and_rolled_back(tea
     assert (current.lineage.how, current.lineage.parent) == ("reflection", "1.0.0")
     assert current.lineage.run in tea.tracer.runs()
     assert any("gate tasks, only improvements of about" in one for one in told)
+    store = FileEvaluations(tea.home / "traces" / "evaluations")
+    runs = {one: {row["run"] for row in store.rows(one, "results.jsonl")} for one in store.list()}
+    series = {one: store.head(one)["series"].partition("/")[2] for one in runs}
+    baseline = set[str]().union(*(runs[one] for one, name in series.items() if name == "base/1"))
+    winning = set[str]().union(*(runs[one] for one, name in series.items() if name == "test/1"))
+    assert baseline
+    assert winning
+    assert baseline.isdisjoint(winning), "luck that won a promotion would count in the next test"
     assert await tea.run("plum", agent="speller") is not None
     assert (await library.rollback("speller")).version == "1.0.0"
 
@@ -122,6 +130,48 @@ async def test_a_campaign_goes_on_where_it_stopped_and_refunds_no_test(tea: Plat
     assert [one["test"] for one in lines if one["what"] == "test"] == [1, 2]
     with store.ledger(tasks().digest[:16]), pytest.raises(Conflict):
         await campaign(tea, Nothing()).run()
+
+
+@pytest.mark.slow
+async def test_a_version_is_tested_whatever_was_decided_before_and_only_once(tea: Platform) -> None:
+    library, told = tea.libraries["prompt"], list[str]()
+    await campaign(tea, Proposes("Be kind.\n"), tasks=tasks(40)).run(Limits(tests=1))
+    await library.setvars("speller", {"rules": "Write the word in capitals.\n"}, reason="by hand", current=False)
+    for version, tested, accepted in (("1.0.1", 1, 0), ("1.0.2", 2, 1)):
+        report = await campaign(tea, Given(version), tasks=tasks(40), told=told).run(Limits(tests=2))
+        assert (report.tests, report.accepted) == (tested, accepted), told
+    [again] = [one for one in told if one.startswith("proposed again")]
+    assert again.endswith("test 1: rejected, not shown to be better")
+    runs = len(tea.tracer.runs())
+    with pytest.raises(UnknownComponent, match=r"9\.9\.9"):
+        await campaign(tea, Given("9.9.9"), tasks=tasks(40)).run()
+    assert len(tea.tracer.runs()) == runs
+
+
+@pytest.mark.slow
+async def test_a_verdict_holds_only_for_the_agent_it_was_found_with(tea: Platform) -> None:
+    good = "Be brief.\nWrite the word in capitals.\n"
+    await tea.acp.update("speller", AGENT.replace('found.output["word"]', '"nothing"'))
+    first = await campaign(tea, Proposes(good), tasks=tasks(40)).run(Limits(tests=1))
+    await tea.acp.update("speller", AGENT)
+    again = await campaign(tea, Proposes(good), tasks=tasks(40)).run(Limits(tests=1))
+    assert (first.tests, first.accepted, again.tests, again.accepted) == (1, 0, 2, 1)
+
+
+@pytest.mark.parametrize("name", ["reflection", "textgrad", "gepa"])
+async def test_a_strategy_without_a_model_is_refused_before_any_run(name: str, tmp_path: Path) -> None:
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        await tea.acp.register(AGENT)
+        await tea.libraries["prompt"].register(PROMPT)
+        with pytest.raises(ProviderError, match=f"'{name}' asks a model, and none is configured") as caught:
+            await campaign(tea, strategy(name)).run()
+        assert "--reflect-model" in caught.value.fix
+        assert tea.tracer.runs() == []
+
+
+async def test_the_work_of_a_campaign_is_told_before_it_begins(tea: Platform) -> None:
+    size = len(tasks().part("gate"))
+    assert f"a baseline takes {8 * size} runs, a test of a candidate at most {10 * size}" in campaign(tea).preview()
 
 
 async def test_limits_end_a_campaign_between_tests(tea: Platform) -> None:

@@ -12,7 +12,7 @@ from tea.errors import MissingExtra, ToolError
 from tea.evaluate import evaluate
 from tea.evolve import worker
 from tea.evolve.campaign import Campaign, Limits
-from tea.evolve.proposal import Known, Proposal, variables_of
+from tea.evolve.proposal import Known, Proposal, stage, variables_of
 from tea.evolve.strategies import strategy
 from tea.extras import Extra
 from tea.testing import platform
@@ -72,6 +72,14 @@ async def test_defects_of_prompts_and_tools_are_repaired_by_libraries_too(name: 
         campaign = Campaign(platform=tea, tasks=given.tasks(), refs=[given.ref], strategy=chosen, plan=given.plan)
         report = await campaign.run(Limits(tests=1))
         assert (report.accepted, report.after) == (1, 1.0)
+
+
+async def test_a_random_edit_does_not_pass_for_a_reflection() -> None:
+    async with known(defect("small letters")) as (tea, facts):
+        proposal = await strategy("random").propose(tea, facts)
+        assert proposal is not None
+        staged = await stage(tea, proposal, {})
+        assert (await tea.libraries["prompt"].info(f"desk@{staged.use['prompt:desk']}")).lineage.how == "random"
 
 
 async def test_a_missing_library_is_one_line_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,17 +2,19 @@
 
 Layout: `2023/validation/metadata.jsonl` and beside it the files named by `file_name`. The folder of the split, of the
 year or of the whole copy can be given; `metadata.jsonl` itself, too. The fields are `task_id`, `Question`, `Level`,
-`Final answer` and `file_name`.
+`Final answer` and `file_name`. An agent gets the attachment as `file` with its ending, as the published name is the
+task's id, which leads to the answer.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tea.errors import BadInput
 from tea.evaluate.benchmarks.files import HOSTS, read_rows
 from tea.evaluate.task import EvalTask
-from tea.evaluate.task_set import TaskSet
+from tea.evaluate.task_set import PlacedTask, TaskSet
 
 _META = "metadata.jsonl"
 _FORM = (
@@ -55,7 +57,13 @@ def load(path: Path, level: str | int | None = None) -> TaskSet:
         )
     if not tasks:
         raise BadInput(f"There is no task of level {level}.", fix="levels are 1, 2 and 3.")
-    return TaskSet.of(tasks, name="GAIA", folder=meta.parent, deny=HOSTS, canaries=("gaia-benchmark/GAIA",))
+    found = TaskSet.of(tasks, name="GAIA", folder=meta.parent, deny=HOSTS, canaries=("gaia-benchmark/GAIA",))
+    return replace(found, tasks=tuple(map(_neutral, found.tasks)))
+
+
+def _neutral(task: PlacedTask) -> PlacedTask:
+    """Return a task with its attachment under a name that says nothing."""
+    return task.renamed({name: f"file{path.suffix}" for name, path in task.paths.items()})
 
 
 def _meta(path: Path) -> Path:
