@@ -54,7 +54,7 @@ class Reporter(Agent):
         await _act(ctx, "add", {"text": draft["markdown"], "references": references, "report": report})
         written, trouble = await _completed(ctx, draft, report)
         _note(ctx, draft, written)
-        answer = " ".join([draft["summary"], *trouble]).strip()
+        answer = " ".join([draft["summary"], *_others(written["files"]), *trouble]).strip()
         return Result(answer=answer, report=written["files"][0], gaps=_gaps(given, written))
 
 
@@ -88,13 +88,27 @@ async def _written(ctx: Context, arguments: dict[str, Any]) -> Any:
     return response
 
 
+def _others(files: list[str]) -> list[str]:
+    """Return the names of all files of a report in brackets, if it has several."""
+    return [f"({', '.join(files)})"] if len(files) > 1 else []
+
+
 def _quoted(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the sources of findings with their quotations; no number of the draft stands for them."""
+    """Return the sources of findings with their quotations; no number of the draft stands for them.
+
+    A result of several files counts for each; what was called, as a query, is known as well as its result.
+    """
     return [
-        {"number": 0, "source": one["source"], "quote": one["quote"]}
+        {"number": 0, "source": source, "quote": f"{one['fact']}\n{one['quote']}" if _is_result(one) else one["quote"]}
         for one in findings
         if one.get("source") and one.get("quote")
+        for source in dict.fromkeys([one["source"], *(one["source"].split(", ") if _is_result(one) else ())])
     ]
+
+
+def _is_result(finding: dict[str, Any]) -> bool:
+    """Return whether a finding is a call with its result."""
+    return str(finding.get("fact", "")).endswith(f" gave: {finding['quote']}")
 
 
 def _contents(given: list[Material]) -> list[dict[str, Any]]:

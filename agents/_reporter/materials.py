@@ -40,15 +40,20 @@ async def materials(ctx: Context, names: Sequence[str]) -> list[Material]:
 
 
 async def _material(ctx: Context, name: str) -> Material:
-    """Return one material: the text itself, a table's head, or converted text."""
+    """Return one material: the text itself, the head of a table without room for all of it, or converted text."""
     if _WEB.match(name):
         return Material(source=name, problem=NO_FILE)
     response = await ctx.ecp.invoke("workspace#read", {"name": name, "limit": MOST_MATERIAL})
-    if response.ok:
-        return _of_text(name, response.value["text"], partial=response.value["next_offset"] is not None)
+    partial = response.ok and response.value["next_offset"] is not None
+    if response.ok and not partial:
+        return _of_text(name, response.value["text"], partial=False)
     listed = await ctx.ecp.invoke("workspace#list_files", {"names": [name], "limit": 1})
     kinds = [one["type"] for one in listed.value["files"]] if listed.ok else []
-    return await (_of_table if kinds and kinds[0] in TABLES else _of_document)(ctx, name, is_there=bool(kinds))
+    if kinds and kinds[0] in TABLES:
+        return await _of_table(ctx, name)
+    if partial:
+        return _of_text(name, response.value["text"], partial=True)
+    return await _of_document(ctx, name, is_there=bool(kinds))
 
 
 def _of_text(name: str, text: str, *, partial: bool) -> Material:
@@ -57,7 +62,7 @@ def _of_text(name: str, text: str, *, partial: bool) -> Material:
     return Material(source=name, content="\n".join([text.rpartition("\n")[0] or text, CUT]))
 
 
-async def _of_table(ctx: Context, name: str, *, is_there: bool) -> Material:
+async def _of_table(ctx: Context, name: str) -> Material:
     """Return the head of a table: its columns with examples, or all rows of a small one."""
     response = await ctx.tcp.invoke("table_query", {"files": [name]})
     if not response.ok:

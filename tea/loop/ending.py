@@ -15,6 +15,7 @@ from tea.loop.checks import Sources, evidence_in, joined, with_doubts
 from tea.loop.claims import announces, file_names, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, unresolved
 from tea.loop.ledger import Ledger
+from tea.loop.media import is_media
 from tea.loop.observation import Observation
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
@@ -47,11 +48,14 @@ EMPTY_WORDS = (
 UNCONFIRMED = "The evidence could not be confirmed: {}."
 NOT_THERE = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
 NO_FILE = "There is no file {} in the workspace."
+GUESSED = "No function has given a result yet, and the numbers of the answer stand nowhere in what was shown."
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 NOTHING_READ = (
     "No function has given a result yet. If these words are the answer, say so with `done`; if it cannot be done, call "
     "`done` with success false and the reason; else call the function that you need next."
 )
+_SEVERAL = re.compile(r"\S\s*[,;\n\u3001]\s*\S")  # between the parts of an enumeration
+_NUMBER = re.compile(r"\d")
 _FENCED = re.compile(r"```\w{0,10}\s*\n(.*?)```", re.DOTALL)
 MOST_SCHEMA = 600
 MOST_PART = 120
@@ -197,6 +201,9 @@ class Ending:
         marked = with_doubts(evidence, self._sources())
         absent = [one.source for one in marked if one.source.strip() in self._missing]
         absent += self._unwritten(value["answer"])
+        if not last and not absent and self._is_guessed(value["answer"]):
+            self._returned.add("nothing")
+            return _refused(outcome, GUESSED, "call what tells them, or call `done` again if they are right.")
         if not last and (problem := self._once(marked, value["answer"], anew=bool(absent))):
             return _refused(outcome, problem, NOT_THERE if absent else "mend it, or call `done` again if it is right.")
         if absent:
@@ -260,6 +267,18 @@ class Ending:
             return False
         spoken = "\n".join(one.text for one in self._task.history)
         return not was_shown(text, "\n".join([self._words, spoken, *(one.text for one in self.heads)]), spoken)
+
+    def _is_guessed(self, answer: JsonValue) -> bool:
+        """Return whether an answer holds numbers shown nowhere, after calls without a result; asked about once.
+
+        What a model sees of a picture, or hears, is not known here.
+        """
+        text = _said(answer)
+        seen = any(is_media(name) for name in self._task.files)
+        known = self._parts or self._task.facts or self._ledger.facts
+        if "nothing" in self._returned or seen or known or _NUMBER.search(text) is None:
+            return False
+        return self._has_nothing(text)
 
     def _is_empty(self, text: str) -> bool:
         """Return whether words hold nothing of the results and heads, and were not asked about since the last result.
@@ -451,7 +470,19 @@ def _read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
     whole: JsonSchema = {"type": "object", "properties": {"answer": inner}, "required": ["answer"]}
     if "$defs" in schema:
         whole["$defs"] = schema["$defs"]
-    return lossless(whole, {"answer": answer})["answer"]
+    read = lossless(whole, {"answer": answer})["answer"]
+    return answer if _holds_enumeration(answer, read) else read
+
+
+def _holds_enumeration(given: Any, read: Any) -> bool:
+    """Return whether a text naming several things was read as a list of one."""
+    if isinstance(given, dict) and isinstance(read, dict):
+        members, found = cast("dict[str, Any]", given), cast("dict[str, Any]", read)
+        return any(_holds_enumeration(one, found.get(name)) for name, one in members.items())
+    listed = cast("list[Any]", read) if isinstance(read, list) else []
+    if isinstance(given, list):
+        return any(map(_holds_enumeration, cast("list[Any]", given), listed))
+    return isinstance(given, str) and listed == [given] and _SEVERAL.search(given) is not None
 
 
 def _formed(text: str, schema: JsonObject) -> JsonValue:
@@ -482,7 +513,8 @@ def _findings(one: Observation) -> list[Fact]:
         ]
     named = next((value for key in _NAMING if (value := one.arguments.get(key))), one.name)
     source = ", ".join(map(str, cast("list[Any]", named))) if isinstance(named, list) else str(named)
-    return [Fact(fact=f"{called} gave: {_cut(one.text, MOST_FINDING)}", source=source)]
+    text = _cut(one.text, MOST_FINDING)
+    return [Fact(fact=f"{called} gave: {text}", source=source, quote=text)]
 
 
 def _text(hit: Mapping[str, Any]) -> str:

@@ -111,3 +111,14 @@ async def budget_share(ctx: Context, among: int, *, questions: int = 2, side_by_
             part = value * (1 - _KEPT) / among
             given[name] = part if name == "usd" else int(part)
     return Budget.model_validate({name: _least(name, value) for name, value in given.items()})
+
+
+def least(first: Budget | None, second: Budget) -> Budget:
+    """Return the smaller of each limit of two budgets; the second stands for a missing first."""
+    if first is None:
+        return second
+    limits: dict[str, Any] = {}
+    for name in ("steps", "seconds", "tokens", "usd"):
+        given = [one for one in (getattr(first, name), getattr(second, name)) if one is not None]
+        limits[name] = min(given, default=None)
+    return first.model_copy(update=limits)

@@ -21,15 +21,20 @@ KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
 }
 
 
+def is_media(name: str) -> bool:
+    """Return whether a file is one that some models see or hear themselves."""
+    return PurePath(name).suffix.lower() in KINDS
+
+
 async def show_files(ctx: Context, files: Sequence[str]) -> tuple[Message, ...]:
     """Return the message showing a task's media files to a model; empty if it has none."""
-    names = [name for name in files if PurePath(name).suffix.lower() in KINDS]
+    names = [name for name in files if is_media(name)]
     if not names:
         return ()
     found = await ctx.media(names)
     words = [f"{one['name']} ({one['problem'] or one['media_type']})" for one in found]
     parts = [_part(one) for one in found if not one["problem"]]
-    text = TextPart(text=f"Files of the task, shown in this order: {', '.join(words)}.")
+    text = TextPart(text=f"Files of the task, in this order: {', '.join(words)}.")
     return (Message(role="user", content=(text, *parts)),)
 
 

@@ -15,6 +15,7 @@ HEAD_LINES = 60
 MOST_WHOLE = 1_500  # characters of a text that is shown whole
 MOST_BEGINNING = 300  # of one that is not
 LEAST_TEXT = 200  # of a head that shows of a text more than its kind and size
+LEAST_PART, MOST_BEFORE = 100, 4  # characters of a long line that is shown in part, behind a few short ones
 MOST_CELLS = 60  # of a table that is shown whole
 MOST_MEMBER = 600  # bytes of a text in an archive that is shown
 MEMBER = 40  # characters beside the name of a file in an archive
@@ -163,7 +164,7 @@ def _beginning(value: Mapping[str, Any], *, counted: bool) -> tuple[str, bool]:
         return f"{lines}, all of them:\n{text}" if counted else text, True
     shown, left = list[str](), MOST_BEGINNING
     for line in text.splitlines():
-        if shown and len(line) >= left:
+        if shown and len(line) >= left and (left < LEAST_PART or len(shown) > MOST_BEFORE):
             break
         shown.append(line if len(line) <= left else f"{line[:left].rpartition(' ')[0] or line[:left]} ...")
         left -= len(line) + 1

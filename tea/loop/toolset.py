@@ -19,6 +19,7 @@ from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, ca
 from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
+from tea.loop.limits import least
 from tea.loop.observation import Observation, shortened
 from tea.loop.offer import (
     BOOKKEEPING,
@@ -264,26 +265,31 @@ class Toolset:
         for name in names:
             if name not in self._known:
                 (facts,) = await self._port(kinds[name]).facts([name])
-                (self._known[name],) = callables(kinds[name], name, facts)
-        self.add(*names)
-        return self._told_found(query, names, [name for name in fitting if name in there])
+                if self._ctx.searches or _needs(facts) != "search":
+                    (self._known[name],) = callables(kinds[name], name, facts)
+        usable = [name for name in names if name in self._known]
+        self.add(*usable)
+        idle = [name for name in names if name not in usable]
+        return self._told_found(query, usable, [name for name in fitting if name in there], idle)
 
-    def _told_found(self, query: str, names: Sequence[str], there: Sequence[str]) -> str:
-        """Return what a search found: added functions, and open ones fitting or running code.
+    def _told_found(self, query: str, names: Sequence[str], there: Sequence[str], idle: Sequence[str]) -> str:
+        """Return what a search found: added functions, open ones fitting or running code, and ones of no use here.
 
         Raises:
             ToolError: Nothing fits.
         """
         codes = [name for name, one in self._known.items() if one.codes and self.is_open(name)]
+        lacks = f"{' and '.join(idle)} cannot be used: no search engine is configured." if idle else ""
         if not names and not there:
             code = f"write it as a program for {codes[0]}" if codes else "use what is there"
             fix = f"{code}, say it in other words, or end honestly without it."
-            raise ToolError(f"No function fits {query[:100]!r}.", fix=fix)
+            raise ToolError(f"No function fits {query[:100]!r}. {lacks}".rstrip(), fix=fix)
         already = ", ".join(dict.fromkeys((*there[:MOST_FOUND], *codes)))
         if not names:
-            return f"Nothing else fits; these can be called already: {already}."
+            return f"Nothing else fits; these can be called already: {already}. {lacks}".rstrip()
         lines = [f"{name}: {self._known[name].description.partition(_PARAGRAPH)[0]}" for name in names]
-        return "\n".join(["These can be called now:", *lines, *([f"As before: {already}."] if already else [])])
+        lines += [f"As before: {already}."] if already else []
+        return "\n".join(["These can be called now:", *lines, *([lacks] if lacks else [])])
 
     async def _candidates(self, query: str) -> tuple[dict[str, Kind], dict[str, str]]:
         """Return the functions available for addition: their kinds, and their texts for retrieval, by name."""
@@ -418,7 +424,7 @@ class Toolset:
             task = Task(text=arguments["task"], tools=self._task.tools, facts=tuple(facts), **given)
         except ValidationError as error:
             raise BadArguments(f"{one.name!r} got bad arguments: {reasons(error)}.", fix=fix) from error
-        return task if share is None else task.model_copy(update={"budget": _least(task.budget, share)})
+        return task if share is None else task.model_copy(update={"budget": least(task.budget, share)})
 
     def _is_allowed(self, name: str) -> bool:
         """Return whether a function may be called: granted by agent or task, offered, or found."""
@@ -586,14 +592,3 @@ def _outcome(call: ToolCall, response: Response) -> Observation:
         value=response.value,
         error=response.error,
     )
-
-
-def _least(first: Budget | None, second: Budget) -> Budget:
-    """Return the smaller of each limit of two budgets."""
-    if first is None:
-        return second
-    limits: dict[str, Any] = {}
-    for name in ("steps", "seconds", "tokens", "usd"):
-        given = [one for one in (getattr(first, name), getattr(second, name)) if one is not None]
-        limits[name] = min(given, default=None)
-    return first.model_copy(update=limits)

@@ -325,7 +325,6 @@ def _understood(part: Part, config: ModelConfig) -> Part | None:
     if isinstance(part, ReasoningPart):
         return part if part.origin == config.origin else None
     if isinstance(part, MediaPart) and _SENSES[part.type] not in config.capabilities:
-        sense = _SENSES[part.type]
-        problem = f"({part.type} of type {part.media_type} is not shown here, as this model has no {sense!r}."
+        problem = f"({part.media_type} is left out here, as this model has no {_SENSES[part.type]!r}."
         return TextPart(text=f"{problem} A function may read it. Where none does and the task needs it, say so.)")
     return part

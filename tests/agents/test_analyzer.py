@@ -22,14 +22,17 @@ async def test_a_short_text_is_shown_whole_and_of_a_long_one_the_first_lines(sta
     (tmp_path / "short.txt").write_text("one\ntwo\nthree")
     (tmp_path / "long.txt").write_text("".join(f"line {n} of a long text\n" for n in range(500)))
     (tmp_path / "wide.txt").write_text("w" * 5_000)
-    files = [str(tmp_path / name) for name in ("short.txt", "long.txt", "wide.txt")]
+    (tmp_path / "book.txt").write_text(f"\nChapter 1.\n\n{'The wind blew. ' * 40}\n" * 20)
+    files = [str(tmp_path / name) for name in ("short.txt", "long.txt", "wide.txt", "book.txt")]
     await stage.play({"analyzer": [step("done", answer=1)]}, "How many?", files=files, agent="analyzer")
-    short, long, wide = stage.requests["analyzer"][0].variables["heads"]
+    short, long, wide, book = stage.requests["analyzer"][0].variables["heads"]
     assert short.endswith("\n3 lines, all of them:\none\ntwo\nthree")
     assert "500 lines, beginning with:\nline 0 of a long text\nline 1" in long
     assert len(long) < 400
     assert "1 line, beginning with:\nwww" in wide
     assert len(wide) < 400
+    assert "\nChapter 1.\n\nThe wind blew" in book
+    assert len(book) < 400
 
 
 async def test_of_a_picture_no_lines_are_counted(stage: Any, tmp_path: Path) -> None:

@@ -334,10 +334,39 @@ async def test_calculated_values_count_as_said_where_a_finding_quotes_them(stage
     assert "83 [?] [1]" in text
 
 
+async def test_values_of_a_query_count_as_said_by_its_files(stage: Any, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("dept,pay\nHR,10\nHR,20\nIT,33\n" + "IT,36\n" * 2_000)
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+
+    def call(name: str, **arguments: Any) -> dict[str, Any]:
+        return {**words, "calls": [{"name": name, "arguments": arguments}]}
+
+    sql = "SELECT dept, count(*) AS n, avg(pay) AS mean FROM t GROUP BY dept ORDER BY dept"
+    table = "| Department | People | Mean |\n|---|---|---|\n| HR | 2 | 15.0 |\n| IT | 2,001 | 37.5 |"
+    draft = {"title": "T", "summary": "s", "markdown": f"{table}\n\nFound with SQL [1](t.csv)."}
+    script = [
+        call("table_query", files=["t.csv"], sql=sql),
+        call("reporter", task="Report.", files=["t.csv"]),
+        call("done", answer="x"),
+    ]
+    outcome = await stage.play({"planner": script, "reporter": [draft]}, "Report.", files=[tmp_path / "t.csv"])
+    text = outcome.report.read_text()
+    assert "| HR | 2 | 15.0 |" in text
+    assert "| IT | 2,001 | 37.5 [?] |" in text
+    assert "with SQL [1]" in text
+    assert outcome.gaps == ("1 value not found in the cited sources, marked [?]",)
+    (request,) = stage.requests["reporter"]
+    (material,) = request.variables["materials"]
+    assert "table: t, rows: 2003" in material["content"]
+    prompt = "".join(str(part) for message in request.messages for part in message.content)
+    assert prompt.count("HR,2,15") == 1
+
+
 async def test_other_forms_are_written_beside_the_markdown(stage: Any) -> None:
     draft = {"title": "T", "summary": "s", "markdown": "Fine.", "formats": ["html", "pdf"]}
     outcome = await stage.play({"reporter": [draft]}, "Report as PDF.", agent="reporter")
     assert outcome.report.name == "report.md"
+    assert outcome.answer == "s (report.md, report.html, report.pdf)"
     assert outcome.report.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
     assert "Fine." in outcome.report.with_suffix(".html").read_text()
 

@@ -322,6 +322,21 @@ async def test_without_a_corpus_nothing_is_said_of_it(tmp_path: Path) -> None:
     assert "web_search" not in script.asked[1].words
 
 
+@pytest.mark.parametrize("searches", [False, True])
+async def test_a_search_that_no_engine_answers_is_not_added_and_that_is_said(tmp_path: Path, *, searches: bool) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "heat.md").write_text("Foundry Road is the hottest street.\n")
+    answers = [says(call("find_tools", query="search the web for current facts")), ends("x")]
+    async with playing(tmp_path, CHAT, answers) as (tea, script):
+        if searches:
+            await tea.corpus.add(str(tmp_path / "own"))
+        await tea.run("Name the hottest street.")
+    (said,) = script.asked[1].results.values()
+    assert ("web_search" in script.asked[1].functions) == searches
+    assert ("web_search: Search the web" in said) == searches
+    assert ("cannot be used: no search engine is configured." in said) == (not searches)
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

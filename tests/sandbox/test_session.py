@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,15 @@ async def test_a_traceback_holds_the_frames_of_the_code_alone(sandbox: Any) -> N
     assert "return 1 / n" in ran.stderr.text
     assert ran.stderr.text.rstrip().endswith("ValueError: again")
     assert "worker.py" not in ran.stderr.text
+
+
+async def test_a_traceback_holds_of_a_library_its_last_frame_alone(sandbox: Any) -> None:
+    async with sandbox() as made:
+        await made.python("import json\nopen('own.py', 'w').write('import json\\ndef f(t):\\n    json.loads(t)\\n')")
+        ran = await made.python("import own\nown.f('{')")
+    places = re.findall(r'File "(?:.*/)?([^/"]+)"', ran.stderr.text)
+    assert places == ["<call 2>", "own.py", "decoder.py"], ran.stderr.text
+    assert ran.raised == "JSONDecodeError"
 
 
 async def test_a_syntax_error_is_told_and_the_next_call_works(sandbox: Any) -> None:

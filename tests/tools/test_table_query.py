@@ -187,6 +187,30 @@ async def test_points_between_thousands_are_no_decimal_points(ask: Ask) -> None:
     assert got["rows"] == [[950, 19.5], [3755, 171.2], [9891, 30.0]]
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "layout"),
+    [
+        ("t.csv", "a,b\n1,2\n3,4\n", None),
+        ("t.xlsx.csv", "\ufeffa,b\n1,2\n3,4\n", None),
+        (
+            "t.csv",
+            "town;price\nK\u00f6ln;1.171,20\nBonn;3,50\n".encode("cp1252"),
+            "semicolons; decimal comma; encoded as cp1252",
+        ),
+        ("t.csv", "a;b\n1;2\n3;4\n", "semicolons"),
+        ("t.tsv", "a\tb\n1\t2\n3\t4\n", "tabs"),
+        ("t.csv", "A list\n\na,b\n1,2\n3,4\n5,6\n7,8\n9,1\n", "header in line 3"),
+        ("t.csv", "1,2\n3,4\n5,6\n", "no header"),
+    ],
+)
+async def test_a_description_tells_how_other_readers_must_take_the_text(
+    ask: Ask, name: str, content: str | bytes, layout: str | None
+) -> None:
+    (table,) = (await ask({name: content})).unwrap()["tables"]
+    assert table.get("layout", "").removeprefix("separated by ") == (layout or "")
+    assert list(table)[-1] == "columns"
+
+
 @pytest.mark.parametrize(("key", "name"), [("statuses", "statuses"), ("data", "t")])
 async def test_a_list_under_a_key_is_named_after_it_when_that_tells(ask: Ask, key: str, name: str) -> None:
     (table,) = (await ask({"t.json": json.dumps({"version": 1, key: [{"code": 1}, {"code": 2}]})})).unwrap()["tables"]

@@ -415,6 +415,15 @@ async def test_a_file_in_an_archive_is_read_on_by_its_name(tools: TCPServer, rea
     assert found["rows"] == [[7]]
 
 
+async def test_letters_as_small_as_on_a_screen_are_recognised(tools: TCPServer, folder: Path) -> None:
+    image = Image.new("RGB", (600, 120), "white")
+    ImageDraw.Draw(image).text((10, 40), "Total due: 1,340.50 EUR until 12 May", fill="black")
+    image.save(folder / "a.png")
+    response = await tools.invoke("to_markdown", {"source": "a.png", "ocr": True})
+    wanted = "Total due: 1,340.50 EUR until 12 May" if shutil.which("tesseract") else "apt-get install tesseract-ocr"
+    assert wanted in str(response.value if response.ok else response.error)
+
+
 async def test_letters_are_recognised_or_the_command_that_installs_it_is_told(tools: TCPServer, folder: Path) -> None:
     image = Image.new("RGB", (700, 200), "white")
     ImageDraw.Draw(image).text((20, 60), "HARBOUR 1871", fill="black", font=ImageFont.load_default(80))

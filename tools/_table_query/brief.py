@@ -26,6 +26,7 @@ class BriefTable(TypedDict):
     table: str
     file: str
     rows: int
+    layout: NotRequired[str]
     columns: list[str]
     more: NotRequired[str]
 
@@ -74,6 +75,8 @@ def fitting(rows: list[list[Cell]], most: int = MOST_CHARACTERS) -> tuple[list[l
 def _brief_table(table: TableDescription, most: int) -> BriefTable:
     """Return a description with as many examples as there is room for, and if need be with fewer columns."""
     found = BriefTable(table=_written(table["name"]), file=table["file"], rows=table["rows"], columns=[])
+    if layout := table.get("layout"):
+        found["layout"] = layout
     for examples in (_SOME, 3, 1, 0):
         found["columns"] = [_column(one, examples) for one in table["columns"]]
         if _size(found) <= most:

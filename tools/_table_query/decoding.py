@@ -7,24 +7,24 @@ from tea import ToolError
 MOST_BYTES = 200_000_000
 
 
-def text_of(data: bytes, name: str) -> str:
-    """Return the text of bytes: UTF-8, UTF-16 with a mark, else Windows Latin.
+def decoded(data: bytes, name: str) -> tuple[str, str]:
+    """Return the text of bytes, with its encoding: UTF-8, UTF-16 with a mark, else Windows Latin.
 
     Args:
         data: The file's bytes.
-        name: What its user calls it, for messages.
+        name: The user's name for it, for messages.
 
     Raises:
         ToolError: It is not text.
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace")
+        return data.decode("utf-16", errors="replace"), "utf-16"
     if b"\x00" in data[:100_000]:
         raise ToolError(f"{name!r} is a binary file.", fix="name a CSV, TSV, JSON, XLSX or ODS file.")
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig"), "utf-8"
     except UnicodeDecodeError:
-        return data.decode("cp1252", errors="replace")
+        return data.decode("cp1252", errors="replace"), "cp1252"
 
 
 def read_bytes(path: Path, name: str) -> bytes:

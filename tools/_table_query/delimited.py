@@ -12,6 +12,8 @@ from .numbers import number
 from .tables import Budget, RawTable
 
 _DELIMITERS = (",", "\t", ";", "|")
+_NAMED = {";": "semicolons", "\t": "tabs", "|": "bars"}
+_DECIMAL_COMMA = re.compile(r"[-+]?\d{1,3}(?:\.?\d{3})*,\d+")
 _SAMPLE = 200
 _LONGEST_FIELD = 10_000_000
 
@@ -63,7 +65,9 @@ def shape_of(lines: list[str]) -> Shape | None:
     )
 
 
-def read_delimited(text: str, name: str, file: str, budget: Budget, *, loose: bool = False) -> RawTable | None:
+def read_delimited(
+    text: str, name: str, file: str, budget: Budget, *, loose: bool = False, encoding: str = "utf-8"
+) -> RawTable | None:
     """Return the table in a text, or None when it holds none.
 
     Args:
@@ -72,6 +76,7 @@ def read_delimited(text: str, name: str, file: str, budget: Budget, *, loose: bo
         file: The file it comes from.
         budget: Counts its cells.
         loose: Take lines without any delimiter for a table of one column.
+        encoding: What the text was encoded as.
     """
     csv.field_size_limit(_LONGEST_FIELD)
     lines = text.splitlines(keepends=True)
@@ -91,7 +96,42 @@ def read_delimited(text: str, name: str, file: str, budget: Budget, *, loose: bo
         header, rows = [cell.strip() for cell in rows[0]], rows[1:]
     if header is None:
         header = [""] * width
-    return RawTable(name=name, file=file, header=header, rows=rows, decimal_comma=delimiter == ";", untyped=True)
+    layout = layout_of(lines[:_SAMPLE], rows[:_SAMPLE], header, delimiter, encoding)
+    return RawTable(
+        name=name, file=file, header=header, rows=rows, decimal_comma=delimiter == ";", untyped=True, layout=layout
+    )
+
+
+def layout_of(lines: list[str], rows: list[list[str]], header: list[str], delimiter: str, encoding: str) -> str:
+    """Return the differences of a delimited text from the plainest form, in words; empty without any.
+
+    Args:
+        lines: Its first lines.
+        rows: Its first rows below the header.
+        header: Names of its columns; empty ones are not in the text.
+        delimiter: What stands between two cells.
+        encoding: What it was encoded as.
+    """
+    found = list[str]()
+    if delimiter != ",":
+        found.append(f"separated by {_NAMED.get(delimiter, delimiter)}")
+    if delimiter == ";" and any(_DECIMAL_COMMA.fullmatch(cell.strip()) for row in rows for cell in row):
+        found.append("decimal comma")
+    if encoding.removesuffix("-sig") != "utf-8":
+        found.append(f"encoded as {encoding}")
+    if not any(header):
+        found.append("no header")
+    elif above := next((at for at, line in enumerate(lines) if _cells(line, delimiter) == header), 0):
+        found.append(f"header in line {above + 1}")
+    return "; ".join(found)
+
+
+def _cells(line: str, delimiter: str) -> list[str]:
+    """Return the stripped cells of a line, none of an unreadable one."""
+    try:
+        return [cell.strip() for row in csv.reader([line], delimiter=delimiter, skipinitialspace=True) for cell in row]
+    except csv.Error:
+        return []
 
 
 def _rows(lines: list[str], delimiter: str, file: str, budget: Budget) -> list[list[str]]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from .tables import Cell, Column, Table
 from .words import norm
@@ -28,11 +28,12 @@ class ColumnDescription(TypedDict):
 
 
 class TableDescription(TypedDict):
-    """One table."""
+    """One table; `layout` tells how the text of its file differs from the plainest form, for other readers."""
 
     name: str
     file: str
     rows: int
+    layout: NotRequired[str]
     columns: list[ColumnDescription]
 
 
@@ -50,7 +51,8 @@ class Link(TypedDict):
 def describe(table: Table) -> TableDescription:
     """Return a table's contents."""
     columns = [_describe(column, cells) for column, cells in zip(table.columns, table.cells, strict=True)]
-    return TableDescription(name=table.name, file=table.file, rows=len(table), columns=columns)
+    found = TableDescription(name=table.name, file=table.file, rows=len(table), columns=columns)
+    return {**found, "layout": table.layout} if table.layout else found
 
 
 def _describe(column: Column, cells: list[Cell]) -> ColumnDescription:

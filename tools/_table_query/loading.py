@@ -10,7 +10,7 @@ from tea import ToolError
 
 from .books import ENDINGS, Book
 from .columns import distinct, sql_name, typed
-from .decoding import read_bytes, text_of
+from .decoding import decoded, read_bytes
 from .delimited import read_delimited
 from .json_tables import read_json
 from .stored import LARGE, StoredTable, stored
@@ -87,10 +87,10 @@ def _read(file: str, data: bytes, budget: Budget) -> list[RawTable]:
     stem, suffix = Path(file).stem, Path(file).suffix.lower()
     if suffix in ENDINGS:
         return read_workbook(data, stem, file, budget)
-    text = text_of(data, file)
+    text, encoding = decoded(data, file)
     if suffix in _JSON or (suffix not in _DELIMITED and text.lstrip()[:1] in ("{", "[")):
         return read_json(text, stem, file, budget)
-    table = read_delimited(text, stem, file, budget, loose=suffix in _DELIMITED)
+    table = read_delimited(text, stem, file, budget, loose=suffix in _DELIMITED, encoding=encoding)
     if table is None:
         raise ToolError(f"{file!r} holds no table.", fix=_FIX)
     return [table]

@@ -18,7 +18,7 @@ from typing import Any
 from tea import ToolError
 
 from .columns import distinct
-from .delimited import Shape, shape_of
+from .delimited import Shape, layout_of, shape_of
 from .describing import FEW_EXAMPLES, MOST_LISTED, ColumnDescription, TableDescription, short
 from .judging import Judge
 from .tables import MOST_COLUMNS, Column
@@ -47,6 +47,7 @@ class StoredTable:
         path: The SQLite file.
         rows: How many rows it has.
         told: The description of each column.
+        layout: As of other tables.
     """
 
     name: str
@@ -55,6 +56,7 @@ class StoredTable:
     path: Path
     rows: int
     told: list[ColumnDescription]
+    layout: str = ""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -62,7 +64,8 @@ class StoredTable:
 
     def described(self) -> TableDescription:
         """Return its contents."""
-        return TableDescription(name=self.name, file=self.file, rows=self.rows, columns=self.told)
+        found = TableDescription(name=self.name, file=self.file, rows=self.rows, columns=self.told)
+        return {**found, "layout": self.layout} if self.layout else found
 
     def counts(self, position: int, phrases: tuple[str, ...] = ()) -> Counter[str] | None:
         """Return the distinct texts of a column with their numbers; None for too many.
@@ -94,12 +97,14 @@ class Source:
         rows: Gives the rows below the header from the first on.
         decimal_comma: Whether 3,14 is three and a bit.
         marks: Whether NA and the like stand for missing values.
+        layout: As of other tables.
     """
 
     header: list[str]
     rows: Callable[[], Iterator[list[str]]]
     decimal_comma: bool = False
     marks: bool = True
+    layout: str = ""
 
 
 def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable | None:
@@ -167,8 +172,8 @@ def keeping(path: Path, file: str, folder: Path | None) -> Generator[tuple[Path,
 
 def _table(found: "_Told", file: str, name: str, target: Path) -> StoredTable:
     os.utime(target)
-    columns, rows, told = found
-    return StoredTable(name=name, file=file, columns=columns, path=target, rows=rows, told=told)
+    columns, rows, told, layout = found
+    return StoredTable(name=name, file=file, columns=columns, path=target, rows=rows, told=told, layout=layout)
 
 
 def _digest(path: Path) -> str:
@@ -176,7 +181,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(reading, "sha256").hexdigest()
 
 
-_Told = tuple[list[Column], int, list[ColumnDescription]]
+_Told = tuple[list[Column], int, list[ColumnDescription], str]
 
 
 def _told(path: Path) -> _Told | None:
@@ -187,7 +192,7 @@ def _told(path: Path) -> _Told | None:
         with closing(_opened(path)) as connection:
             (text,) = connection.execute("SELECT facts FROM facts").fetchone()
             facts: Any = json.loads(text)
-            return [Column(**one) for one in facts["columns"]], facts["rows"], facts["told"]
+            return [Column(**one) for one in facts["columns"]], facts["rows"], facts["told"], facts.get("layout", "")
     except (sqlite3.Error, ValueError, TypeError, KeyError):
         path.unlink(missing_ok=True)
         return None
@@ -203,11 +208,14 @@ def _delimited(path: Path, file: str) -> Source | None:
     """Return the table in a delimited text, None without any."""
     encoding = _encoding(path, file)
     with _lines(path, encoding) as lines:
-        shape = shape_of(list(islice(lines, _SAMPLE_LINES)))
+        first = list(islice(lines, _SAMPLE_LINES))
+    shape = shape_of(first)
     if shape is None:
         return None
     found = shape
+    below = list(islice(_rows(path, encoding, found, file), _SAMPLE_LINES))
     return Source(
+        layout=layout_of(first, below, found.header, found.delimiter, encoding),
         header=found.header,
         rows=lambda: _rows(path, encoding, found, file),
         decimal_comma=found.decimal_comma,
@@ -236,7 +244,7 @@ def _made(source: Source, file: str, target: Path) -> _Told | None:
     try:
         with closing(sqlite3.connect(part)) as connection:
             told = _filled(connection, columns, judges, source.rows())
-            facts = {"columns": [_as_json(one) for one in columns], "rows": rows, "told": told}
+            facts = {"columns": [_as_json(one) for one in columns], "rows": rows, "told": told, "layout": source.layout}
             connection.execute("CREATE TABLE facts (facts TEXT)")
             connection.execute("INSERT INTO facts VALUES (?)", (json.dumps(facts),))
             connection.commit()
@@ -244,7 +252,7 @@ def _made(source: Source, file: str, target: Path) -> _Told | None:
     finally:
         part.unlink(missing_ok=True)
     _forget_oldest(target)
-    return columns, rows, told
+    return columns, rows, told, source.layout
 
 
 def _filled(

@@ -34,6 +34,7 @@ class RawTable:
         decimal_comma: Whether 3,14 is three and a bit.
         untyped: Whether every cell is text, so that NA and the like stand for missing values.
         sheets: Sheets of one row beside it in its workbook, in words.
+        layout: How its text differs from the plainest form: commas, UTF-8, and a header in the first line.
     """
 
     name: str
@@ -43,6 +44,7 @@ class RawTable:
     decimal_comma: bool = False
     untyped: bool = False
     sheets: tuple[str, ...] = ()
+    layout: str = ""
 
     @property
     def width(self) -> int:
@@ -96,13 +98,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A typed table; `cells` holds a list for each column, `sheets` what sheets of one row beside it say."""
+    """A typed table; `cells` holds a list for each column, `sheets` what sheets of one row beside it say.
+
+    `layout` tells how the text of a delimited file differs from the plainest form.
+    """
 
     name: str
     file: str
     columns: list[Column]
     cells: list[list[Cell]] = field(repr=False)
     sheets: tuple[str, ...] = ()
+    layout: str = ""
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -19,6 +19,8 @@ _FRAMES = 8
 _FRAME_WIDTH = 768  # dots
 _SOUND_SECONDS = 1_200  # of a sound that is taken out; at 4,000 bytes a second models take it
 _MOST_PIXELS = 100_000_000
+_SMALL_SIDE = 1_600  # of an image from a screen, whose letters are often lower than recognition needs
+_ENLARGED = 2.0
 _MOST_SIDE = 4_000
 _EXIF = ("Make", "Model", "DateTime", "DateTimeOriginal", "ImageDescription", "Artist", "Copyright", "Software")
 _EXIF_FOLDER, _GPS_FOLDER = 0x8769, 0x8825
@@ -58,11 +60,15 @@ def parse_image(order: Order, kind: str) -> Parsed:
 
 
 def _letters(image: Any, order: Order) -> str:
+    """Return the text recognised in an image; letters as small as on a screen are read at twice their size."""
+    from PIL.Image import Resampling
+
     target = order.out / ".image.png"
-    scale = min(1.0, _MOST_SIDE / max(image.size))
+    scale = _ENLARGED if max(image.size) <= _SMALL_SIDE else min(1.0, _MOST_SIDE / max(image.size))
     shown = image.convert("RGB")
-    if scale < 1.0:
-        shown = shown.resize((max(1, int(image.width * scale)), max(1, int(image.height * scale))))
+    if scale != 1.0:
+        size = max(1, int(image.width * scale)), max(1, int(image.height * scale))
+        shown = shown.resize(size, Resampling.LANCZOS)
     shown.save(target)
     return recognised(target, order.language)
 

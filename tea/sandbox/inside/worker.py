@@ -154,7 +154,7 @@ def _compiled(code: str, name: str) -> tuple[CodeType, CodeType | None]:
 
 
 def _complain(error: BaseException) -> None:
-    """Write the error, without the frames of this file."""
+    """Write the error with the frames of the code, and the last one of a library it ended in."""
     try:
         found = traceback.TracebackException.from_exception(error, limit=None, compact=True)
         _trim(found)
@@ -168,15 +168,27 @@ def _complain(error: BaseException) -> None:
 
 
 def _trim(found: traceback.TracebackException) -> None:
-    """Leave out the frames of this file, in the raised error and in its causes."""
+    """Leave out the frames of this file and those inside of libraries, in the raised error and in its causes."""
     seen: set[int] = set()
     left: list[traceback.TracebackException | None] = [found]
     while left:
         one = left.pop()
         if one is not None and id(one) not in seen:
             seen.add(id(one))
-            one.stack = traceback.StackSummary.from_list([frame for frame in one.stack if frame.filename != __file__])
+            stack = [frame for frame in one.stack if frame.filename != __file__]
+            kept = [frame for frame in stack if frame is stack[-1] or _is_of_code(frame.filename)]
+            one.stack = traceback.StackSummary.from_list(kept)
             left += [one.__cause__, one.__context__, *(one.exceptions or ())]
+
+
+def _is_of_code(name: str) -> bool:
+    """Return whether a file is a call, or a module of the workspace."""
+    if name.startswith("<"):
+        return not name.startswith("<frozen ")
+    try:
+        return os.path.abspath(name).startswith(os.path.join(os.getcwd(), ""))
+    except OSError:  # the code removed its folder
+        return True
 
 
 def _save_figures() -> None:
