@@ -202,13 +202,13 @@ def _by_agents(sitting: Sitting, row: Row, agents: set[str]) -> Row:
 
 
 async def said(chat: Chat, line: str) -> Turn:
-    """Say a line of a conversation, with the files that its paths name."""
+    """Say a line of a conversation, with the files at its paths."""
     words, files = dropped(line, ROOT.parent.parent)
     return await chat.send(words, files=files)
 
 
 async def _talked(seat: Seat, tea: Platform) -> Row:
-    """Return the result of a conversation: that of its last turn; each run of it is replayed."""
+    """Return the result of a conversation's last turn; each run of the conversation is replayed."""
     async with asyncio.timeout(SECONDS):
         turns = [await said(chat, line) for chat in [tea.chat(agent=FIRST)] for line in seat.sitting.lines]
     last, agents = turns[-1], set[str]()

@@ -258,7 +258,7 @@ def _addresses(keys: HomeKeys) -> Mapping[str, str]:
 
 
 def _deciding(written: Mapping[str, Any]) -> str:
-    """Return the settings that decide about keys, data and walls, as canonical JSON."""
+    """Return the settings relevant for keys, data and sandboxes, as canonical JSON."""
     models = {
         name: {key: value for key, value in as_object(one).items() if key not in _FREE_OF_MODELS}
         for name, one in as_object(written.get("models", {})).items()

@@ -12,7 +12,7 @@ from tea.web.hosts import CodeHost, HostAccess, HostSettings
 
 
 class Grants(Protocol):
-    """The decision whether a key may go to the address in the settings of a home."""
+    """A check of the permission to send a key to the address in a home's settings."""
 
     def of_host(self, host: CodeHost) -> None:
         """Raise UntrustedHome if nobody granted it."""

@@ -32,7 +32,7 @@ _REMEDY = (
 
 
 class Grants(Protocol):
-    """The decision whether a key may go to the address in the settings of a home."""
+    """A check of the permission to send a key to the address in a home's settings."""
 
     def of_search(self, name: str, key: str, address: str) -> None:
         """Raise UntrustedHome if nobody granted it."""

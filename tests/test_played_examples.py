@@ -50,7 +50,7 @@ def beside_the_benchmark() -> Iterator[None]:
 
 
 def leader(name: str) -> str:
-    """Return the leading agent of a task, or the one that a conversation begins with."""
+    """Return the leading agent of a task, or the first one of a conversation."""
     if name in TALKS:
         return "triage"
     task = json.loads((EXAMPLES / f"{name}.json").read_text())

@@ -151,6 +151,7 @@ class Driver:
             parameters["promptText"] = self.events.text
         message = str(event.get("message", ""))[:MOST_WORDS]
         answered = self._answered({"type": kind, "message": message, "accepted": accept}, parameters, session_id)
+        # an event is not awaited; an answer still on its way fails with the connection, and ends
         task = asyncio.get_running_loop().create_task(answered)
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)

@@ -23,19 +23,22 @@ async def gate(socket: Path, path: str) -> AsyncGenerator[str]:
     live = set[asyncio.Task[None]]()
 
     async def carry(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            async with asyncio.timeout(HEAD_SECONDS):
-                first = await reader.readuntil(b"\r\n")
-            wanted = f"GET /{token}{path} HTTP/1.1\r\n".encode()
-            if compare_digest(first, wanted):
-                far_reader, far_writer = await asyncio.open_unix_connection(str(socket))
-                far_writer.write(f"GET {path} HTTP/1.1\r\n".encode())
-                await asyncio.wait(
-                    [asyncio.ensure_future(_pass(reader, far_writer)), asyncio.ensure_future(_pass(far_reader, writer))]
-                )
-        writer.close()
+        try:
+            with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                async with asyncio.timeout(HEAD_SECONDS):
+                    first = await reader.readuntil(b"\r\n")
+                wanted = f"GET /{token}{path} HTTP/1.1\r\n".encode()
+                if compare_digest(first, wanted):
+                    far_reader, far_writer = await asyncio.open_unix_connection(str(socket))
+                    far_writer.write(f"GET {path} HTTP/1.1\r\n".encode())
+                    async with asyncio.TaskGroup() as tasks:
+                        tasks.create_task(_pass(reader, far_writer))
+                        tasks.create_task(_pass(far_reader, writer))
+        finally:
+            writer.close()
 
     def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # a server's callback is not awaited: the end of the gate cancels and awaits all connections
         task = asyncio.get_running_loop().create_task(carry(reader, writer))
         live.add(task)
         task.add_done_callback(live.discard)

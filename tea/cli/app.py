@@ -183,7 +183,7 @@ def _work(place: str) -> Work:
 
 
 def _about(place: str) -> str | None:
-    """Return the help of a command group; its file may set it as `FAMILY`, else it is that of the command itself."""
+    """Return the help of a command group: its file's `FAMILY` if set, else the command's own help."""
     return getattr(import_module(f"tea.cli.{place.partition(':')[0]}"), "FAMILY", _work(place).__doc__)
 
 

@@ -75,12 +75,12 @@ class Draft:
 
 
 def _plain(text: str) -> str:
-    """Return text without what takes no cell, or another number of cells on each terminal."""
+    """Return text without characters of no width, or of a width unlike on each terminal."""
     return "".join(one for one in clean(text).replace("\t", "    ") if not is_hidden(one) and one not in _TONES)
 
 
 def _cells(letter: str) -> int:
-    """Return how many cells of a terminal a letter takes; where terminals differ the fewest, so nothing else goes."""
+    """Return the width of a letter in cells; the least of all terminals, so removing it never removes other text."""
     if category(letter) in ("Mc", "Me", "Mn") or letter in _JOINED:
         return 0
     return 2 if east_asian_width(letter) in "WF" else 1

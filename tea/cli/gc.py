@@ -29,7 +29,7 @@ async def gc(
     from tea.journal.retention import RetentionPolicy, collect
 
     if keep is None and older is None:
-        raise BadInput("Nothing says what to keep.", fix="give --keep N, --older DAYS, or both.")
+        raise BadInput("No rule says which runs to keep.", fix="give --keep N, --older DAYS, or both.")
     async with command.platform() as tea:
         keeping = RetentionPolicy(newest=keep, days=older, unfinished=not unfinished)
         found = await asyncio.to_thread(collect, tea.tracer, tea.memory, keeping, remove=not dry_run)

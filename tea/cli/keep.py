@@ -27,7 +27,9 @@ async def keep(
     from tea.evolve.solutions import keep as keep_solution
 
     if (expected is None) is not checked:
-        raise BadInput("A solution is checked.", fix="give either --expected, or --checked if you checked it yourself.")
+        raise BadInput(
+            "A solution needs one check.", fix="give either --expected, or --checked if you checked it yourself."
+        )
     given = Checked() if expected is None else Checked(scorer=scorer, expected=from_words(scorer, "", expected)[1])
     async with command.platform() as tea:
         kept = await keep_solution(tea, run, given, name)

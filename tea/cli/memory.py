@@ -53,7 +53,9 @@ async def forget(
     async with command.platform() as tea:
         if insight is None:
             if session is None:
-                raise BadInput("Nothing is named.", fix="name an insight, or a session with --session.")
+                raise BadInput(
+                    "No insight and no session is named.", fix="name an insight, or a session with --session."
+                )
             events = await asyncio.to_thread(_events, tea, session)
             await asyncio.to_thread(tea.memory.forget, {session})
             return command.show(f"forgot {len(events)} events of the session {session}", {"events": len(events)})

@@ -35,14 +35,14 @@ async def new(
     base_url: BaseUrlOption = None,
     file: Annotated[list[Path] | None, typer.Option("--file", "-f", help="A file it is tried on; repeatable.")] = None,
 ) -> int:
-    """Draft a tool, an agent or a workflow from words, test it, and register it; nobody trusts it yet.
+    """Have a model write a tool, an agent or a workflow; test it, and register it as untrusted.
 
     What is drafted has to pass tests made from the words alone. A tool runs in the sandbox until `tea trust`.
     """
     if kind not in MAKERS:
         raise BadInput(f"{kind[:40]!r} is not made from words.", fix=f"name one of {', '.join(MAKERS)}.")
     if not words.strip():
-        raise BadInput("Nothing says what it should do.", fix="describe it in a sentence or two.")
+        raise BadInput("The description is empty.", fix="describe it in a sentence or two.")
     async with command.platform() as tea:
         model = usable_model(tea, base_url, model)
         _require_model(tea, model, MAKERS[kind])

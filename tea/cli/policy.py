@@ -80,7 +80,7 @@ async def check(
     read then; nothing is performed.
     """
     if (run is None) != (call is None) or (ref is None) == (run is None):
-        raise BadInput("It is not said which call is meant.", fix="give REF with arguments, or --run RUN --call KEY.")
+        raise BadInput("No call is named.", fix="give REF with arguments, or --run RUN --call KEY.")
     async with command.platform() as tea:
         if run is not None and call is not None:
             request, verdict = await tea.explain(run, call)

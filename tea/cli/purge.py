@@ -25,7 +25,7 @@ async def purge(
     for them go too, and are named.
     """
     if not yes and not interactive(sys.stdin):
-        raise BadInput(f"Nothing brings back what is purged of {ref[:80]}.", fix="add --yes if that is meant.")
+        raise BadInput(f"A purge of {ref[:80]} cannot be undone.", fix="add --yes if that is meant.")
     if not yes:
         await asyncio.to_thread(typer.confirm, f"Remove the bytes of {ref} for good?", abort=True)
     async with command.platform() as tea:

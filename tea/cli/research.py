@@ -311,7 +311,7 @@ def _is_plan(answer: Any) -> bool:
 
 
 def _result_words(answer: Any) -> Any:
-    """Return the result of a run that replies nothing, for people: an approved plan, or the title of a paper."""
+    """Return the result of a run without a reply, for people: an approved plan, or the title of a paper."""
     if not isinstance(answer, dict):
         return answer
     found = cast("dict[str, Any]", answer)

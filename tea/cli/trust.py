@@ -40,7 +40,7 @@ async def trust(
     if exact is not None or (ref is None and (of_home or command.home is not None)):
         return await trust_home(command, exact)
     if ref is None:
-        raise BadInput("Nothing says what to trust.", fix="name a component, or a home with --home.")
+        raise BadInput("Neither a component nor a home is named.", fix="name a component, or a home with --home.")
     async with command.platform() as tea:
         library, found = await find(tea, ref)
         config: Manifest = await library.info(found)

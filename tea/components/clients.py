@@ -183,7 +183,7 @@ class Agents(Caller):
     async def adopt(
         self, draft: JsonObject, tests: Sequence[JsonObject], task: str, *, check: bool = False
     ) -> JsonObject:
-        """Register a new agent by its declaration, or a workflow of fixed steps; nobody trusts it yet.
+        """Register a new agent from its declaration, or a workflow of fixed steps, as untrusted.
 
         Args:
             draft: `name` and `description`; of an agent `instructions`, `tools`, `agents` and `environments`; of a

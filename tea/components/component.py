@@ -280,7 +280,7 @@ class Declaration:
         except BadRef as error:
             raise BadComponent(error.problem, fix=error.fix) from error
         if not self.instructions and not self.description:
-            problem = f"Nothing says what the agent {self.name!r} is for."
+            problem = f"The agent {self.name!r} has neither instructions nor a description."
             raise BadComponent(problem, fix="give `instructions`, `description`, or both.")
 
 

@@ -1,4 +1,4 @@
-"""Content: the forms of a component's paths and requirements; each stands on one line, for one text only."""
+"""Content: the allowed paths and requirements of a component, each on one line and readable in one way only."""
 
 from __future__ import annotations
 

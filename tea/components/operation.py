@@ -82,7 +82,7 @@ class Traits:
     declared: bool = field(default=False, compare=False)
 
     def opened(self, ways: Collection[str]) -> Traits:
-        """Return the traits in force where the operator opened ways out of the sandbox.
+        """Return the traits in force after the operator opened ways out of the sandbox.
 
         With its way open an operation uses the network, and gives back words of others. Code with `hosts` decides
         itself what it sends there, so its effects are beyond the workspace.

@@ -78,7 +78,7 @@ class Readers:
         return suffix_of(name) in self._by_suffix or suffix_of(name) in self._converted or self.is_page(name)
 
     def is_page(self, name: str) -> bool:
-        """Return whether documents of a name's suffix are web pages, which are read together."""
+        """Return whether documents of a name's suffix are web pages, to be read together."""
         return self.pages is not None and suffix_of(name) in HTML and suffix_of(name) not in self._by_suffix
 
     def page(self, data: bytes, name: str) -> str:

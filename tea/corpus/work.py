@@ -49,11 +49,11 @@ class Work:
         self._readers, self._pages, self._loop = readers, pages, loop
 
     def is_full(self, waiting: Sequence[Waiting]) -> bool:
-        """Return whether documents are as many as are read together."""
+        """Return whether the waiting documents fill a batch."""
         return len(waiting) >= MOST_AT_ONCE or sum(len(one.data) for one in waiting) >= MOST_BYTES
 
     def read(self, waiting: Sequence[Waiting]) -> list[Document | TeaError]:
-        """Return each document, or the error about it; this blocks, in another thread than that of the loop."""
+        """Return each document, or the error about it; this blocks, so call it in a thread, never on the event loop."""
         found, pages = dict[int, Document | TeaError](), dict[int, str]()
         for at, one in enumerate(waiting):
             try:
@@ -69,7 +69,7 @@ class Work:
         return [found[at] for at in range(len(waiting))]
 
     async def links(self, data: bytes, name: str) -> Sequence[str]:
-        """Return the addresses of a page's links as they are written, none where it cannot be read."""
+        """Return the addresses of a page's links as they are written, none for an unreadable page."""
         try:
             (found,) = await self._parsed([self._readers.page(data, name)])
         except BadInput:
@@ -78,7 +78,7 @@ class Work:
 
     async def _parsed(self, texts: Sequence[str]) -> Sequence[PlainPage | TeaError]:
         if self._pages is None:
-            problem = "Nothing reads web pages here."
+            problem = "Web pages cannot be read here."
             return [BadInput(problem, fix="index them through a platform, which has a sandbox.")] * len(texts)
         try:
             return await self._pages.read(texts)

@@ -64,7 +64,7 @@ def differences(base: Mapping[str, float], scores: Scores, clusters: Mapping[str
 
 @dataclass(slots=True)
 class Looks:
-    """The three looks at one candidate; told the scores of each, it says how to go on.
+    """The three interim tests of one candidate; each decides from the scores so far.
 
     Args:
         base: Mean score of the incumbent by task, of runs that no promotion was decided by.
@@ -108,7 +108,7 @@ class Looks:
 
 @dataclass(slots=True)
 class Betting:
-    """The strict mode: a wager against the incumbent, task by task, valid for any scores and any end.
+    """The strict mode: a betting test (e-value), task by task, valid for any scores and any time of stopping.
 
     Tasks are drawn at random with replacement, and both sides are run freshly for each draw. It proves "better on
     these tasks", also where a rare total loss hides behind small gains.

@@ -86,7 +86,7 @@ class Campaign:
 
     @property
     def id(self) -> str:
-        """Its id, the same for the same components, tasks and agent, whatever the strategy: 12 hex digits."""
+        """Its id: 12 hex digits of the digest of its components, tasks and agent; independent of the strategy."""
         plan = {name: one for name, one in self.plan.to_json().items() if name != "label"}
         return digest_of([sorted(self.refs), self.tasks.digest, plan])[:12]
 

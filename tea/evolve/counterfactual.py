@@ -28,7 +28,7 @@ How = Literal["fork", "whole run"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterfactual:
-    """A failed run, carried out otherwise.
+    """A failed run repeated with other versions.
 
     Args:
         task: Id of its task.

@@ -1,4 +1,4 @@
-"""Proposals: changes to variables of components, before anything is known of them."""
+"""Proposals: changes to variables of components, stored without being current until a test accepts them."""
 
 from __future__ import annotations
 

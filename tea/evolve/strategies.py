@@ -71,7 +71,7 @@ class Given:
 
 @dataclass(slots=True)
 class RandomEdit:
-    """A strategy for dropping a line of a random text: a baseline without any sense.
+    """A strategy for deleting a line of a random text, as a baseline.
 
     Args:
         seed: Decides what it drops.

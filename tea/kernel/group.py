@@ -158,7 +158,9 @@ async def race(branches: Branches, *work: Coroutine[Any, Any, Any]) -> tuple[int
         for one in work:  # who lost before the first step was never started
             one.close()
     if not won:
-        raise BadArguments("Nobody won the race.", fix="pass at least one coroutine that is not cancelled from inside.")
+        raise BadArguments(
+            "All of the race was cancelled.", fix="pass at least one coroutine that is not cancelled from inside."
+        )
     index, result, failure = won[0]
     if failure is not None:
         raise failure

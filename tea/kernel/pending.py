@@ -103,6 +103,7 @@ class Performs:
             else:
                 work = handed_over(work, awaited)
                 work.send(None)
+        # no group could hold it: a call outlives the branch waiting for it, up to `close` at the end of the run
         task: asyncio.Task[Entry] = asyncio.get_running_loop().create_task(work, context=context)
         self._tasks[task] = key
         task.add_done_callback(self._done)

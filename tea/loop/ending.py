@@ -133,7 +133,7 @@ class Ending:
         self._words = f"{self._words}\n{text}"
 
     async def look(self, ctx: Context, given: JsonValue) -> None:
-        """Look up the files named by an end, and neither read nor written until then.
+        """Look up the files named by a proposed end, unless the run has read or written them.
 
         Args:
             ctx: What the agent may reach.
@@ -245,7 +245,7 @@ class Ending:
         return ""
 
     def has_form(self, text: str) -> bool:
-        """Return whether a text is itself an answer in the form of the task, other than any text is."""
+        """Return whether a text is an answer in the task's form; no if the task accepts any text."""
         schema = self._task.answer
         answer = "" if schema is None else _read_as(schema, _formed(text.strip(), schema))
         return schema is not None and not isinstance(answer, str) and not value_faults(schema, answer)

@@ -317,7 +317,7 @@ class Toolset:
         return known | {name for name, kind in self._further.items() if kind == "agent"}
 
     async def _enter(self, environment: str) -> None:
-        """Look up the actions of a found environment; one that needs a sandbox has none without it."""
+        """Look up the actions of a found environment; one in need of a sandbox has none without it."""
         (facts,) = await self._ctx.ecp.facts([environment])
         if _needs(facts) == "sandbox" and not self._ctx.sandbox:
             return

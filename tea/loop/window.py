@@ -127,7 +127,7 @@ class Window:
         self._replace(Observation.refused(id, old.name, old.arguments, error))
 
     def hold(self, id: str, text: str) -> None:
-        """Replace a shown end by words, as it is not the end yet; nothing if it has no id."""
+        """Replace the shown result of a `done` not accepted by words; a call without an id stays."""
         if id:
             self._replace(replace(self._shown[id], value=text))
 

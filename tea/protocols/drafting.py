@@ -126,7 +126,7 @@ async def _parts(libraries: Libraries, draft: Draft) -> list[tuple[Kind, object]
         text = await asyncio.to_thread(libraries["agent"].read, workflow_source(draft))
         return [("agent", text)]
     if not draft.instructions.strip():
-        raise BadComponent("Nothing says how the agent works.", fix="give `instructions`.")
+        raise BadComponent("The draft has no instructions.", fix="give `instructions`.")
     declared = Agent(
         name=draft.name,
         description=draft.description,

@@ -179,6 +179,7 @@ class Instances:
     def end_branch(self, run: str, branch: str) -> None:
         """Start the teardown of the private environments of an ended branch; `close` waits for it."""
         for place in self._private.pop((run, branch), ()):
+            # the branch has ended, so none of its run waits for the teardown; that is left to `close`
             ending = asyncio.get_running_loop().create_task(_end(self._live.pop(place)))
             self._ending[ending] = place
             ending.add_done_callback(self._ending.pop)

@@ -120,7 +120,7 @@ def _taken(folder: Path, names: Sequence[str]) -> list[PlainPage | ToolError]:
 
 
 def _page(told: Any) -> PlainPage:
-    """Return a page of the parser's words, which are as foreign as the page.
+    """Return the page in a parser's output; the output is as untrusted as the page.
 
     Raises:
         ToolError: They are others.

@@ -285,7 +285,7 @@ def _brought(source: Path | bytes, name: str, folder: Path) -> tuple[Kind, str]:
 
 
 def bring_parsers(folder: Path) -> None:
-    """Bring the modules of the parsers into a folder, which the account of a sandbox may enter."""
+    """Copy the modules of the parsers into a folder, and let the sandbox's account enter it."""
     folder.chmod(0o755)
     for path in _INSIDE.glob("*.py"):
         target = folder / "tea" / "reading" / "inside" / path.name
@@ -310,7 +310,7 @@ def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
 
 
 def file_bytes(path: Path, most: int) -> bytes:
-    """Return the program's output, as foreign as its input.
+    """Return the parser's output; it is as untrusted as its input.
 
     Raises:
         ToolError: It is not a file of its own, or too large.
@@ -331,7 +331,7 @@ def _file_text(path: Path) -> str:
 
 @cache
 def packages() -> tuple[Path, ...]:
-    """Return the folders of the packages that the parsers import."""
+    """Return the folders of the packages imported by the parsers."""
     return declared(PACKAGES)
 
 

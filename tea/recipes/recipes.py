@@ -295,7 +295,7 @@ class Recipes:
         config = await self._libraries["tool"].info(Ref.parse(recipe.guard, kind="tool"))
         call = config.operation("call")
         if strange := set(cast("list[str]", call.parameters.get("required", []))) - _GUARD_KNOWS:
-            problem = f"The guard {config.ref} needs {min(strange)!r}, which nobody tells it."
+            problem = f"The guard {config.ref} needs {min(strange)!r}, and no guard is given that."
             raise BadComponent(problem, fix="let it take action, arguments and state.")
         if value_faults(call.returns, "") and value_faults(call.returns, None):
             problem = f"The guard {config.ref} returns no text, so it cannot say that nothing is wrong."

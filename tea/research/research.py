@@ -69,7 +69,7 @@ class Host(ChatHost, Protocol):
 
     @property
     def models(self) -> ModelManager:
-        """What answers."""
+        """The models to be asked."""
         ...
 
     async def create(self, task: TaskFile, files: Mapping[str, Path], *, locked: bool = False) -> str:
@@ -269,11 +269,15 @@ class Research:
         """
         found = await self._find(name)
         if not found.questions:
-            raise BadInput(f"The run {found.head.run} asks nothing.", fix="`tea research status` says where it stands.")
+            raise BadInput(
+                f"The run {found.head.run} has no question.", fix="`tea research status` says where it stands."
+            )
         chosen = [one for one in found.questions if key in (None, one.key)]
         if len(chosen) != 1:
             keys = ", ".join(one.key for one in found.questions)
-            raise BadInput(f"{len(chosen)} questions are meant.", fix=f"name the key of one of them: {keys}.")
+            raise BadInput(
+                f"The answer fits {len(chosen)} open questions.", fix=f"name the key of one of them: {keys}."
+            )
         choices = chosen[0].choices
         if REJECT in choices and (rejection := _REJECTION.match(text)):
             return await self.reject(name, rejection["feedback"], watch=watch)

@@ -12,7 +12,7 @@ from tea.errors import BadInput, BudgetExceeded
 from tea.kernel.key import innermost
 from tea.models.config import ModelConfig
 from tea.models.prices import list_prices, worst_case
-from tea.runs.reservation import Cost, Estimate, FailedAttempt, Reservation
+from tea.runs.reservation import Cost, Estimate, Reservation
 from tea.types import Attempt, Budget, Result, Usage
 
 LEAST_OUTPUT = 256
@@ -77,8 +77,7 @@ class Attempts:
         if usage is None:
             self.held.unheard()
         else:
-            self.held.lost.append(FailedAttempt(attempt=attempt, usage=usage))
-            self.held.trying = None
+            self.held.broke(attempt, usage)
 
 
 class BudgetAccount:

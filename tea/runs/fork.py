@@ -218,7 +218,7 @@ def _first_touch(records: Sequence[TraceRecord], change: Change) -> int:
     if change.model is not None and not found:
         raise BadInput("The run never asked a model.", fix="give --at, or a component with --use.")
     if not found:
-        raise BadInput("Nothing says where to fork.", fix="give --at, --use or --model.")
+        raise BadInput("Neither a position nor a change is given.", fix="give --at, --use or --model.")
     return min(found.values())
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tea.models.prices import worst_case
-from tea.types import Attempt, Usage
+from tea.types import Attempt, Usage, changed
 
 Cost: TypeAlias = tuple[int, float]
 """Tokens and US dollars; an unknown price counts nothing."""
@@ -86,6 +86,20 @@ class Reservation:
         if self.trying is None:
             return max(used[0], self.tokens), max(used[1], self.usd or 0.0)
         return used[0] + self.trying[0], used[1] + self.trying[1]
+
+    def broke(self, attempt: Attempt, usage: Usage) -> None:
+        """Record a failed attempt, charged with at most the amount reserved for it.
+
+        Both are estimates: the usage of the whole body, the reservation of its messages and tools. The body is a
+        little longer, and without a limit this difference would overspend a budget.
+        """
+        if self.max_output is not None:
+            tokens, usd = self.trying or self.held
+            asked = max(0, min(usage.input_tokens, tokens - usage.output_tokens))
+            most = usage.usd if self.usd is None or usage.usd is None else min(usage.usd, usd)
+            usage = changed(usage, input_tokens=asked, usd=most)
+        self.lost.append(FailedAttempt(attempt=attempt, usage=usage))
+        self.trying = None
 
     def unheard(self) -> None:
         """Record an attempt with an unknown outcome at its maximum usage, as it may have been answered."""

@@ -173,7 +173,7 @@ class _Search(Service):
         if isinstance(request, ReadCorpus):
             return None if search is None else await search.document(request.url)
         if search is None:
-            raise ToolError("Nothing searches here.", fix="search in a run of a platform.")
+            raise ToolError("Nothing can be searched here.", fix="search in a run of a platform.")
         if isinstance(request, SearchCorpus):
             return await search.passages(request.query, request.found, request.kept)
         if request.since not in SINCE:

@@ -1,4 +1,4 @@
-"""Control groups: the kernel's own limits of a sandbox's memory and processes, where this process can make them."""
+"""Control groups: the kernel's own limits of a sandbox's memory and processes, if this process can make them."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def usable() -> Parents | None:
 
 
 def made(*, memory: int, processes: int) -> Group | None:
-    """Return a new group, None where this process can make none.
+    """Return a new group, None if this process can make none.
 
     Args:
         memory: Most bytes of memory.
@@ -240,7 +240,7 @@ def _keep(known: Mapping[str, bool]) -> None:
 
 
 def _is_unlimited(folder: str) -> bool:
-    """Tell whether a group has no limit of memory, which a group beside it would not have either."""
+    """Return whether a group has no limit of memory, as then a group beside it has none either."""
     try:
         return Path(folder, "memory.max").read_text().strip() == _UNLIMITED
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Installs: what packages are installed from, and the levels at which the way out holds."""
+"""Installs: the sources of packages, and the levels able to limit code to the operator's places."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def require_network(level: LevelName, setting: str) -> None:
 
 
 def download_options(way_out: WayOut) -> str:
-    """Return the options by which pip asks the index, in one text without blanks in any; empty without an index."""
+    """Return pip's options for the operator's index in one text, with no blank inside an option; empty for no index."""
     if not way_out.index:
         return ""
     return f"--index-url {way_out.index} --proxy {PROXY} --cert {CERTIFICATES} --retries 1 --timeout 20"

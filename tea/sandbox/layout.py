@@ -198,7 +198,7 @@ def find_installer() -> Path | None:
 
 
 def certificates() -> str:
-    """Return the path of the certificates by which the host itself knows public servers."""
+    """Return the path of the host's own certificates of public servers."""
     import certifi
 
     return certifi.where()

@@ -1,4 +1,4 @@
-"""SandboxProcess: the host's side of a process in a sandbox: its last words, and its end."""
+"""SandboxProcess: the host's side of a process in a sandbox: its remaining output, and its end."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ import signal
 from asyncio.subprocess import Process
 from contextlib import suppress
 from pathlib import Path
+
+from tea.waiting import completed
 
 _CLOSE_SECONDS = 3.0
 _MOST_WORDS = 4_000
@@ -32,14 +34,8 @@ class SandboxProcess:
     async def _stop(self) -> None:
         """End the process, and with it all below."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        ending = asyncio.ensure_future(_ended(process))
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await ending
-            raise
+        if process is not None:
+            await completed(_ended(process))
 
 
 async def _ended(process: Process) -> None:

@@ -1,4 +1,4 @@
-"""Relay: the way between questions of code in the course of one call, and the host's answers."""
+"""Relay: questions of code during one call, passed to the host, and the host's answers."""
 
 from __future__ import annotations
 

@@ -197,7 +197,7 @@ class Sandbox(SandboxProcess):
         return self._way_out.index
 
     def claimed(self) -> JsonObject:
-        """Return the level in force, its enforced claims, the hosts in reach, and what holds memory and processes."""
+        """Return the level in force, its enforced claims, the hosts in reach, and the means of limiting memory."""
         hosts = {"hosts": list(self.hosts)} if self.hosts else {}
         return {"level": self.level, **self.claims, **hosts, "limits": LOOKS if self._group is None else GROUP}
 
@@ -450,7 +450,7 @@ class Sandbox(SandboxProcess):
             raise ToolError(f"The sandbox ({self.level}) does not start: {words}.", fix=fix) from error
 
     def _grouped(self) -> None:
-        """Make a control group for all processes, where this machine lets it; `rlimits` does not keep code in one."""
+        """Make a control group for all processes if this machine allows it; none at `rlimits`, as code could leave."""
         if self.level == "rlimits" or (self._group is not None and self._group.is_there):
             return
         beside = self._limits.disk_mb if in_memory(self._layout.workspace, str(self._folder.path)) else 0
@@ -503,7 +503,7 @@ class Sandbox(SandboxProcess):
 
 
 def limited_by() -> str:
-    """Return in words what holds the limits of memory and processes of all processes of a session together."""
+    """Return in words the means to limit memory and processes for a whole session."""
     return LOOKS if usable() is None else GROUP
 
 

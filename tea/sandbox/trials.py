@@ -96,13 +96,12 @@ async def left_after_the_end(stage: Stage) -> str:
     """Leave a process behind after the session."""
     mark = _mark()
     code = f"import subprocess\nsubprocess.Popen(['/bin/sleep', '{mark}'], start_new_session=True)\n"
-    async with opened(stage.terms) as sandbox:
+    async with opened(stage.terms) as sandbox, asyncio.TaskGroup() as tasks:
         await sandbox.python("1")
         there = _below(sandbox.process or 0)
-        running = asyncio.ensure_future(sandbox.python(f"{code}import time; time.sleep(60)"))
+        running = tasks.create_task(_suppressed(sandbox.python(f"{code}import time; time.sleep(60)")))
         await asyncio.sleep(0.2)
         running.cancel()
-        await asyncio.gather(running, return_exceptions=True)
     return await _gone(mark, there)
 
 
@@ -398,25 +397,29 @@ async def _measured(
     stage: Stage, code: str, look: Callable[[Stage, int], int], most: int, *, may_raise: bool = False
 ) -> str:
     """Run code using ever more, and return whether the highest use seen stays near the limit."""
-    async with opened(stage.terms) as sandbox:
-        running = asyncio.ensure_future(sandbox.python(code))
+    async with opened(stage.terms) as sandbox, asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(_raised(sandbox.python(code)))
         peak = 0
         while not running.done():
             peak = max(peak, look(stage, sandbox.process or 0))
             await asyncio.sleep(_LOOK_SECONDS)
-        try:
-            raised = (await running).raised
-            if raised in _LACKS:
-                return absent(f"it cannot be tried: {raised}")
-            ended = raised == ""
-        except ToolError:
-            ended = False
-        if ended and not may_raise:
+        raised = running.result()
+        if raised in _LACKS:
+            return absent(f"it cannot be tried: {raised}")
+        if raised == "" and not may_raise:
             return broke("nothing stopped it")
         if await _suppressed(sandbox.python("40 + 2")) != "42":
             return broke("the next call fails")
         await _clear(stage)
     return HELD if peak < most + _SLACK else broke(f"{peak >> 20} MB of {most >> 20}")
+
+
+async def _raised(call: Awaitable[Any]) -> str | None:
+    """Return the class of the exception raised by code, empty for none, None if the call did not come to its end."""
+    try:
+        return (await call).raised
+    except ToolError:
+        return None
 
 
 async def _suppressed(call: Awaitable[Any]) -> str | None:

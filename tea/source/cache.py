@@ -73,7 +73,7 @@ class SourceCache:
 
 
 def _key(texts: tuple[str, ...]) -> str:
-    """Return the name of what is made of texts here."""
+    """Return the cache's name for the results made of some texts."""
     key = sha256(_makers())
     for text in texts:
         key.update(sha256(text.encode("utf-8", "surrogatepass")).digest())

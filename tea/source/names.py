@@ -122,7 +122,7 @@ class Names:
                 return None
 
     def is_own_class(self, origin: str) -> bool:
-        """Return whether a relative import means a class that is defined in a file, in every file with such a name."""
+        """Return whether a relative import leads to a class defined in a file, in every file with such a name."""
         waiting, seen = [origin], set[str]()
         while waiting:
             name = waiting.pop().rpartition(".")[2]

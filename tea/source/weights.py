@@ -29,7 +29,7 @@ Local = Mapping[str, float]
 
 
 def weight(node: ast.expr, names: Names) -> float:
-    """Return how large a value is at most, and as much work it is to make; infinite where that is not known."""
+    """Return an upper bound of a value's size and of the work to make it; infinite if unknown."""
     return _Scale(names).weigh(node)
 
 
@@ -40,7 +40,7 @@ def is_unpacked(value: ast.expr, names: Names) -> bool:
 
 
 def is_modest(names: Names) -> bool:
-    """Return whether all values that were weighed for a file so far are small enough together."""
+    """Return whether all values weighed for a file so far are small enough together."""
     return sum(names.weights.values()) <= MOST_TOGETHER
 
 
@@ -109,7 +109,7 @@ class _Scale:
         return sum(self.weigh(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
 
     def _values(self, node: ast.expr) -> Sequence[tuple[_Scale, ast.expr]]:
-        """Return what a name, or an attribute, may stand for, each with the scale of its file."""
+        """Return the possible values of a name or an attribute, each with the scale of its file."""
         found = self._held(node)
         self._names.effort.spend(len(found))
         return found
@@ -132,7 +132,7 @@ class _Scale:
         return found
 
     def _unheld(self, node: ast.expr) -> float:
-        """Return the weight of a name, or an attribute, that no file assigns."""
+        """Return the weight of a name or an attribute assigned in no file."""
         origin = self._names.origin(node)
         if isinstance(node, ast.Attribute) and origin is None:
             return self.weigh(node.value)
@@ -156,7 +156,7 @@ class _Scale:
                 return self.weigh(left) + self.weigh(right)
 
     def _repeated(self, what: ast.expr, times: ast.expr) -> float:
-        """Return the weight of a value repeated a number of times, if that is a number."""
+        """Return the weight of a value repeated as often as an expression says, if it is a number."""
         bits = self._bits(times)
         if isinstance(times, ast.Constant) and isinstance(times.value, int):
             return self.weigh(what) * max(1, abs(times.value))
@@ -288,7 +288,7 @@ class _Scale:
                 return max(one, two) + 1
 
     def _is_short(self, node: ast.expr) -> bool:
-        """Return whether what an exact number is made of is a number, or a text of one without a long exponent."""
+        """Return whether the argument of an exact number is a number, or its text without a long exponent."""
         return bool(self._once("short", node, self._shortness, False))
 
     def _shortness(self, node: ast.expr) -> bool:
@@ -304,7 +304,7 @@ class _Scale:
                 return not math.isinf(self._bits(node))
 
     def _places(self, spec: ast.expr | None) -> float:
-        """Return the weight of a format's width and precision; infinite where they are not written out."""
+        """Return the weight of a format's width and precision; infinite unless they are written out."""
         match spec:
             case None:
                 return 0.0

@@ -79,7 +79,7 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
 
 
 def _is_proven(node: ast.expr, names: Names) -> bool:
-    """Return whether an expression is a type; all names followed for one that is are types from then on."""
+    """Return whether an expression is a type; if so, all names on the way to it count as types from then on."""
     seen: dict[tuple[int, str], set[str]] = {}
     found = _Reader(names, seen).is_type(node)
     if found:

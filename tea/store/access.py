@@ -40,7 +40,7 @@ def foreign_hand(place: Path | int) -> str:
 
 
 def require_own_folders(component: Path) -> None:
-    """Raise Damaged for a component's folder that is a link, or that another account controls.
+    """Raise Damaged if a component's folder is a link, or controlled by another account.
 
     Args:
         component: The folder of one name in a registry; what is missing is not judged.

@@ -51,7 +51,7 @@ def answer(message: JsonObject, line: Line, kept: dict[str, Any]) -> JsonObject:
     except (TeaError, TimeoutError) as error:
         found = {"error": _record(error)}
     except (KeyboardInterrupt, asyncio.CancelledError):
-        found = {"error": CallFailed("It was called off.", fix="call again.").record()}
+        found = {"error": CallFailed("The call was cancelled.", fix="call again.").record()}
     except BaseException as error:  # whatever it raises is its answer
         found = {"error": _record(error)}
     for stream in (sys.stdout, sys.stderr):

@@ -94,6 +94,7 @@ class Program:
         """Step until all branches wait or the program has ended, and return the requests meanwhile."""
         self._waits = asyncio.get_running_loop().create_future()
         if event is None:
+            # it lives from message to message, so no call holds it: it ends with its program or its interpreter
             self._drive = asyncio.create_task(self._scheduler.drive(self._whole(), _GRACE))
         else:
             self._scheduler.happen(event)

@@ -132,6 +132,7 @@ class Workers:
             self._idle.move_to_end((session, worker.digest, ""))
             self._freed.set()
             return
+        # nobody waits here for the end of a worker: the program's result is there already, and `close` awaits it
         ending = asyncio.get_running_loop().create_task(worker.close())
         self._ending[ending] = session
         ending.add_done_callback(self._ending.pop)

@@ -203,7 +203,7 @@ def test_ctrl_c_stops_the_turn_and_tells_the_next_agent_of_the_call_in_flight(te
 
 
 def shown_until(master: int, words: str) -> str:
-    """Return what a terminal shows up to some words."""
+    """Return the output of a terminal up to some words."""
     shown = ""
     while words not in shown:
         ready, _, _ = select.select([master], [], [], 60)

@@ -1,4 +1,4 @@
-"""Test lists of what others wrote: no text of one entry looks like another, and no odd file ends a list."""
+"""Test lists of others' words: no text of one entry looks like another, and no odd file ends a list."""
 
 import json
 import os

@@ -82,7 +82,7 @@ def test_insights_are_listed_shown_forgotten_and_exported(tea: Tea) -> None:
     assert tea("memory", "ls").out == "nothing was learned yet\n"
     for words, problem in (
         (("show", "ff"), "There is no insight 'ff'"),
-        (("forget",), "Nothing is named"),
+        (("forget",), "No insight and no session is named"),
         (("ls", "--session", "no"), "No session 'no' remembers anything"),
     ):
         tea("memory", *words).refused(2, problem)

@@ -14,7 +14,7 @@ def test_without_a_model_nothing_is_made_and_one_line_says_so(tea: Tea, kind: st
 
 def test_what_is_not_made_from_words_is_refused(tea: Tea) -> None:
     tea("new", "prompt", "greet").refused(2, "'prompt' is not made from words", "tool, agent, workflow")
-    tea("new", "tool", "  ").refused(2, "Nothing says what it should do")
+    tea("new", "tool", "  ").refused(2, "The description is empty")
 
 
 def test_usage_of_a_home_without_generated_tools_says_so(tea: Tea) -> None:

@@ -33,7 +33,7 @@ class Worker(Agent):
 
 @asynccontextmanager
 async def place() -> AsyncIterator[str]:
-    """A loopback server that says hello."""
+    """A loopback server saying hello."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

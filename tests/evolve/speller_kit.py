@@ -1,4 +1,4 @@
-"""Kit: an agent that spells words wrong, tasks to show it, and a model obeying its prompt and reflecting."""
+"""Kit: an agent spelling words wrong, tasks to show it, and a model obeying its prompt and reflecting."""
 
 import re
 from pathlib import Path

@@ -48,7 +48,7 @@ class World:
         return self._moved(noise, min(float((1 / (1 + np.exp(-self.logits))).mean()) + effect, 0.985))
 
     def _moved(self, change: Rates, wanted: float) -> Rates:
-        """Chances after a change to each task and one to all, so that their mean is the wanted one."""
+        """Chances after a change to each task and one to all, with the wanted mean."""
         low, high = -6.0, 6.0
         for _ in range(20):
             middle = (low + high) / 2
@@ -57,7 +57,7 @@ class World:
         return 1 / (1 + np.exp(-(self.logits + low + change)))
 
     def merged(self, shifts: Sequence[Rates]) -> Rates:
-        """Chances of a candidate with what several others change, and no effect on all tasks."""
+        """Chances of a candidate with the changes of several others, and no effect on all tasks."""
         return self._moved(0.6 * np.sum(shifts, axis=0), float((1 / (1 + np.exp(-self.logits))).mean()))
 
     def test(self, rates: Rates, alpha: float, base: dict[str, float] | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""Mending in the midst of a run: an own tool that fails is repaired once, for that run alone."""
+"""Mending in the midst of a run: a failing own tool is repaired once, for this run alone."""
 
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from tea.components.manifest import Lineage
 from tea.evolve.mending import mend
 from tea.loop.mending import NOTE
 from tea.models.manager import CallTool, ModelConfig
+from tea.refs import Ref
 from tea.testing import platform
 from tea.testing.desk.reflecting import Diagnosis
 from tea.types import DataPart, ModelRequest, ModelResponse, ToolCall
@@ -115,22 +116,35 @@ async def worked(tea: Platform, **more: Any) -> Any:
     return await tea.run(TASK, tools=("halve",), evolve=True, **more)
 
 
+async def assisted(tea: Platform, calls: str) -> Any:
+    """Have an assistant with the given declaration work on the task."""
+    await tea.acp.register(ASSISTANT.format(calls=calls))
+    return await tea.run(TASK, agent="assistant", evolve=True)
+
+
+async def check_mended(tea: Platform, outcome: Any, name: str, answer: int) -> None:
+    """Check the repair of a component by a run for itself alone, and the same in its replay."""
+    assert (outcome.ok, outcome.answer) == (True, answer), outcome.reason
+    [note] = notes(tea, outcome.run)
+    assert (note["before"], note["after"]) == (f"{name}@1.0.0", f"{name}@1.0.1")
+    ref = Ref.parse(name)
+    library = tea.libraries[ref.kind]
+    assert (await library.info(ref.name)).version == "1.0.0"
+    assert (await tea.replay(outcome.run)).answer == answer
+    assert len(await library.history(ref.name)) == 2  # a replay stores nothing
+
+
 async def test_a_failing_own_tool_is_mended_in_the_midst_of_a_run_and_called_again() -> None:
     model = Halving()
     async with platform(model=model) as tea:
         await tea.tcp.register(BROKEN)
         outcome = await worked(tea)
-        assert (outcome.ok, outcome.answer) == (True, 42), outcome.reason
-        [note] = notes(tea, outcome.run)
-        assert (note["before"], note["after"]) == ("tool:halve@1.0.0", "tool:halve@1.0.1")
+        await check_mended(tea, outcome, "tool:halve", 42)
         assert len(model.reflections) == 1
         assert "ZeroDivisionError" in model.reflections[0] or "division" in model.reflections[0]
         made = await tea.tcp.info("halve@1.0.1")
         assert (made.lineage.how, made.lineage.run, made.source) == ("reflection", outcome.run, MENDED)
         assert not tea.libraries["tool"].services.trust(made.digest)  # so it works in the sandbox
-        assert (await tea.tcp.info("halve")).version == "1.0.0"
-        assert (await tea.replay(outcome.run)).answer == 42
-        assert len(await tea.tcp.history("halve")) == 2  # a replay stores nothing
 
 
 async def test_without_the_wish_nothing_is_mended() -> None:
@@ -228,22 +242,15 @@ async def test_an_own_environment_with_its_state_outside_is_mended_in_the_midst_
     model = Halving(text=mended, named="environment:counter", called="counter_halve")
     async with platform(model=model) as tea:
         await tea.ecp.register(COUNTING)
-        await tea.acp.register(ASSISTANT.format(calls='environments = ("counter",)'))
-        outcome = await tea.run(TASK, agent="assistant", evolve=True)
-        assert (outcome.ok, outcome.answer) == (True, 42), outcome.reason
-        [note] = notes(tea, outcome.run)
-        assert (note["before"], note["after"]) == ("environment:counter@1.0.0", "environment:counter@1.0.1")
-        assert (await tea.ecp.info("counter")).version == "1.0.0"
-        assert (await tea.replay(outcome.run)).answer == 42
-        assert len(await tea.ecp.history("counter")) == 2
+        outcome = await assisted(tea, 'environments = ("counter",)')
+        await check_mended(tea, outcome, "environment:counter", 42)
 
 
 async def test_an_own_environment_with_a_state_to_lose_is_not_mended_in_the_midst_of_a_run() -> None:
     model = Halving(named="environment:counter", called="counter_halve")
     async with platform(model=model) as tea:
         await tea.ecp.register(COUNTING.replace('"durable"', '"lost"'))
-        await tea.acp.register(ASSISTANT.format(calls='environments = ("counter",)'))
-        outcome = await tea.run(TASK, agent="assistant", evolve=True)
+        outcome = await assisted(tea, 'environments = ("counter",)')
         assert (outcome.ok, model.reflections, notes(tea, outcome.run)) == (False, [], [])
 
 
@@ -252,21 +259,15 @@ async def test_an_own_agent_that_crashes_when_it_is_called_is_mended_in_the_mids
     model = Halving(text=mended, named="agent:teller", called="teller")
     async with platform(model=model) as tea:
         await tea.acp.register(CRASHING)
-        await tea.acp.register(ASSISTANT.format(calls='agents = ("teller",)'))
-        outcome = await tea.run(TASK, agent="assistant", evolve=True)
-        assert (outcome.ok, outcome.answer) == (True, len(TASK)), outcome.reason
-        [note] = notes(tea, outcome.run)
-        assert (note["before"], note["after"]) == ("agent:teller@1.0.0", "agent:teller@1.0.1")
-        assert (await tea.acp.info("teller")).version == "1.0.0"
-        assert (await tea.replay(outcome.run)).answer == len(TASK)
+        outcome = await assisted(tea, 'agents = ("teller",)')
+        await check_mended(tea, outcome, "agent:teller", len(TASK))
 
 
 async def test_an_agent_that_says_it_has_no_answer_is_not_mended() -> None:
     model = Halving(named="agent:teller", called="teller")
     async with platform(model=model) as tea:
         await tea.acp.register(CRASHING.replace("answer=len(task.text) // (1 - 1)", 'ok=False, reason="No."'))
-        await tea.acp.register(ASSISTANT.format(calls='agents = ("teller",)'))
-        outcome = await tea.run(TASK, agent="assistant", evolve=True)
+        outcome = await assisted(tea, 'agents = ("teller",)')
         assert (outcome.ok, model.reflections) == (False, [])
 
 

@@ -1,4 +1,4 @@
-"""Test values in proposed words: numbers, names, cells and passages of what was read, in any language."""
+"""Test values in proposed words: numbers, names, cells and passages of the texts read, in any language."""
 
 from typing import Any
 

@@ -106,6 +106,15 @@ async def test_tries_that_all_broke_are_paid_for_where_no_answer_came(dialect: D
     assert outcome.cost.tokens > 2 * 1000
 
 
+async def test_a_broken_try_is_charged_with_no_more_than_was_held_back_for_it(dialect: Dialect, tmp_path: Path) -> None:
+    """Receive more than the longest answer within the budget."""
+    async with Loopback(broken(dialect, stream=True, size=2 * LONG)).open() as server:
+        outcome = await worked(tmp_path, server, dialect, stream=True, budget={"tokens": 2000}, max_output=30_000)
+        (left,) = limits(server)
+    assert (outcome.exit_code, 1500 < outcome.cost.tokens <= 2000, left < LONG // 3) == (5, True, True), outcome
+    assert outcome.cost.usd == pytest.approx(outcome.cost.tokens * 1000 / 1e6)
+
+
 def limits(server: Loopback) -> list[int]:
     names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
     return [next(asked.body[name] for name in names if name in asked.body) for asked in server.asked]
@@ -173,11 +182,11 @@ async def test_where_broken_tries_end_a_budget_the_journal_and_the_error_say_wha
     chat = DIALECTS["openai_chat"]
     async with Loopback(*[broken(chat, stream=True)] * 9).open() as server:
         outcome = await worked(
-            tmp_path, server, chat, stream=True, tries=9, budget={"tokens": 14_000}, max_output=30_000
+            tmp_path, server, chat, stream=True, tries=9, budget={"tokens": 13_000}, max_output=30_000
         )
         tries = len(server.asked)
     assert (outcome.exit_code, "another one: the connection broke off" in outcome.reason) == (5, True), outcome.reason
-    assert outcome.cost.tokens <= 14_000
+    assert outcome.cost.tokens <= 13_000
     journal = [json.loads(line)["data"] for line in (outcome.trace / "journal.jsonl").read_text().splitlines()]
     (found,) = [one["data"]["response"] for one in journal if "lost" in (one.get("data") or {})]
     assert [one["model"] for one in found["attempts"]] == ["fake"] * tries

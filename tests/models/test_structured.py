@@ -199,6 +199,12 @@ def test_the_schema_of_a_type_is_one_that_providers_can_enforce() -> None:
     assert enforced(closed(Trip.model_json_schema()), OPENAI) is not None
 
 
-@pytest.mark.parametrize("value", [{}, {"properties": "odd"}, {"properties": {"properties": {"type": "object"}}}])
-def test_odd_schemas_are_closed_without_an_error(value: dict[str, Any]) -> None:
-    closed(value)
+NESTED = {"properties": {"properties": {"type": "object"}}}
+
+
+@pytest.mark.parametrize(
+    ("value", "more"),
+    [({}, {}), ({"properties": "odd"}, {}), (NESTED, {"additionalProperties": False, "required": ["properties"]})],
+)
+def test_odd_schemas_are_closed_without_an_error(value: dict[str, Any], more: dict[str, Any]) -> None:
+    assert closed(value) == {**value, **more}

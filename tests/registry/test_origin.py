@@ -1,4 +1,4 @@
-"""Test the origin of versions: what this account recorded counts, a manifest from elsewhere is its sender's word."""
+"""Test the origin of versions: the record of this account counts, a manifest from elsewhere is its sender's word."""
 
 from dataclasses import replace
 from pathlib import Path

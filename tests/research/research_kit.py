@@ -143,7 +143,7 @@ BY_TASKS: Mapping[str, Any] = {"hypothesis": named("hypothesis"), "reflection": 
 
 
 def phase_of(event: Any) -> str:
-    """The phase of the cycle that an event tells of, empty for none; the researcher tells of its rounds, too."""
+    """The phase of the cycle named by an event, empty for none; the researcher tells of its rounds, too."""
     told = event.kind == "note" and event.data["kind"] == "research"
     return str(event.data["data"].get("phase", "")) if told else ""
 

@@ -120,17 +120,20 @@ def test_calls_side_by_side_are_held_to_what_the_tries_of_all_of_them_may_use() 
         Attempts(whole, whole.reserve(Estimate(input_tokens=1000, max_output=2000))).ready()
 
 
-def test_a_try_that_was_cut_counts_in_full_again_once_what_broke_is_settled() -> None:
+def test_a_call_beside_tries_that_broke_keeps_all_that_was_held_back_for_it() -> None:
     whole = BudgetAccount(Budget(tokens=6000))
     calls = [whole.reserve(Estimate(input_tokens=500, max_output=1500)) for _ in range(3)]
     first, second, third = (Attempts(whole, one) for one in calls)
     first.lost(BROKE, used(2000, 1000))
-    assert second.ready() == 500
-    whole.release(calls[0])
+    assert calls[0].used[0] == 2000  # its own part, though more was counted
     assert second.ready() == 1500
+    with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
+        first.ready()
     third.lost(BROKE, used(2000, 1500))
     with pytest.raises(BudgetExceeded, match="in tokens is not enough"):
         third.ready()
+    whole.release(calls[0])
+    assert third.ready() == 1500
 
 
 def test_a_call_that_was_let_begin_beside_broken_tries_is_not_made_once_they_have_used_what_was_held_for_it() -> None:

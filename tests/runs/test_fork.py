@@ -191,7 +191,7 @@ async def test_a_fork_that_died_while_it_was_prepared_is_prepared_again_by_its_r
     [
         ("9999", {}, "records"),
         ("0.77777", {}, "no effect with the key"),
-        (None, {}, "Nothing says where"),
+        (None, {}, "Neither a position nor a change"),
         (None, {"tool:calculator": "1.0.0"}, "never used"),
         ("middle", {"agent:chain": "2.0.0"}, "is at work"),
     ],

@@ -1,4 +1,4 @@
-"""Installing from a folder with wheels that want more than to be imported: none of them gets it."""
+"""Installing from a folder with hostile wheels: none of them does more than be imported."""
 
 import io
 import re
@@ -55,7 +55,7 @@ def wheel(
 
 
 def refused(wheels: Path, words: str, package: str = "evil") -> None:
-    """Expect a refusal by what looks at wheels in the sandbox, before pip is given any."""
+    """Expect a refusal by the look at wheels in the sandbox, before pip is given any."""
     with pytest.raises(Refused, match=re.escape(words)):
         list(reached(str(wheels), [package]))
 
@@ -136,7 +136,7 @@ def test_sources_in_the_clothes_of_a_wheel_are_not_built(wheels: Path) -> None:
 async def test_each_refusal_is_one_clear_error_and_the_next_call_works(
     sandbox: Open, wheels: Path, workspace: Path
 ) -> None:
-    """Beside evil wheels lie a page of links, and a source that a need names by its address."""
+    """Beside evil wheels lie a page of links, and a source named by a need through its address."""
     (workspace / "inner").mkdir()
     (workspace / "inner" / "pyproject.toml").write_text(f'{BACKEND}[project]\nname = "inner"\nversion = "1"\n')
     (workspace / "inner" / "back.py").write_text(MARK)

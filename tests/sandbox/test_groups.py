@@ -1,4 +1,4 @@
-"""Test control groups: where one is sought, that it holds, and that sessions live in one where there is one."""
+"""Test control groups: their places, their limits, and the sessions in them on machines with groups."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ MEGABYTE = 1 << 20
 
 @pytest.fixture
 def group_or_none(tmp_path: Path) -> Parents | None:
-    """The place for groups on this machine; both cases are tested, each on the machines that have it."""
+    """The place for groups on this machine, None without one; each case is tested on machines of its kind."""
     return usable()
 
 

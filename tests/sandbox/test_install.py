@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wheel_kit import make_wheel
+from wheel_kit import make_wheels
 
 from tea.errors import ToolError
 
@@ -12,12 +12,7 @@ from tea.errors import ToolError
 @pytest.fixture
 def wheels(tmp_path: Path) -> str:
     """Two versions of one package, and another depending on it."""
-    folder = tmp_path / "wheels"
-    folder.mkdir()
-    for version in ("1.0", "2.0"):
-        make_wheel(folder, "teatest", version)
-    make_wheel(folder, "teaneeds", "1.0", "Requires-Dist: teatest>=2\n")
-    return str(folder)
+    return str(make_wheels(tmp_path / "wheels"))
 
 
 async def test_a_package_is_installed_with_what_it_needs_and_stays(sandbox: Any, wheels: str, workspace: Path) -> None:

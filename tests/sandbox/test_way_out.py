@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from wheel_kit import make_wheel
+from wheel_kit import make_wheels
 
 from tea.errors import ToolError
 from tea.sandbox.levels import terms_of
@@ -22,7 +22,7 @@ Answer = Callable[[str], tuple[int, Mapping[str, str], bytes]]
 
 
 class Server:
-    """A loopback server; it keeps the paths that it was asked for."""
+    """A loopback server with a record of the requested paths."""
 
     def __init__(self, answer: Answer) -> None:
         self.answer, self.asked, self.port = answer, list[str](), 0
@@ -201,11 +201,7 @@ async def index(folder: Path, files: str = "") -> AsyncIterator[Server]:
 
 @pytest.fixture
 def wheels(tmp_path: Path) -> Path:
-    folder = tmp_path / "published"
-    folder.mkdir()
-    for version in ("1.0", "2.0"):
-        make_wheel(folder, "teatest", version)
-    make_wheel(folder, "teaneeds", "1.0", "Requires-Dist: teatest>=2\n")
+    folder = make_wheels(tmp_path / "published")
     (folder / "teasource-1.0.tar.gz").write_bytes(b"no wheel")
     return folder
 

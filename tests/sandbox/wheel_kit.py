@@ -21,6 +21,15 @@ def make_wheel(folder: Path, name: str, version: str, needs: str = "") -> None:
             made.writestr(path, text)
 
 
+def make_wheels(folder: Path) -> Path:
+    """Write two versions of `teatest`, and `teaneeds` depending on the newer one, into a new folder."""
+    folder.mkdir()
+    for version in ("1.0", "2.0"):
+        make_wheel(folder, "teatest", version)
+    make_wheel(folder, "teaneeds", "1.0", "Requires-Dist: teatest>=2\n")
+    return folder
+
+
 def _digest(text: str) -> str:
     raw = hashlib.sha256(text.encode()).digest()
     return "sha256=" + base64.urlsafe_b64encode(raw).rstrip(b"=").decode()

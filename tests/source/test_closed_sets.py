@@ -1,4 +1,4 @@
-"""Test the names evaluated in a source: types out of a closed set, small constants, and nothing that acts."""
+"""Test the names evaluated in a source: types out of a closed set, small constants, and nothing with an effect."""
 
 import time
 

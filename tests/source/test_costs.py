@@ -13,7 +13,7 @@ TOOL = '\n\n@tool\ndef t(x: int) -> int:\n    """Say."""\n    return x\n'
 
 
 def chain(first: str, step: str, length: int = 40) -> str:
-    """Lines that each make a constant of the one before."""
+    """Lines making a constant each, of the one before."""
     return f"a0 = {first}\n" + "".join(f"a{i} = {step.replace('B', f'a{i - 1}')}\n" for i in range(1, length))
 
 

@@ -179,7 +179,7 @@ def test_without_a_description_an_agent_is_described_by_its_first_sentence(instr
     [
         ({"name": "No Name"}, "not a name for an agent"),
         ({"name": 3}, "not a name for an agent"),
-        ({"instructions": ""}, "Nothing says what the agent 'capitals' is for"),
+        ({"instructions": ""}, "The agent 'capitals' has neither instructions nor a description"),
         ({"instructions": 3}, "`instructions` is 3, not text"),
         ({"tools": "calculator"}, "`tools` is 'calculator', not a list"),
         ({"tools": [lambda x: x]}, "`tools` holds '<lambda>'"),

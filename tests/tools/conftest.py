@@ -1,6 +1,8 @@
-"""A platform for all tests of a file."""
+"""A platform for all tests of a file, and questions about a file as a table."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Coroutine
+from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -8,6 +10,9 @@ import pytest_asyncio
 from tea.platform import Platform
 from tea.protocols.tcp import TCPServer
 from tea.testing import platform
+from tea.types import ToolResponse
+
+Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -19,3 +24,14 @@ async def tea() -> AsyncIterator[Platform]:
 @pytest.fixture(scope="module")
 def tools(tea: Platform) -> TCPServer:
     return tea.tcp
+
+
+@pytest.fixture
+def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    monkeypatch.chdir(tmp_path)
+
+    async def ask(name: str, content: bytes, **arguments: Any) -> ToolResponse:
+        (tmp_path / name).write_bytes(content)
+        return await tools.invoke("table_query", {"files": [name], **arguments})
+
+    return ask

@@ -1,4 +1,4 @@
-"""OpenDocument workbooks: their cells keep their types, and what is repeated in them is bounded."""
+"""OpenDocument workbooks: their cells keep their types, and repetitions in them are bounded."""
 
 import io
 import zipfile
@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from tea.protocols.tcp import TCPServer
 from tea.types import ToolResponse
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -17,17 +16,6 @@ Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
 MADE = Path(__file__).parent.parent / "fixtures" / "tables" / "sales.ods"
 ONE = 'office:value-type="float" office:value="1"'
 WIDE = f'<table:table-cell table:number-columns-repeated="20000" {ONE}/>'
-
-
-@pytest.fixture
-def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    monkeypatch.chdir(tmp_path)
-
-    async def ask(name: str, content: bytes, **arguments: Any) -> ToolResponse:
-        (tmp_path / name).write_bytes(content)
-        return await tools.invoke("table_query", {"files": [name], **arguments})
-
-    return ask
 
 
 async def test_a_workbook_of_libreoffice_is_read_with_its_formulas_and_dates(ask: Ask) -> None:

@@ -1,4 +1,4 @@
-"""Test that workbooks are parsed in a sandbox, once, and the words of their parser are not believed."""
+"""Test the parsing of workbooks: in a sandbox, once, with the words of the parser not believed."""
 
 import io
 import json
@@ -11,7 +11,6 @@ import openpyxl
 import pytest
 
 from tea.errors import ToolError
-from tea.protocols.tcp import TCPServer
 from tea.reading.inside.rows import rows_name
 from tea.reading.reader import Reader
 from tea.reading.sheets import Sheets, told_sheets
@@ -20,17 +19,6 @@ from tea.types import ToolResponse
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
-
-
-@pytest.fixture
-def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
-    monkeypatch.chdir(tmp_path)
-
-    async def ask(name: str, content: bytes, **arguments: Any) -> ToolResponse:
-        (tmp_path / name).write_bytes(content)
-        return await tools.invoke("table_query", {"files": [name], **arguments})
-
-    return ask
 
 
 def book(**sheets: list[list[Any]]) -> bytes:

@@ -1,4 +1,4 @@
-"""Test untrusted components at each native level alone: they work, and what they get at agrees with its claims."""
+"""Test untrusted components at each native level alone: they work, and their reach agrees with its claims."""
 
 import json
 import os
@@ -93,7 +93,7 @@ NAMES = [
 async def alone(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[tuple[Platform, Level]]:
-    """A platform on a machine with one level, and what that claims here."""
+    """A platform on a machine with one level, and the claims of this level here."""
     level = await probe(cast("LevelName", request.param))
 
     async def only(name: LevelName) -> Level:

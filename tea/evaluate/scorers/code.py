@@ -25,7 +25,7 @@ async def code(question: Question, helpers: Helpers) -> Grade:
     if not source.strip():
         return Grade(score=0.0, why="there is no code")
     if helpers.sandbox is None:
-        raise ToolError("Code is graded in a sandbox, and there is none.", fix="see `tea sandbox`.")
+        raise ToolError("Code is graded in a sandbox, and there is none.", fix="see `tea doctor --sandbox`.")
     from tea.sandbox.session import Sandbox
 
     passed, why = 0, ""

@@ -120,7 +120,7 @@ class _Content(Part):
             super()._data(text)
 
     def _end_cell(self, value: Value) -> None:
-        """Add a cell to its row as often as it is repeated; empty ones only where a filled one follows."""
+        """Add a cell to its row as often as it is repeated; empty ones only before a filled one."""
         if value in (None, ""):
             self._empty += self._cell_again
             return

@@ -29,7 +29,7 @@ _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*(?:\s+\"[^\"]*\")?\)")
 
 
 def read_pages(names: Sequence[str]) -> None:
-    """Read pages, and write beside each what it holds: `title`, `text` and `links`, or an `error` in words.
+    """Read pages, and write the content of each beside it: `title`, `text` and `links`, or an `error` in words.
 
     Args:
         names: The files, in UTF-8.

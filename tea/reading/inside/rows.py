@@ -141,7 +141,7 @@ def _streamed(path: Path, out: Path) -> dict[str, Any]:
 
 
 def _most_streamed() -> _Count:
-    """Return a count of what a large workbook may hold."""
+    """Return a counter with the limits of a large workbook."""
     problem = f"has more than {MOST_STREAMED_CELLS:,} cells, or {MOST_CHARACTERS // 10**6:,} million characters"
     return _Count(MOST_STREAMED_CELLS, MOST_CHARACTERS, Unreadable(problem, _SPLIT))
 

@@ -97,7 +97,7 @@ def _needs(path: str, file: str) -> list[str]:
 
 
 def _look_at(one: zipfile.ZipInfo, file: str) -> None:
-    """Refuse what is put elsewhere than among the package's own files, or is executed before anybody imports it."""
+    """Refuse a file outside of the package's own folders, or executed at the start of Python without an import."""
     parts = one.filename.split("/")
     if one.filename.startswith("/") or "\\" in one.filename or ".." in parts or "" in parts[:-1]:
         raise Refused(f"{file} has a file with a name that leads elsewhere: {one.filename[:100]!r}.")
@@ -109,7 +109,7 @@ def _look_at(one: zipfile.ZipInfo, file: str) -> None:
 
 
 def _module(parts: list[str]) -> str:
-    """Return the name by which a file is imported, empty if it is not the beginning of a module."""
+    """Return the import name of a top-level module's file, empty for any other file."""
     if len(parts) == 1 and parts[0].endswith(_MODULES):
         return parts[0].partition(".")[0]
     return parts[0] if len(parts) == 2 and parts[1].startswith("__init__.") else ""

@@ -1,4 +1,4 @@
-"""The event loop of an interpreter without a kernel: time passes, and messages come, and nothing else happens."""
+"""The event loop of an interpreter without a kernel: it knows timers and the host's messages alone."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Namespaces: a machine of its own for a process, made without any other program."""
+"""Namespaces: an isolated view of the machine for one process, made by system calls alone."""
 
 import fcntl
 import os

@@ -47,6 +47,7 @@ async def _serve(plan: dict[str, Any], requests: int, answers: int) -> None:
         words = [one.replace("{proxy}", str(port)) for one in plan["command"]]
         log = await asyncio.to_thread(open, plan["log"], "wb")
         process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.DEVNULL, stdout=log, stderr=log)
+        # no group awaits these: the process ends with the first of them, and with it all others
         watched = [
             asyncio.ensure_future(one)
             for one in (_host(requests), process.wait(), _memory(plan["memory"]), _ready(plan, answers))
@@ -55,7 +56,7 @@ async def _serve(plan: dict[str, Any], requests: int, answers: int) -> None:
         why = "its memory was full" if watched[2] in done else "it ended"
         with suppress(OSError):
             os.write(answers, frames.encode({"ended": why, "words": _last_words(plan["log"])}))
-        os._exit(0)  # the first process here, so that all others end with it
+        os._exit(0)
 
 
 async def _ready(plan: dict[str, Any], answers: int) -> None:

@@ -1,4 +1,4 @@
-"""The way in: the beginning of a sandbox. It takes the host's plan, closes the walls, and serves."""
+"""Start: the first program of a sandbox; it reads the host's plan, confines itself, and serves."""
 
 import os
 import sys
@@ -38,7 +38,7 @@ def main() -> None:
 
 
 def _carry() -> Carry:
-    """Load the way out: while its file can be found, and nowhere else, as it brings asyncio along."""
+    """Load the way out before the walls close; only here, as it imports asyncio."""
     from tea.sandbox.inside.carrying import start_carrier
 
     return start_carrier

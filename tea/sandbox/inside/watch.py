@@ -37,7 +37,7 @@ def processes() -> Processes:
 
 
 def runs(fields: list[str]) -> bool:
-    """Return whether a process is more than the name of an ended one."""
+    """Return whether a process is still running, and not a zombie."""
     return fields[_STATE] not in "ZX"
 
 

@@ -66,7 +66,7 @@ def begin() -> dict[str, Any]:
 
 
 class Line:
-    """The way to the host in the course of one call.
+    """The channel to the host during one call.
 
     Args:
         channel: The descriptor that leads there.

@@ -83,7 +83,7 @@ def limit_supervisor(facts: Facts) -> str:
 
 
 def _scheduled(process: int) -> list[str]:
-    """Return the outcomes of attempts to leave another process less of the machine; each sets what is there."""
+    """Return the outcomes of attempts to slow another process down; each sets the value already in force."""
     idle = 3 << 13  # the class of those with a turn at the disk when nobody else wants one
     numbers = {"x86_64": 251, "aarch64": 30}.get(os.uname().machine)
     given = (1, process, idle)
