@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import wraps
 from graphlib import CycleError, TopologicalSorter
 from types import CodeType
@@ -22,6 +23,7 @@ from tea.types import JsonObject
 
 OUTPUT_LIMIT = 4 * 2**20
 LOOP_LIMIT = 100_000
+WORK_LIMIT = 2**26
 DEPTH_LIMIT = 24
 SIZE_LIMIT = 5_000
 _TEXT_LIMIT, _NUMBER_LIMIT = 32, 40
@@ -41,6 +43,8 @@ _TESTS = (
     "boolean", "defined", "even", "float", "integer", "mapping", "none", "number", "odd", "sequence",
     "string", "undefined",
 )  # fmt: skip
+_INSTANT = ("default", "first", "last", "length")  # which take no longer for a long value
+_work: ContextVar[list[int]] = ContextVar("work")  # the characters and items that may still be gone through
 _LOOP = ("depth", "first", "index", "index0", "last", "length", "nextitem", "previtem", "revindex", "revindex0")
 
 
@@ -62,10 +66,14 @@ class Templates:
     ) -> None:
         self._shown = shown
         environment, known = _environment(), sorted(variables)
-        made_of = _COMPILED, json.dumps([parts, shown, known], sort_keys=True), _compiler()
+        with _metered():
+            self._compile(environment, parts, known, kept)
+
+    def _compile(self, environment: Any, parts: Mapping[str, str], known: list[str], kept: SourceCache) -> None:
+        made_of = _COMPILED, json.dumps([parts, self._shown, known], sort_keys=True), _compiler()
         found = kept.read(*made_of)
         if found is None:
-            found = _codes(environment, parts, shown, known)
+            found = _codes(environment, parts, self._shown, known)
             kept.keep(found, *made_of)
         codes, alone = found
         self._templates = {name: _template(environment, code) for name, code in codes.items()}
@@ -79,12 +87,13 @@ class Templates:
             BadArguments: A template uses what the variables do not hold, or there would be too much text.
         """
         values: dict[str, Any] = {**variables, **self._constant, _STEPS: [LOOP_LIMIT]}
-        for name in self._order:
-            try:
-                values[name] = _bounded_text(self._templates[name].generate(values))
-            except Exception as error:  # a filter of Jinja2 may raise anything, AssertionError too
-                problem = f"The part {name!r} of the prompt cannot be written: {_first_line(error)}."
-                raise BadArguments(problem, fix="give variables that its template can show.") from error
+        with _metered():
+            for name in self._order:
+                try:
+                    values[name] = _bounded_text(self._templates[name].generate(values))
+                except Exception as error:  # a filter of Jinja2 may raise anything, AssertionError too
+                    problem = f"The part {name!r} of the prompt cannot be written: {_first_line(error)}."
+                    raise BadArguments(problem, fix="give variables that its template can show.") from error
         return tuple(values[name] for name in self._shown)
 
     def _texts(self, names: Iterable[str]) -> dict[str, str]:
@@ -103,7 +112,8 @@ def check_template(name: str, text: str) -> None:
         BadComponent: It does not.
     """
     environment = _environment()
-    _code(environment, name, _tree(environment, name, text))
+    with _metered():
+        _code(environment, name, _tree(environment, name, text))
 
 
 def _codes(
@@ -138,9 +148,9 @@ def _environment() -> Any:
         undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True, finalize=_shown_value
     )
     environment.globals.clear()
-    environment.filters = {name: _guarded(FILTERS[name]) for name in _FILTERS}
+    environment.filters = {name: _guarded(FILTERS[name], instant=name in _INSTANT) for name in _FILTERS}
     environment.tests = {name: TESTS[name] for name in _TESTS}
-    environment.filters |= {"tojson": _guarded(_json), "counted": _counted()}
+    environment.filters |= {"tojson": _guarded(_json), "counted": _counted(), "weighed": _weighed}
     return environment
 
 
@@ -168,6 +178,10 @@ def _tree(environment: Any, name: str, text: str) -> Any:
         raise BadComponent(f"The part {name!r} has more than {SIZE_LIMIT:,} elements.", fix="make it simpler.")
     for loop in list(tree.find_all(nodes.For)):
         loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
+    for one in [held for node in tree.find_all(nodes.Compare) for held in (node, *node.ops)]:
+        one.expr = nodes.Filter(one.expr, "weighed", [], [], None, None, lineno=one.lineno)
+    for one in [node for node in tree.find_all(nodes.Getitem) if isinstance(node.arg, nodes.Slice)]:
+        one.node = nodes.Filter(one.node, "weighed", [], [], None, None, lineno=one.lineno)
     return tree
 
 
@@ -259,12 +273,47 @@ def _code(environment: Any, name: str, tree: Any) -> CodeType:
         raise BadComponent(problem, fix="make it simpler.") from error
 
 
-def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Bound the result of a filter, so a chain of them cannot grow without end."""
+@contextmanager
+def _metered() -> Generator[None]:
+    """Bound the characters and items that all parts of a prompt go through together."""
+    token = _work.set([WORK_LIMIT])
+    try:
+        yield
+    finally:
+        _work.reset(token)
+
+
+def _spend(value: Any) -> None:
+    """Count the characters and items of a value, however deep, before something goes through them all."""
+    left, waiting = _work.get(), [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            held = cast("Mapping[Any, Any]", one)
+            waiting += [*held.keys(), *held.values()]
+        elif isinstance(one, list | tuple):
+            waiting += cast("list[Any]", one)
+        left[0] -= len(one) if isinstance(one, str) else 1
+        if left[0] < 0:
+            raise ValueError(f"it goes through more than {WORK_LIMIT:,} characters")
+
+
+def _weighed(value: Any) -> Any:
+    """Return a value about to be compared."""
+    _spend(value)
+    return value
+
+
+def _guarded(function: Callable[..., Any], *, instant: bool = False) -> Callable[..., Any]:
+    """Bound the values and the result of a filter, so a chain of them cannot grow or take long without end."""
 
     @wraps(function)
     def guarded(*given: Any, **named: Any) -> Any:
+        if not instant:
+            _spend([one for one in given if isinstance(one, str | list | tuple | Mapping)])
         value = function(*given, **named)
+        if isinstance(value, Iterator):  # so that whoever goes through its items counts them
+            value = list(cast("Iterator[Any]", value))
         if isinstance(value, str) and len(value) > OUTPUT_LIMIT:
             raise ValueError(f"a filter gave more than {OUTPUT_LIMIT:,} characters")
         return value
@@ -290,6 +339,7 @@ def _counted() -> Callable[..., Any]:
 def _bounded_text(chunks: Iterable[str]) -> str:
     found, size = list[str](), 0
     for chunk in chunks:
+        _spend(chunk)
         size += len(chunk)
         if size > OUTPUT_LIMIT:
             raise ValueError(f"it has more than {OUTPUT_LIMIT:,} characters")
@@ -298,7 +348,10 @@ def _bounded_text(chunks: Iterable[str]) -> str:
 
 
 def _shown_value(value: Any) -> str:
-    return value if isinstance(value, str) else _json(value)
+    if isinstance(value, str):
+        return value
+    _spend(value)
+    return _json(value)
 
 
 def _json(value: Any, indent: int | None = None) -> str:

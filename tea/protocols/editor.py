@@ -134,7 +134,10 @@ class Editor:
             if self._library.executed:
                 self._library.services.recipes.check_operands(text.source)
 
-        return self._registry.register(text, wanted, fresh=fresh, current=current, again=again, guard=guard)
+        own = not self._library.executed or self._library.services.recipes.is_of_trusted(text.source)
+        return self._registry.register(
+            text, wanted, fresh=fresh, current=current, again=again, guard=guard, vouched=own
+        )
 
     def _shipped_text(self, path: Path) -> SourceText:
         """Return a shipped file's source, checked here unless it is tea's own or already stored."""

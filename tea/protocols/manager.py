@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tea.components.manifest import Lineage, Manifest, is_recipe
-from tea.errors import Archived
+from tea.errors import Archived, BadComponent
 from tea.protocols.bundle import load_components, save_components
 from tea.protocols.editor import Editor
 from tea.protocols.reading import Reading, Services
@@ -219,6 +219,9 @@ class ContextManager(Reading):
         found = await self.info(ref)
         if self.executed and is_recipe(found.source):
             text = await asyncio.to_thread(self.services.recipes.draft, found.source, found.files, self.kind)
+            if not self.services.recipes.is_of_trusted(found.source):
+                problem = f"{found.ref} takes its words from what is not trusted."
+                raise BadComponent(problem, fix="trust what it is made of first: its source names that.")
         else:
             text = await asyncio.to_thread(self.draft, found.source, found.files, found.requires)
         check_draft(text, found)

@@ -223,6 +223,10 @@ class Recipes:
         """
         return referring(self._versions, ref)
 
+    def is_of_trusted(self, source: str) -> bool:
+        """Return whether a recipe takes all its words from what is trusted; so does a source that is not a recipe."""
+        return not is_recipe(source) or all(self._trust(one.digest) for one in read_recipe(source).operands)
+
     def check_operands(self, source: str) -> None:
         """Raise BadComponent for a hidden operand, as its bytes may be about to be removed.
 
@@ -350,7 +354,7 @@ class Recipes:
             if now.digest != config.digest:
                 return now
             await asyncio.to_thread(self.manifest, self.draft(source, {}, config.kind), "1.0.0", Lineage(), "", "")
-            if self._trust(config.digest):
+            if self._trust(config.digest) and self.is_of_trusted(source):
                 await asyncio.to_thread(self._trust.grant, digest, f"{name}, which {reason}")
             lineage = Lineage(how="follow")
             with suppress(Conflict):

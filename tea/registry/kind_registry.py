@@ -64,10 +64,11 @@ class KindRegistry:
         current: bool = True,
         again: Again = "add",
         guard: Guard = lambda _: None,
+        vouched: bool = True,
     ) -> Manifest:
         """Store checked source as a new version, and make it current; every failure comes before anything is written.
 
-        Without `current` the one that is current stays so.
+        Without `current` the one that is current stays so. A person's own is trusted if it is `vouched`.
 
         With `fresh` one of several that take the same free name at once gets it; see `VersionManager.add` for `guard`,
         and for `again`, which counts where no version is wanted.
@@ -92,7 +93,9 @@ class KindRegistry:
                 problem = f"{made.ref.at(None)} exists already."
                 raise AlreadyRegistered(problem, fix="choose another name, or update it.")
         again = again if version is None else "add"
-        return self._add(made, version, wanted.author, current=current, again=again, head=head, guard=guard)
+        return self._add(
+            made, version, wanted.author, current=current, again=again, vouched=vouched, head=head, guard=guard
+        )
 
     def resolve(self, ref: Ref) -> Manifest:
         """Return the version of `ref`.

@@ -258,7 +258,9 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
     moves = _following(mine, one, buried)
     current = mine[-1].current if mine else None
     if moves and current is not None and not _trusted(one, house):
-        moves = () if house.trusted(versions.document(one.kind, one.name, current).digest) else moves
+        named = {current, *mine[-1].aliases.values()}
+        digests = [versions.document(one.kind, one.name, version).digest for version in named]
+        moves = () if any(map(house.trusted, digests)) else moves
     return _Plan(
         saved=one,
         known=len(mine),

@@ -172,6 +172,13 @@ def bindings(node: ast.stmt) -> Iterator[str]:
             pass
 
 
+def declared(node: ast.stmt) -> Iterator[str]:
+    """Yield each name bound, or annotated alone, by a statement of a class body."""
+    yield from bindings(node)
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+        yield node.target.id
+
+
 def assignments(body: Sequence[ast.stmt], *, whole: bool = False) -> dict[str, tuple[ast.expr | None, ...]]:
     """Return the values assigned to each name by a top level or a class body, None for a name unpacked among others.
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tea.source.names import Names, bindings, imported
 from tea.source.text import ParsedFile, words
 from tea.source.values import impure_part
-from tea.source.weights import is_modest, is_unpacked
+from tea.source.weights import is_modest, is_unpacked, weight
 from tea.source.written_types import no_type, parameters_of
 
 DECORATORS = words(
@@ -44,8 +44,9 @@ _BOUND = frozenset({"property", "functools.cached_property", "pydantic.computed_
 _TYPE_OPTIONS = frozenset({"json_schema_input_type", "return_type"})
 _FREE_DUNDERS = words("__all__ __author__ __doc__ __hash__ __license__ __match_args__ __slots__ __version__")
 _OF_ENUMS = words("name value")  # what pydantic reads of members
+_MOST_MEMBER = 10_000  # str or int is called with it, where an Enum derives from that
 _ENUM_NAMES = words("Enum Flag IntEnum IntFlag ReprEnum StrEnum")
-_ENUM_BASES = words("bytes float int str enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum")
+_ENUM_BASES = words("float int str enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum")
 
 
 def check_shape(file: ParsedFile, names: Names) -> None:
@@ -188,22 +189,26 @@ def _check_bases(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
     if any(one.rpartition(".")[2] in _ENUM_NAMES and "." in one and not one.startswith("enum.") for one in origins):
         raise file.refuse("an Enum comes from another module.", "take it from `enum`.", node)
     if any(one.startswith("enum.") for one in origins):
-        _check_enum(file, node, all(one in _ENUM_BASES for one in origins))
+        _check_enum(file, names, node, all(one in _ENUM_BASES for one in origins))
 
 
-def _check_enum(file: ParsedFile, node: ast.ClassDef, is_plain: bool) -> None:
+def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, is_plain: bool) -> None:
     """Raise BadComponent for code running at the creation of an enum's members, or of a derived enum's."""
     if not is_plain:
         raise file.refuse("an Enum derives from another class.", "derive from Enum, or from str or int and Enum.", node)
-    names = [(name, inner) for inner in node.body for name in bindings(inner)]
-    for name, inner in names:
+    bound = [(name, inner) for inner in node.body for name in bindings(inner)]
+    for name, inner in bound:
         read = name in _OF_ENUMS and not isinstance(inner, ast.Assign | ast.AnnAssign)
         if read or (name.startswith("_") and name.endswith("_") and name != "__doc__"):
             raise file.refuse(
                 f"{name[:60]} of an Enum runs while the file is imported.", "write a plain method.", inner
             )
-    if not any(isinstance(inner, ast.Assign) for _, inner in names):
+    members = [inner for _, inner in bound if isinstance(inner, ast.Assign)]
+    if not members:
         raise file.refuse("an Enum has no members.", "write its members into it.", node)
+    inside = names.inside(node)
+    if large := next((one for one in members if weight(one.value, inside) > _MOST_MEMBER), None):
+        raise file.refuse("a member of an Enum is large.", "keep it as a constant of its own.", large)
 
 
 def _check_properties(file: ParsedFile, names: Names, node: ast.ClassDef | ast.Module) -> None:

@@ -14,6 +14,7 @@ from tea.characters import forbidden
 from tea.components.content import content_fault
 from tea.errors import BadComponent
 from tea.refs import Kind
+from tea.source.compiling import is_few_names, is_short_code
 
 T = TypeVar("T")
 
@@ -22,7 +23,6 @@ MOST_FILES = 200
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _PARSING, _ATTEMPTS = threading.Lock(), 20
 _LONGEST_PROBLEM, _LONGEST_FIX = 150, 140
-_MOST_SCOPE_WORK = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,12 +78,12 @@ class ParsedFile:
             BadComponent: It is too large, is not UTF-8 text, or is not Python.
         """
         text = read_text(source, path)
+        tree = _understood(path, lambda: _one_at_a_time(lambda: ast.parse(text)))
+        nodes = tuple(ast.walk(tree))
+        _check_work(path, nodes)
         table = _understood(path, lambda: _table(text))
-        if _scope_work(table) > _MOST_SCOPE_WORK:
-            problem = _spaced(path, "defines too many names in one place.")
-            raise refusal(problem, "write a smaller component.")
-        tree = _understood(path, lambda: parsed(text))
-        return cls(path=path, source=text, tree=tree, nodes=tuple(ast.walk(tree)), table=table)
+        _understood(path, lambda: _one_at_a_time(lambda: compile(tree, "<source>", "exec", dont_inherit=True)))
+        return cls(path=path, source=text, tree=tree, nodes=nodes, table=table)
 
     @classmethod
     def outline(cls, source: str) -> ParsedFile:
@@ -100,21 +100,6 @@ class ParsedFile:
         """Return the error for a problem, with the line of its node."""
         line = f"line {getattr(node, 'lineno', 1)}:" if node is not None else ""
         return refusal(_spaced(self.path, line, problem), fix)
-
-
-def parsed(text: str) -> ast.Module:
-    """Return the syntax tree of a compilable source, from any thread.
-
-    Raises:
-        SyntaxError: It is not Python.
-    """
-
-    def parse() -> ast.Module:
-        tree = ast.parse(text)
-        compile(tree, "<source>", "exec", dont_inherit=True)
-        return tree
-
-    return _one_at_a_time(parse)
 
 
 def parsed_expression(text: str) -> ast.expr:
@@ -260,18 +245,13 @@ def _check_coding(text: str, path: str) -> None:
             raise refusal(_spaced(path, problem), "save it as UTF-8 and remove the declaration.")
 
 
-def _scope_work(table: symtable.SymbolTable) -> int:
-    """Return the cost of a file's scopes.
-
-    Symbol tables walk all inner scopes for each name, and compiling takes the square of the scopes in one.
-    """
-    work, waiting = 0, [table]
-    while waiting:
-        found = waiting.pop()
-        inner = found.get_children()
-        work += len(inner) * max(len(found.get_identifiers()), len(inner) // 8)
-        waiting += inner
-    return work
+def _check_work(path: str, nodes: Sequence[ast.AST]) -> None:
+    """Raise BadComponent for a tree of which Python's compiler would make very much."""
+    if not is_few_names(nodes):
+        raise refusal(_spaced(path, "defines too many names in one place."), "write a smaller component.")
+    if not is_short_code(nodes):
+        fix = "leave `finally` in fewer places, bind fewer names in one pattern, or write fewer large numbers."
+        raise refusal(_spaced(path, "takes much memory to compile."), fix)
 
 
 def _spaced(path: str, *parts: str) -> str:

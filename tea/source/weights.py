@@ -10,8 +10,9 @@ import ast
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from tea.source.names import KNOWN_NAMES, Names
+from tea.source.names import KNOWN_NAMES, Names, declared
 
 MOST, MOST_TOGETHER = 2.0**20, 2.0**24  # of one expression, and of all of a file; an item or a character weighs 1
 _MOST_BITS = 2**16
@@ -21,7 +22,13 @@ _NUMERIC = frozenset({"abs", "float", "int", "max", "min", "round"})
 _EXACT = frozenset({"decimal.Decimal", "fractions.Fraction"})
 _LONG_EXPONENT = re.compile(r"e\D*(?:\d\D*){4}", re.IGNORECASE)
 _SQUARED = frozenset({"decode", "encode"})  # some codecs take the square of a text's length
+# What takes the square of what it is given, divided so; the first two only if they are given two values.
+_SQUARES = {"sum": 1, "str": 100, "logging.getLogger": 1, "inspect.cleandoc": 2_000, "re.compile": 2_000}
+_CHARACTERS, _SHORTEST_SET = 2.0**13, 5  # how much a set of characters weighs that ignores case, and its length
+_WIDE, _SLASH = re.compile(r"[^\x00-\xff]|\\[uUN]|\\\Z"), re.compile(r"[^\x00-\xff]|\\")
+_IGNORES_CASE = re.compile(r"\(\?[a-zA-Z-]*i")
 _LETTERS = frozenset({"casefold", "lower", "title", "upper"})  # one letter may become three
+_SHORT = frozenset({"__debug__", "__file__", "__name__", "__package__"})
 _PLACES = re.compile(r"\d{4}")
 _COMPREHENSIONS = (ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp)
 
@@ -50,10 +57,11 @@ class _Scale:
     Args:
         names: Those of the file.
         local: The weights of the variables of loops around the expression.
+        given: What those loops go through, by their variables.
     """
 
-    def __init__(self, names: Names, local: Local | None = None) -> None:
-        self._names = names
+    def __init__(self, names: Names, local: Local | None = None, given: Mapping[str, ast.expr] | None = None) -> None:
+        self._names, self._given = names, given or {}
         self._local: Local = local or {}
         self._weights = {} if local else names.weights  # what depends on a loop is known of its round alone
         self._measures = {} if local else names.measures
@@ -84,6 +92,10 @@ class _Scale:
                 return 1 + number.bit_length() / 8
             case ast.Name(id=name) if name in self._local:
                 return self._local[name]
+            case ast.Name(id=name) if name.startswith("__") and name not in _SHORT:
+                return math.inf  # a docstring, or all that a module holds
+            case ast.Attribute(attr=name) if name.startswith("__"):
+                return math.inf
             case ast.Name() | ast.Attribute():
                 return max((scale.weigh(one) for scale, one in self._values(node)), default=self._unheld(node))
             case ast.BinOp():
@@ -100,8 +112,8 @@ class _Scale:
                 return 1 + self._parts(node) + sum(map(self.count, others))  # `in` may go through all of a range
             case ast.Lambda(args=given):
                 return 1 + self._parts(given)  # its body is weighed where it is called
-            case ast.Subscript(value=value):
-                return self.weigh(value)
+            case ast.Subscript(value=value, slice=inner):
+                return self.weigh(value) + self.weigh(inner)  # brackets after a type keep what is in them
             case _:
                 return 1 + self._parts(node)
 
@@ -136,8 +148,25 @@ class _Scale:
         origin = self._names.origin(node)
         if isinstance(node, ast.Attribute) and origin is None:
             return self.weigh(node.value)
+        name = (origin or "").rpartition(".")[2] or (node.id if isinstance(node, ast.Name) else "")
+        if (origin or ".")[0] == "." and (own := self._defined(name)):
+            return own
         is_known = origin is None or origin[0] == "." or origin in KNOWN_NAMES or origin.startswith("math.")
         return 1.0 if is_known else _UNKNOWN
+
+    def _defined(self, name: str) -> float:
+        """Return the weight of the classes of a name: their names, and the values that each instance holds or makes."""
+        weight = 0.0
+        for file in self._names.files or (self._names,):
+            found = file.definitions.get(name)
+            if not isinstance(found, ast.ClassDef):
+                continue
+            scale = self if file is self._names and not self._local else _Scale(file)
+            values = [one.value for one in found.body if isinstance(one, ast.Assign | ast.AnnAssign) and one.value]
+            made = [part.body for one in values for part in ast.walk(one) if isinstance(part, ast.Lambda)]
+            weight += 1 + len(name) + sum(len(bound) for one in found.body for bound in declared(one))
+            weight += sum(map(scale.weigh, [*values, *made, *found.bases]))
+        return weight
 
     def _operation(self, node: ast.BinOp) -> float:
         bits = self._bits(node)
@@ -170,8 +199,9 @@ class _Scale:
         if origin in _EXACT and not all(map(self._is_short, given)):
             return math.inf
         own = 1 + sum(self.weigh(one) + self.count(one) for one in given)
-        if origin == "sum" and len(given) > 1:
-            return own * own
+        own += self.weigh(node.func) if isinstance(node.func, ast.Name) else 0
+        if origin in _SQUARES and (origin not in KNOWN_NAMES or len(given) > 1):
+            return own + own * own / _SQUARES[origin] + (self._pattern(given) if origin == "re.compile" else 0.0)
         match node.func:
             case ast.Attribute(value=value, attr="join"):
                 return own + sum(map(self.count, given)) * self.weigh(value)
@@ -184,9 +214,54 @@ class _Scale:
             case _:
                 return own
 
+    def _pattern(self, given: Sequence[ast.expr]) -> float:
+        """Return the work of a pattern with its flags: where it ignores case, a wide set takes many steps."""
+        match given:
+            case [ast.Constant(value=str() as text), *flags]:
+                return _CHARACTERS * text.count("[") if flags or _IGNORES_CASE.search(text) else 0.0
+            case [text, *_] if self._holds(_WIDE, text):
+                return _CHARACTERS * self.weigh(text) / _SHORTEST_SET
+            case _:
+                return 0.0
+
+    def _holds(self, sought: re.Pattern[str], node: ast.expr) -> bool:
+        """Return whether a text may hold what is sought, by the texts that it is made of."""
+        return bool(self._once(sought.pattern, node, partial(self._is_held, sought), True))
+
+    def _is_held(self, sought: re.Pattern[str], node: ast.expr) -> bool:
+        match node:
+            case ast.Constant(value=str() as text):
+                return bool(sought.search(text))
+            case ast.Constant(value=bytes()):
+                return True
+            case ast.Name(id=name) if name in self._given:
+                return self._holds(sought, self._given[name])
+            case ast.Name(id=name):
+                held = self._values(node)
+                free = self._names.origin(node) in (None, name)  # a variable of a loop that is weighed with the loop
+                return any(scale._holds(sought, one) for scale, one in held) if held else not free
+            case ast.Subscript(value=value):
+                return self._holds(_SLASH, value)
+            case ast.Call(func=ast.Attribute(value=value, attr="join"), args=[inner]):
+                return self._holds(sought, value) or self._holds(sought, inner)
+            case ast.Call(func=called, args=[inner]) if self._names.origin(called) == "re.escape":
+                return self._holds(_SLASH, inner)
+            case ast.FormattedValue(value=value, format_spec=None):
+                return self._holds(sought, value)
+            case ast.BinOp(op=ast.Add() | ast.Mult(), left=left, right=right):
+                return self._holds(sought, left) or self._holds(sought, right)
+            case ast.Constant() | ast.JoinedStr() | ast.List() | ast.Tuple():
+                inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
+                return any(self._holds(sought, one) for one in inner)
+            case ast.GeneratorExp(elt=made, generators=loops) | ast.ListComp(elt=made, generators=loops):
+                given = {**self._given, **{name: loop.iter for loop in loops for name in _targets(loop)}}
+                return _Scale(self._names, dict.fromkeys(given, 1.0), given)._holds(sought, made)
+            case _:
+                return True
+
     def _loops(self, node: ast.DictComp | ast.GeneratorExp | ast.ListComp | ast.SetComp) -> float:
         """Return the weight of all rounds: each value of a loop is a part of what the loop goes through."""
-        none, whole = dict(self._local), dict(self._local)
+        none, whole, through = dict(self._local), dict(self._local), dict(self._given)
         given = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         work, rounds, fewest = 0.0, 1.0, 1.0
 
@@ -194,17 +269,18 @@ class _Scale:
             return rounds * least + (rounds / fewest * most if most > least else 0.0)
 
         for loop in node.generators:
-            large, small = _Scale(self._names, whole), _Scale(self._names, none)
+            large, small = _Scale(self._names, whole, through), _Scale(self._names, none, through)
             work += summed(small.weigh(loop.iter), large.weigh(loop.iter))
             count = large.count(loop.iter)
             rounds = max(1.0, summed(small.count(loop.iter), count))
             fewest = count if fewest == 1.0 else max(1.0, min(fewest, count))
-            targets = [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]
+            targets = _targets(loop)
+            through.update(dict.fromkeys(targets, loop.iter))
             none.update(dict.fromkeys(targets, 1.0))
             whole.update(dict.fromkeys(targets, 1 + large.weigh(loop.iter)))
             given += loop.ifs
-        least = sum(_Scale(self._names, none).weigh(one) for one in given)
-        return work + rounds + summed(least, sum(_Scale(self._names, whole).weigh(one) for one in given))
+        least = sum(_Scale(self._names, none, through).weigh(one) for one in given)
+        return work + rounds + summed(least, sum(_Scale(self._names, whole, through).weigh(one) for one in given))
 
     def count(self, node: ast.expr) -> float:
         """Return how many values a loop over a value gives at most."""
@@ -312,3 +388,7 @@ class _Scale:
                 return math.inf if _PLACES.search(text) else _UNKNOWN
             case _:
                 return math.inf
+
+
+def _targets(loop: ast.comprehension) -> list[str]:
+    return [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]

@@ -29,6 +29,10 @@ def rendered(template: str, x: Any) -> str:
     return part.model_dump()["text"]
 
 
+TWICE, ENDS = "{% for a in [1, 2, 3, 4, 5, 6, 7, 8, 9] %}" * 3, "{% endfor %}" * 3
+LONG = "a" * 100_000
+
+
 @pytest.mark.parametrize(
     "template",
     [
@@ -96,6 +100,14 @@ def test_a_template_beyond_the_language_is_refused_when_it_is_read(template: str
         ("{{ x|sort }}", [1, "a"]),
         ("{{ [1, 'a']|sort }}", 0),
         ("{% for a in [1, 2, 3, 4] %}" * 9 + "{% endfor %}" * 9, 0),
+        (f"{TWICE}{{% if x|upper|lower == 'x' %}}y{{% endif %}}{ENDS}", LONG),
+        (f"{TWICE}{{% if x == x %}}{{% endif %}}{ENDS}", LONG),
+        (f"{TWICE}{{% if 'y' in x %}}{{% endif %}}{ENDS}", LONG),
+        (f"{TWICE}{{% if x[1:] %}}{{% endif %}}{ENDS}", LONG),
+        (f"{TWICE}{{% if x|tojson == '' %}}{{% endif %}}{ENDS}", [LONG]),
+        (f"{TWICE}{{% if [x, x]|map('default')|join == '' %}}{{% endif %}}{ENDS}", LONG),
+        (f"{{% if [{'x, ' * 700}]|rejectattr('y')|join %}}{{% endif %}}", LONG),
+        (f"{{{{ [{'x, ' * 700}] }}}}", LONG),
     ],
 )
 def test_a_rendering_that_reaches_or_grows_too_far_is_refused(template: str, x: Any) -> None:
@@ -158,3 +170,11 @@ def test_a_source_that_is_too_large_or_broken_is_refused(text: str) -> None:
 def test_any_front_matter_and_body_end_in_a_prompt_or_one_of_our_errors(text: str) -> None:
     for candidate in (text, source(text), source("s", text + "\n")):
         assert "\n" not in problem(candidate)
+
+
+def test_parts_without_variables_are_bounded_together() -> None:
+    loops = f"{TWICE}{'a' * 2_000}{ENDS}"
+    parts = "".join(f"# module: m{i}\n{loops}\n" for i in range(100))
+    shown = "".join(f"{{% if m{i} %}}{{% endif %}}" for i in range(100))
+    with pytest.raises(BadArguments, match="goes through more than"):
+        manager.render(manager.parse(f"{source(shown)}{parts}"), {"x": 1})

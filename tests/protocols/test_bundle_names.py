@@ -97,6 +97,26 @@ async def test_a_tag_does_not_move_to_what_is_not_trusted(tmp_path: Path) -> Non
     assert (await ours.tcp.info("greeter@prod")).digest == made.digest
 
 
+async def test_a_trusted_tag_stays_where_the_current_version_is_not_trusted(tmp_path: Path) -> None:
+    ours, theirs = open_platform(tmp_path / "ours"), open_platform(tmp_path / "theirs")
+    made = await ours.tcp.register(TOOL.source())
+    await ours.tcp.alias("greeter", "prod")
+    file, back = tmp_path / "file.json", tmp_path / "back.json"
+    await ours.tcp.save(file)
+    await theirs.tcp.load(file)
+    await theirs.tcp.register(TOOL.source(hello="hostile"))
+    await theirs.tcp.save(back)
+    await ours.tcp.load(back)
+    await ours.tcp.restore("greeter@1.0.1")
+    await ours.tcp.save(file)
+    others = open_platform(tmp_path / "others")
+    await others.tcp.load(file)
+    await others.tcp.alias("greeter@1.0.1", "prod")
+    await others.tcp.save(back)
+    await ours.tcp.load(back)
+    assert (await ours.tcp.info("greeter@prod")).digest == made.digest
+
+
 async def test_source_that_is_trusted_is_described_by_itself_not_by_the_file(tmp_path: Path) -> None:
     file = await shipped_file(tmp_path, "tool", "calculator")
 
@@ -166,11 +186,11 @@ async def test_what_is_out_of_sight_can_be_trusted_for_the_recipe_that_is_made_o
     for door, other in ((theirs.tcp, mine.tcp), (theirs.ecp, mine.ecp)):
         await door.save(tmp_path / "file.json")
         await other.load(tmp_path / "file.json")
-    await mine.ecp.trust("room")
     assert (await mine.ecp.invoke("room#greeter", {"text": "you"})).value == "hello you", "in a sandbox"
     digest = json.loads((await mine.ecp.info("room")).source)["operands"][0]["digest"]
     await mine.tcp.trust(f"greeter@{digest}")
     assert mine.trust(digest)
+    await mine.ecp.trust("room")
     assert (await mine.ecp.invoke("room#greeter", {"text": "you"})).value == "hello you"
 
 

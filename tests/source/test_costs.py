@@ -120,3 +120,85 @@ def test_ordinary_tables_and_helpers_are_taken() -> None:
     rows = "".join(f"    'k{i}': ('ab', {i}, 'cd'),\n" for i in range(5_000))
     pairs = "PAIRS = {name: (first, last) for name, (first, _, last) in TABLE.items()}\n"
     MANAGER.check(f"{HEAD}TABLE = {{\n{rows}}}\n{pairs}{TOOL}")
+
+
+def finally_in_finally(levels: int, ways_out: int) -> str:
+    """A function in which each way out of a `try` copies the code behind it."""
+    lines = ["def g(a):"]
+    for depth in range(1, levels + 1):
+        blank = "    " * depth
+        lines += [f"{blank}try:", *[f"{blank}    if a: return"] * ways_out, f"{blank}finally:"]
+    return "\n".join([*lines, f"{'    ' * (levels + 1)}a()", ""])
+
+
+LARGE = 2**61 - 1
+LETTERS = [f"a{i}" for i in range(100)]
+COMPILED = {
+    "finally": (finally_in_finally(6, 4), "to compile"),
+    "or in a pattern": (
+        f"def g(a):\n match a:\n  case [{','.join(LETTERS)}] | [{','.join(LETTERS[::-1])}]:\n   pass\n",
+        "to compile",
+    ),
+    "names in a pattern": (
+        f"def g(a):\n match a:\n  case [{','.join(LETTERS)},{','.join(f'b{one}' for one in LETTERS)}]:\n   pass\n",
+        "to compile",
+    ),
+    "large numbers": (f"def g():\n return [{','.join(str(i * LARGE) for i in range(1, 5_000))}]\n", "to compile"),
+    "numbers worked out": (f"def g():\n return [{','.join(f'{i}*{LARGE}' for i in range(5_000))}]\n", "to compile"),
+    "scopes": (
+        f"def g():\n    {'='.join(f'a{i}' for i in range(3_000))} = 0\n    def h():\n        "
+        f"return [{'lambda: 0,' * 3_000}]\n",
+        "too many names",
+    ),
+}
+
+
+@pytest.mark.parametrize(("lines", "said"), COMPILED.values(), ids=COMPILED.keys())
+def test_a_source_from_which_python_would_make_very_much_is_not_compiled(lines: str, said: str) -> None:
+    assert said in refused(HEAD + lines + TOOL)
+
+
+def test_ordinary_ways_out_of_try_are_compiled() -> None:
+    exits = "".join(f"        if x == {i}:\n            return {i}\n" for i in range(50))
+    closing = "        print(1)\n" * 20
+    MANAGER.check(f"{HEAD}def g(x):\n    try:\n{exits}    finally:\n{closing}{TOOL}")
+
+
+VALUES = {
+    "bytes as a member": "import enum\n\n\nclass E(bytes, enum.Enum):\n    A = 2**31\n",
+    "text as a member": "import enum\n\n\nclass E(str, enum.Enum):\n    A = (b'a-' + b'bz' * 20000, 'punycode')\n",
+    "codec": "X = str(b'a-' + b'b' * 200000, 'punycode')\n",
+    "logger": "import logging\n\nX = logging.getLogger('.' * 100000)\n",
+    "docstring": "import inspect\n\nX = inspect.cleandoc('\\n' * 250000 + 'x')\n",
+    "alternatives": "import re\n\nX = re.compile('a' * 100000 + '|' + 'a' * 100000)\n",
+    "sets of characters": "import re\n\nX = re.compile('(?i)' + r'[\\x00-\\uffff]' * 5000)\n",
+    "sets under a flag": "import re\n\nX = re.compile(r'[\\x00-\\uffff]' * 500, re.I)\n",
+    "sets put together": "import re\n\nX = re.compile(('[a-' + chr(92) + 'uffff]') * 5000, re.I)\n",
+    "sets in a loop": "import re\n\nX = [re.compile(p * 5000, re.I) for p in ['[a-\\uffff]']]\n",
+    "sets cut out": "import re\n\nX = re.compile('[ a - \\\\ u f f f f ]'[::2] * 5000, re.I)\n",
+    "instances": "from dataclasses import dataclass, field\n\n\n@dataclass\nclass K:\n"
+    "    x: list = field(default_factory=lambda: [0] * 30000)\n\n\nX = [K() for i in range(9000)]\n",
+    "texts of instances": "from typing import NamedTuple\n\n\nclass K(NamedTuple):\n    x: str = 'a' * 30000\n\n\n"
+    "X = [str(K()) for i in range(9000)]\n",
+    "text of a class": f"class K{'a' * 30000}:\n    pass\n\n\nX = [str(K{'a' * 30000}) for i in range(9000)]\n",
+    "text of a type": f"X = [str(list['{'a' * 30000}']) for i in range(9000)]\n",
+    "documentation": f"def f():\n    '''{'a' * 100000}'''\n\n\nX = [f.__doc__ + 'b' for i in range(9000)]\n",
+    "all that is there": "X = [str(__builtins__) for i in range(9000)]\n",
+}
+
+
+@pytest.mark.parametrize("lines", VALUES.values(), ids=VALUES.keys())
+def test_a_short_line_that_stands_for_seconds_or_gigabytes_is_refused(lines: str) -> None:
+    assert any(words in refused(HEAD + lines + TOOL) for words in ("take", "work", "large", "another class"))
+
+
+def test_ordinary_patterns_and_members_are_taken() -> None:
+    MANAGER.check(
+        f"import enum\nimport logging\nimport re\n{HEAD}"
+        "MONTH = '|'.join(f'{name}|{name[:3]}\\\\.?' for name in ('january', 'may'))\n"
+        "DATE = re.compile(rf'\\b(?P<m>{MONTH}) [0-9]+', re.IGNORECASE)\n"
+        "WORD = re.compile(r'[a-z\\u00e4-\\u017f]+', re.I)\n"
+        "SPLIT = {one: re.compile(rf'[1-9]{re.escape(one)}') for one in ',.'}\n"
+        "LOG = logging.getLogger(__name__)\n\n\n"
+        f"class E(str, enum.Enum):\n    A = 'a'\n{TOOL}"
+    )

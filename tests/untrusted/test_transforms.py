@@ -8,6 +8,7 @@ from test_agents import DOUBLE, agent
 from untrusted_kit import elsewhere, problem
 
 from tea.cli.tree import tree
+from tea.errors import BadComponent
 from tea.platform import Platform
 from tea.refs import Kind
 from tea.runs.policy import AllowTrusted
@@ -91,6 +92,19 @@ async def test_what_is_made_of_untrusted_operands_works_here_and_in_other_homes(
         for kind, name in zip(KINDS, ("double", "place", "helper"), strict=True):
             assert not other.trust((await other.libraries[kind].info(name)).digest)
         await used(other)
+
+
+async def test_a_recipe_is_trusted_only_where_what_gives_it_its_words_is(tmp_path: Path) -> None:
+    async with elsewhere(tmp_path, ("tool", DOUBLE), policy=AllowTrusted()) as tea:
+        (made,) = await tea.transform("T2E", "double", name="desk")
+        more, *_ = await tea.transform("E2T", "environment:desk", name="from")
+        assert not tea.trust(made.digest)
+        assert not tea.trust(more.digest)
+        with pytest.raises(BadComponent, match="takes its words from what is not trusted"):
+            await tea.ecp.trust("desk")
+        await tea.tcp.trust("double")
+        await tea.ecp.trust("desk")
+        assert tea.trust(made.digest)
 
 
 async def test_a_scoped_action_is_one_effect_with_the_state_of_its_session(tmp_path: Path) -> None:

@@ -1,0 +1,113 @@
+"""Compiling: the work of Python's compiler for a syntax tree, found without compiling it.
+
+A few lines may stand for gigabytes of code: each way out of a `try` copies its `finally`, and alternatives of a
+pattern are put in order one name at a time. The tables of names take the product of functions and names around them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+_MOST_NAMED, _MOST_COPIES = 5_000_000, 300_000
+_LARGE = 2**61 - 1  # whole numbers from here on may share their hash, and the compiler collects constants by it
+_PATTERN_STEPS, _LARGE_STEPS = 8, 32  # of the cube of names in a pattern, and the square of large numbers, for one node
+_EXITS = (ast.Break, ast.Continue, ast.Return)
+_FUNCTIONS = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
+_LOOPS = (ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp)
+_SCOPES = (*_FUNCTIONS, *_LOOPS, ast.ClassDef)
+_UNBOUND = (ast.Attribute, ast.Constant, ast.keyword)  # their texts name nothing in a scope
+
+
+def is_short_code(nodes: Sequence[ast.AST]) -> bool:
+    """Return whether the compiler makes little code of a tree, and compares few of its constants.
+
+    Args:
+        nodes: Those of the tree, each after the one around it.
+    """
+    copying = any(isinstance(node, ast.match_case) or getattr(node, "finalbody", None) for node in nodes)
+    made = _copied(nodes) if copying else len(nodes)
+    return made + _large(nodes) ** 2 // _LARGE_STEPS <= _MOST_COPIES + 2 * len(nodes)
+
+
+def is_few_names(nodes: Sequence[ast.AST]) -> bool:
+    """Return whether the tables of names of a tree are made fast.
+
+    Args:
+        nodes: Those of the tree, the whole first.
+    """
+    scopes = sum(isinstance(node, _SCOPES) for node in nodes)
+    declared = sum(len(node.names) for node in nodes if isinstance(node, ast.Global | ast.Nonlocal))
+    return 3 * scopes * (len(nodes) + declared) <= _MOST_NAMED or _named(nodes[0]) <= _MOST_NAMED
+
+
+def _copied(nodes: Sequence[ast.AST]) -> int:
+    """Return how many nodes the compiler handles for a tree at most, each copy counted."""
+    sizes, exits, captures = dict[int, int](), dict[int, int](), dict[int, int]()
+
+    def total(measure: dict[int, int], some: Iterable[ast.AST]) -> int:
+        return sum(measure[id(one)] for one in some)
+
+    for node in reversed(nodes):
+        inner = [*ast.iter_child_nodes(node)]
+        size, ways = 1 + total(sizes, inner), int(isinstance(node, _EXITS)) + total(exits, inner)
+        held = total(captures, inner) + _is_capture(node)
+        if copied := getattr(node, "finalbody", None):
+            copies = 1 + ways - total(exits, copied)
+            size += copies * total(sizes, copied)
+            ways += copies * total(exits, copied)
+        if isinstance(node, ast.match_case):
+            size, held = size + held**3 // _PATTERN_STEPS, 0
+        sizes[id(node)], captures[id(node)] = size, held
+        exits[id(node)] = 0 if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) else ways
+    return sizes[id(nodes[0])]
+
+
+def _named(tree: ast.AST) -> int:
+    """Return how often names are copied at most: for each scope in another, all those around it."""
+    names, parents, inside = [set[str]()], [0], [0]
+    waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
+    bodies = {0: False}
+    for node, at in waiting:
+        if isinstance(node, _SCOPES):
+            inside[at] += 1
+            names.append(set())
+            parents.append(at)
+            inside.append(0)
+            bodies[at := len(parents) - 1] = not isinstance(node, ast.ClassDef)
+        if not isinstance(node, _UNBOUND):
+            texts = {text for value in vars(node).values() for text in _texts(value)}
+            names[at] |= texts
+            if bodies[parents[at]] or isinstance(node, _SCOPES):  # so that a default, or a name, counts outside too
+                names[parents[at]] |= texts
+        waiting += [(one, at) for one in ast.iter_child_nodes(node)]
+    work, around = 0, [0] * len(names)
+    for at, own in enumerate(names):
+        around[at] = len(own) + (around[parents[at]] if parents[at] else 0)
+        work += inside[at] * max(around[at], inside[at] // 8)
+    return work
+
+
+def _texts(value: object) -> Iterable[str]:
+    held = cast("list[object]", value) if isinstance(value, list) else [value]
+    return (one for one in held if isinstance(one, str))
+
+
+def _is_capture(node: ast.AST) -> int:
+    named = isinstance(node, ast.MatchAs | ast.MatchStar) and node.name
+    return int(bool(named) or (isinstance(node, ast.MatchMapping) and bool(node.rest)))
+
+
+def _large(nodes: Iterable[ast.AST]) -> int:
+    """Return how many constants may share one hash: large numbers, and numbers that the compiler works out."""
+    count = 0
+    for node in nodes:
+        match node:
+            case ast.Constant(value=int() as value) if value >= _LARGE:
+                count += 1
+            case ast.BinOp(left=ast.Constant(value=int()), right=ast.Constant() | ast.BinOp()):
+                count += 1
+            case _:
+                pass
+    return count
