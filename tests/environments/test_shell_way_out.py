@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from provenance_kit import plain
+from serving import serving
 
 from tea.platform import Platform
 from tea.sandbox.settings import SandboxSettings
@@ -39,11 +40,9 @@ async def place() -> AsyncIterator[str]:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello")
         await writer.drain()
-        writer.close()
 
-    listening = await asyncio.start_server(serve, "127.0.0.1", 0)
-    async with listening:
-        yield f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+    async with serving(serve) as port:
+        yield f"127.0.0.1:{port}"
 
 
 def open_to(tea: Platform, **ways: Any) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from serving import serving
 from wheel_kit import make_wheels
 
 from tea.errors import ToolError
@@ -40,15 +41,12 @@ class Server:
         lines += [f"{name}: {value}" for name, value in headers.items()]
         writer.write("\r\n".join([*lines, "", ""]).encode() + body)
         await writer.drain()
-        writer.close()
 
 
 @asynccontextmanager
 async def server(answer: Answer) -> AsyncIterator[Server]:
     made = Server(answer)
-    listening = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    made.port = listening.sockets[0].getsockname()[1]
-    async with listening:
+    async with serving(made.serve) as made.port:
         yield made
 
 

@@ -3,8 +3,10 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+
+from serving import serving
 
 from tea.web import UrlGuard
 
@@ -72,28 +74,8 @@ class Site:
 
     @asynccontextmanager
     async def open(self, tls: ssl.SSLContext | None = None) -> "AsyncIterator[Site]":
-        async with asyncio.TaskGroup() as tasks:
-            begun: list[asyncio.Task[None]] = []
-
-            def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                begun.append(tasks.create_task(self._served(reader, writer)))
-
-            server = await asyncio.start_server(serve, "127.0.0.1", self.port, ssl=tls)
-            self.port = server.sockets[0].getsockname()[1]
-            try:
-                yield self
-            finally:
-                server.close()
-                for task in begun:
-                    task.cancel()
-
-    async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError, ssl.SSLError):
-            try:
-                await self._serve(reader, writer)
-            finally:
-                writer.close()
-                await writer.wait_closed()
+        async with serving(self._serve, self.port, tls) as self.port:
+            yield self
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")

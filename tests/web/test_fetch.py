@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from serving import serving
 from sites import Asked, Page, Site, html, redirect
 
 from tea.web import Fetcher, FetchFailed, Limits, UrlGuard
@@ -163,11 +164,9 @@ async def test_bytes_that_trickle_end_in_time() -> None:
                 await asyncio.wait_for(reader.read(1_000), 0.01)
             except TimeoutError:
                 continue
-        writer.close()
 
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    place = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server:
+    async with serving(serve) as port:
+        place = f"127.0.0.1:{port}"
         trickled = Fetcher(UrlGuard([place]), agent=AGENT, limits=QUICK)
         assert (await failure(trickled, f"http://{place}/")).kind == "timeout"
 
