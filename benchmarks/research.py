@@ -28,10 +28,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from tea.corpus import index as index_module
 from tea.corpus.corpus import Corpus, near_best
 from tea.corpus.index import Index, Ways
 from tea.corpus.reading import Readers
+from tea.reading import nearness
 from tea.reading.pages import PageReader
 from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.retrieval.embedding.wordpiece import SILENT
@@ -131,7 +131,7 @@ def stored(path: Path) -> list[str]:
 def tuned(index: Index, asked: Sequence[Question]) -> Iterator[tuple[tuple[float, ...], float]]:
     """Yield the weights of nearness, of all words held and of meaning, and their recall."""
     for weights in SHARES:
-        index_module.NEARNESS, index_module.HELD, index_module.MEANING = weights
+        nearness.NEARNESS, nearness.HELD, nearness.MEANING = weights
         yield weights, recall(index, asked, "both")[0]
 
 

@@ -101,7 +101,8 @@ class Shell(Environment):
             packages: Names, or names with versions as in `attrs==25.1.0`.
         """
         sandbox = self._ready(ctx)
-        return _output(await sandbox.install(packages), sandbox, f"index {sandbox.index}" if sandbox.index else "none")
+        net = f"index {sandbox.index}" if sandbox.index else "none"
+        return _output(await sandbox.install(packages), sandbox, net, quiet=f"Installed {', '.join(packages)}.")
 
     def _ready(self, ctx: Context | None = None) -> Sandbox:
         if self._sandbox is None:
@@ -111,13 +112,12 @@ class Shell(Environment):
         return self._sandbox
 
 
-def _output(ran: Any, sandbox: Sandbox, net: str = "") -> Output:
+def _output(ran: Any, sandbox: Sandbox, net: str = "", quiet: str = "Done; nothing was shown.") -> Output:
     parts = [_shown("STDOUT", ran.stdout), _shown("STDERR", ran.stderr), ("RESULT", ran.result)]
     parts.append(("EXIT", str(ran.exit or "")))
     parts.append(("NOTES", "\n".join(ran.notes)))
     return Output(
-        text="\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip())
-        or "Done; nothing was shown.",
+        text="\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip()) or quiet,
         files=[File(name=name, size=size) for name, size in ran.files[:MOST_FILES]],
         sandbox=_held(sandbox, net),
     )

@@ -92,7 +92,7 @@ class SearchService:
         health = Health(self.state, PROFILES[self.settings.profile])
         engines, absent = await asyncio.to_thread(self._engines)
         if not engines:
-            raise _nothing(absent)
+            raise await asyncio.to_thread(self._nothing, absent)
         try:
             await asyncio.to_thread(health.count, run, len(queries), self.settings.searches)
         except EngineFailed as error:
@@ -181,12 +181,27 @@ class SearchService:
         variable, key = self.settings.key_name(name), self._key(name)
         if variable and not key:
             return f"the variable {variable} is not set"
+        return self._ungranted(name)
+
+    def _ungranted(self, name: str) -> str:
+        """Return why nobody may send queries or a key to the address of an engine, empty if one may."""
         if not self.settings.is_official(name):
             try:
-                self.grants.of_search(name, variable, self.settings.address(name))
+                self.grants.of_search(name, self.settings.key_name(name), self.settings.address(name))
             except TeaError as error:
                 return f"{error.problem} {error.fix}"
         return ""
+
+    def _nothing(self, absent: Sequence[Report]) -> BadInput:
+        """Return the error for a search without any engine; blocks."""
+        named = [one for one in absent if one.engine in APIS]
+        waiting = [f"[search.{one.engine}]" for one in named if one.problem == self._ungranted(one.engine)]
+        if waiting:
+            problem = f"No search engine may be asked: nobody granted {', '.join(waiting)} in {SETTINGS}."
+            return BadInput(problem, fix="`tea trust --home` shows it, and grants it.")
+        why = f" {'; '.join(f'{one.engine}: {one.problem}' for one in absent)}." if absent else ""
+        keys = ", ".join(one.key for one in APIS.values() if one.key and not one.options)
+        return BadInput(f"No search engine is configured.{why}"[:600], fix=_REMEDY.format(keys=keys))
 
     def _options(self, name: str) -> dict[str, str]:
         own = self.settings.of_engine(name)
@@ -257,13 +272,6 @@ class SearchService:
         opened = {"most": opens, "score": profile.score, "parallel": profile.parallel}
         told = {"results": results, "engines": engines, "relaxed": dict(found.relaxed), "open": opened}
         return {**told, "profile": {"name": self.settings.profile, "opens": profile.opens, "score": profile.score}}
-
-
-def _nothing(absent: Sequence[Report]) -> BadInput:
-    """Return the error for a search without any engine."""
-    why = f" {'; '.join(f'{one.engine}: {one.problem}' for one in absent)}." if absent else ""
-    keys = ", ".join(one.key for one in APIS.values() if one.key and not one.options)
-    return BadInput(f"No search engine is configured.{why}"[:600], fix=_REMEDY.format(keys=keys))
 
 
 def _failed(found: Findings) -> ToolError:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
 from tea import BudgetExceeded, Context, TeaError, ToolError, tool
+from tea.reading import UNFIT
 
 PROMPT, CHEAP = "page_reader", "cheap"
 MOST_SUMMARY = 24_000  # bytes of what a model writes, at most 8,000 tokens
@@ -71,7 +72,7 @@ async def fetch_page(ctx: Context, url: str, question: str = "", start: int = 1,
         find: Words; gives the passages that fit them best.
     """
     if start < 1:
-        raise ToolError(f"start {start}.", fix="count lines from 1.")
+        raise ToolError(f"{start} is not the number of a line.", fix="count lines from 1.")
     most = await _room(ctx) if question.strip() and not find.strip() else 0
     wanted = {"url": url, "question": find.strip() or question.strip(), "start": start, "most": most}
     page = await _opened(ctx, wanted)
@@ -101,7 +102,7 @@ async def _opened(ctx: Context, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
         ToolError: Its address is of neither.
     """
     scheme = _SCHEME.match(str(wanted["url"]).strip())
-    kind = scheme[1].lower() if scheme else "http"
+    kind = scheme[1].lower() if scheme else ""
     if kind == LOCAL:
         return (await ctx.tcp.invoke("stored_page", wanted)).unwrap()
     if kind not in ("http", "https"):
@@ -192,9 +193,18 @@ def _facts(page: Mapping[str, Any]) -> Reading:
         reading["published"] = page["published"]
     if page["modified"]:
         reading["modified"] = page["modified"]
+    if notes := _notes(page):
+        reading["notes"] = notes
+    return reading
+
+
+def _notes(page: Mapping[str, Any]) -> list[str]:
+    """Return notes on a page's fit, and on how it was come by."""
+    notes = [UNFIT] if page.get("unfit") and page["lines"] else []
+    if not page["lines"]:
+        notes.append("It is empty.")
     if "status" not in page:  # of the corpus, where nothing was fetched
-        return reading
-    notes = list[str]()
+        return notes
     if page["truncated"]:
         notes.append(f"Only the beginning was read: {page['read_as']}, {page['characters']:,} characters.")
     if page["archived"]:
@@ -205,9 +215,7 @@ def _facts(page: Mapping[str, Any]) -> Reading:
         notes.append(f"It is the copy that was fetched at {page['fetched']}.")
     if page["redirects"]:
         notes.append(f"{page['redirects'][0]['url']} redirects to it.")
-    if notes:
-        reading["notes"] = notes
-    return reading
+    return notes
 
 
 def _framed(text: str, handle: str) -> str:

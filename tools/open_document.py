@@ -8,7 +8,19 @@ from typing import Any, NotRequired, TypedDict
 from urllib.parse import unquote_to_bytes
 
 from tea import Context, StaticEmbedder, ToolError, tool
-from tea.reading import Document, Heading, Match, Options, Reader, best_excerpts, kind_of, kind_of_file, window_of
+from tea.reading import (
+    UNFIT,
+    Document,
+    Heading,
+    Match,
+    Options,
+    Reader,
+    best_excerpts,
+    is_fit,
+    kind_of,
+    kind_of_file,
+    window_of,
+)
 
 MOST_DATA = 20_000_000
 MOST_LISTED = 200
@@ -16,7 +28,7 @@ HEAD = 16_384
 _PAGES = re.compile(r"\s*(\d{1,6})\s*(?:(-|–|to)\s*(\d{1,6})?)?\s*")
 _LANGUAGE = re.compile(r"[A-Za-z_]{2,20}(?:\+[A-Za-z_]{2,20}){0,5}")
 _DATA = re.compile(r"data:([^,;]*)((?:;[^,;]*)*),", re.IGNORECASE)
-_HIDDEN_FACTS = ("contents", "without_text", "links")
+_HIDDEN_FACTS = ("contents", "without_text", "links", "parts")
 
 
 class Passage(TypedDict):
@@ -102,6 +114,8 @@ async def open_document(
         _found(opened, *document.find(find))
     elif question.strip():
         opened["passages"] = await asyncio.to_thread(_passages, document, question)
+        if opened["passages"] and not is_fit(document.lines, question):
+            opened["notes"] = [*opened.get("notes", ()), UNFIT]
     else:
         _window(opened, document, start)
     return opened
@@ -124,6 +138,8 @@ def _head(document: Document, name: str) -> Opened:
         opened["files"] = [f"{name}.d/{one}" for one in document.parts[:MOST_LISTED]]
         if len(document.parts) > MOST_LISTED:
             notes.append(f"{len(document.parts) - MOST_LISTED:,} more files are in {name}.d.")
+    if not document.lines:
+        notes.append("It is empty.")
     if notes:
         opened["notes"] = notes
     return opened

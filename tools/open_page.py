@@ -1,16 +1,14 @@
 """One page as Markdown: the leaf under `fetch_page`, which alone touches the network and the cache."""
 
 import asyncio
-from typing import NotRequired, TypedDict
+from typing import TypedDict
 
 from tea import Context, StaticEmbedder, ToolError, tool
-from tea.reading import Excerpt, Reader, Window, best_excerpts, material, window_of
+from tea.reading import Part, Reader, part_of
 from tea.web import WALLS, FetchFailed, Visit, Visitor, WebSettings
 
 from ._open_page.converting import Limits, convert
 from ._open_page.converting import Page as Converted
-
-MOST_MATERIAL = 400_000
 
 
 class Redirect(TypedDict):
@@ -20,11 +18,10 @@ class Redirect(TypedDict):
     status: int
 
 
-class Page(TypedDict):
+class Page(Part):
     """A page, how it was come by, and the part of its Markdown that was wanted.
 
-    `lines` is how many there are; `window` begins at the wanted line, `excerpts` fit the question best, the best first,
-    and `material` is what a model is shown of the page, in the order of the page. `links` are all addresses in it.
+    `lines` is how many there are, `links` are all addresses in it.
     """
 
     url: str
@@ -46,9 +43,6 @@ class Page(TypedDict):
     lines: int
     characters: int
     links: list[str]
-    window: NotRequired[Window]
-    excerpts: NotRequired[list[Excerpt]]
-    material: NotRequired[str]
 
 
 @tool(
@@ -81,7 +75,7 @@ async def open_page(ctx: Context, url: str, question: str = "", start: int = 1, 
         document = await _converted(reader, visit, limits)
         if late := _untimely(document, visit, settings):
             raise ToolError(late, fix="look for another source; the operator set these dates.")
-    return await asyncio.to_thread(_page, visit, document, question, start, min(most, MOST_MATERIAL))
+    return await asyncio.to_thread(_page, visit, document, question, start, most)
 
 
 async def _visited(visitor: Visitor, url: str, at: str) -> Visit:
@@ -98,8 +92,12 @@ async def _visited(visitor: Visitor, url: str, at: str) -> Visit:
     answer = visit.answer
     if visit.wall:
         problem = f"{answer.url[:300]!r} is not shown: {WALLS[visit.wall]} (status {answer.status})."
-        raise ToolError(problem, fix="look for another source that says the same; asking again does not help.")
-    if answer.status >= 300:
+        again = "ask again in some minutes" if visit.wall == "rate_limit" else "asking again does not help"
+        raise ToolError(problem, fix=f"look for another source that says the same; {again}.")
+    if 300 <= answer.status < 400:
+        problem = f"{answer.url[:300]!r} redirects without saying where (status {answer.status})."
+        raise ToolError(problem, fix="check the address, or look for another source.")
+    if answer.status >= 400:
         problem = f"{answer.url[:300]!r} answered with status {answer.status}."
         raise ToolError(problem, fix="check the address, or look for another source.")
     return visit
@@ -125,7 +123,7 @@ def _untimely(document: Converted, visit: Visit, settings: WebSettings) -> str:
 
 def _page(visit: Visit, document: Converted, question: str, start: int, most: int) -> Page:
     answer, lines = visit.answer, document.lines
-    page = Page(
+    return Page(
         url=answer.url,
         status=answer.status,
         title=document.title,
@@ -145,12 +143,5 @@ def _page(visit: Visit, document: Converted, question: str, start: int, most: in
         lines=len(lines),
         characters=sum(map(len, lines)),
         links=document.links,
+        **part_of(lines, question, start, most, StaticEmbedder().embed),
     )
-    if not question.strip():
-        page["window"] = window_of(lines, start)
-        return page
-    embed = StaticEmbedder().embed
-    page["excerpts"] = best_excerpts(lines, question, embed)
-    if most:
-        page["material"] = material(lines, question, most, embed)
-    return page

@@ -3,15 +3,13 @@
 import asyncio
 import hashlib
 from collections.abc import Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import Any
 
 from tea import Context, StaticEmbedder, ToolError, tool
-from tea.reading import Excerpt, Window, best_excerpts, material, window_of
-
-MOST_MATERIAL = 400_000
+from tea.reading import Part, part_of
 
 
-class Stored(TypedDict):
+class Stored(Part):
     """A document as it was indexed, and the part of its text that was wanted, as of `open_page`."""
 
     url: str
@@ -19,9 +17,6 @@ class Stored(TypedDict):
     modified: str
     digest: str
     lines: int
-    window: NotRequired[Window]
-    excerpts: NotRequired[list[Excerpt]]
-    material: NotRequired[str]
 
 
 @tool(
@@ -47,18 +42,17 @@ async def stored_page(ctx: Context, url: str, question: str = "", start: int = 1
         raise ToolError(
             problem, fix="fetch_page opens http, https and what web_search found; read_file the task's files."
         )
-    return await asyncio.to_thread(_page, found, question, start, min(most, MOST_MATERIAL))
+    return await asyncio.to_thread(_page, found, question, start, most)
 
 
 def _page(found: Mapping[str, Any], question: str, start: int, most: int) -> Stored:
     lines = list[str](found["lines"])
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]
-    page = Stored(url=found["url"], title=found["title"], modified=found["date"], digest=digest, lines=len(lines))
-    if not question.strip():
-        page["window"] = window_of(lines, start)
-        return page
-    embed = StaticEmbedder().embed
-    page["excerpts"] = best_excerpts(lines, question, embed)
-    if most:
-        page["material"] = material(lines, question, most, embed)
-    return page
+    return Stored(
+        url=found["url"],
+        title=found["title"],
+        modified=found["date"],
+        digest=digest,
+        lines=len(lines),
+        **part_of(lines, question, start, most, StaticEmbedder().embed),
+    )

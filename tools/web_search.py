@@ -84,11 +84,15 @@ async def web_search(
 
 
 def _once(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return results without those that say word for word the same as an earlier one."""
+    """Return results without word-for-word repetitions of an earlier one.
+
+    Pages of one site often share a description, so of the web the title has to be the same too.
+    """
     kept = dict[str, Mapping[str, Any]]()
     for one in found:
         words = " ".join(re.findall(r"\w+", str(one["snippet"]).casefold()))
-        kept.setdefault(words if len(words) >= LEAST_TWIN else str(one["url"]), one)
+        title = "" if one["url"].startswith(LOCAL) else str(one["title"]).casefold()
+        kept.setdefault(f"{title}\n{words}" if len(words) >= LEAST_TWIN else str(one["url"]), one)
     return list(kept.values())
 
 

@@ -15,6 +15,7 @@ MOST_WORDS = 400  # characters of a query
 OPENS, SCORE = 3, 0.4  # of the profile `balanced`, where a search says nothing of its profile
 KEPT = 2  # questions to models that are kept for judging and answering
 MOST_PROBLEM = 600
+MOST_WHOLE = 4_000  # characters of a local document that is taken as it stands
 
 _REFUSALS = re.compile(r"is not shown|status (?:401|403|407|429|451)\b")
 
@@ -109,7 +110,7 @@ class Gathering:
         left = await self.questions()
         asks = left is None or left >= len(pages) + KEPT
         more = {"question": question} if asks else {"find": question}
-        await together(self.ctx, [self._reading(page, more) for page in pages])
+        await together(self.ctx, [self._read(page, more) for page in pages])
         return [one for one in pages if one.state == "read"]
 
     async def read_text(self, page: Source, start: int) -> int:
@@ -128,6 +129,17 @@ class Gathering:
         """Return how many questions to models are left; None if their number has no limit."""
         left = (await self.ctx.remaining())["steps"]
         return None if left is None else int(left)
+
+    async def _read(self, page: Source, more: Mapping[str, Any]) -> None:
+        """Read a page for a question; a short local document is taken as it stands, without asking a model."""
+        if page.is_local:
+            response = await self.ctx.tcp.invoke("fetch_page", {"url": page.url})
+            whole: Mapping[str, Any] = response.value if response.ok else {"next_start": 0}
+            if "next_start" not in whole and len(whole["text"]) <= MOST_WHOLE:
+                page.opened = True
+                _take(page, whole)
+                return
+        await self._reading(page, more)
 
     async def _reading(self, page: Source, more: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the result of reading a page, empty for an unreadable one."""

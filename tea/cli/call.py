@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from tea.cli.command import Command
+from tea.cli.left_out import tell_left_out
 from tea.cli.reference import CALLED, RefArgument, find
 from tea.cli.terminal import shown
 from tea.errors import BadArguments, BadInput, TeaError, error_from
@@ -37,6 +38,7 @@ async def call(
         operation = server.operation(found)
         signature = (await library.info(found)).operation(operation)
         given = given_arguments(words or [], arguments, signature.parameters)
+        tell_left_out(command, tea)
         return answered(command, await server.invoke(str(found), given, session=session))
 
 

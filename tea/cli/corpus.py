@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.command import Command
+from tea.cli.left_out import tell_left_out
 from tea.cli.terminal import one_line, table
 from tea.errors import BadInput
 
@@ -49,6 +50,7 @@ async def add(
     async with command.platform() as tea:
         if not tea.home.is_dir():
             raise BadInput(f"There is no home {str(tea.home)[-150:]!r}.", fix="make one with `tea init`.")
+        tell_left_out(command, tea)
         tell = command.tell if command.verbose else None
         done = [await tea.corpus.add(root, pages=pages, tell=tell) for root in roots]
     _show(command, done)
@@ -60,6 +62,7 @@ async def update(
 ) -> None:
     """Index the changes since the last update, and forget removed documents."""
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         done = await tea.corpus.update(root, tell=command.tell if command.verbose else None)
     _show(command, done)
 
@@ -77,8 +80,10 @@ async def search(
     k: Annotated[int, typer.Option("-k", help="How many passages.", min=1, max=100)] = 5,
 ) -> None:
     """Show the passages of the corpus with the best fit to some words."""
+    from tea.corpus.corpus import near_best
+
     async with command.platform() as tea:
-        found = await tea.corpus.find(" ".join(words), k)
+        found = near_best(await tea.corpus.find(" ".join(words), k))
     command.show("\n".join(map(_text, found)), {"matches": [_document(one) for one in found]})
     if not found:
         command.tell("Nothing fits; `tea corpus ls` shows what is searched.")

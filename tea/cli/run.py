@@ -11,6 +11,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
 from tea.cli.learning import learned
+from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import LOCAL, BaseUrlOption, named, usable_model
 from tea.cli.task_input import Additions, read_input, read_settings, read_uses, separate
@@ -195,8 +196,7 @@ async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskF
 
 def _opening(command: Command, tea: "Platform", task: "TaskFile") -> str:
     """Report omitted settings; return the model in use, and advice if none was chosen and none is configured."""
-    for one in tea.home_trust.left_out:
-        command.tell(one_line(f"tea: {one.words}: left out until `tea trust --home` grants it.", 300))
+    tell_left_out(command, tea)
     if task.model is None and tea.settings.model is None and tea.models.default == "offline":
         return "tea: no model is configured: offline solvers answer, see `tea doctor`."
     chosen = tea.models.config(task.model, Ref.parse(task.agent, kind="agent").name)

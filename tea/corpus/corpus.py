@@ -20,6 +20,7 @@ from tea.corpus.reading import Readers
 from tea.corpus.site import Page, pages_of
 from tea.corpus.work import Waiting, Work
 from tea.errors import BadInput, TeaError
+from tea.reading.nearness import NEAR_BEST
 from tea.retrieval.embedding.embedder import Embedder
 from tea.store.files import read_regular
 from tea.store.strict import Refused
@@ -27,7 +28,7 @@ from tea.web.search.engine import Hit, Query
 from tea.web.settings import WebSettings
 
 MOST_PAGES = 500
-NEAR_BEST = 0.2  # the least share of the best score of a hit that a search gives
+LEAST = 0.03  # of a hit: less than half of the nearest meaning gives, without any word of the query
 
 _FILE = "file://"
 Tell = Callable[[str], None]
@@ -278,12 +279,12 @@ class Corpus:
 
 
 def near_best(found: Sequence[Match]) -> Sequence[Match]:
-    """Return the matches without those far below the best.
+    """Return the matches without those far below the best, and without those that fit nothing of the query.
 
     Args:
         found: The best first.
     """
-    bar = NEAR_BEST * found[0].score if found else 0.0
+    bar = max(LEAST, NEAR_BEST * found[0].score) if found else LEAST
     return [one for one in found if one.score >= bar]
 
 

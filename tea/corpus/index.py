@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 
 from tea.corpus.passages import Passage
 from tea.errors import BadInput
+from tea.reading.nearness import held, rarity_of, score_of
 from tea.retrieval.embedding.wordpiece import SILENT, words
 from tea.retrieval.terms import stem
 from tea.store.database import database
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 MOST_PASSAGES = 100_000
 Ways = Literal["both", "words", "meaning"]
 
-# Tuned on half of the questions of benchmarks/research.py; see design/020-search.md.
-NEARNESS, HELD, MEANING = 0.6, 0.2, 0.1  # the rest is BM25
 CANDIDATES = 200
 _BY_WORDS, _BY_MEANING = 100, 30  # candidates of each way that are weighed
 _TITLE, _HEADING, _TEXT = 1.0, 2.0, 1.0  # weights of the columns
@@ -311,7 +309,8 @@ def _joined(
     number = int(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
     count = "SELECT count(*) FROM texts WHERE texts MATCH ?"
     having = {term: int(connection.execute(count, (_quoted(term),)).fetchone()[0]) for term in _terms(query)}
-    rarity, scores = rarities(having, number), dict[int, float]()
+    rarity = {stem(term): rarity_of(some, number) for term, some in having.items()}
+    scores = dict[int, float]()
     most = max(said.values(), default=0.0) or 1.0
     first = [
         *sorted(said, key=lambda one: -said[one])[:_BY_WORDS],
@@ -319,9 +318,8 @@ def _joined(
     ]
     for one in dict.fromkeys(first):
         heading, body = connection.execute("SELECT heading, body FROM texts WHERE rowid = ?", (one,)).fetchone()
-        close, whole = held(rarity, f"{heading}\n{body}")
-        words_alone = (1 - NEARNESS - HELD - MEANING) * said.get(one, 0.0) / most
-        scores[one] = words_alone + NEARNESS * close + HELD * whole + MEANING * near.get(one, 0.0)
+        close, whole = held(rarity, [stem(word) for word in words(f"{heading}\n{body}")])
+        scores[one] = score_of(close, whole, near.get(one, 0.0), said.get(one, 0.0) / most)
     return scores
 
 
@@ -350,38 +348,3 @@ def _match(connection: Connection, number: int, score: float) -> Match:
 def _fact(connection: Connection, name: str) -> str:
     row = connection.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
     return str(row[0]) if row else ""
-
-
-SPAN = 40  # words that count as close together
-
-
-def rarities(having: Mapping[str, int], number: int) -> dict[str, float]:
-    """Return how much each term tells, by its stem: one in few passages tells more.
-
-    Args:
-        having: In how many passages each term stands.
-        number: How many passages there are.
-    """
-    return {stem(term): math.log(1 + (number - some + 0.5) / (some + 0.5)) for term, some in having.items()}
-
-
-def held(rarity: Mapping[str, float], text: str) -> tuple[float, float]:
-    """Return the share of a query held by a text at most within one span, and in all.
-
-    Args:
-        rarity: How much each term of the query tells, by its stem.
-        text: The text.
-    """
-    places = [(place, found) for place, word in enumerate(words(text)) if (found := stem(word)) in rarity]
-    told, best, first, inside = 0.0, 0.0, 0, Counter[str]()
-    for place, term in places:
-        told += rarity[term] if not inside[term] else 0.0
-        inside[term] += 1
-        while place - places[first][0] > SPAN:
-            gone = places[first][1]
-            inside[gone] -= 1
-            told -= rarity[gone] if not inside[gone] else 0.0
-            first += 1
-        best = max(best, told)
-    whole = sum(rarity.values()) or 1.0
-    return best / whole, sum(rarity[term] for term in {term for _, term in places}) / whole

@@ -9,7 +9,7 @@ from tea.lazy import lazy_names as _lazy_names
 
 if _typing.TYPE_CHECKING:
     from tea.reading.document import Document, Heading, Match, digest_of
-    from tea.reading.excerpts import Excerpt, best_excerpts, material
+    from tea.reading.excerpts import UNFIT, Excerpt, Part, best_excerpts, is_fit, part_of
     from tea.reading.inside.dates import day_in
     from tea.reading.inside.kinds import Kind, kind_of, kind_of_file, packed_kind, size_words
     from tea.reading.inside.recognition import language_fault
@@ -24,17 +24,20 @@ __all__ = [
     "Kind",
     "Match",
     "Options",
+    "Part",
     "Reader",
     "Sheets",
+    "UNFIT",
     "Window",
     "best_excerpts",
     "day_in",
     "digest_of",
+    "is_fit",
     "kind_of",
     "kind_of_file",
     "language_fault",
-    "material",
     "packed_kind",
+    "part_of",
     "size_words",
     "window_of",
 ]
@@ -43,7 +46,7 @@ __getattr__, __dir__ = _lazy_names(
     __name__,
     {
         "tea.reading.document": "Document Heading Match digest_of",
-        "tea.reading.excerpts": "Excerpt best_excerpts material",
+        "tea.reading.excerpts": "UNFIT Excerpt Part best_excerpts is_fit part_of",
         "tea.reading.inside.dates": "day_in",
         "tea.reading.inside.kinds": "Kind kind_of kind_of_file packed_kind size_words",
         "tea.reading.inside.recognition": "language_fault",

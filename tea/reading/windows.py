@@ -12,7 +12,7 @@ MOST_OF_LINE = 1_500
 _SAYING_NOTHING = """
 a an the of in on at to for from by with as is are was were be been do does did has have had and or not no what which
 who whom whose when where why how that this these those it its there they he she his her i you we me my our your us
-can could would should will may might must than then so if but into about
+can could would should will may might must than then so if but into about much many
 """
 _SILENT = frozenset(_SAYING_NOTHING.split())
 

@@ -284,9 +284,11 @@ def _failure(error: Exception, target: Target) -> FetchFailed:
     """Return the failure for an error of the connection, with its explanation."""
     import httpcore
 
-    said = " ".join(str(_cause(error)).split())[:200]
+    said = " ".join(str(_cause(error)).split())[:200] or "it closed the connection"
     if isinstance(_cause(error), ssl.SSLError):
         return FetchFailed("tls", f"No secure connection to {target.host!r}: {said}.", target.url)
+    if said == _LONG_HEAD:
+        return FetchFailed("broken", f"{target.host!r} sent headers that are too long.", target.url)
     if isinstance(error, httpcore.TimeoutException):
         return FetchFailed("timeout", f"{target.host!r} did not answer in time.", target.url)
     if isinstance(error, httpcore.ConnectError):
@@ -299,6 +301,7 @@ def _cause(error: BaseException) -> BaseException:
     return error if error.__cause__ is None else _cause(error.__cause__)
 
 
+_LONG_HEAD = "Receive buffer too long"  # as h11 says it
 _ACCEPT = {
     "Accept": "text/html,application/xhtml+xml,application/pdf,text/markdown,text/plain;q=0.9,*/*;q=0.5",
     "Accept-Language": "en;q=0.8,*;q=0.5",

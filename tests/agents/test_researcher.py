@@ -70,6 +70,22 @@ async def test_a_corpus_needs_no_engine_and_no_reading_of_pages(tmp_path: Path) 
         assert model.asked() == {"researcher": 1, "researcher_verdict": 1, "researcher_answer": 1}
 
 
+async def test_a_short_local_document_is_taken_as_it_stands_when_it_is_opened(tmp_path: Path) -> None:
+    def wanting(request: Any) -> dict[str, Any]:
+        url = next(one["url"] for one in request.variables["material"] if one["url"].startswith("file://"))
+        return verdict(says="more", read=[url], missing=["the year"])
+
+    model = Script(
+        researcher=plan(), researcher_verdict=turns(wanting, quoting(BUILT)), researcher_answer=draft("1871", 1)
+    )
+    async with world(tmp_path, model, docs={"harrow.md": f"# Harrow\n\n{BUILT}\n"}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+        assert outcome.answer == "1871"
+        assert "page_reader" not in model.asked()
+    (shown,) = model.requests["researcher_verdict"][1].variables["material"]
+    assert shown["text"].count(BUILT) == 1
+
+
 async def test_a_quotation_that_is_not_on_the_page_is_thrown_away_and_the_answer_with_it(tmp_path: Path) -> None:
     def invented(request: Any) -> dict[str, Any]:
         return verdict(claim(number_of(request, "/a"), "The lighthouse was built in 1875."))

@@ -168,15 +168,19 @@ def test_what_never_ends_in_the_place_of_a_file_is_one_line_at_once(tea: Tea, pl
     tea(*line.get(place, ["list"])).refused(2, place)
 
 
-def test_a_run_says_what_its_home_would_open(tea: Tea) -> None:
+def test_a_run_and_a_call_say_what_their_home_would_open(tea: Tea) -> None:
     tea.write("tea.toml", '[web]\nallow = ["127.0.0.1:9"]\n[sandbox]\nmemory_mb = 4096\n')
     said = tea("run", "1+1")
     assert said.code == 0
     assert "[web] in tea.toml opens to agents 127.0.0.1:9: left out until `tea trust --home` grants it" in said.err
     assert "raises a limit of untrusted code, memory_mb = 4096: left out" in said.err
+    called = tea("call", "fetch_page", "url=http://127.0.0.1:9/")
+    assert called.code == 1
+    assert "[web] in tea.toml opens to agents 127.0.0.1:9: left out until `tea trust --home` grants it" in called.err
     digest = tea("trust", "--home", "--json").data["digest"]
     assert tea("trust", "--home", f"@{digest}").code == 0
     assert "left out" not in tea("run", "1+1").err
+    assert "left out" not in tea("call", "calculator", "expression=1+1").err
 
 
 @pytest.mark.parametrize("place", ["traces/memory", "traces/usage", "traces/evaluations", "registry/.vectors"])

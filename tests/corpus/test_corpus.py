@@ -226,3 +226,4 @@ async def test_a_search_gives_no_document_far_below_the_best(tmp_path: Path) -> 
     hits = await one.search(Query(text="pilots' guild of Oster founded", most=10))
     assert [hit.url.rpartition("/")[2] for hit in hits] == ["guild.md", "pilots.md"]
     assert len(await one.find("pilots' guild of Oster founded")) == 3
+    assert not await one.search(Query(text="zebra unicorn", most=10))

@@ -63,7 +63,7 @@ async def platform_of(folder: Path, site: Site, *, model: Any = None, **settings
         yield tea
 
 
-CIRCLE = Page(status=302)
+CIRCLE = Page(status=307)
 Told = Callable[[Page], Coroutine[Any, Any, str]]
 
 
@@ -198,8 +198,42 @@ async def test_a_question_without_a_model_gets_the_excerpts_that_fit(tmp_path: P
             best = page["excerpts"][0]
             assert "7.2 metres" in best["text"]
             assert best["start"] <= best["end"] <= page["lines"]
-            assert 1 < len(page["excerpts"]) <= 6
+            assert 1 <= len(page["excerpts"]) <= 6
             assert sum(len(one["text"]) for one in page["excerpts"]) < 9_000
+
+
+async def test_parts_without_a_word_of_the_question_are_no_excerpts_and_a_page_without_any_says_so(
+    tmp_path: Path,
+) -> None:
+    filler = "".join(f"<h2>Town {number}</h2><p>{SENTENCE * 6}</p>" for number in range(40))
+    told = "<h2>Tides</h2><p>The spring tide at the cape reaches 7.2 metres in March.</p>"
+    async with (
+        Site({"/": html(f"<main>{filler}{told}{filler}</main>")}).open() as site,
+        platform_of(tmp_path, site) as tea,
+    ):
+        page = await fetched(tea, site.url, question="How much does the spring tide reach?")
+        assert ["7.2 metres" in one["text"] for one in page["excerpts"]] == [True]
+        assert not any("No word" in note for note in page.get("notes", ()))
+        for arguments in ({"question": "Who likes zebras?"}, {"find": "zebras"}):
+            page = await fetched(tea, site.url, **arguments)
+            assert len(page["excerpts"]) <= 2
+            assert "No word of the question stands in it; these parts are the nearest in meaning." in page["notes"]
+
+
+async def test_what_is_no_address_of_a_page_says_how_one_begins(told: Told, tmp_path: Path) -> None:
+    async with Site({}).open() as site, platform_of(tmp_path, site) as tea:
+        for url in ("", "/etc/passwd", "example.com/paper.pdf", "ftp://example.com/"):
+            error = (await tea.tcp.invoke("fetch_page", {"url": url})).error
+            assert error is not None
+            assert error["problem"] == f"{url!r} is not an address of a page."
+            assert "http://" in error["fix"]
+
+
+async def test_a_page_that_wants_fewer_requests_is_asked_again_later(tmp_path: Path) -> None:
+    async with Site({"/": Page(status=429)}).open() as site, platform_of(tmp_path, site) as tea:
+        error = (await tea.tcp.invoke("fetch_page", {"url": site.url})).error
+        assert error is not None
+        assert "ask again in some minutes" in error["fix"]
 
 
 async def test_a_question_is_answered_by_a_model_with_quotations_that_stand_in_the_page(tmp_path: Path) -> None:
@@ -315,15 +349,19 @@ async def status_of(folder: Path, page: Page, path: str = "/", **settings: Any) 
         (html("<html><body><div id=root></div><script>start()</script></body></html>"), "holds no text"),
         (Page(body=b"plain", headers={"content-encoding": "gzip"}), "cannot be decompressed"),
         (Page(raw=b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf"), "broke off"),
+        (Page(raw=b"HTTP/1.1 200 OK\r\n" + b"x: y\r\n" * 100_000), "sent headers that are too long."),
+        (Page(status=302), "redirects without saying where"),
     ],
-    ids=range(16),
+    ids=range(18),
 )
 async def test_a_page_that_is_not_to_be_had_says_why(told: Told, page: Page, problem: str) -> None:
     assert problem in await told(page)
 
 
-async def test_an_empty_page_is_empty(told: Told) -> None:
+async def test_an_empty_page_is_empty_and_says_so(told: Told, tmp_path: Path) -> None:
     assert (await told(Page())).splitlines()[1:-1] == [""]
+    async with Site({"/": Page()}).open() as site, platform_of(tmp_path, site) as tea:
+        assert (await fetched(tea, site.url))["notes"] == ["It is empty."]
 
 
 @pytest.mark.parametrize(
@@ -368,8 +406,11 @@ WORDS = "Grüße aus Köln: 5 €, naïve façade"
         (WORDS.encode("utf-16"), "text/html"),
         (b"<meta charset=utf-16>" + WORDS.encode(), "text/html"),
         ((WORDS * 20).encode("cp1252"), "text/html"),
+        (WORDS.encode("cp1252"), "text/html; charset=utf-8"),
+        (b"<meta charset=utf-8>" + (WORDS * 20).encode("cp1252"), ""),
+        ((WORDS * 20).encode() + b"\xc3\x28 one wrong letter", "text/html; charset=utf-8"),
     ],
-    ids=range(13),
+    ids=range(16),
 )
 async def test_an_encoding_is_found_out(told: Told, body: bytes, content_type: str) -> None:
     found = await told(Page(body=body, headers={"content-type": content_type}))

@@ -106,6 +106,24 @@ async def test_a_long_document_is_read_by_outline_find_expression_and_question(r
     assert (await read("a.pdf", start=read_on["line"]))["text"].startswith("Annex")
 
 
+async def test_words_close_together_are_told_from_words_that_stand_apart(read: Read, folder: Path) -> None:
+    apart = [f"The memory of the town is long, it is said in part {number}. " * 9 for number in range(12)]
+    between = "The harbour is wide and the boats are many. " * 20
+    scattered = f"Memory is needed. {between}The decompression needs it."
+    told = "The decompression needs 100k of memory and four bytes for each byte of a block."
+    (folder / "a.md").write_text("\n\n".join([*apart[:6], scattered, told, *apart[6:]]))
+    got = await read("a.md", question="How much memory does the decompression need?")
+    assert "100k" in got["passages"][0]["text"]
+    got = await read("a.md", question="Where do zebras live?")
+    assert len(got["passages"]) <= 2
+    assert "No word of the question stands in it; these parts are the nearest in meaning." in got["notes"]
+
+
+async def test_an_empty_file_says_so(read: Read, folder: Path) -> None:
+    (folder / "a.pdf").write_bytes(b"")
+    assert (await read("a.pdf"))["notes"] == ["It is empty."]
+
+
 async def test_an_expression_that_is_wrong_is_refused(refused: Read, folder: Path) -> None:
     (folder / "a.txt").write_text("a" * 60 + "!")
     assert "expression is wrong" in (await refused("a.txt", find="(", regex=True))["problem"]

@@ -80,6 +80,22 @@ async def test_without_an_engine_one_error_says_what_to_do(tmp_path: Path) -> No
         assert "tea corpus add" in refused.value.fix
 
 
+async def test_an_engine_that_nobody_granted_is_named_with_the_command_that_grants_it(tmp_path: Path) -> None:
+    async with Site({}).open() as site, searching(tmp_path, site, {"searxng": "/s"}, keys=False) as tea:
+        with pytest.raises(BadInput, match=r"nobody granted \[search.searxng\] in tea.toml") as refused:
+            await searched(tea, "x")
+        assert "tea trust --home" in refused.value.fix
+
+
+async def test_pages_that_share_a_description_are_kept_apart_by_their_titles(tmp_path: Path) -> None:
+    words = "The shop for lamps of all kinds, with delivery to each town of the coast within two working days."
+    results = [{"url": f"https://shop.example/{one}", "title": f"Lamp {one % 2}", "content": words} for one in range(3)]
+    pages = {"/s": Page(body=packed({"results": results}), headers={"content-type": "application/json"})}
+    async with Site(pages).open() as site, searching(tmp_path, site, {"searxng": "/s"}) as tea:
+        found = await searched(tea, "lamp")
+    assert sorted(one["title"] for one in found["results"]) == ["Lamp 0", "Lamp 1"]
+
+
 async def test_engines_that_all_fail_are_an_error(tmp_path: Path) -> None:
     async with Site({"/b": Page(status=500)}).open() as site, searching(tmp_path, site, {"brave": "/b"}) as tea:
         with pytest.raises(ToolError, match=r"No engine answered. brave: It answered with status 500"):

@@ -1,4 +1,4 @@
-"""Bytes of a page to text: by its mark, its header, its own declaration, and else by the best fit."""
+"""Bytes of a page to text: by its mark, its header, its own declaration, and where these are wrong by the best fit."""
 
 import codecs
 import re
@@ -41,7 +41,7 @@ def text_of(data: bytes, content_type: str) -> tuple[str, str]:
     whole = [name for name in (*_utf8_first(declared, data), "utf-8") if _fits(data, name)]
     if whole:
         return data.decode(whole[0]), whole[0]
-    if declared:
+    if declared and not _is_mistaken(data, declared[0]):
         return data.decode(declared[0], "replace"), declared[0]
     found = _detected(data)
     return data.decode(found, "replace"), found
@@ -78,6 +78,13 @@ def _fits(data: bytes, name: str) -> bool:
     except UnicodeError:
         return False
     return True
+
+
+def _is_mistaken(data: bytes, name: str) -> bool:
+    """Return whether most letters beyond ASCII are invalid in an encoding; a cut last letter does not count."""
+    text = codecs.getincrementaldecoder(name)("replace").decode(data)
+    wrong = text.count("\ufffd")
+    return wrong > len(text) - len(text.encode("ascii", "ignore")) - wrong
 
 
 def _detected(data: bytes) -> str:

@@ -1,0 +1,15 @@
+"""Left out: telling the ungranted settings of a home, replaced by their defaults."""
+
+from typing import TYPE_CHECKING
+
+from tea.cli.command import Command
+from tea.cli.terminal import one_line
+
+if TYPE_CHECKING:
+    from tea.platform import Platform
+
+
+def tell_left_out(command: Command, tea: "Platform") -> None:
+    """Tell the settings out of force until a grant, one line each."""
+    for one in tea.home_trust.left_out:
+        command.tell(one_line(f"tea: {one.words}: left out until `tea trust --home` grants it.", 300))
