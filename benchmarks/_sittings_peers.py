@@ -1,7 +1,8 @@
 """The peers of `sittings.py`, each in a process of its own: `PYTHON _sittings_peers.py openai-agents|smolagents`.
 
 Reads jobs as JSON lines (`url`, `folder`, `task`, `steps`) and answers each with a line: `answer`, or `error`. Both are
-flat agents with the bundled tools, which PYTHON's environment has to be able to load: openpyxl and pypdf beside them.
+flat agents with the bundled tools, which PYTHON's environment has to be able to load, with the parsers of
+`tea.reading` beside them.
 """
 
 import asyncio

@@ -55,7 +55,8 @@ def home() -> Iterator[tuple[Path, dict[str, str]]]:
             (place / "tea.toml").write_text(f'model = "offline"\n[models.fake]\n{model}')
             dropped = ("PYTHONDONTWRITEBYTECODE", "TEA_HOME")
             kept = {name: value for name, value in os.environ.items() if name not in dropped}
-            yield place, {**kept, "TEA_STATE": str(Path(folder) / "state")}
+            own = {"TEA_STATE": "state", "XDG_CACHE_HOME": "cache"}  # which no other installation writes
+            yield place, {**kept, **{name: str(Path(folder) / one) for name, one in own.items()}}
         finally:
             server.terminate()
 

@@ -33,9 +33,10 @@ from tea.chat.transcript import Turn
 from tea.cli.lines import dropped
 from tea.errors import TeaError
 from tea.platform import Platform
+from tea.reading.reader import PACKAGES as PARSERS
 
 PEERS = ("openai-agents", "smolagents")
-PACKAGES = ("openai-agents", "smolagents[openai]", "openpyxl", "pypdf")
+PACKAGES = ("openai-agents", "smolagents[openai]", *PARSERS)  # their tools parse workbooks as tea does
 WORKER = Path(__file__).with_name("_sittings_peers.py")
 SECONDS = 120
 MODEL = {"provider": "openai_chat", "model": "kept", "capabilities": ["tools", "schema"]}

@@ -1,5 +1,6 @@
 """The command line: one file for each command, and their shared parts."""
 
+import atexit
 import gc
 import os
 import signal
@@ -13,6 +14,7 @@ def main() -> None:
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
     gc.set_threshold(_GARBAGE)
+    atexit.register(gc.freeze)  # the process ends and gives all of it back, so nobody looks through it once more
     from tea.cli.app import main as run
 
     signal.signal(signal.SIGINT, before)

@@ -6,21 +6,22 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.errors import Archived, BadComponent
-from tea.protocols.bundle import load_components, save_components
 from tea.protocols.editor import Editor
 from tea.protocols.reading import Reading, Services
 from tea.refs import Ref, check_name
 from tea.registry.head import Head
 from tea.registry.own_words import check_draft
 from tea.registry.tombstone import Tombstone
-from tea.registry.transfer import Loaded
 from tea.registry.version import NewVersion
 from tea.source.trust import untrusted
 from tea.types import State
+
+if TYPE_CHECKING:
+    from tea.registry.transfer import Loaded
 
 
 class ContextManager(Reading):
@@ -254,6 +255,8 @@ class ContextManager(Reading):
         Raises:
             UnknownComponent: There is none of that name.
         """
+        from tea.protocols.bundle import save_components
+
         refs = None if names is None else [self.ref(name) for name in names]
         return list((await save_components({self.kind: self}, Path(path), refs)).components)
 
@@ -264,6 +267,8 @@ class ContextManager(Reading):
             BadInput: The file is not what was saved, or holds another kind; nothing is changed.
             AlreadyRegistered: A version is there with other bytes; nothing is changed.
         """
+        from tea.protocols.bundle import load_components
+
         return await load_components({self.kind: self}, Path(path))
 
     async def pin(self, ref: str | Ref) -> Manifest:

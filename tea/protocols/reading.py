@@ -17,7 +17,6 @@ from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.components.variable import Variable
 from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
 from tea.prompts.manager import PromptManager
-from tea.protocols.contract import ContractEntry, contract
 from tea.protocols.instances import instance_of
 from tea.protocols.lookup_cache import LookupCache
 from tea.recipes.recipes import Recipes
@@ -33,11 +32,11 @@ from tea.source.requires import requirements
 from tea.source.text import SourceText, check_characters
 from tea.source.trust import Trust, untrusted
 from tea.types import State
-from tea.untrusted.definition import sandboxed
 from tea.untrusted.describing import described
 from tea.untrusted.workers import Workers
 
 if TYPE_CHECKING:
+    from tea.protocols.contract import ContractEntry
     from tea.sandbox.levels import Sandboxes
 
 _SUFFIXES = (".py", ".md", ".json")
@@ -128,13 +127,13 @@ class Reading:
         """
         if sandboxed_then is not None and not is_recipe(config.source):
             if sandboxed_then:
-                return sandboxed(config, self.services.workers)
+                return self._sandboxed(config)
             if not self.services.trust(config.digest):
                 raise untrusted(config.ref)
         known = self._known.definition(config)
         if known is None:
             if not is_recipe(config.source) and not self.services.trust(config.digest):
-                return sandboxed(config, self.services.workers)
+                return self._sandboxed(config)
             known = await asyncio.to_thread(self._defined, config)
             self._known.keep_definition(config, known)
         return known
@@ -313,16 +312,27 @@ class Reading:
             raise untrusted(config.ref, config.ref.at(config.digest)) from error  # a recipe is made of it
 
     def _contract(self, refs: Iterable[Ref] | None, known: Iterable[Row]) -> str:
+        from tea.protocols.contract import contract
+
         if refs is not None:
             return contract(self.kind, map(self._entry, refs))
         return contract(self.kind, map(self._listed_entry, known))
 
+    def _sandboxed(self, config: Manifest) -> Definition:
+        from tea.untrusted.definition import sandboxed
+
+        return sandboxed(config, self.services.workers)
+
     def _entry(self, ref: Ref) -> ContractEntry:
+        from tea.protocols.contract import ContractEntry
+
         found = self._registry.resolve(ref)
         state = self.services.versions.head(self.kind, ref.name).states.get(found.version, "active")
         return ContractEntry(name=ref.name, found=found, state=state, trusted=self.services.trust(found.digest))
 
     def _listed_entry(self, one: Row) -> ContractEntry:
+        from tea.protocols.contract import ContractEntry
+
         if not one.version:
             return ContractEntry(name=one.name, found=one.description)
         try:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from tea.components.definition import Definition
 from tea.components.json_schema import value_faults
@@ -36,13 +36,15 @@ from tea.recipes.recipe import (
     transformation,
     write_recipe,
 )
-from tea.recipes.transforms import Work, defined
 from tea.refs import Kind, Ref
 from tea.registry.version import VersionManager
 from tea.source.dynamic import check_told
 from tea.source.text import SourceText, check_characters, check_texts
 from tea.source.trust import Trust
 from tea.types import JsonObject
+
+if TYPE_CHECKING:
+    from tea.recipes.transforms import Work
 
 _GUARD_KNOWS = frozenset({"action", "arguments", "state"})
 _ATTEMPTS, _MOST_FOLLOWED = 10, 50
@@ -122,7 +124,7 @@ class Recipes:
         recipe = read_recipe(text.source)
         operands = self._operands(recipe)
         self._check_circle(Ref(kind=text.kind, name=text.name), operands)
-        found = defined(recipe, operands, self._work)
+        found = self._defined(recipe, operands)
         return Manifest(
             kind=found.kind,
             name=found.name,
@@ -148,7 +150,7 @@ class Recipes:
             Damaged: The manifest says of the recipe what it does not.
         """
         recipe = read_recipe(manifest.source)
-        found = defined(recipe, self._operands(recipe), self._work)
+        found = self._defined(recipe, self._operands(recipe))
         check_told(manifest, found)
         return found
 
@@ -273,6 +275,11 @@ class Recipes:
             raise BadComponent(f"{ref} names an operation.", fix="name the component; E2T takes all its actions.")
         return await self._libraries[ref.kind].info(ref)
 
+    def _defined(self, recipe: AnyRecipe, operands: Sequence[Manifest]) -> Definition:
+        from tea.recipes.transforms import defined
+
+        return defined(recipe, operands, self._work)
+
     async def _check_new(self, recipe: AnyRecipe, found: Sequence[Manifest], library: Library) -> None:
         """Raise an error for an impossible recipe, or one with a name already used otherwise.
 
@@ -281,7 +288,7 @@ class Recipes:
             AlreadyRegistered: Something else has its name.
         """
         kind = Direction.of(recipe.transform).target
-        defined(recipe, found, self._work)
+        self._defined(recipe, found)
         await asyncio.to_thread(self._check_circle, Ref(kind=kind, name=recipe.name), found)
         if isinstance(recipe, Chooser):
             prompt = await self._libraries["prompt"].info(Ref.parse(recipe.prompt, kind="prompt"))

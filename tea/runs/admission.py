@@ -15,7 +15,6 @@ from tea.journal.history import head_of
 from tea.journal.tracer import TraceRecord, first_record
 from tea.loop.shortlist import MOST_SCHEMAS
 from tea.policy.rules import read_option
-from tea.protocols.lock import not_locked
 from tea.refs import Kind, Ref
 from tea.registry.row import SKILL
 from tea.runs.budget import check_price
@@ -137,6 +136,8 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
     reached = (str(agent.at(None)), *(f"agent:{one}" for one in leading), *(f"tool:{one}" for one in named))
     for name in reached if locked else ():
         if name not in task.use:
+            from tea.protocols.lock import not_locked
+
             raise not_locked(name)
     selector = agent.selector or task.use.get(str(agent.at(None)))
     definition = await agents.definition(await agents.info(agent.at(selector)))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tea.clock import timestamp
 from tea.components.clients import Agents
@@ -38,8 +38,6 @@ from tea.runs.budget import BudgetAccount
 from tea.runs.call import CallRequest
 from tea.runs.deps import RunDeps
 from tea.runs.descriptors import Descriptors
-from tea.runs.fork import Change, Fork, require_used, unread
-from tea.runs.inheritance import Inheritance
 from tea.runs.outcome import Outcome
 from tea.runs.ports import AgentPort
 from tea.runs.recovery import rebuild, recover
@@ -49,6 +47,9 @@ from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
 from tea.untrusted.programs import again
 from tea.waiting import completed
+
+if TYPE_CHECKING:
+    from tea.runs.fork import Change
 
 Tell = Callable[[str], None]
 
@@ -146,6 +147,8 @@ class Executions:
             BadInput: There is no such position, or the state there cannot be brought back; nothing is written.
             Diverged: Another revision wrote it, or its agents do not do what the journal holds; nothing is written.
         """
+        from tea.runs.fork import Fork, unread
+
         history = await self._history(run)
         fork = Fork.of(history, at, change)
         offer_again(self._deps.models, history.records[0].data)
@@ -251,6 +254,8 @@ class Executions:
             raise Diverged(error.problem, fix=error.fix) from error
         if not past.end:
             raise await asyncio.to_thread(self._tracer.unended, run)
+        from tea.runs.fork import require_used
+
         require_used(use or (), {pin.asked.partition("@")[0] for pin in past.pins})
         recorder = Recorder(None, run, watch)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
@@ -372,6 +377,8 @@ class Executions:
     async def _inherit(self, heir: RunConfig, origin: History, kept: Sequence[TraceRecord]) -> None:
         """Give a fork its own copy of the content of the origin's session at the last event it keeps."""
         old, moment = origin.run_config, (kept or origin.records)[-1 if kept else 0].time
+        from tea.runs.inheritance import Inheritance
+
         choose = Inheritance.of(self._tracer, old.run, heir.run, moment, kept).choose
         agents = {f"agent:{one.name}" for one in await self._deps.libraries["agent"].list(state=None)}
         await asyncio.to_thread(self._deps.memory.inherit, old.session, heir.session, sorted(agents), choose)

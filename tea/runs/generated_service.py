@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tea.components.files import files_in
 from tea.components.port import AdoptAgent, AdoptTool, MendOwn, OpenOwn, TakeNewTools, TryTool
 from tea.errors import BadArguments, ToolError
 from tea.kernel.pending import Inline
-from tea.protocols.adoption import Offer, adopt
-from tea.protocols.drafting import Proposal, adopt_agent
 from tea.runs.deps import RunContext
 from tea.runs.mending_service import Mending
 from tea.runs.service import Service
 from tea.types import JsonValue
-from tea.untrusted.cases import read_cases
-from tea.untrusted.evaluation import Evaluation, evaluate
+
+if TYPE_CHECKING:
+    from tea.untrusted.evaluation import Evaluation
 
 NEW_TOOLS = "new_tools"
 _MOST_FILES, _MOST_BYTES = 20, 50_000_000
@@ -75,8 +74,14 @@ class GeneratedService(Service):
         if isinstance(request, MendOwn):
             return await self._mending.mend(request)
         if isinstance(request, AdoptAgent):
+            from tea.protocols.drafting import Proposal, adopt_agent
+
             given = Proposal(draft=request.draft, tests=request.tests, task=request.task, run=self._run.id)
             return await adopt_agent(self._run.deps.libraries, given, check=request.check)
+        from tea.protocols.adoption import Offer, adopt
+        from tea.untrusted.cases import read_cases
+        from tea.untrusted.evaluation import evaluate
+
         cases = read_cases(request.cases)
         await self._run.attempts.prepare(key)
         files = await asyncio.to_thread(_files, Path(self._run.attempts.workspace(key)), list(request.files))

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from tea.components.definition import Definition
-from tea.components.manifest import Manifest
-from tea.errors import Damaged, NotLocked, UnknownComponent
+from tea.components.manifest import Manifest, is_recipe
+from tea.errors import BadInput, Damaged, NotLocked, RegistryError, UnknownComponent
 from tea.journal.header import OFFERED
 from tea.journal.pin import RESOLVE, Exact, Pin, exact_of, outcome_of, pins_in, target_of
 from tea.kernel.gate import Gate
 from tea.kernel.pending import Inline
-from tea.protocols.lock import not_locked
 from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref
 from tea.types import JsonObject, JsonValue
@@ -110,6 +110,8 @@ class Pins:
         if self._is_off(bare):
             raise UnknownComponent(f"{bare} is switched off for this run.", fix="do without it.")
         if not self.may_use(bare):
+            from tea.protocols.lock import not_locked
+
             raise not_locked(bare)
         config = await self._found(component(ref), name)
         if self._locked and config.digest != self._use[bare]:
@@ -143,7 +145,9 @@ class Pins:
             config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref, pin.digest))
             self._stored[pin.exact] = self._held[pin.asked] = config
             self._keep(config)
-            await self._load(config)
+            worked = self._placed(config) is not None
+            with suppress(*(() if worked else (RegistryError, BadInput))):  # its call told that it cannot be loaded
+                await self._load(config, at_once=True)
 
     def exact(self, ref: str, digest: str) -> Manifest:
         """Return a version held by this run, by its ref, perhaps with an operation, and its digest."""
@@ -180,9 +184,21 @@ class Pins:
         acted = config.kind == "environment" and any(f"{config.ref}#{name}" in self._sandboxed for name in scopes)
         return True if acted else self._sandboxed.get(str(config.ref))
 
-    def loaded(self, config: Manifest) -> Definition:
-        """Return the definition of a version with a scope, loaded when it was found."""
-        return self._definitions[exact_of(config)]
+    def loaded(self, config: Manifest) -> Definition | None:
+        """Return the definition of a version, None until it is loaded."""
+        return self._definitions.get(exact_of(config))
+
+    def ready(self, config: Manifest) -> Definition:
+        """Return the definition of a version with a scope, loaded for its call.
+
+        Raises:
+            Damaged: An earlier process loaded it, and this one cannot.
+        """
+        if (found := self.loaded(config)) is None:
+            raise Damaged(
+                f"{config.ref} was loaded for its call, and cannot be now.", fix="bring back what it requires."
+            )
+        return found
 
     def change(self, use: Mapping[str, JsonObject]) -> None:
         """Release the pins of components changed by a fork; the next touch pins the changed version.
@@ -206,9 +222,16 @@ class Pins:
         self._stored[exact_of(config)] = config
         self._held.setdefault(str(config.ref), config)
 
-    async def _load(self, config: Manifest) -> None:
-        """Load a version with a scope, as it runs inside the program's own branches, without waits outside the gate."""
-        if any(one.traits.scope for one in config.operations.values()):
+    async def _load(self, config: Manifest, *, at_once: bool = False) -> None:
+        """Load a version with a scope, as it runs inside the program's own branches, without waits outside the gate.
+
+        Trusted source of an agent or a tool does what its manifest says, so it may wait for the effect of its first
+        call; how other versions are carried out is known from their definition alone.
+        """
+        if not any(one.traits.scope for one in config.operations.values()):
+            return
+        trusted = self._libraries[config.kind].services.trust(config.digest)
+        if at_once or config.kind == "environment" or is_recipe(config.source) or not trusted:
             await self.definition(config)
 
 

@@ -228,9 +228,10 @@ class Run:
         """Return a call of an operation of a version, still without arguments and caller."""
         operation = self._servers[ref.kind].operation(ref)
         call = CallRequest.to(config, operation, self.run_config.principal, self.id, self.session, self._ways)
-        if not call.traits.scope:
+        definition = self.pins.loaded(config)
+        if not call.traits.scope or definition is None:  # trusted source is carried out as its manifest says
             return call
-        carried = self.pins.loaded(config).operations[call.operation].signature.traits
+        carried = definition.operations[call.operation].signature.traits
         return replace(call, traits=replace(call.traits, scope=carried.scope))
 
     async def call_within(
@@ -356,11 +357,11 @@ class Run:
         return self._response(call).model_validate(value)
 
     async def _scope(self, call: CallRequest) -> Response:
-        stands = self._authorizer.preauthorized(await self._declared(call))
+        stands = self.pins.loaded(call.config) is not None and await self._stands(call)
         call = replace(call, known=self.readings.known(call.arguments))
 
         async def perform(key: str) -> JsonValue:
-            stands_in = None if stands else await self._permit(call, key)
+            stands_in = None if stands else await self._opened(call, key)
             return None if stands_in is None else stands_in.model_dump(mode="json")
 
         data = {"digest": call.config.digest}
@@ -375,7 +376,7 @@ class Run:
             self.places.enter(key, call.config)
             self.attempts.enter(key, call.config)
             self.gate.note("enter", {"ref": call.ref, **call.begun})
-            definition = self.pins.loaded(call.config)
+            definition = self.pins.ready(call.config)
             if model := definition.metadata.get("model"):
                 self._model_calls.declared[worker] = model
             port = AgentPort(self, worker, call.depth + 1, call.handed_on, self._principal(call.config, call.principal))
@@ -402,6 +403,17 @@ class Run:
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
                 self.accounts.of(key).so_far(response.result)
             return response
+
+    async def _stands(self, call: CallRequest) -> bool:
+        return self._authorizer.preauthorized(await self._declared(call))
+
+    async def _opened(self, call: CallRequest, key: str) -> Response | None:
+        """Load the definition of a call with a scope, and return the response in its place, None if it goes ahead."""
+        try:
+            await self.pins.definition(call.config)
+        except (RegistryError, BadInput) as error:
+            return failure(self._response(call), call.ref, error)
+        return None if await self._stands(call) else await self._permit(call, key)
 
     def _settings(self, call: CallRequest) -> JsonObject:
         """Return the settings of the called agent, as part of its declaration; empty without any."""

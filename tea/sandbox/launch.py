@@ -13,6 +13,7 @@ from zlib import crc32
 from tea.errors import ToolError
 from tea.sandbox.inside import kernel, start
 from tea.sandbox.layout import (
+    BUBBLEWRAP,
     CERTIFICATES,
     INSTALLED,
     PACKAGES,
@@ -27,7 +28,6 @@ from tea.sandbox.layout import (
 from tea.sandbox.settings import MOVED, WASM, LevelName, Limits
 from tea.sandbox.wasm import guest
 
-BUBBLEWRAP = "bwrap"
 _ACCOUNTS = range(61_184, 65_520)  # which no person and no service has (systemd gives them out for a while, too)
 _MEGABYTE = 1 << 20
 _SHARED_MEMORY = 64 * _MEGABYTE

@@ -15,6 +15,7 @@ PYTHON, PACKAGES, WHEELS, INSTALLER = "/opt/tea/lib", "/opt/tea/packages", "/opt
 PROGRAMS = "/opt/tea/bin"
 WAY, CERTIFICATES = "/opt/tea/way", "/opt/tea/certificates.pem"
 WORKSPACE, TEMPORARY, INSTALLED = "/workspace", "/tmp", "/opt/tea/installed"
+BUBBLEWRAP = "bwrap"
 _SYSTEM = ("/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libexec", "/usr/share")
 _ROOTS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64")
 _FILES = (

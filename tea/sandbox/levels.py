@@ -17,8 +17,7 @@ from typing import Any
 
 from tea.errors import BadInput, TeaError, ToolError
 from tea.sandbox.groups import usable
-from tea.sandbox.launch import BUBBLEWRAP
-from tea.sandbox.layout import Layout
+from tea.sandbox.layout import BUBBLEWRAP, Layout
 from tea.sandbox.packages import declared, importable
 from tea.sandbox.settings import LEVELS, WASM, LevelName, Limits, SandboxSettings
 from tea.sandbox.wasm import EXTRA, missing, parts, portable

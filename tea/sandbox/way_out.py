@@ -98,10 +98,12 @@ class WayOut:
 
 
 def _places(name: str, value: object) -> tuple[str, ...]:
-    from tea.web.guard import declared_place
-
+    if value == []:
+        return ()
     if not isinstance(value, list):
         raise BadInput(f"{name!r} in {_WHERE} is not a list of hosts.", fix=f'write {name} = ["api.example.org"].')
+    from tea.web.guard import declared_place
+
     for one in cast("list[object]", value):
         if declared_place(one) is None:
             problem = f"{name!r} in {_WHERE}: {str(one)[:60]!r} is not a host."

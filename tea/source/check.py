@@ -11,6 +11,7 @@ from tea.components.component import Component, component_name
 from tea.components.docstring import cleaned, read_docstring, require_short
 from tea.refs import NAME, Kind
 from tea.source.agent_lint import lint_agent
+from tea.source.checked import Checked
 from tea.source.effort import Effort
 from tea.source.imports import complete
 from tea.source.names import Definition, Names
@@ -21,21 +22,6 @@ from tea.source.text import MOST_BYTES, MOST_FILES, ParsedFile, SourceText, refu
 
 _MOST_ANCESTORS = 50
 _BASES: dict[str, Kind] = {"tea.Environment": "environment", "tea.Agent": "agent"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """A checked source, with the facts needed for loading it.
-
-    Args:
-        text: What is known of it.
-        binding: Under which name its main module holds the component.
-        order: Its helper files, each after those it imports.
-    """
-
-    text: SourceText
-    binding: str
-    order: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

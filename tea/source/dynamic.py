@@ -20,8 +20,7 @@ from tea.components.operation import Example, Signature
 from tea.errors import Damaged, TeaError
 from tea.refs import Kind
 from tea.source.cache import SourceCache
-from tea.source.capture import captured
-from tea.source.check import Checked, check_source, outlined
+from tea.source.checked import Checked
 from tea.source.model_schema import model_from_schema, schema_to_json
 from tea.source.module import PrivateModule
 from tea.source.requires import installed
@@ -83,6 +82,8 @@ class DynamicManager:
         Raises:
             BadComponent: With the line, and what to do.
         """
+        from tea.source.check import check_source
+
         found = check_source(source, files or {}, kind, requires)
         check_characters(found.text.source, found.text.files)
         return self._keep(found).text
@@ -93,6 +94,8 @@ class DynamicManager:
         Raises:
             BadComponent: It is not one component of that kind.
         """
+        from tea.source.check import outlined
+
         return outlined(source, kind)
 
     def load(self, manifest: Manifest) -> Definition:
@@ -129,6 +132,8 @@ class DynamicManager:
             binding, order, codes, read = kept
             checked = Checked(text=text, binding=binding, order=order)
             return checked, self._definition(checked, digest, codes, _signatures(read))
+        from tea.source.check import check_source
+
         checked = known or check_source(text.source, text.files, text.kind, text.requires)
         accept(checked.text)
         if _digest(checked.text) != digest:  # whoever allowed a digest has not seen what was added to its source
@@ -188,6 +193,9 @@ class DynamicManager:
         Raises:
             BadComponent: Its source is not to be had, or it refers to names that cannot be written in.
         """
+        from tea.source.capture import captured
+        from tea.source.check import check_source
+
         taken = captured(found)
         checked = check_source(taken.source, {}, None, taken.requires).text
         check_characters(checked.source)

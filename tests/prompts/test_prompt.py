@@ -191,6 +191,19 @@ async def test_a_prompt_inherits_what_it_lacks() -> None:
     assert (whole.name, whole.required, whole.trainable) == ("probe", ("task", "mood"), ())
 
 
+@pytest.mark.parametrize("functions", [True, False])
+@pytest.mark.parametrize("given", [{}, {"environments": [{"name": "e", "rules": "R", "state": "S"}]}])
+@pytest.mark.parametrize("body", ["", "# module: introduction\n- One.", "# module: examples\nAn example."])
+def test_parts_that_say_nothing_leave_no_lines_in_the_question_of_an_agent(
+    functions: bool, given: dict[str, Any], body: str
+) -> None:
+    whole = manager.inherit(child(body=body), manager.parse(BASE))
+    for text in words(manager.render(whole, {"task": "T", "functions": functions, **given})):
+        assert "\n\n\n" not in text
+        assert text == text.strip()
+    assert all(part in text for part in body.splitlines()[1:] if "example" in part)
+
+
 async def test_a_circle_of_inheritance_ends() -> None:
     async def find(ref: str) -> Prompt:
         return child()

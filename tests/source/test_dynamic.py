@@ -16,7 +16,8 @@ import pytest
 
 from tea.components.manifest import Lineage, Manifest
 from tea.errors import BadComponent, CallFailed, Damaged, Quarantined
-from tea.source.check import Checked, check_source
+from tea.source.check import check_source
+from tea.source.checked import Checked
 from tea.source.dynamic import DynamicManager
 
 TOOL = '''from tea import tool
@@ -176,7 +177,7 @@ def test_what_was_checked_is_not_checked_again_and_everything_else_is(
         checks.append(source)
         return check_source(source, *rest)
 
-    monkeypatch.setattr("tea.source.dynamic.check_source", counted)
+    monkeypatch.setattr("tea.source.check.check_source", counted)
     text = manager.check(TOOL)
     found = manager.describe(text, version="1.0.0")
     assert len(checks) == 1
