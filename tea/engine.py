@@ -76,6 +76,7 @@ class Engine:
             memory=tea.memory,
             policy=policy or operator_policy(tea),
             consents=tea.consents,
+            seal=tea.seal,
             remember=tea.allowed.grant,
             person=person,
             sandboxes=tea.sandboxes,

@@ -58,16 +58,17 @@ class Route:
     @property
     def words(self) -> str:
         """Its effect, in ASCII and on one line."""
+        setting = _plain(self.setting)  # it holds names that the home chose
         if self.covered.get("provider") == LOCAL:
-            return f"{self.setting} loads the model {_plain(self.address)}, whose files may be code"
+            return f"{setting} loads the model {_plain(self.address)}, whose files may be code"
         if "policy" in self.covered:
-            return f"{self.setting} allows calls beyond the workspace unasked: {_plain(self.address)}"
+            return f"{setting} allows calls beyond the workspace unasked: {_plain(self.address)}"
         if "opens" in self.covered:
-            return f"{self.setting} {self.covered['opens']} {_plain(self.address)}"
+            return f"{setting} {self.covered['opens']} {_plain(self.address)}"
         names = ", ".join(map(_plain, self.keys)) or "the keys of models that name no address"
         given = as_object(self.covered.get("options") or {}).items()
         options = ", ".join(f"{_plain(str(name))} = {_value(value)}" for name, value in given)
-        return f"{self.setting} sends {names} to {_plain(self.address)}{f', with {options}' if options else ''}"
+        return f"{setting} sends {names} to {_plain(self.address)}{f', with {options}' if options else ''}"
 
 
 class HomeTrust:

@@ -47,6 +47,7 @@ from tea.runs.descriptors import raise_limit
 from tea.source.bundled import bundled_roots, entry_point_roots
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
+from tea.source.seal import Seal
 from tea.source.trust import AllowedDestinations, Consents, GrantedHomes, Trust
 from tea.store.environments import FileEnvironments
 from tea.store.events import FileEvents
@@ -121,7 +122,7 @@ class Platform:
         self.settings: Settings = read_settings(self.home)
         folder = Path(state) if state else None
         self.trust, self.consents = Trust(folder), Consents(folder)
-        self.allowed = AllowedDestinations(folder)
+        self.allowed, self.seal = AllowedDestinations(folder), Seal(folder)
         self.versions = VersionManager(FileRegistry(self.home / "registry"))
         self.compiled = SourceCache(self.trust.path.parent)
         self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)

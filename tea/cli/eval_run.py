@@ -12,7 +12,7 @@ from tea.cli.budget import read_budget
 from tea.cli.command import Command
 from tea.cli.run import AllowOption, ToolOption, UseOption, WithoutOption
 from tea.cli.task_input import read_uses, separate
-from tea.cli.terminal import one_line
+from tea.cli.terminal import one_line, write
 from tea.errors import BadInput, Interrupted
 
 if TYPE_CHECKING:
@@ -215,8 +215,7 @@ class _Progress:
             f"tea: {done} of {total} runs, score {100 * self._right / done:.1f} % so far{self._pace.left(done, total)}"
         )
         if self._live:
-            sys.stderr.write(f"\r{one_line(words, 100)}" + ("\n" if done == total else ""))
-            sys.stderr.flush()
+            write(f"\r{one_line(words, 100)}" + ("\n" if done == total else ""), sys.stderr)
         elif done * 10 // total > self._told:
             self._told = done * 10 // total
             self._command.tell(words)

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from shlex import join, quote
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -75,8 +76,8 @@ def _evidence(line: "JsonObject", name: str, parents: "Mapping[str, str | None]"
     found: object = fields(line.get("verdict")).get("evaluations")
     evaluations = [str(one) for one in cast("list[object]", found)] if isinstance(found, list) else []
     parts = [f"tea diff {name}@{parents[version]} {version}"] if parents.get(version) else []
-    parts += [f"tea eval diff {' '.join(evaluations)}"] if len(evaluations) == _SIDES else []
-    parts += [f"tea trace {run}"] if run else []
+    parts += [f"tea eval diff {join(evaluations)}"] if len(evaluations) == _SIDES else []
+    parts += [f"tea trace {quote(run)}"] if run else []
     more = f"evaluations {' '.join(evaluations)}" if len(evaluations) > _SIDES else ""
     words = ", ".join([*(f"`{one}`" for one in parts), *([more] if more else [])])
     return f"    {one_line(words, 400)}" if words else ""

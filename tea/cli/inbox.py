@@ -1,5 +1,6 @@
 """`tea inbox`: the unanswered questions of runs to a person."""
 
+import sys
 from shlex import quote
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +9,7 @@ import typer
 
 from tea.characters import argument_lines
 from tea.cli.command import Command
-from tea.cli.terminal import excerpt, one_line, review
+from tea.cli.terminal import excerpt, folded, one_line, review
 
 if TYPE_CHECKING:
     from tea.journal.inbox import Question
@@ -43,14 +44,20 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
     for one in questions:
         if one.run != run:
             run = one.run
-            lines.append(f"run {run}  {one_line(one.task, _WORDS)}")
+            lines.append(folded(f"run {run}  {one_line(one.task, _WORDS)}", sys.stdout))
         whole = f"`tea inbox {run} --json` shows all"
-        lines.append(f"  {one_line(one.key)}  {one_line(one.agent) or 'tea'} asks, since {one_line(one.asked)}")
-        lines.append(indent(excerpt(review(one.question), whole), _DEEPER, bool))
+        asks = f"  {one.key}  {one_line(one.agent) or 'tea'} asks, since {one_line(one.asked)}"
+        lines.append(folded(asks, sys.stdout))
+        lines.append(_deeper(excerpt(review(one.question), whole)))
         if one.call:
-            lines.append(indent(f"arguments:\n{indent(excerpt(argument_lines(one.arguments), whole), '  ')}", _DEEPER))
+            lines.append(_deeper(f"arguments:\n{indent(excerpt(argument_lines(one.arguments), whole), '  ')}"))
         if one.choices:
             further = " / text in place of its result" if one.call else ""
-            lines.append(f"{_DEEPER}choices: {' / '.join(map(one_line, one.choices))}{further}")
+            lines.append(_deeper(f"choices: {' / '.join(map(one_line, one.choices))}{further}"))
         lines.append(f"{_DEEPER}{one_line(one.command)}{review(home)}")
     return "\n".join(lines)
+
+
+def _deeper(text: str) -> str:
+    """Return text of others further in; no row of it looks like a line of tea's own."""
+    return indent(folded(text, sys.stdout, len(_DEEPER)), _DEEPER, bool)

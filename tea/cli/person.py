@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from tea.cli.terminal import excerpt, one_line, review, write
+from tea.cli.terminal import excerpt, folded, one_line, review, undisturbed
 
 if TYPE_CHECKING:
     from tea.runs.human_input import Person
@@ -41,19 +41,21 @@ class AtTerminal:
         """Return the typed answer, None if the input was closed; ask again until it is one of the choices.
 
         Of what does not fit a screen the middle is left out, which is said; `show` is answered with the whole then.
+        Nothing else is written to the terminal meanwhile.
         """
         whole = review(question)
         fitting = excerpt(whole, f"answer `{_WHOLE}` to see all")
         async with self._turn:
             self._forget()
-            write(f"\n{fitting}\n", sys.stderr)
-            while True:
-                write(f"[{' / '.join(map(one_line, choices))}] > " if choices else "> ", sys.stderr)
-                line = await self._line()
-                if line == _WHOLE and fitting != whole:
-                    write(f"\n{whole}\n", sys.stderr)
-                elif line is None or not choices or line in choices:
-                    return line
+            with undisturbed() as write:
+                write(f"\n{folded(fitting, sys.stderr)}\n")
+                while True:
+                    write(folded(f"[{' / '.join(map(one_line, choices))}] > ", sys.stderr) if choices else "> ")
+                    line = await self._line()
+                    if line == _WHOLE and fitting != whole:
+                        write(f"\n{folded(whole, sys.stderr)}\n")
+                    elif line is None or not choices or line in choices:
+                        return line
 
     def _forget(self) -> None:
         """Discard earlier input, as it cannot answer a question, or permit a call, not shown yet."""

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sys
 from contextlib import suppress
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +12,7 @@ import typer
 from tea.characters import number, numbered_blanks, path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.terminal import SENDER, brief, review, review_source, shown
+from tea.cli.terminal import SENDER, brief, folded, review, review_source, shown
 from tea.errors import BadInput, StorageError
 from tea.untrusted import SANDBOXED
 
@@ -52,7 +53,8 @@ async def show_component(
         schemas = config.function_schemas("anthropic" if schema == "anthropic" else "openai")
         command.show(shown(schemas), {"schemas": schemas})
     elif source:
-        command.show(source_text(config), {"source": config.source, "files": dict(config.files), **_covered(config)})
+        text = folded(source_text(config), sys.stdout)
+        command.show(text, {"source": config.source, "files": dict(config.files), **_covered(config)})
         await asyncio.to_thread(_remember, tea, config)
     else:
         state = head.states.get(config.version, "active")

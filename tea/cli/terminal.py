@@ -8,7 +8,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from typing import Any, Literal, TextIO
 
 from tea.characters import escaped, escaped_json, numbered, numbered_blanks
@@ -35,6 +36,9 @@ _UNSEEN = re.compile(
 _HALVES = re.compile("[\ud800-\udfff]")
 _GAPS = re.compile(r"[ \t\n]+")
 _LONGEST_LINE, _MOST_LINES = 600, 60
+_GOES_ON = "... "
+_NARROWEST = 20  # columns
+_held: list[tuple[str, TextIO]] | None = None  # what waits for the end of a question
 
 
 def clean(text: str) -> str:
@@ -87,6 +91,21 @@ def excerpt(text: str, where: str) -> str:
     )
 
 
+def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
+    """Return reviewed text with the further rows of each line too long for a terminal marked with `... `.
+
+    A terminal breaks a long line by itself, and with enough blanks in it the next row looks like a line of its own.
+    Text for anything but a terminal is unchanged.
+
+    Args:
+        text: What `review` returned.
+        stream: Where it is written.
+        less: Columns taken by what stands before each row.
+    """
+    width = _width(stream) - less
+    return "\n".join(_rows(line, width) for line in text.split("\n")) if width > 0 else text
+
+
 def counted(number: int, noun: str) -> str:
     """Return a count as text: `1 run`, `2,000 runs`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
@@ -135,6 +154,29 @@ def write(text: str, stream: TextIO | None) -> None:
     """
     if stream is None:
         return
+    if _held is not None and stream.isatty():
+        _held.append((text, stream))
+        return
+    _put(text, stream)
+
+
+@contextmanager
+def undisturbed() -> Generator[Callable[[str], None]]:
+    """Yield a writer to standard error, and keep all other output off the terminal until the end.
+
+    Beside a question, what goes on meanwhile would look like a part of it. It is written after the answer.
+    """
+    global _held
+    outer, _held = _held, [] if _held is None else _held
+    try:
+        yield lambda text: _put(text, sys.stderr)
+    finally:
+        held, _held = _held, outer
+        for text, stream in held if outer is None else ():
+            _put(text, stream)
+
+
+def _put(text: str, stream: TextIO) -> None:
     try:
         stream.write(text)
         stream.flush()
@@ -194,6 +236,36 @@ def _cut(line: str, where: str) -> str:
         return line
     half = _LONGEST_LINE // 2
     return f"{line[:half]} [... {len(line) - 2 * half:,} characters are not shown here; {where}] {line[-half:]}"
+
+
+def _width(stream: TextIO | None) -> int:
+    """Return the columns of a terminal, 0 of anything else and of an unknown width."""
+    try:
+        found = os.get_terminal_size(stream.fileno()).columns if stream is not None and stream.isatty() else 0
+    except (OSError, ValueError):
+        return 0
+    return max(_NARROWEST, found) if found else 0
+
+
+def _rows(line: str, width: int) -> str:
+    """Return a line in rows of at most `width` cells; where terminals differ a character counts as its most."""
+    if len(line) <= width and line.isascii() and "\t" not in line:
+        return line
+    rows, row, at = list[str](), "", 0
+    for one in line:
+        cells = _cells(one)
+        while at + cells > width:
+            end = row.rfind(" ", max(len(row) - width // 2, len(_GOES_ON))) + 1 or len(row)
+            rows.append(row[:end])
+            row = _GOES_ON + row[end:]
+            at = sum(map(_cells, row))
+        row += one
+        at += cells
+    return "\n".join([*rows, row])
+
+
+def _cells(one: str) -> int:
+    return 8 if one == "\t" else 1 if one.isascii() else 2
 
 
 def _plain(rows: list[tuple[str, ...]]) -> bool:

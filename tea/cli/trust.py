@@ -10,7 +10,7 @@ from tea.cli.command import Command
 from tea.cli.person import person
 from tea.cli.reference import find
 from tea.cli.show import source_text
-from tea.cli.terminal import review_source, write
+from tea.cli.terminal import folded, review_source, write
 from tea.cli.trust_home import HERE, HomeCommand, trust_home
 from tea.errors import ApprovalNeeded, BadInput, Denied
 
@@ -67,7 +67,7 @@ async def _reviewed(tea: "Platform", library: "AnyManager", config: "Manifest") 
     if who is None:
         problem = f"{config.ref} is not what was shown to you last, so it is not trusted."
         raise ApprovalNeeded(problem, fix=f"read `tea show {config.ref} --source`, or name it, `tea trust {digest}`.")
-    write(f"{await _shown(tea, library, config)}\n", sys.stderr)
+    write(folded(f"{await _shown(tea, library, config)}\n", sys.stderr), sys.stderr)
     if await who(f"Do you trust {digest}?", _CHOICES) != _CHOICES[0]:
         raise Denied(f"{config.ref} was not trusted.", fix="`tea trust` asks again.")
     await asyncio.to_thread(reviewed.add, config.ref, config.digest)

@@ -1,5 +1,6 @@
 """`tea vars`: the parts of a component's text, shown and rewritten."""
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import indent
@@ -11,7 +12,7 @@ from tea.characters import path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.register import ReasonOption, summary
-from tea.cli.terminal import review_source
+from tea.cli.terminal import folded, review_source
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ async def variables(command: Command, ref: RefArgument, texts: SetOption = None,
             command.show(f"updated {config.ref}", summary(config))
         else:
             shown = await library.vars(found)
-            command.show(review_source("\n\n".join(map(_text, shown))), {"variables": [asdict(one) for one in shown]})
+            text = folded(review_source("\n\n".join(map(_text, shown))), sys.stdout)
+            command.show(text, {"variables": [asdict(one) for one in shown]})
 
 
 def _value(text: str) -> tuple[str, str]:

@@ -20,6 +20,7 @@ from tea.evolve.gate import Gate, Verdict
 from tea.evolve.proposal import Known, Proposal, Staged, Strategy, stage, variables_of
 from tea.evolve.readiness import check_ready
 from tea.refs import Ref
+from tea.source.seal import MARK
 from tea.store.evaluations import FileEvaluations, Ledger
 from tea.types import JsonObject
 
@@ -188,7 +189,7 @@ class Campaign:
             if line.get("what") == "locked":
                 self._locked_looks += 1
                 self._others_looks += line.get("campaign") != self.id
-            if line.get("campaign") != self.id:
+            if line.get("campaign") != self.id or not self._is_ours(line):
                 continue
             if line.get("what") in _TAKEN_UP:
                 self._proposed = None
@@ -220,6 +221,11 @@ class Campaign:
                     self._anchor_use = self._anchor_use if line["cheaper"] else dict(self._use)
                 case _:
                     pass
+
+    def _is_ours(self, line: JsonObject) -> bool:
+        """Return whether this account wrote a line: a ledger may come with a home from elsewhere."""
+        rest = {name: value for name, value in line.items() if name != MARK}
+        return self.platform.seal.made(line.get(MARK), rest)
 
     async def _next(self, ledger: Ledger, train: TaskSet) -> Proposal | None:
         """Return the proposal of a test begun and not decided or of an earlier process, else a new one; None without.
@@ -389,9 +395,10 @@ class Campaign:
 
     async def _write(self, ledger: Ledger, what: str, more: JsonObject | None = None, **line: Any) -> None:
         head = {"what": what, "campaign": self.id, "time": timestamp(), "strategy": self.strategy.name}
+        whole = {**head, **(more or {}), **line}
 
         def write() -> None:
-            ledger.append({**head, **(more or {}), **line})
+            ledger.append({**whole, MARK: self.platform.seal(whole)})
             ledger.sync()
 
         await asyncio.to_thread(write)

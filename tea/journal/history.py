@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -14,12 +14,14 @@ from tea.errors import BadInput
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.mask import Mask
 from tea.journal.pin import Pin, pins
-from tea.journal.recorder import AGAIN
+from tea.journal.recorder import AGAIN, answer_of
 from tea.journal.revision import REVISION, check_revision
-from tea.journal.status import RunStatus, understood
+from tea.journal.status import ASKED, RunStatus, understood
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.kernel.entry import Entry
-from tea.types import JsonObject, Principal, is_text
+from tea.policy.rules import read_option
+from tea.source.seal import MARK
+from tea.types import JsonObject, JsonValue, Principal, is_text
 from tea.untrusted import PROGRAM
 
 REBUILT = "rebuilt"
@@ -92,6 +94,23 @@ class History:
             again=Counter(one.key for one in found if one.kind == AGAIN),
         )
 
+    def vouched(self, run: str, made: Callable[[object, JsonValue], bool]) -> History:
+        """Return it with the permissions and answers of this account alone, and all restricting rules.
+
+        A journal may come with a home that somebody else wrote.
+
+        Args:
+            run: The id under which it is kept.
+            made: Tells whether this account made a mark of JSON data.
+        """
+        for key in _foreign_answers(self.records, made):
+            self.status.answers.pop(key, None)
+        head = as_mapping(self.records[0].data)
+        if made(head.get(MARK), begun(run, head)):
+            return self
+        rules = tuple(rule for rule in self.run_config.rules if read_option(rule).decision in ("ask", "deny"))
+        return replace(self, run_config=replace(self.run_config, allow=(), rules=rules))
+
     @property
     def given_up(self) -> bool:
         """Whether others ended it from outside, while its program would have gone on."""
@@ -154,6 +173,11 @@ class History:
         return forks and (len(self.records) == 1 or self.records[-2].kind == "forked")
 
 
+def begun(run: str, head: JsonObject) -> JsonObject:
+    """Return the content of the mark of a run: its id, its task and its configuration."""
+    return {"run": run, "task": head["task"], "setting": head["setting"]}
+
+
 def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> JsonObject:
     """Return the head of a journal: the task, and the whole configuration of the run except its workspace."""
     kept = {one.name: getattr(run_config, one.name) for one in fields(run_config) if one.name != "workspace"}
@@ -185,6 +209,19 @@ def tea_version() -> str:
 def _run_config(data: JsonObject, workspace: str) -> RunConfig:
     given: dict[str, Any] = {**data, "workspace": workspace, "principal": Principal(**data["principal"])}
     return RunConfig(**given)
+
+
+def _foreign_answers(records: Sequence[TraceRecord], made: Callable[[object, JsonValue], bool]) -> set[str]:
+    """Return the keys of questions whose last answer has no mark of this account."""
+    asked, found = dict[str, JsonValue](), set[str]()
+    for one in records:
+        if one.kind == ASKED:
+            asked[one.key] = one.data
+        elif one.kind == "answer":
+            said = as_mapping(one.data)
+            ours = made(said.get(MARK), answer_of(one.key, asked.get(one.key), said.get("answer")))
+            (found.discard if ours else found.add)(one.key)
+    return found
 
 
 def _seconds(records: Sequence[TraceRecord]) -> float:

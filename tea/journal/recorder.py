@@ -15,6 +15,7 @@ from tea.journal.tracer import Trace, TraceRecord, as_mapping, span_id
 from tea.kernel.entry import Entry, canonical, encode
 from tea.kernel.key import effect_key, innermost
 from tea.models.manager import Delta, Listen
+from tea.source.seal import MARK
 from tea.types import JsonObject, JsonValue
 
 
@@ -45,6 +46,11 @@ def _asking(question: str, choices: Sequence[str], call: JsonObject) -> JsonObje
     return {"question": question, "choices": list(choices), **call}
 
 
+def answer_of(key: str, question: JsonValue, answer: JsonValue) -> JsonObject:
+    """Return the content of the mark of an answer."""
+    return {"key": key, "question": question, "answer": answer}
+
+
 AGAIN = "again"
 Watcher = Callable[[Event], None]
 NO_SECRETS = Mask({})
@@ -56,8 +62,16 @@ class Recorder:
     `repeats` tells whether what is done meanwhile was done before, and what persons said of it then still holds.
     """
 
-    def __init__(self, trace: Trace | None, run: str, watch: Watcher | None = None, mask: Mask = NO_SECRETS) -> None:
+    def __init__(
+        self,
+        trace: Trace | None,
+        run: str,
+        watch: Watcher | None = None,
+        mask: Mask = NO_SECRETS,
+        seal: Callable[[JsonValue], str] | None = None,
+    ) -> None:
         self.mask = mask
+        self._seal = seal
         self.trace = trace
         self.repeats = False
         self._run = run
@@ -66,13 +80,15 @@ class Recorder:
         self._untold: list[Event] = []
         self._heard: dict[str, dict[str, Pieces]] = {}
         self._asked: set[str] = set()
+        self._meant: dict[str, JsonValue] = {}
         self._before: Mapping[str, JsonValue] = {}
         self._again: Mapping[str, int] = {}
 
     def ask(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> None:
         """Record a question to a person, about a `call` or other data, and keep it open until `answered`."""
         self._asked.add(key)
-        self.write(ASKED, key, _asking(question, choices, call))
+        self._meant[key] = self.mask.data(_asking(question, choices, call))
+        self.write(ASKED, key, self._meant[key])
 
     def recall(self, before: Mapping[str, JsonValue], again: Mapping[str, int]) -> None:
         """Set the last questions of the run's earlier processes, by key, and the number of restarts of each call."""
@@ -92,15 +108,19 @@ class Recorder:
             return True
         return canonical(self._before[key]) == canonical(self.mask.data(_asking(question, choices, call)))
 
-    def said_once(self, answers: Mapping[str, str]) -> dict[str, str]:
-        """Return the decisions in `answers` on versions, each asked by an earlier process once for all their calls."""
-        asked = {key: as_mapping(self._before[key]).get("once") for key in answers if key in self._before}
-        return {version: answers[key] for key, version in asked.items() if version}
+    def asked_before(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> bool:
+        """Return whether an earlier process asked this under `key`, regardless of the call's arguments."""
+        before = {name: value for name, value in as_mapping(self._before.get(key)).items() if name != "data"}
+        return canonical(before) == canonical(self.mask.data(_asking(question, choices, call)))
 
     def answered(self, key: str, about: JsonObject, answer: str) -> None:
-        """Record the answer of a person."""
+        """Record the answer of a person, with the mark of their account."""
         self._asked.discard(key)
-        self.write("answer", key, {**about, "answer": answer})
+        data = {**about, "answer": answer}
+        if self._seal is not None:
+            meant = self._meant.get(key, self._before.get(key))
+            data[MARK] = self._seal(answer_of(key, meant, self.mask.data(answer)))
+        self.write("answer", key, data)
 
     def suspended(self, error: ErrorRecord, awaited: Sequence[str]) -> ErrorRecord:
         """Record the wait of the run for a person, and return the reason, with all open questions in its text.

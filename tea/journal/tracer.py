@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from tea.clock import epoch_nanoseconds, timestamp
-from tea.errors import BadInput, StorageError
+from tea.errors import BadInput, Damaged, StorageError
 from tea.journal.steps import steps_among
+from tea.kernel.key import is_key
 from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
 from tea.store.lines import Wanted
@@ -207,6 +208,9 @@ class Tracer:
         """
         blobs = self.store.blobs(run)
         for record in self.store.read(run, start, wanted):
+            if not is_key(record.get("key", "")):  # a command to be typed, and a line of a trace, begin with it
+                problem = f"Record {record['seq']} of the run {run} has a key that no run writes."
+                raise Damaged(problem, fix=f"bring back traces/{run} from a copy, or remove it.")
             yield _record(record, blobs.get)
 
     def ended(self, run: str) -> bool:

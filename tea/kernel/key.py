@@ -11,9 +11,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 
 _DIGITS = "0123456789"
+_GRAMMAR = re.compile(r"[0-9./!~?]*")
+
+
+def is_key(text: object) -> bool:
+    """Return whether a value has the characters of keys alone; the empty text is the key of a run as a whole."""
+    return isinstance(text, str) and _GRAMMAR.fullmatch(text) is not None
 
 
 def step_key(path: str, number: int) -> str:

@@ -11,7 +11,7 @@ from tea.clock import timestamp
 from tea.components.json_schema import value_faults
 from tea.errors import BadInput
 from tea.journal.header import CALL_SECONDS, CALLED, RunConfig, TaskFile
-from tea.journal.history import head_of
+from tea.journal.history import begun, head_of
 from tea.journal.tracer import TraceRecord, first_record
 from tea.loop.shortlist import MOST_SCHEMAS
 from tea.policy.rules import read_option
@@ -20,6 +20,7 @@ from tea.registry.row import SKILL
 from tea.runs.budget import check_price
 from tea.runs.deps import RunDeps, searchable
 from tea.runs.solutions import offered
+from tea.source.seal import MARK
 from tea.types import EVERY
 
 ATTEMPTS, JUDGE = "attempts", "judge"  # the agents that lead several attempts, and compare their answers
@@ -111,7 +112,8 @@ class Admitted:
 def header_record(deps: RunDeps, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
     """Return the first record of a journal, with the configuration of its model, possibly stored nowhere else."""
     head = {**head_of(task, run_config, inputs), "model": deps.models.config(run_config.model).to_json()}
-    return first_record("run", timestamp(), deps.mask.data(head))
+    data = deps.mask.data(head)
+    return first_record("run", timestamp(), {**data, MARK: deps.seal(begun(run_config.run, data))})
 
 
 async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:

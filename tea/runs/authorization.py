@@ -54,7 +54,7 @@ class Authorizer:
         self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._answers, self._intents = answers, intents
         self._consents, self._allowed, self._remember = consents, allowed, remember
-        self._said = recorder.said_once(answers)
+        self._said: dict[str, str] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def preauthorized(self, request: CallRequest) -> bool:
@@ -150,19 +150,29 @@ class Authorizer:
         if EVERY in self._allowed or any(_names(name) & {*self._allowed} for name in request.names):
             return None
         version = verdict.version or f"{request.digest}/{request.traits.effects}"
+        why = f"declares effects {request.traits.effects!r} and needs a person's consent, once for this version"
+        why = verdict.why or why
         async with self._turns[version]:
             if request.key not in self._answers:
-                said = self._said.get(version)
+                said = self._said.get(version) or self._said_before(request, why, version)
                 if said == "deny":
                     return _denied(request, response)
                 if said == "allow" or await asyncio.to_thread(self._consents, version):
                     return None
-            why = f"declares effects {request.traits.effects!r} and needs a person's consent, once for this version"
-            why = verdict.why or why
             stands_in = await self._answered(request, response, why, version)
             if stands_in is None:
                 await asyncio.to_thread(self._consents.grant, version, request.ref)
             return stands_in
+
+    def _said_before(self, request: CallRequest, why: str, version: str) -> str | None:
+        """Return the answer to the same question of an earlier process about another call of the version."""
+        about = {"target": request.ref, "once": version}
+        alike = (
+            answer
+            for key, answer in self._answers.items()
+            if self._recorder.asked_before(key, _asked(request, key, why), CONSENT, **about)
+        )
+        return next(alike, None)
 
     async def _answered(
         self,
@@ -175,11 +185,7 @@ class Authorizer:
     ) -> Response | None:
         places = () if verdict is None or self._remember is None else verdict.unnamed
         choices = (*CONSENT, ALWAYS) if places else CONSENT
-        called = f", called through {', '.join(request.through)}," if request.through else ""
-        if isinstance(request.principal, Untrusted):
-            called += f" for {request.principal.name}, which is not trusted,"
-        which = f"call {request.key}" if request.key else "call"
-        asked = f"The {which} of {request.ref}{called} {why}."
+        asked = _asked(request, request.key, why)
         about = {"target": request.ref, "data": dict(request.arguments), **({"once": version} if version else {})}
         answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, choices, **about) else None
         if answer is None:
@@ -206,6 +212,14 @@ class Authorizer:
             return _denied(request, response)
         words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
         return response(ref=request.ref, ok=True, value=words)
+
+
+def _asked(request: CallRequest, key: str, why: str) -> str:
+    """Return the question about a call under a key."""
+    called = f", called through {', '.join(request.through)}," if request.through else ""
+    if isinstance(request.principal, Untrusted):
+        called += f" for {request.principal.name}, which is not trusted,"
+    return f"The {f'call {key}' if key else 'call'} of {request.ref}{called} {why}."
 
 
 def _denied(request: CallRequest, response: type[Response]) -> Response:

@@ -23,6 +23,7 @@ from tea.runs.pins import Library, Pins
 from tea.runs.policy import Policy, Remember
 from tea.runs.readings import Readings
 from tea.sandbox.levels import Sandboxes
+from tea.source.seal import Seal
 from tea.source.trust import Consents
 from tea.types import JsonObject
 from tea.web.search.engine import Since
@@ -86,6 +87,7 @@ class RunDeps:
     memory: MemoryManager
     policy: Policy
     consents: Consents
+    seal: Seal
     sandboxes: Sandboxes
     person: Person | None = None
     remember: Remember | None = None

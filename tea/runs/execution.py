@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -212,7 +212,7 @@ class Executions:
             origin: The origin of a fork of a moment ago.
             tell: Told the remarks for a person.
         """
-        recorder = Recorder(trace, trace.run, watch, self._deps.mask)
+        recorder = Recorder(trace, trace.run, watch, self._deps.mask, self._deps.seal)
         try:
             if answers is None:
                 one, remarks = await self._or_nothing(trace, self._prepared(past, recorder, {}, origin))
@@ -315,7 +315,7 @@ class Executions:
                 return given
 
             trace = self._tracer.create(session, task, first)
-            return trace, History.of(trace.run, given, str(self._workspaces.path(trace.run)))
+            return trace, self._past(trace.run, given)
 
         creating = asyncio.ensure_future(asyncio.to_thread(create))
         try:
@@ -365,7 +365,8 @@ class Executions:
         """Return a fork, with everything restored to its position, and remarks on it for a person."""
         kept = [one for one in past.records[1:] if one.kind != "forked"]
         await self._inherit(past.run_config, origin, kept)
-        known = {**RunStatus.of(kept).answers, **answers}
+        said = RunStatus.of(kept).answers.items() & origin.status.answers.items()
+        known = {**dict(said), **answers}
         one = self._run(past.run_config, _resumed(recorder, past.entries), recorder, past.task, known)
         await one.pins.stock(pins_of(kept), sandboxed=past.sandboxed)
         one.readings.recall(kept)
@@ -405,9 +406,12 @@ class Executions:
 
     async def _history(self, run: str) -> History:
         def read() -> History:
-            return History.of(run, self._tracer.records(run), str(self._workspaces.path(run)))
+            return self._past(run, self._tracer.records(run))
 
         return await asyncio.to_thread(read)
+
+    def _past(self, run: str, records: Iterable[TraceRecord]) -> History:
+        return History.of(run, records, str(self._workspaces.path(run))).vouched(run, self._deps.seal.made)
 
     def _run(
         self,

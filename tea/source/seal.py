@@ -1,0 +1,63 @@
+"""Seal: a mark of this account on contents of a home, made with a key in the operator's own state."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import suppress
+from functools import cached_property
+from hashlib import sha256
+from hmac import compare_digest, new
+from pathlib import Path
+
+from tea.source.trust import state_folder
+from tea.store.files import read_regular
+from tea.store.scratch import PRIVATE_FILE
+from tea.store.strict import Refused, dumps
+from tea.types import JsonValue
+
+MARK = "mark"  # the name under which marks are written
+_FILE, _BYTES = "seal", 32
+
+
+class Seal:
+    """A maker of marks; whoever has only the home can neither make one nor move it to other data.
+
+    Args:
+        folder: The operator's state; the usual folder by default.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._path = (folder or state_folder()) / _FILE
+
+    def __call__(self, data: JsonValue) -> str:
+        """Return the mark of JSON data, as 64 hex digits."""
+        return new(self._key, dumps(data, sort_keys=True), sha256).hexdigest()
+
+    def made(self, mark: object, data: JsonValue) -> bool:
+        """Return whether this account made a mark of JSON data."""
+        return isinstance(mark, str) and mark.isascii() and compare_digest(mark, self(data))
+
+    @cached_property
+    def _key(self) -> bytes:
+        """The key of this account; one of this process alone where the state cannot be read or written."""
+        with suppress(OSError, Refused):
+            if not self._path.exists():
+                self._write()
+            if len(key := read_regular(self._path, _BYTES)) == _BYTES:
+                return key
+        return secrets.token_bytes(_BYTES)
+
+    def _write(self) -> None:
+        """Write a new key, whole, unless another process did meanwhile."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        draft = self._path.with_name(f"{_FILE}.{secrets.token_hex(8)}")
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
+        try:
+            os.write(handle, secrets.token_bytes(_BYTES))
+            os.fsync(handle)
+            with suppress(FileExistsError):
+                os.link(draft, self._path)
+        finally:
+            os.close(handle)
+            draft.unlink()

@@ -1,0 +1,131 @@
+"""Test a question at a real terminal: nothing beside it and no row of a long line looks like a part of it."""
+
+import asyncio
+import fcntl
+import os
+import struct
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tea.cli.command import Command
+from tea.cli.person import AtTerminal
+from tea.cli.progress import Progress
+from tea.cli.terminal import folded
+from tea.journal.recorder import Event
+
+from .conftest import SHOUT, Tea, on_a_terminal
+
+WIDTH = 40
+CONSENT = ("allow", "deny")
+TEXTS = st.text(st.characters(exclude_categories=("Cc", "Cs")) | st.sampled_from("  \tab漢"), max_size=300)
+
+
+class Screen:
+    """A pseudo-terminal of 40 columns in the place of standard error, and its output."""
+
+    def __init__(self) -> None:
+        self.keyboard, terminal = os.openpty()
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, WIDTH, 0, 0))
+        os.set_blocking(self.keyboard, False)
+        self.file = os.fdopen(terminal, "w")
+        self.person = AtTerminal(terminal)
+        self.said = ""
+
+    async def until(self, words: str) -> str:
+        """Wait for words on the screen, and return its whole content so far."""
+        async with asyncio.timeout(30):
+            while words not in self.said:
+                await asyncio.sleep(0)
+                self.look()
+        return self.said
+
+    def look(self) -> str:
+        """Return the whole content so far."""
+        with suppress(BlockingIOError):
+            self.said += os.read(self.keyboard, 65536).decode()
+        return self.said
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Iterator[Screen]:
+    found = Screen()
+    monkeypatch.setenv("TERM", "xterm")
+    yield found
+    found.file.close()
+    os.close(found.keyboard)
+
+
+def noted(text: str) -> Event:
+    """Return a note of an agent at work."""
+    return Event(kind="note", key="0.1", agent="a", data={"kind": "research", "data": {"phase": "note", "text": text}})
+
+
+async def test_what_goes_on_meanwhile_is_told_after_the_answer(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)  # here, as pytest has its own until a test begins
+    progress = Progress(Command())
+    asked = asyncio.ensure_future(screen.person('Pay?\n  to: "EVIL"', CONSENT))
+    await screen.until("[allow / deny] > ")
+    progress(noted('Its arguments are: to: "BOB"'))
+    progress(Event(kind="note", key="0.1", agent="a", data={"kind": "step", "data": {"next_goal": "go", "calls": []}}))
+    progress.close()
+    assert screen.look().endswith("[allow / deny] > ")
+    os.write(screen.keyboard, b"deny\n")
+    assert await asked == "deny"
+    assert "BOB" in (await screen.until("BOB")).partition("> ")[2]
+
+
+async def test_a_question_that_was_given_up_lets_go_of_the_terminal(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)  # here, as pytest has its own until a test begins
+    asked = asyncio.ensure_future(screen.person("Pay?", CONSENT))
+    await screen.until("> ")
+    Progress(Command())(noted("afterwards"))
+    asked.cancel()
+    await asyncio.gather(asked, return_exceptions=True)
+    await screen.until("afterwards")
+
+
+async def test_no_row_of_a_long_argument_looks_like_another_argument(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)  # here, as pytest has its own until a test begins
+    fake = "lunch".ljust(WIDTH - 8) + '  to: "BOB"'.ljust(WIDTH) + "  amount: 12.0".ljust(WIDTH) + "漢" * WIDTH
+    asked = asyncio.ensure_future(screen.person(f'Pay?\n  to: "EVIL"\n  note: {fake}', CONSENT))
+    rows = (await screen.until("> ")).replace("\r", "").split("\n")
+    os.write(screen.keyboard, b"deny\n")
+    assert await asked == "deny"
+    assert [row for row in rows if row.startswith("  to:")] == ['  to: "EVIL"']
+    assert not any(row.startswith(("  amount", "漢")) for row in rows)
+    assert max(map(len, rows)) <= WIDTH
+
+
+@given(TEXTS)
+def test_a_folded_line_is_the_same_text_in_marked_rows(text: str) -> None:
+    keyboard, terminal = os.openpty()
+    with os.fdopen(terminal, "w") as stream:
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, WIDTH, 0, 0))
+        first, *others = folded(text.replace("\n", ""), stream).split("\n")
+    os.close(keyboard)
+    assert all(row.startswith("... ") for row in others)
+    assert first + "".join(row.removeprefix("... ") for row in others) == text.replace("\n", "")
+
+
+def test_a_text_for_anything_but_a_terminal_is_not_folded(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w") as file:
+        assert folded("x" * 500, file) == "x" * 500
+
+
+def test_a_long_line_of_a_source_is_folded_at_a_terminal(tea: Tea) -> None:
+    hidden = '    note = "' + " " * 300 + '# a comment"; text = "evil"\n    return '
+    tea("register", tea.write("shout.py", SHOUT.replace("    return ", hidden, 1)))
+    assert hidden.split("\n")[0] in tea("show", "shout", "--source").out
+    rows = on_a_terminal(tea, ["show", "shout", "--source"], {}).decode().replace("\r", "").split("\n")
+    assert len(max(rows, key=len)) > 300  # this terminal does not say how wide it is

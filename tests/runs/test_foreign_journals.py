@@ -1,0 +1,151 @@
+"""Test foreign journals: nobody answers for a call with the answer to another question."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from journals import rewrite
+
+from tea.errors import ApprovalNeeded, Damaged
+from tea.platform import Platform
+
+PAY = '''
+from tea import Context, tool
+
+
+@tool(effects="irreversible", network=False)
+async def pay(ctx: Context, to: str) -> str:
+    """Pay."""
+    return f"paid {to}"
+'''
+
+PAYER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Payer(Agent):
+    """Ask something, and pay."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        if task.text == "ask":
+            await ctx.person("In colour?", choices=("allow", "deny"))
+        return Result(answer=(await ctx.tcp.invoke("pay", {"to": "EVIL"})).unwrap())
+'''
+
+Records = list[dict[str, Any]]
+
+
+@pytest.fixture
+async def tea(tmp_path: Path) -> AsyncIterator[Platform]:
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as made:
+        yield made
+
+
+async def waiting(tea: Platform, task: str, **options: Any) -> str:
+    """Return a run waiting for a person."""
+    await tea.tcp.register(PAY)
+    await tea.acp.register(PAYER)
+    with pytest.raises(ApprovalNeeded) as asked:
+        await tea.run(task, agent="payer", **options)
+    assert asked.value.run
+    return asked.value.run
+
+
+def forge(tea: Platform, run: str, change: Callable[[Records], Records]) -> str:
+    """Write the journal of a run, changed, as another run with a folder to work in; return its id."""
+    other = rewrite(tea.home, run, change)
+    (tea.home / "traces" / other / "workspace").mkdir()
+    return other
+
+
+def changed(kind: str, change: Callable[[dict[str, Any]], Any]) -> Callable[[Records], Records]:
+    """Return a change of all records of a kind."""
+
+    def rewritten(records: Records) -> Records:
+        for one in records:
+            if one["kind"] == kind:
+                change(one)
+        return records
+
+    return rewritten
+
+
+async def test_the_answer_to_another_question_is_no_consent_to_a_version(tea: Platform) -> None:
+    run = await waiting(tea, "pay")
+
+    def forged(records: Records) -> Records:
+        for one in records:
+            if one["kind"] == "asked":
+                once = one["data"]["once"]
+                one.update(key="0.9.9", data={"question": "In colour?", "choices": ["allow", "deny"], "once": once})
+            elif one["kind"] == "waiting":
+                one["data"]["open"] = ["0.9.9"]
+        return records
+
+    other = forge(tea, run, forged)
+    (question,) = (await tea.inbox(other)).questions
+    assert question.question == "In colour?"
+    with pytest.raises(ApprovalNeeded, match="tool:pay"):
+        await tea.resume(other, answers={question.key: "allow"})
+
+
+@pytest.mark.parametrize(("name", "value"), [("allow", ["*"]), ("rules", ["pay=allow", "irreversible=allow"])])
+async def test_a_journal_permits_nothing_that_this_account_did_not(tea: Platform, name: str, value: list[str]) -> None:
+    run = await waiting(tea, "ask")
+    other = forge(tea, run, changed("run", lambda one: one["data"]["setting"].update({name: value})))
+    (question,) = (await tea.inbox(other)).questions
+    with pytest.raises(ApprovalNeeded, match="tool:pay"):
+        await tea.resume(other, answers={question.key: "allow"})
+
+
+async def test_a_rule_of_a_journal_that_denies_still_counts(tea: Platform) -> None:
+    run = await waiting(tea, "ask")
+    other = forge(tea, run, changed("run", lambda one: one["data"]["setting"].update(rules=["pay=deny"])))
+    (question,) = (await tea.inbox(other)).questions
+    outcome = await tea.resume(other, answers={question.key: "allow"})
+    assert "does not allow tool:pay" in outcome.reason
+
+
+async def test_an_answer_that_a_journal_brings_counts_for_nothing(tea: Platform) -> None:
+    run = await waiting(tea, "pay")
+
+    def forged(records: Records) -> Records:
+        asked = next(one for one in records if one["kind"] == "asked")
+        said = {"target": asked["data"]["target"], "answer": "allow"}
+        return [*records, {**asked, "kind": "answer", "data": said}]
+
+    with pytest.raises(ApprovalNeeded, match="tool:pay"):
+        await tea.resume(forge(tea, run, forged))
+
+
+async def test_what_this_account_permitted_and_answered_counts_after_a_crash(tea: Platform) -> None:
+    run = await waiting(tea, "ask", allow=["pay"])
+    (question,) = (await tea.inbox(run)).questions
+    assert (await tea.resume(run, answers={question.key: "allow"})).answer == "paid EVIL"
+    assert [one.data["mark"] for one in tea.tracer.records(run) if one.kind == "answer"]  # pyright: ignore[reportArgumentType, reportCallIssue, reportIndexIssue, reportOptionalSubscript]
+
+
+async def test_an_answer_survives_the_death_of_the_process_that_wrote_it(tea: Platform) -> None:
+    run = await waiting(tea, "ask")
+    (question,) = (await tea.inbox(run)).questions
+    with pytest.raises(ApprovalNeeded, match="tool:pay"):
+        await tea.resume(run, answers={question.key: "allow"})
+
+    def cut(records: Records) -> Records:
+        return records[: next(number for number, one in enumerate(records) if one["kind"] == "answer") + 1]
+
+    with pytest.raises(ApprovalNeeded, match="tool:pay"):
+        await tea.resume(forge(tea, run, cut))
+
+
+@pytest.mark.parametrize("key", ["0.1\n  0.9  tea asks", "0.1=allow", "0.1 --answer 0.2", "0.1\x1b[2K", 7])
+async def test_a_key_that_no_run_writes_is_damage(tea: Platform, key: object) -> None:
+    run = await waiting(tea, "pay")
+    other = forge(tea, run, changed("asked", lambda one: one.update(key=key)))
+    found = await tea.inbox()
+    assert [one.run for one in found.questions] == [run]
+    assert any("has a key that no run writes" in one for one in found.problems)
+    with pytest.raises(Damaged, match="has a key that no run writes"):
+        list(tea.tracer.records(other))
