@@ -15,6 +15,7 @@ SURE = 90  # of 100: a stated confidence that may end the attempts
 UNSAID = 50  # stands in a vote for a confidence that was not stated
 LEAST = 2  # questions to a model: one for an attempt, one for the judge
 AGREEING = 2  # sure answers of attempts side by side that have to be the same
+SHORT = "not begun: the budget left too little for it"
 AGREED, ALONE = "not asked: all answers are the same", "not asked: there is one answer"
 MOST_FACTS, MOST_SHOWN_FACTS = 60, 10
 MOST_ANSWER, MOST_QUOTE, MOST_TOLD = 2_000, 300, 6_000
@@ -76,7 +77,8 @@ class Attempts(Agent):
             raise ToolError("Nothing says what to attempt.", fix="use `tea run --attempts 4 --agent NAME`.")
         work = _in_turn if given["successive"] else _side_by_side
         tried = await work(ctx, task, str(given["agent"]), int(given["count"]))
-        return await _chosen(ctx, task, tried, int(given["count"]))
+        count = int(given["count"])
+        return await _chosen(ctx, task, tried, _unfinished(tried, count, successive=bool(given["successive"])))
 
 
 async def _side_by_side(ctx: Context, task: Task, agent: str, count: int) -> list[Tried]:
@@ -179,11 +181,11 @@ def _state(tried: Sequence[Tried]) -> str:
     return "\n".join([EARLIER.format(number=last.number), *told])
 
 
-async def _chosen(ctx: Context, task: Task, tried: Sequence[Tried], count: int) -> Result:
+async def _chosen(ctx: Context, task: Task, tried: Sequence[Tried], unfinished: Mapping[int, str]) -> Result:
     """Return the result of the attempts: one answer, with all of them beside it."""
     done = [one for one in tried if one.status == "done"]
     if not done:
-        return _without(tried, count)
+        return _without(tried, unfinished)
     if all(_is_same(done[0], one) for one in done):
         best, objections, doubt = max(done, key=lambda one: one.rank), dict[int, str](), ""
         ctx.note("attempt", {"phase": "judge", "text": ALONE if len(done) == 1 else AGREED})
@@ -191,7 +193,7 @@ async def _chosen(ctx: Context, task: Task, tried: Sequence[Tried], count: int) 
         best, objections, doubt = await _judged(ctx, task, done)
     gaps = (*best.result.gaps, *([doubt] if doubt else []))
     listed = tuple(_told(one, chosen=one is best, objection=objections.get(one.number, "")) for one in tried)
-    update = {"attempts": _with_stopped(listed, tried, count), "state": None, "cost": None, "gaps": gaps}
+    update = {"attempts": _with_stopped(listed, tried, unfinished), "state": None, "cost": None, "gaps": gaps}
     return best.result.model_copy(update=update)
 
 
@@ -224,7 +226,7 @@ def _voted(tried: Sequence[Tried]) -> Tried:
     return max(tried, key=lambda one: (weight(one), one.rank))
 
 
-def _without(tried: Sequence[Tried], count: int) -> Result:
+def _without(tried: Sequence[Tried], unfinished: Mapping[int, str]) -> Result:
     """Return the result without a successful attempt: the best unfinished answer, and the reasons of all.
 
     Raises:
@@ -234,18 +236,31 @@ def _without(tried: Sequence[Tried], count: int) -> Result:
         tried[0].response.unwrap()
     best = max(tried, key=lambda one: (one.result.answer not in ("", None), one.rank))
     why = "; ".join(dict.fromkeys(f"attempt {one.number}: {one.result.reason or one.status}" for one in tried))
-    listed = _with_stopped(tuple(_told(one) for one in tried), tried, count)
+    listed = _with_stopped(tuple(_told(one) for one in tried), tried, unfinished)
     update = {"ok": False, "reason": why, "attempts": listed, "state": None, "cost": None}
     update["exhausted"] = any(one.status == "exhausted" for one in tried)
     return best.result.model_copy(update=update)
 
 
-def _with_stopped(listed: Sequence[Attempted], tried: Sequence[Tried], count: int) -> tuple[Attempted, ...]:
-    """Return the attempts in their order, the stopped ones and those without budget included."""
+def _unfinished(tried: Sequence[Tried], count: int, *, successive: bool) -> dict[int, str]:
+    """Return the reason of each attempt without an end, by its number."""
+    ended = [one.number for one in tried]
+    sure = [one for one in tried if one.is_sure]
+    if successive:
+        why = f"not begun: attempt {sure[0].number} was sure enough" if sure else SHORT
+    else:
+        agree = any(_agrees(one, tried) for one in sure)
+        why = "two others agree and are sure" if agree else SHORT
+    return {number: why for number in range(1, count + 1) if number not in ended}
+
+
+def _with_stopped(
+    listed: Sequence[Attempted], tried: Sequence[Tried], unfinished: Mapping[int, str]
+) -> tuple[Attempted, ...]:
+    """Return the attempts in their order, the ones without an end included."""
     known = dict(zip((one.number for one in tried), listed, strict=True))
-    sure = any(one.is_sure for one in tried)
-    why = "others were sure enough" if sure else "the budget left too little for it"
-    return tuple(known.get(number) or Attempted(status="stopped", reason=why) for number in range(1, count + 1))
+    known |= {number: Attempted(status="stopped", reason=why) for number, why in unfinished.items()}
+    return tuple(known[number] for number in sorted(known))
 
 
 def _told(one: Tried, *, chosen: bool = False, objection: str = "") -> Attempted:

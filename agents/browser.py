@@ -36,5 +36,11 @@ class BrowserUse(Agent):
             picture="The page as it looks now; numbers are the indexes of its elements.",
             title="Work in the browser",
             pages=lambda state: {} if state["url"] == BLANK else {state["url"]: state["title"]},
+            files=_downloaded,
         )
         return await operate(ctx, task, browser)
+
+
+def _downloaded(value: dict[str, Any]) -> dict[str, str]:
+    """Return the origins of the files that an action brought, by name."""
+    return {one["name"]: f"downloaded from {one['url']}" for one in value.get("downloads", ()) if "name" in one}

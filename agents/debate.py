@@ -270,7 +270,7 @@ async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: 
     text = INVITED.format(
         name=one.name,
         question=debate.question,
-        relations=f"{one.role} How you stand to the others: {'; '.join(stands)}.".strip(),
+        relations=f"{one.role}\nHow you stand to the others: {'; '.join(stands)}.".strip(),
         step=FIRST if number == 1 else LATER.format(round=number, rounds=debate.rounds),
     )
     told = tuple(Said(who="person", text=each) for each in debate.told)
@@ -359,9 +359,8 @@ def _words(statement: Mapping[str, Any], number: int) -> str:
 def _whole(debate: Course, name: str) -> str:
     """Return all statements of an expert, with their sources, for the judge."""
     spoken = [one.text for one in debate.said if one.who == name]
-    sources = [
-        json.dumps(one.model_dump(mode="json"), ensure_ascii=False)[:500] for one in debate.evidence.get(name, ())
-    ]
+    given = dict.fromkeys(debate.evidence.get(name, ()))
+    sources = [json.dumps(one.model_dump(mode="json"), ensure_ascii=False)[:500] for one in given]
     return "\n\n".join([*spoken, *(["Evidence:\n" + "\n".join(sources)] if sources else [])])
 
 

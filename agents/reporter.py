@@ -16,8 +16,11 @@ MARK = 8  # characters of the marks around words of others
 MOST_REPORTS = 200
 MOST_SAID = 20
 TRIES = 3
+MOST_READ, MOST_FIND = 10, 4_000  # sources, and characters of the sentences that cite one
+PAGE = re.compile(r"(?:https?|file)://", re.IGNORECASE)
 
 _CITED = re.compile(r"(?<!!)\[\d{1,4}\]\(<?([^()<>\n]+)>?\)")
+_NAME = re.compile(r"((?:\w[\w-]{0,60}/){0,3}\w[\w-]{0,60})(?:\.(?:md|html|pdf|txt))?")
 _FACTS = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
 
@@ -50,7 +53,7 @@ class Reporter(Agent):
         draft = await consult(ctx, "reporter", variables, lambda response: response.output)
         report = await ctx.new_id()  # reports that are written side by side do not mix
         quoted = _quoted([*findings, *_facts_of(task.text), *_contents(given)])
-        references = [*quoted, *_told(task, draft["markdown"])]
+        references = [*quoted, *_told(task, draft["markdown"]), *await _read_again(ctx, task, draft["markdown"])]
         await _act(ctx, "add", {"text": draft["markdown"], "references": references, "report": report})
         written, trouble = await _completed(ctx, draft, report)
         _note(ctx, draft, written)
@@ -65,16 +68,23 @@ async def _act(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str
 async def _completed(ctx: Context, draft: dict[str, Any], report: str) -> tuple[dict[str, Any], list[str]]:
     """Write the report; if a form cannot be made, the Markdown is written, and the answer says why."""
     formats = list(dict.fromkeys(["md", *draft.get("formats", ())]))
-    response = await _written(ctx, {"title": draft["title"], "report": report, "formats": formats})
+    name = _name(str(draft.get("name", "")))
+    response = await _written(ctx, {"title": draft["title"], "report": report, "formats": formats}, name)
     if response.ok or formats == ["md"] or response.error is None:
         return response.unwrap(), []
     trouble = f"{response.error['problem']} {response.error['fix']}".strip()
-    return (await _written(ctx, {"title": draft["title"], "report": report})).unwrap(), [trouble]
+    return (await _written(ctx, {"title": draft["title"], "report": report}, name)).unwrap(), [trouble]
 
 
-async def _written(ctx: Context, arguments: dict[str, Any]) -> Any:
-    """Complete the report under the first free name: an earlier one is never replaced."""
-    names = ["report", *(f"report-{number}" for number in range(2, MOST_REPORTS))]
+def _name(wished: str) -> str:
+    """Return the wished name of the report's files, without ending; `report` without a usable one."""
+    found = _NAME.fullmatch(wished.strip())
+    return found[1] if found else "report"
+
+
+async def _written(ctx: Context, arguments: dict[str, Any], wished: str) -> Any:
+    """Complete the report under the first free name like the wished one: an earlier file is never replaced."""
+    names = [wished, *(f"{wished}-{number}" for number in range(2, MOST_REPORTS))]
     wanted = {"names": [f"{name}.md" for name in names], "limit": MOST_REPORTS}
     listing = (await ctx.ecp.invoke("workspace#list_files", wanted)).unwrap()
     taken = [file["name"] for file in listing["files"]]
@@ -120,6 +130,25 @@ def _told(task: Task, markdown: str) -> list[dict[str, Any]]:
     """Return the cited sources that the task's words name, such as a tool: what it says of them is in those words."""
     cited = [one for one in dict.fromkeys(_CITED.findall(markdown)) if one in task.text and one not in task.files]
     return [{"number": 0, "source": one, "quote": task.text} for one in cited]
+
+
+async def _read_again(ctx: Context, task: Task, markdown: str) -> list[dict[str, Any]]:
+    """Return passages of cited pages and documents for the sentences that cite them, as quotations.
+
+    A finding holds but a summary and some words of such a source, so alone it would bring true values into doubt.
+    """
+    known = [one.source for one in task.facts]
+    claims: dict[str, list[str]] = {}
+    for line in markdown.splitlines():
+        for one in dict.fromkeys(_CITED.findall(line)):
+            claims.setdefault(one, []).append(line)
+    wanted = [one for one in claims if one in known and PAGE.match(one)][:MOST_READ]
+    found: list[dict[str, Any]] = []
+    for one in wanted:
+        response = await ctx.tcp.invoke("fetch_page", {"url": one, "find": "\n".join(claims[one])[:MOST_FIND]})
+        passages = response.value.get("excerpts", ()) if response.ok else ()
+        found += [{"number": 0, "source": one, "quote": passage["text"]} for passage in passages]
+    return found
 
 
 def _facts_of(text: str) -> list[dict[str, Any]]:

@@ -44,7 +44,17 @@ class Researcher(Agent):
     relations = {"planner": "hierarchical"}
     tools = ("web_search", "fetch_page", "to_markdown")
     environments = ("workspace#write", "workspace#list_files", "report")
-    metadata: ClassVar[Mapping[str, Any]] = {"takes": "question", "needs": "search", "files": "local"}
+    metadata: ClassVar[Mapping[str, Any]] = {
+        "takes": "question",
+        "needs": "search",
+        "files": "local",
+        "settings": {
+            "list_seconds": {"type": "integer", "minimum": 1},
+            "list_queries": {"type": "integer", "minimum": 1},
+            "list_tokens": {"type": "integer", "minimum": 1},
+            "list_rounds": {"type": "integer", "minimum": 1},
+        },
+    }
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Plan, search, read and judge in at most three rounds, and answer; a list has rounds of its own."""

@@ -283,7 +283,7 @@ class Browser(Environment):
                 driver.events.accept = False
             where = await _where(driver)
             seen = Seen(url=where["url"], title=where["title"], label=UNTRUSTED)
-            if said:
+            if said and name != "navigate":  # where it led says as much
                 seen["said"] = said
             if driver.events.dialogs:
                 seen["dialogs"] = driver.events.dialogs

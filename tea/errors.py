@@ -45,6 +45,7 @@ from typing import ClassVar, cast
 
 from typing_extensions import TypedDict
 
+_STOPS = (".", "!", "?", "\u3002")
 _SPACE = "free space on its disk."
 _FILES = "raise the limit on open files (`ulimit -n`), or let fewer runs go on at once."
 LACKING = {  # what a machine may lack for a while, by the number of the system's error, and what to do about it
@@ -64,6 +65,12 @@ class ErrorRecord(TypedDict):
     fix: str
 
 
+def sentence(text: str) -> str:
+    """Return a text with a full stop, unless it ends as a sentence does."""
+    words = text.rstrip()
+    return words if not words or words.endswith(_STOPS) else f"{words}."
+
+
 class TeaError(Exception):
     """Base of every error; `fix` is required, so every message has a remedy.
 
@@ -80,7 +87,7 @@ class TeaError(Exception):
         self.fix = fix
 
     def __str__(self) -> str:
-        return f"{self.problem} Fix: {self.fix}"
+        return f"{sentence(self.problem)} Fix: {self.fix}"
 
     def record(self) -> ErrorRecord:
         """Return the error as data."""

@@ -17,10 +17,7 @@ from .rows import Table
 from .sources import Source, Words
 from .together import together
 
-MOST_SECONDS = 300
-MOST_QUERIES = 50
-MOST_TOKENS = 200_000
-MOST_ROUNDS = 8
+LIMITS = {"list_seconds": 300, "list_queries": 50, "list_tokens": 200_000, "list_rounds": 8}
 PLATEAU, LEAST_NOVELTY = 2, 0.05  # rounds, and the share of rows in each that bring something new
 LOW, LEAST_ROWS = 0.2, 2  # novelty of two rounds, and rows after the second one, below which more pages are read
 QUERIES_A_ROUND = 3
@@ -66,6 +63,7 @@ class Enumeration:
     schema: dict[str, Any]
     begun: str
     queries: list[str]
+    limits: Mapping[str, int]
     wanted: list[str] = field(default_factory=list[str])
     rounds: list[Round] = field(default_factory=list[Round])
     spent: int = 0
@@ -73,16 +71,16 @@ class Enumeration:
 
     async def reason(self) -> str:
         """Return why to stop now, empty to go on; the order is fixed."""
-        target, gathering = self.plan.target, self.research.gathering
+        target, gathering, limits = self.plan.target, self.research.gathering, self.limits
         if target is not None and len(self.table.rows) >= target:
             return "target"
-        if _seconds(await self.research.ctx.now()) - _seconds(self.begun) >= MOST_SECONDS:
+        if _seconds(await self.research.ctx.now()) - _seconds(self.begun) >= limits["list_seconds"]:
             return "time"
-        if len(gathering.queries) >= MOST_QUERIES:
+        if len(gathering.queries) >= limits["list_queries"]:
             return "queries"
-        if self.spent >= MOST_TOKENS:
+        if self.spent >= limits["list_tokens"]:
             return "tokens"
-        if len(self.rounds) >= MOST_ROUNDS:
+        if len(self.rounds) >= limits["list_rounds"]:
             return "rounds"
         last = self.rounds[-PLATEAU:]
         if len(last) == PLATEAU and all(one.novelty < LEAST_NOVELTY for one in last):
@@ -95,6 +93,22 @@ class Enumeration:
         return ""
 
     @property
+    def why(self) -> str:
+        """The reason of the stop, in words; empty while there is none."""
+        reasons = {
+            "target": "as many rows as were wanted are there",
+            "time": f"{self.limits['list_seconds']} seconds are over",
+            "queries": f"{self.limits['list_queries']} queries were asked",
+            "tokens": f"{self.limits['list_tokens']:,} tokens were used",
+            "rounds": f"{self.limits['list_rounds']} rounds are over",
+            "plateau": f"{PLATEAU} rounds brought nothing new",
+            "steps": "no question to a model is left",
+            "nothing left": "nothing is left to search for or to read",
+            "unreadable": UNREADABLE,
+        }
+        return reasons.get(self.stop, "")
+
+    @property
     def low(self) -> bool:
         """Whether the rounds so far brought too little, so more pages are to be read."""
         last = self.rounds[-2:]
@@ -102,17 +116,7 @@ class Enumeration:
         return few or (len(last) == 2 and all(one.novelty < LOW for one in last))
 
 
-STOPS: Mapping[str, str] = {
-    "target": "as many rows as were wanted are there",
-    "time": f"{MOST_SECONDS} seconds are over",
-    "queries": f"{MOST_QUERIES} queries were asked",
-    "tokens": f"{MOST_TOKENS:,} tokens were used",
-    "rounds": f"{MOST_ROUNDS} rounds are over",
-    "plateau": f"{PLATEAU} rounds brought nothing new",
-    "steps": "no question to a model is left",
-    "nothing left": "nothing is left to search for or to read",
-    "unreadable": "the rows that a model wrote could not be read",
-}
+UNREADABLE = "the rows that a model wrote could not be read"
 COMPLETE = ("target", "plateau", "nothing left")
 
 
@@ -131,7 +135,7 @@ async def enumerated(research: Research, plan: Plan) -> Result:
     if not work.table.rows:
         _conclude(work)
         why = "; ".join(research.gathering.problems[:2]) or f"{len(work.table.rejected)} rows were rejected"
-        return research.without_answer(f"No row of the list was found: {STOPS[work.stop]}; {why}.")
+        return research.without_answer(f"No row of the list was found: {work.why}; {why}.")
     return await _written(work, _result(work))
 
 
@@ -164,6 +168,7 @@ async def _begun(research: Research, plan: Plan) -> Enumeration:
     return Enumeration(
         research=research, plan=plan, table=Table(columns=columns, key=key), begun=await research.ctx.now(),
         schema=_schema(cells) | ({"$defs": answer["$defs"]} if "$defs" in answer else {}), queries=plan.queries,
+        limits={**LIMITS, **research.ctx.declared.get("settings", {})},
     )  # fmt: skip
 
 
@@ -181,7 +186,7 @@ async def _round(work: Enumeration) -> None:
     """Search, read the text of pages, take rows from all of it side by side, and join them."""
     research, gathering = work.research, work.research.gathering
     known = [one.number for one in gathering.sources.all()]
-    room = MOST_QUERIES - len(gathering.queries)
+    room = work.limits["list_queries"] - len(gathering.queries)
     asked = gathering.new(work.queries)[: min(QUERIES_A_ROUND, room)]
     await gathering.search_each(asked, work.plan.since)
     pages = gathering.chosen(work.wanted, MORE_PAGES if work.low else min(PAGES, gathering.opens))
@@ -196,7 +201,7 @@ async def _round(work: Enumeration) -> None:
     found = await together(research.ctx, [_extracted(work, batch) for batch in batches])
     outputs = [one for one in found if one is not None]
     if found and not outputs:
-        work.stop, research.partial = "unreadable", STOPS["unreadable"]
+        work.stop, research.partial = "unreadable", UNREADABLE
     work.queries = [*work.queries, *(query for one in outputs for query in one["queries"])]
     work.wanted = [url for one in outputs for url in one["read"]]
     at = await research.ctx.now()
@@ -295,7 +300,7 @@ def _conclude(work: Enumeration) -> None:
     left_out = len(table.rows) - len(table.answer(_of_task(work)))
     missing += [f"{left_out} rows are left out, as the form asks for what is not known of them."] * bool(left_out)
     if work.stop and (work.stop not in COMPLETE or (target is not None and len(table.rows) < target)):
-        research.partial = research.partial or f"The list may be incomplete: {STOPS[work.stop]}."
+        research.partial = research.partial or f"The list may be incomplete: {work.why}."
     research.missing = [*missing, *table.contradictions()]
 
 
@@ -332,7 +337,7 @@ def audit(work: Enumeration) -> dict[str, Any]:
     ]
     return {
         "stopped": work.stop,
-        "why": STOPS.get(work.stop, ""),
+        "why": work.why,
         "complete": not work.research.partial,
         "rows": len(table.rows),
         "target": work.plan.target,

@@ -262,8 +262,7 @@ class Chat:
                 raise BadInput("The last turn has ended.", fix="say something new.")
             part = parts[-1]
             if part.open:
-                await self._host.resume(part.run, answers=answers, watch=watch)
-                part = await self._read(part.run)
+                part = await self._read(await self._host.resume(part.run, answers=answers, watch=watch))
             return await self._followed(part, watch)
 
     async def _followed(self, part: Part, watch: Watcher | None) -> Turn:
@@ -309,8 +308,7 @@ class Chat:
             if watch is not None:
                 watch(event)
 
-        outcome = await self._host.execute(task, given, see)
-        return await self._read(outcome.run)
+        return await self._read(await self._host.execute(task, given, see))
 
     def _begun(self, run: str, agent: str, text: str, talk: Talk) -> None:
         """Store a run as interrupted until its end is read."""
@@ -348,9 +346,9 @@ class Chat:
                 self._known[run] = part
         return list(self._known.values())
 
-    async def _read(self, run: str) -> Part:
+    async def _read(self, outcome: Outcome) -> Part:
         assert self._known is not None
-        part = await asyncio.to_thread(part_of, self._host.tracer, run)
+        part = await asyncio.to_thread(part_of, self._host.tracer, outcome.run)
         assert part is not None
-        self._known[run] = part
-        return part
+        self._known[outcome.run] = replace(part, outcome=outcome)
+        return self._known[outcome.run]

@@ -12,6 +12,7 @@ from tea.journal.header import PERSON, Talk
 from tea.journal.status import RunStatus, beginnings, understood
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.refs import Ref
+from tea.runs.outcome import Outcome
 from tea.types import JsonValue, Said
 
 Status = Literal["done", "failed", "exhausted", "waiting", "interrupted"]
@@ -35,6 +36,7 @@ class Part:
         handoff: Name of the agent it hands over to, None for none.
         handed: The task of that agent, empty for the same.
         uncertain: Calls in flight when it was interrupted, each perhaps carried out.
+        outcome: Its end with files, evidence and gaps, where it ended just now; None of one read from its journal.
     """
 
     run: str
@@ -50,6 +52,7 @@ class Part:
     handoff: str | None = None
     handed: str = ""
     uncertain: tuple[str, ...] = ()
+    outcome: Outcome | None = None
 
     @property
     def open(self) -> bool:

@@ -11,19 +11,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.command import Command
+from tea.cli.ending import about
 from tea.cli.failure import complain
 from tea.cli.lines import Lines, dropped, file_at
 from tea.cli.progress import Progress
 from tea.cli.run import AllowOption, ToolOption, UseOption
 from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.task_input import read_uses
-from tea.cli.terminal import brief, document, one_line, painted, say, shown, table, write
+from tea.cli.terminal import brief, counted, document, one_line, painted, say, shown, table, write
 from tea.errors import BadInput, BudgetExceeded, CallFailed, Interrupted, TeaError
 
 if TYPE_CHECKING:
     from tea.chat.chat import Chat, Sending
     from tea.chat.transcript import Listed, Turn
     from tea.platform import Platform
+    from tea.runs.outcome import Outcome
 
 _WORDS, _FURTHER = 70, "\n   "
 _HELP = """Write to the agent; @name addresses another. A path in a line gives the file to the conversation.
@@ -159,8 +161,8 @@ class _Talk:
 
     async def _greet(self) -> None:
         turns = await self.chat.turns()
-        about = f"{len(turns)} turns so far" if turns else "/help tells the commands"
-        self.command.tell(f"chat: {self.chat.session} ({about})")
+        so_far = f"{counted(len(turns), 'turn')} so far" if turns else "/help tells the commands"
+        self.command.tell(f"chat: {self.chat.session} ({so_far})")
         if turns and turns[-1].status in ("interrupted", "waiting"):
             self.command.tell(f"the last turn was {turns[-1].status}: /continue goes on with it")
 
@@ -272,7 +274,7 @@ class _Talk:
         self.code = 0 if fault is None else fault.exit_code
         if self.command.as_json:
             error = None if fault is None else fault.record()
-            say(document({"session": self.chat.session, **turn.to_json(), "error": error}))
+            say(document({"session": self.chat.session, **turn.to_json(), **_left(turn), "error": error}))
             return
         for part in turn.parts:
             if part.handoff is not None:
@@ -282,6 +284,9 @@ class _Talk:
             say(shown(turn.answer))
         if fault is not None:
             complain(fault)
+        for outcome in _outcomes(turn):
+            for told in about(outcome, whole=bool(self.command.verbose)):
+                self.command.tell(told)
         self.command.tell(painted(f"trace: tea trace {turn.run}", "dim", sys.stderr))
 
     async def _settle(self, lines: Lines) -> None:
@@ -331,6 +336,22 @@ def _fault(turn: "Turn") -> TeaError | None:
     if turn.status == "exhausted":
         return BudgetExceeded(turn.reason or "A budget ended first.", fix="raise it, for example with --max-steps.")
     return CallFailed(f"The turn did not succeed: {turn.reason or 'no reason was given'}", fix=fix)
+
+
+def _outcomes(turn: "Turn") -> "list[Outcome]":
+    """Return the ends of a turn's runs, in order."""
+    return [part.outcome for part in turn.parts if part.outcome is not None]
+
+
+def _left(turn: "Turn") -> dict[str, Any]:
+    """Return a turn's evidence and gaps, and the paths of its report and files, for programs."""
+    ends = _outcomes(turn)
+    return {
+        "evidence": [one.model_dump(mode="json") for end in ends for one in end.evidence],
+        "gaps": [gap for end in ends for gap in end.gaps],
+        "report": next((str(end.report) for end in reversed(ends) if end.report is not None), None),
+        "files": [str(end.trace / "workspace" / name) for end in ends for name in end.files],
+    }
 
 
 def _told(turn: "Turn") -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tea.cli.command import Command
 from tea.cli.failure import complain
 from tea.cli.progress import Progress
-from tea.cli.terminal import one_line, say, shown
+from tea.cli.terminal import counted, one_line, say, shown
 from tea.errors import BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
@@ -51,15 +51,8 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         command.tell(f"{one_line(handed, 300)} (`tea chat` starts that agent)")
     for line in _attempt_lines(outcome):
         command.tell(line)
-    for line in _rests_on(outcome, whole=bool(command.verbose)):
+    for line in about(outcome, whole=bool(command.verbose)):
         command.tell(line)
-    if outcome.gaps:
-        named = "incomplete" if outcome.partial else "gaps"
-        command.tell(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")
-    if outcome.unheard:
-        command.tell(f"not heard, as the work was over: {one_line('; '.join(outcome.unheard), 300)}")
-    if written := _written(outcome):
-        command.tell(written)
     if not command.verbose:
         command.tell(f"trace: tea trace {outcome.run} ({cost_words(outcome.cost)})")
         return outcome.exit_code
@@ -69,6 +62,22 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         if one["tokens"]:
             command.tell(f"  {one_line(who)}: {_words(one['calls'], one['tokens'], one['cached'], one['usd'], 'call')}")
     return outcome.exit_code
+
+
+def about(outcome: "Outcome", *, whole: bool) -> list[str]:
+    """Return what a person is told beside an answer, in a line each: evidence, gaps, unheard messages, files.
+
+    Args:
+        outcome: The end of the run.
+        whole: Whether each piece of evidence has its own line.
+    """
+    lines = _rests_on(outcome, whole=whole)
+    if outcome.gaps:
+        named = "incomplete" if outcome.partial else "gaps"
+        lines.append(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")
+    if outcome.unheard:
+        lines.append(f"not heard, as the work was over: {one_line('; '.join(outcome.unheard), 300)}")
+    return [*lines, *([written] if (written := _written(outcome)) else [])]
 
 
 def _rests_on(outcome: "Outcome", *, whole: bool) -> list[str]:
@@ -103,8 +112,10 @@ def _source_words(source: str, detail: str, quote: str) -> str:
 
 
 def _written(outcome: "Outcome") -> str:
-    """Return the files left by a run, in one line: its report with its path, the others by name."""
-    names = [name for name in outcome.files if outcome.report is None or name != outcome.report.name]
+    """Return the files left by a run, in one line: its report with its path, the others by name, records last."""
+    own = "" if outcome.report is None else str(outcome.report.relative_to(outcome.trace / "workspace"))
+    records = f"{own.partition('/')[0]}/"  # what was kept beside a report in a folder comes last
+    names = sorted((name for name in outcome.files if name != own), key=lambda name: name.startswith(records))
     report = [f"report: {one_line(str(outcome.report))}"] if outcome.report is not None else []
     more = f"{len(names) - MOST_FILES} more, " if len(names) > MOST_FILES else ""
     place = f"{more}in {outcome.trace / 'workspace'}"
@@ -120,18 +131,14 @@ def cost_words(cost: "Spent") -> str:
     if unsettled := cost.unsettled:
         tokens, usd = unsettled["tokens"], unsettled["usd"]
         money = "price unknown" if usd is None else f"${_money(usd)}"
-        words += f"; unsettled: {_counted(unsettled['calls'], 'call')}, at most {tokens} tokens, {money}"
+        words += f"; unsettled: {counted(unsettled['calls'], 'call')}, at most {tokens} tokens, {money}"
     return words
 
 
 def _words(count: int, tokens: int, cached: int, usd: float | None, noun: str) -> str:
     money = "price unknown" if usd is None else f"${_money(usd)}"
     from_cache = f" ({cached} cached)" if cached else ""
-    return f"{_counted(count, noun)}, {tokens} tokens{from_cache}, {money}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{counted(count, noun)}, {tokens} tokens{from_cache}, {money}"
 
 
 def _money(usd: float) -> str:

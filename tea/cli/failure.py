@@ -9,7 +9,7 @@ from typing import Protocol, runtime_checkable
 import typer
 
 from tea.cli.terminal import discard, document, one_line, painted, review, write
-from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError
+from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError, sentence
 
 MOST_CHARACTERS = 300
 MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked
@@ -72,7 +72,7 @@ def in_one_line(problem: str, fix: str, most: int = MOST_CHARACTERS) -> str:
     remedy = one_line(fix, MOST_CHARACTERS // 2 + 50)
     ending = f" Fix: {remedy}"
     words = one_line(problem, most - len(_PREFIX) - len(ending) - 1)
-    return f"{_PREFIX}{words}{'' if words.endswith(('.', '?', '!')) else '.'}{ending}"
+    return f"{_PREFIX}{sentence(words)}{ending}"
 
 
 def _leaf(error: BaseException) -> BaseException:

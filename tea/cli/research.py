@@ -191,7 +191,10 @@ async def ask(
 async def branch(
     command: Command,
     research: ResearchArgument,
-    at: Annotated[int | None, typer.Option("--at", min=1, help="Number of the last message to copy.")] = None,
+    at: Annotated[
+        int | None,
+        typer.Option("--at", min=1, help="Last message to copy: questions and replies are numbered alike, from 1."),
+    ] = None,
 ) -> None:
     """Copy a conversation up to a message into a new one; nothing is started in it."""
     async with command.platform() as tea:

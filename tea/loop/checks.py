@@ -73,9 +73,14 @@ class Sources:
         return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}"
 
     def knows(self, source: str) -> bool:
-        """Return whether a source was read or shown, wholly or in part."""
+        """Return whether a source was read or shown, wholly or in part; naming it in a call is neither."""
         name = source.strip().casefold()
-        return any(True for _ in self._of(name)) or any(_is_of(name, one.name.casefold()) for one in self._heads)
+        return (
+            name in GIVEN
+            or any(_is_of(name, one.name.casefold()) for one in self._heads)
+            or any(name in one.source.casefold() for one in self._facts)
+            or any(_is_argument(one.arguments, name) or name in self._text(one).casefold() for one in self._results)
+        )
 
     def _of(self, source: str) -> Iterator[str]:
         """Yield the texts read from a source; a derived result includes its arguments."""
@@ -179,6 +184,12 @@ def _named(arguments: JsonObject, name: str) -> bool:
     last = name.rpartition("/")[2]
     given = [one.casefold() for one in _strings(arguments)]
     return bool(last) and any(name in one or last == one.rpartition("/")[2] for one in given)
+
+
+def _is_argument(arguments: JsonObject, name: str) -> bool:
+    """Return whether a source is one of the arguments, by its whole name or the last part of its path."""
+    last = name.rpartition("/")[2]
+    return bool(last) and any(last == one.casefold().rpartition("/")[2] for one in _strings(arguments))
 
 
 def _is_of(source: str, name: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from tea.components.context import Context
 from tea.errors import TeaError
@@ -34,6 +34,7 @@ class Operated:
         picture: What a model with vision is told of the picture.
         title: Title of the report.
         pages: The pages that a state shows: titles by address. They are the evidence of the result.
+        files: The files that an action brought into the workspace: origins by name. They are evidence, too.
     """
 
     environment: str
@@ -42,6 +43,7 @@ class Operated:
     picture: str
     title: str
     pages: Callable[[dict[str, Any]], dict[str, str]] = lambda state: {}
+    files: Callable[[dict[str, Any]], dict[str, str]] = lambda value: {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -54,6 +56,9 @@ class Work:
         steps: What was done in each step.
         pictures: Names of the pictures, in order.
         pages: Titles of the pages looked at, by address.
+        files: Origins of the files that came into the workspace, by name.
+        asked: Number of questions to the model.
+        last: What the last action gave, to tell of the next one only what is other.
         extracted: What was read that belongs to the answer.
         log: The conversation in Markdown.
         actions: Names of the actions done so far.
@@ -65,6 +70,9 @@ class Work:
     steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     pictures: list[str] = field(default_factory=list[str])
     pages: dict[str, str] = field(default_factory=dict[str, str])
+    files: dict[str, str] = field(default_factory=dict[str, str])
+    asked: int = 0
+    last: dict[str, Any] = field(default_factory=dict[str, Any])
     extracted: list[str] = field(default_factory=list[str])
     log: list[str] = field(default_factory=list[str])
     actions: set[str] = field(default_factory=set[str])
@@ -87,7 +95,7 @@ async def operate(ctx: Context, task: Task, on: Operated) -> Result:
     work = Work(id=await ctx.new_id(), on=on)
     senses = (await ctx.model()).get("senses", [])
     final: dict[str, Any] = {}
-    while not final and len(work.steps) < work.most and work.failures < SAME_FAILURES:
+    while not final and work.asked < work.most and work.failures < SAME_FAILURES:
         state = await _observed(ctx, work)
         step = await _generated(ctx, task, work, state, sees="vision" in senses)
         final = await _executed(ctx, work, step)
@@ -111,12 +119,15 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
 
 async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any], *, sees: bool) -> dict[str, Any]:
     """Return the next step: the result of the last one, the facts so far, and the next actions."""
+    left = (await ctx.remaining())["steps"]
+    most = work.most - work.asked
+    work.asked += 1
     variables = {
         "task": task.text,
         "files": list(task.files),
         "state": work.on.bounded(state),
         "steps": work.steps[-MOST_REMEMBERED:],
-        "left": work.most - len(work.steps),
+        "left": most if left is None else min(most, int(left)),
         "sees": sees,
         "locale": ctx.locale,
     }
@@ -162,8 +173,18 @@ async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
         response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", one.get("arguments", {}))
     except TeaError as error:
         return {"action": one["action"], "ok": False, "result": f"{error.problem} {error.fix}"}
-    words = response.value if response.ok else response.error
-    return {"action": one["action"], "ok": response.ok, "result": json.dumps(words, ensure_ascii=False)[:MOST_RESULT]}
+    if not response.ok or not isinstance(response.value, dict):
+        words = response.value if response.ok else response.error
+        return {"action": one["action"], "ok": response.ok, "result": _text(words)}
+    value = cast("dict[str, Any]", response.value)
+    work.files.update(work.on.files(value))
+    other = {name: part for name, part in value.items() if name not in work.last or work.last[name] != part}
+    work.last = value
+    return {"action": one["action"], "ok": True, "result": _text(other) if other else ""}
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)[:MOST_RESULT]
 
 
 async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any]) -> Result:
@@ -178,16 +199,17 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
     answer = _answer(work, final)
     ok = bool(final.get("success", False)) and bool(answer)
     report = await _reported(ctx, task, work, answer, records)
-    pages = tuple(Evidence(source=url, detail=title) for url, title in work.pages.items())
+    pages = tuple(Evidence(source=name, detail=about) for name, about in (*work.pages.items(), *work.files.items()))
     if ok:
         return Result(answer=answer, report=report, evidence=pages)
-    reason = final.get("reason") or f"The task was not done in {len(work.steps)} steps."
+    reason = final.get("reason") or f"The task was not done in {work.asked} steps."
     return Result(ok=False, answer=answer or None, reason=reason, report=report, evidence=pages)
 
 
 def _answer(work: Work, final: dict[str, Any]) -> str:
     """Return the extracted result, else the final words, else the last step's result."""
-    last = work.steps[-1]["results"][-1]["result"] if work.steps and work.steps[-1]["results"] else ""
+    results: list[dict[str, Any]] = work.steps[-1]["results"] if work.steps else []
+    last = "" if not results else _text(work.last) if results[-1]["ok"] and work.last else results[-1]["result"]
     return "\n\n".join(work.extracted) or str(final.get("answer") or "").strip() or last
 
 

@@ -8,11 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard, cast
 
+from tea.errors import sentence
 from tea.types import JsonObject, JsonValue
 
 _LONG = 200  # characters from which a text stands in a block of its own
 _NONE = "(nothing)"
-_STOPS = (".", "!", "?", "\u3002")
 
 
 def result_text(result: JsonObject) -> str:
@@ -20,9 +20,7 @@ def result_text(result: JsonObject) -> str:
     value, error, note = result.get("value"), result.get("error"), result.get("note")
     blocks: list[str] = []
     if error is not None:
-        problem = str(error["problem"]).rstrip()
-        stop = "" if problem.endswith(_STOPS) else "."
-        blocks.append(f"Error: {problem}{stop} Fix: {error['fix']}")
+        blocks.append(f"Error: {sentence(str(error['problem']))} Fix: {error['fix']}")
     if error is None or not _says_nothing(value):
         blocks.append(rendered(value))
     return "\n".join([*blocks, str(note)] if note else blocks)

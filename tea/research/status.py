@@ -75,9 +75,9 @@ class Status:
         origin = str(run.world.get("run") or run.head.run)  # in a fork those are of the run that it goes on from
         own = [one for one in messages if str(one["id"]).startswith(f"{origin}.")]
         shown = _chosen(name, run, origin, own)
-        error, status = run.reason, str(run.status)
-        if shown is not None and shown["status"] == "completed":
-            status, error = ("completed", "") if "." in name else (status, error)
+        error, status, phase = run.reason, str(run.status), run.phase if run.active else ""
+        if shown is not None and shown["status"] == "completed" and "." in name:  # the run may be at the next one
+            status, error, phase = "completed", "", ""
         return cls(
             conversation=run.head.session,
             run=run.head.run,
@@ -87,7 +87,7 @@ class Status:
             status=status,
             mode=str(run.world.get("mode", "")),
             iteration=int(shown["iteration"]) if shown else 0,
-            phase=run.phase if run.active else "",
+            phase=phase,
             phases=run.phases,
             reply=shown if shown is not None and shown["status"] != _PENDING else None,
             error=error,

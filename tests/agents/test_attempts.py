@@ -133,6 +133,19 @@ async def test_the_budget_is_divided_and_leaves_a_question_for_the_judge(tea: Pl
     assert turned.asked() == {"planner": 2, "judge": 1}
 
 
+async def test_attempts_without_an_end_say_why(tea: Platform) -> None:
+    sure = await play(tea, Cast(planner=answered("Rome", 95)), attempts=3, successive=True)
+    told = [one.reason for one in sure.attempts[1:]]
+    assert told == ["not begun: attempt 1 was sure enough"] * 2
+    agreed = await play(tea, Cast(planner=answered("Rome", 95)), attempts=3, budget={"steps": 3})
+    assert agreed.attempts[2].reason == "two others agree and are sure"
+    few = await play(tea, Cast(planner=answered("Rome", 30)), attempts=3, budget={"steps": 3})
+    assert few.attempts[2].reason == "not begun: the budget left too little for it"
+    turned = Cast(planner=[answered("Rome", 30), answered("Oslo", 30)], judge=verdict(1))
+    short = await play(tea, turned, attempts=3, successive=True, budget={"steps": 3})
+    assert short.attempts[2].reason == "not begun: the budget left too little for it"
+
+
 async def test_without_a_readable_verdict_the_answer_of_most_confidence_counts(tea: Platform) -> None:
     replies = [answered("Rome", 50), answered("the Rome", 30), answered("Oslo", 70)]
     outcome = await play(tea, Cast(planner=replies, judge="no verdict"), attempts=3)

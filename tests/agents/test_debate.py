@@ -83,6 +83,18 @@ async def test_agents_that_the_topic_names_are_invited_and_their_relations_follo
     assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
 
 
+async def test_an_invited_agent_reads_its_role_apart_from_how_it_stands_and_the_judge_each_source_once(
+    tea: Platform,
+) -> None:
+    invited = invitation(expert("Quin", "quant", role="knows numbers"), expert("Alice", "alice", role="knows firms"))
+    said = [statement("Hold"), statement("Sell", rebuttals=[{"to": "Alice", "point": "too dear"}])]
+    model = Cast(debate_invitation=invited, debate_statement=said, judge=verdict(1, answer="Hold."))
+    await play(tea, model, "Is it good?", settings={"debate.rounds": 2})
+    texts = {one["name"]: one["text"] for one in model.requests["judge"][0].variables["answers"]}
+    assert texts["Alice"].count('"report.pdf"') == 1
+    assert "knows numbers\nHow you stand to the others: Alice: " in texts["Quin"]
+
+
 async def test_cooperative_experts_are_asked_to_complete_each_other(tea: Platform) -> None:
     invited = invitation(expert("Ann", relation="cooperative"), expert("Bob", relation="cooperative"))
     model = Cast(debate_invitation=invited, debate_statement=statement("Hold"), judge=verdict(1, answer="Hold."))

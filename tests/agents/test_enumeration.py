@@ -152,12 +152,18 @@ STOPS: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {
     "steps": ({}, {"grow": True, "steps": 3}, True),
     "tokens": ({}, {"grow": True, "usage": 90_000}, True),
     "target before tokens": ({"target": 1}, {"grow": True, "usage": 250_000}, False),
+    "queries": ({}, {"grow": True, "set": {"researcher.list_queries": 3}}, True),
+    "queries before tokens": ({}, {"grow": True, "usage": 90_000, "set": {"researcher.list_queries": 2}}, True),
+    "time": ({}, {"grow": True, "minutes": 2}, True),
+    "time before queries": ({}, {"grow": True, "minutes": 6, "set": {"researcher.list_queries": 1}}, True),
     "tokens before plateau": ({}, {"repeat": True, "usage": 70_000}, True),
 }
 
 
 @pytest.mark.parametrize("stop", STOPS)
-async def test_a_list_stops_for_a_reason_that_is_told(stop: str, tmp_path: Path) -> None:
+async def test_a_list_stops_for_a_reason_that_is_told(
+    stop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     more, how, partial = STOPS[stop]
     docs = {
         f"{n}.md": f"# Light {n}\n\nlighthouse built query{n} Light {n} was built in {1870 + n}.\n" for n in range(9)
@@ -187,7 +193,11 @@ async def test_a_list_stops_for_a_reason_that_is_told(stop: str, tmp_path: Path)
     model = kind(researcher=listing("lighthouse query0", **more), researcher_rows=found)
     async with world(tmp_path, model, docs=docs, settings="results = 1") as (tea, _):
         budget = {"budget": {"steps": how["steps"]}} if "steps" in how else {}
-        outcome = await tea.run(TASK, agent="researcher", **budget)
+        if "minutes" in how:  # that pass with each question about rows
+            monkeypatch.setattr(
+                "tea.runs.services.timestamp", lambda: f"2026-01-01T00:{how['minutes'] * count:02d}:00.000Z"
+            )
+        outcome = await tea.run(TASK, agent="researcher", settings=how.get("set", {}), **budget)
         (audit,) = notes(tea, outcome.run, "audit")
         assert (audit["stopped"], outcome.partial) == (stop.partition(" before ")[0], partial)
         assert outcome.ok

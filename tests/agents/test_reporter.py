@@ -227,6 +227,53 @@ async def test_a_document_of_the_corpus_is_opened_by_its_address_and_an_unknown_
         assert (await stage.tea.replay(outcome.run)).ok
 
 
+async def test_values_of_a_page_read_with_a_question_are_compared_with_the_page_and_not_with_its_summary(
+    stage: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "ports.md").write_text(
+        "# Ports\n\nThe guild of Oster was founded in 1712.\n\nIt has 44 pilots.\n"
+    )
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    known = f"file://{tmp_path}/docs/ports.md"
+    stage = type(stage)()
+    async with platform(model=stage) as stage.tea:
+        await stage.tea.corpus.add(str(tmp_path / "docs"))
+        script = [
+            {**words, "calls": [{"name": "fetch_page", "arguments": {"url": known, "question": "When?"}}]},
+            {**words, "calls": [{"name": "reporter", "arguments": {"task": "Report."}}]},
+            {**words, "calls": [{"name": "done", "arguments": {"answer": "x"}}]},
+        ]
+        read = {"quotes": ["founded in 1712"], "summary": "It is old."}
+        draft = {"title": "T", "summary": "s", "markdown": f"It has 44 pilots and 45 boats [1]({known})."}
+        played = {"planner": script, "page_reader": [read], "reporter": [draft]}
+        outcome = await stage.play(played, f"Report by {known} and fetch_page.")
+        assert "44 pilots and 45 [?] boats" in outcome.report.read_text()
+        assert (await stage.tea.replay(outcome.run)).ok
+
+
+@pytest.mark.parametrize(
+    ("wished", "name"),
+    [("ferries.md", "ferries.md"), ("out/ferries", "out/ferries.md"), ("../x.md", "report.md"), (".x", "report.md")],
+)
+async def test_a_report_has_the_name_that_its_task_wants(stage: Any, wished: str, name: str) -> None:
+    draft = {"title": "T", "summary": "s", "markdown": "Fine.", "name": wished}
+    outcome = await stage.play({"reporter": [draft]}, "Report.", agent="reporter")
+    assert str(outcome.report.relative_to(outcome.trace / "workspace")) == name
+
+
+async def test_an_answer_is_doubted_that_names_a_file_which_the_reporter_did_not_write(stage: Any) -> None:
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    call = {**words, "calls": [{"name": "reporter", "arguments": {"task": "Report it in ferries.md."}}]}
+    ends = [
+        {**words, "calls": [{"name": "done", "arguments": {"answer": f"The report is in {name}."}}]}
+        for name in ("ferries.md", "report.md")
+    ]
+    draft = {"title": "T", "summary": "s", "markdown": "Fine."}
+    outcome = await stage.play({"planner": [call, *ends], "reporter": [draft]}, "Report on ferries in ferries.md.")
+    assert (outcome.ok, outcome.answer) == (True, "The report is in report.md.")
+
+
 VISITOR = '''
 from tea import Agent, Context, Result, Task
 

@@ -125,6 +125,41 @@ def test_the_conversation_and_not_the_agent_starts_the_next_agent(tea: Tea) -> N
     assert [tea("replay", run).code for run in turn["runs"]] == [0, 0]
 
 
+WRITER = '''
+from tea import Agent, Context, Evidence, Result, Task
+
+
+class Writer(Agent):
+    """Write a report."""
+
+    environments = ("workspace",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Write it, with a file beside it."""
+        for name in ("notes/found.md", "downloads/data.csv", "notes/picture.txt"):
+            (await ctx.ecp.invoke("workspace#write", {"name": name, "text": "a,b\\n"})).unwrap()
+        found = (Evidence(source="the tide table"),)
+        return Result(answer="written", report="notes/found.md", evidence=found, gaps=("the year is not known",))
+'''
+
+
+def test_a_turn_tells_its_report_its_files_its_evidence_and_its_gaps(tea: Tea) -> None:
+    ready(tea, writer=WRITER, echo=ECHO)
+    _, (turn, after) = said(tea, "go", "@echo and now?", options=("--agent", "writer"))
+    assert turn["report"].endswith(f"{turn['runs'][0]}/workspace/notes/found.md")
+    assert turn["files"][0].endswith("/workspace/downloads/data.csv")
+    assert ([one["source"] for one in turn["evidence"]], turn["gaps"]) == (
+        ["the tide table"],
+        ["the year is not known"],
+    )
+    assert (after["report"], after["files"], after["evidence"], after["gaps"]) == (None, [], [], [])
+    told = tea("chat", "--agent", "writer", stdin=b"go\n").err
+    assert f"report: {tea.folder}" in told
+    assert "files: downloads/data.csv, notes/picture.txt, in " in told
+    assert "evidence: the tide table" in told
+    assert "gaps: the year is not known" in told
+
+
 def test_a_turn_ends_after_ten_handoffs_and_with_an_agent_that_is_not_there(tea: Tea) -> None:
     ready(tea, desk=DESK)
     code, (turn,) = said(tea, "desk " * 12, options=("--agent", "desk"))

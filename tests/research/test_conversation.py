@@ -176,6 +176,19 @@ async def test_a_run_at_work_is_named_while_it_is_queued_running_or_waiting(lab:
             await research.status(unknown)
 
 
+async def test_a_message_with_its_reply_is_completed_while_its_run_works_on_the_next(lab: Any) -> None:
+    seen = []
+
+    async def looking(request: Any) -> Any:
+        seen.append(await lab.tea.research.status(f"{queued.run}.1"))
+        return {"hypothesis": "h"}
+
+    lab.plays(plan_next=only(1), hypothesis=lambda request, count: looking(request))
+    queued = await lab.tea.research.start("Why?", conversation="two")
+    await lab.tea.research.drive(queued.run)
+    assert [(one.status, one.phase) for one in seen] == [("processing", "hypothesis"), ("completed", "")]
+
+
 def at(lab: Any, hours: float) -> Research:
     """The research of the platform, so many hours later."""
     return Research(lab.tea, clock=lambda: datetime.now(UTC) + timedelta(hours=hours))

@@ -1,0 +1,128 @@
+"""The work of an agent with a screen: its beginning, what each step is told, and what it leaves."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from tea.platform import Platform
+from tea.testing import ScriptedModel
+
+pytestmark = pytest.mark.asyncio
+
+PANEL = """
+from typing import Any
+
+from tea import Context, Environment, action
+
+
+class Panel(Environment):
+    '''A panel with one lever.'''
+
+    name = "panel"
+
+    def __init__(self) -> None:
+        self.at = 0
+
+    async def state(self, ctx: Context) -> dict[str, Any]:
+        '''Return the place of the lever.'''
+        return {"at": self.at, "screenshot": ""}
+
+    @action(effects="reads", network=False)
+    async def pull(self, ctx: Context, to: int) -> dict[str, Any]:
+        '''Pull the lever.
+
+        Args:
+            to: Where to.
+        '''
+        self.at = to
+        return {"at": self.at, "panel": "north", "made": [f"print-{to}.txt"] if to == 7 else []}
+"""
+
+WORKER = """
+from tea import Agent, Context, Operated, Result, Task, operate
+
+
+class Worker(Agent):
+    '''Work at the panel.'''
+
+    environments = ("panel", "workspace#write", "report")
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        '''Work.'''
+        panel = Operated(
+            environment="panel", most=lambda done: 3, bounded=lambda state: state, picture="", title="Panel",
+            files=lambda value: {name: "printed" for name in value["made"]},
+        )
+        return await operate(ctx, task, panel)
+"""
+
+PROMPT = """---
+name: panel
+description: Decides the next step at a panel.
+variables:
+  task: string
+  files: {type: array, items: {type: string}, default: []}
+  state: object
+  steps: {type: array, items: {type: object}, default: []}
+  left: integer
+  sees: {type: boolean, default: false}
+  locale: {type: string, default: en}
+output: {type: object}
+---
+# system
+
+Work.
+
+# message
+
+{{ task }} {{ state.at }} {{ left }}
+"""
+
+
+@pytest_asyncio.fixture
+async def tea(tmp_path: Path) -> AsyncIterator[Platform]:
+    async with Platform(tmp_path / "home", model=ScriptedModel([]), state=tmp_path / "state") as made:
+        await made.ecp.register(PANEL)
+        await made.acp.register(WORKER)
+        await made.libraries["prompt"].register(PROMPT)
+        yield made
+
+
+async def worked(tea: Platform, task: str, *steps: dict[str, Any], **options: Any) -> tuple[Any, list[dict[str, Any]]]:
+    """Return the end of a task, and the variables of each question."""
+    model = ScriptedModel(list(steps))
+    async with Platform(tea.home, model=model, state=tea.home.parent / "state") as made:
+        outcome = await made.run(task, agent="worker", **options)
+        assert (await made.replay(outcome.run)).answer == outcome.answer
+    return outcome, [request.variables for request in model.requests]
+
+
+def pulled(*places: int, **more: Any) -> dict[str, Any]:
+    words = {"evaluation": "", "memory": "", "next_goal": "pull"}
+    return {**words, "actions": [{"action": "pull", "arguments": {"to": one}} for one in places], **more}
+
+
+END = {"success": True, "answer": "It stands."}
+
+
+async def test_a_result_tells_only_what_the_one_before_did_not(tea: Platform) -> None:
+    _, (_, asked) = await worked(tea, "Pull it.", pulled(2, 2, 3), pulled(final=END))
+    told = [one["result"] for one in asked["steps"][0]["results"]]
+    assert told == ['{"at": 2, "panel": "north", "made": []}', "", '{"at": 3}']
+
+
+async def test_the_steps_left_are_no_more_than_the_budget_allows(tea: Platform) -> None:
+    _, asked = await worked(tea, "Pull it.", pulled(2), pulled(final=END), budget={"steps": 2})
+    assert [one["left"] for one in asked] == [2, 1]
+
+
+async def test_files_that_actions_bring_are_evidence_and_the_last_result_is_the_answer_of_last_resort(
+    tea: Platform,
+) -> None:
+    outcome, _ = await worked(tea, "Pull it.", pulled(7), pulled(7), pulled(7))
+    assert [(one.source, one.detail) for one in outcome.evidence] == [("print-7.txt", "printed")]
+    assert not outcome.ok
+    assert '"panel": "north"' in outcome.answer
