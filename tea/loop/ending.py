@@ -49,6 +49,7 @@ UNCONFIRMED = "The evidence could not be confirmed: {}."
 NOT_THERE = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
 NO_FILE = "There is no file {} in the workspace."
 GUESSED = "No function has given a result yet, and the numbers of the answer stand nowhere in what was shown."
+TELL = "call what tells them, or call `done` again if they are right."
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 NOTHING_READ = (
     "No function has given a result yet. If these words are the answer, say so with `done`; if it cannot be done, call "
@@ -201,11 +202,13 @@ class Ending:
         marked = with_doubts(evidence, self._sources())
         absent = [one.source for one in marked if one.source.strip() in self._missing]
         absent += self._unwritten(value["answer"])
-        if not last and not absent and self._is_guessed(value["answer"]):
-            self._returned.add("nothing")
-            return _refused(outcome, GUESSED, "call what tells them, or call `done` again if they are right.")
-        if not last and (problem := self._once(marked, value["answer"], anew=bool(absent))):
-            return _refused(outcome, problem, NOT_THERE if absent else "mend it, or call `done` again if it is right.")
+        if not last:
+            guessed = not absent and self._is_guessed(value["answer"])
+            held = [GUESSED] if guessed else []
+            held += [problem] if (problem := self._once(marked, value["answer"], anew=bool(absent))) else []
+            if held:
+                fix = NOT_THERE if absent else TELL if guessed else "mend it, or call `done` again if it is right."
+                return _refused(outcome, " ".join(held), fix)
         if absent:
             value = {**value, "success": False, "reason": _absent(absent)}
         self.accepted = self._result(value, self._with_claims(marked, value["answer"]), last=bool(absent))
@@ -269,7 +272,7 @@ class Ending:
         return not was_shown(text, "\n".join([self._words, spoken, *(one.text for one in self.heads)]), spoken)
 
     def _is_guessed(self, answer: JsonValue) -> bool:
-        """Return whether an answer holds numbers shown nowhere, after calls without a result; asked about once.
+        """Return whether an answer holds numbers shown nowhere, after calls without a result; once.
 
         What a model sees of a picture, or hears, is not known here.
         """
@@ -278,7 +281,9 @@ class Ending:
         known = self._parts or self._task.facts or self._ledger.facts
         if "nothing" in self._returned or seen or known or _NUMBER.search(text) is None:
             return False
-        return self._has_nothing(text)
+        guessed = self._has_nothing(text)
+        self._returned |= {"nothing"} if guessed else set()
+        return guessed
 
     def _is_empty(self, text: str) -> bool:
         """Return whether words hold nothing of the results and heads, and were not asked about since the last result.
