@@ -171,5 +171,5 @@ def test_check_tells_before_and_after(stocked: Tea) -> None:
     assert (found["before"]["decision"], found["after"]["decision"]) == ("once", "ask")
     shown = stocked("policy", "check", "page").out
     assert "allow: the default for reads effects" in shown
-    stocked("policy", "check").refused(2, "not said which call")
+    stocked("policy", "check").refused(2, "No call is named")
     stocked("policy", "check", "pots").refused(2, "post")

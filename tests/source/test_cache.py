@@ -9,7 +9,8 @@ import pytest
 from tea.components.manifest import Manifest
 from tea.errors import BadArguments, BadComponent, Quarantined
 from tea.prompts.manager import PromptManager
-from tea.source import cache, dynamic
+from tea.source import cache
+from tea.source import check as checking
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
 
@@ -55,13 +56,13 @@ def manifest() -> Manifest:
 def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The checked sources."""
     seen: list[str] = []
-    check = dynamic.check_source
+    check = checking.check_source
 
     def checked(source: str, *rest: object) -> object:
         seen.append(source)
         return check(source, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(dynamic, "check_source", checked)
+    monkeypatch.setattr(checking, "check_source", checked)
     return seen
 
 
