@@ -181,24 +181,25 @@ class SearchService:
         variable, key = self.settings.key_name(name), self._key(name)
         if variable and not key:
             return f"the variable {variable} is not set"
-        return self._ungranted(name)
+        ungranted = self._ungranted(name)
+        return _told(ungranted) if ungranted else ""
 
-    def _ungranted(self, name: str) -> str:
-        """Return why nobody may send queries or a key to the address of an engine, empty if one may."""
+    def _ungranted(self, name: str) -> TeaError | None:
+        """Return the missing grant for sending queries or a key to the address of an engine, if any."""
         if not self.settings.is_official(name):
             try:
                 self.grants.of_search(name, self.settings.key_name(name), self.settings.address(name))
             except TeaError as error:
-                return f"{error.problem} {error.fix}"
-        return ""
+                return error
+        return None
 
     def _nothing(self, absent: Sequence[Report]) -> BadInput:
         """Return the error for a search without any engine; blocks."""
-        named = [one for one in absent if one.engine in APIS]
-        waiting = [f"[search.{one.engine}]" for one in named if one.problem == self._ungranted(one.engine)]
+        asked = [(one, self._ungranted(one.engine)) for one in absent if one.engine in APIS]
+        waiting = [missing for one, missing in asked if missing and one.problem == _told(missing)]
         if waiting:
-            problem = f"No search engine may be asked: nobody granted {', '.join(waiting)} in {SETTINGS}."
-            return BadInput(problem, fix="`tea trust --home` shows it, and grants it.")
+            problem = f"No search engine may be asked: {' '.join(one.problem for one in waiting)}"
+            return BadInput(problem[:600], fix=waiting[0].fix)
         why = f" {'; '.join(f'{one.engine}: {one.problem}' for one in absent)}." if absent else ""
         keys = ", ".join(one.key for one in APIS.values() if one.key and not one.options)
         return BadInput(f"No search engine is configured.{why}"[:600], fix=_REMEDY.format(keys=keys))
@@ -272,6 +273,11 @@ class SearchService:
         opened = {"most": opens, "score": profile.score, "parallel": profile.parallel}
         told = {"results": results, "engines": engines, "relaxed": dict(found.relaxed), "open": opened}
         return {**told, "profile": {"name": self.settings.profile, "opens": profile.opens, "score": profile.score}}
+
+
+def _told(error: TeaError) -> str:
+    """Return an error with its remedy, as the reason in a report."""
+    return f"{error.problem} {error.fix}"
 
 
 def _failed(found: Findings) -> ToolError:

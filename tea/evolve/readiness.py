@@ -38,10 +38,10 @@ async def check_ready(platform: Platform, strategy: Strategy, refs: Sequence[str
             raise BadInput("A version is a candidate for one component.", fix="name that component alone.")
         ref = Ref.parse(refs[0])
         await platform.libraries[ref.kind].info(ref.at(strategy.version))
-    if isinstance(strategy, TextGrad | Gepa):
-        require_library(strategy.name)
     if isinstance(strategy, Reflection | TextGrad | Gepa):
         config = platform.models.config(strategy.model, _ASKED[strategy.name])
         if config.provider == OFFLINE:
             problem = f"The strategy {strategy.name!r} asks a model, and none is configured."
             raise ProviderError(problem, fix="name one with --reflect-model; `tea models` shows them.")
+    if isinstance(strategy, TextGrad | Gepa):
+        require_library(strategy.name)

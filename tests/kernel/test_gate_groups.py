@@ -43,7 +43,7 @@ async def test_a_failure_cancels_the_others_in_spawn_order_and_the_body() -> Non
             return ends, [str(error) for error in failures.exceptions]
 
     live, entries = await execute(program)
-    assert live == ([0, 1, 2, 3, "body"], ["first Fix: none."])
+    assert live == ([0, 1, 2, 3, "body"], ["first. Fix: none."])
     assert await replayed(program, entries) == live
 
 

@@ -82,7 +82,7 @@ async def test_without_an_engine_one_error_says_what_to_do(tmp_path: Path) -> No
 
 async def test_an_engine_that_nobody_granted_is_named_with_the_command_that_grants_it(tmp_path: Path) -> None:
     async with Site({}).open() as site, searching(tmp_path, site, {"searxng": "/s"}, keys=False) as tea:
-        with pytest.raises(BadInput, match=r"nobody granted \[search.searxng\] in tea.toml") as refused:
+        with pytest.raises(BadInput, match=r"\[search.searxng\] in tea.toml sends queries to") as refused:
             await searched(tea, "x")
         assert "tea trust --home" in refused.value.fix
 
