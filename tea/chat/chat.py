@@ -331,10 +331,10 @@ class Chat:
 
     def _carried(self, part: Part) -> dict[str, Path]:
         """Return the files left by a run to the next: its given ones, and those written beside them."""
-        folder = FileWorkspaces(self._host.home / "traces").path(part.run)
+        kept = FileWorkspaces(self._host.home / "traces")
+        folder = kept.path(part.run)
         names = [*part.inputs, *sorted(one.name for one in folder.iterdir())] if folder.is_dir() else []
-        paths = {name: folder / name for name in names if not name.startswith(".")}
-        return {name: path for name, path in paths.items() if path.is_file() and not path.is_symlink()}
+        return kept.carried(part.run, [name for name in names if not name.startswith(".")])
 
     async def _parts(self) -> list[Part]:
         """Return the own parts, those without an end read anew."""

@@ -467,10 +467,9 @@ class Research:
 
     def _carried(self, run: Reading) -> dict[str, Path]:
         """Return the datasets of a conversation, from the last run with any."""
-        folder = FileWorkspaces(self._host.home / "traces").path(run.head.run)
         names = dict.fromkeys([*run.world.get("datasets", ()), *run.head.inputs])
-        paths = {name: folder / name for name in names if name != OPENING}
-        return {name: path for name, path in paths.items() if path.is_file() and not path.is_symlink()}
+        kept = FileWorkspaces(self._host.home / "traces")
+        return kept.carried(run.head.run, [name for name in names if name != OPENING])
 
     def _continued(self, task: TaskFile) -> TaskFile:
         """Return a task with the model of its conversation, if it names none."""

@@ -63,6 +63,18 @@ class WorkspaceStore(Protocol):
         """
         ...
 
+    def carried(self, run: str, names: Iterable[str]) -> dict[str, Path]:
+        """Return those of a run's files that lie directly in its workspace, by name; no links, none if it is gone.
+
+        Args:
+            run: The run.
+            names: Names of files, as its journal holds them.
+
+        Raises:
+            Damaged: The workspace is a link to elsewhere.
+        """
+        ...
+
     def written(self, run: str, inputs: Iterable[JsonObject]) -> Iterator[Path]:
         """Yield the files written by a run: all of its workspace but links and unchanged inputs.
 
@@ -111,6 +123,10 @@ class FileWorkspaces:
     def prepare(self, folder: Path, files: Mapping[str, Path]) -> list[dict[str, Any]]:
         """See `WorkspaceStore.prepare`."""
         folder = folder / _FOLDER
+        for name in files:
+            if not _is_plain(name):
+                problem = f"{name[:80]!r} is not a name of a file in a workspace."
+                raise Damaged(problem, fix="use a name without folders.")
         try:
             folder.mkdir(PRIVATE_FOLDER)
         except OSError as error:
@@ -133,6 +149,15 @@ class FileWorkspaces:
                 problem = f"The file {now['name'][:80]!r} of run {origin} is not what the run was given."
                 raise Damaged(problem, fix="bring it back, or start the task again.")
         return copied
+
+    def carried(self, run: str, names: Iterable[str]) -> dict[str, Path]:
+        """See `WorkspaceStore.carried`."""
+        folder = self.path(run)
+        if not os.path.lexists(folder):
+            return {}
+        self.check(run)
+        paths = {name: folder / name for name in names if _is_plain(name)}
+        return {name: path for name, path in paths.items() if path.is_file() and not path.is_symlink()}
 
     def written(self, run: str, inputs: Iterable[JsonObject]) -> Iterator[Path]:
         """See `WorkspaceStore.written`."""
@@ -163,6 +188,11 @@ class FileWorkspaces:
         if folder.is_symlink() or not folder.is_dir():
             problem = f"The workspace of run {run} is gone, or a link to elsewhere."
             raise Damaged(problem, fix="bring its folder back, or start the task again.")
+
+
+def _is_plain(name: str) -> bool:
+    """Return whether a name is one part of a path, so that it leads nowhere else."""
+    return name not in ("", ".", "..") and not {"/", "\0"} & set(name)
 
 
 def _is_of(path: Path, archive: Path | None) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tea.chat.transcript import Turn
-from tea.errors import ApprovalNeeded, BadInput, BadRef, BadTask
+from tea.errors import ApprovalNeeded, BadInput, BadRef, BadTask, Damaged
 from tea.memory.manager import Scope
 from tea.testing import ScriptedModel, TestModel, platform
 from tea.types import ModelRequest, TextPart
@@ -42,6 +42,18 @@ class Asker(Agent):
         """Ask, and tell the answer."""
         return Result(answer=await ctx.person("Which?"))
 '''
+
+
+async def test_a_turn_takes_no_files_from_a_folder_that_the_one_before_links_to(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "diary").write_text("words")
+    async with platform(model=ScriptedModel([done("one"), done("two")])) as tea:
+        chat = tea.chat()
+        folder = tea.home / "traces" / (await chat.send("Begin.")).run / "workspace"
+        folder.rmdir()
+        folder.symlink_to(tmp_path / "own")
+        with pytest.raises(Damaged, match="a link to elsewhere"):
+            await tea.chat(chat.session).send("Go on.")
 
 
 async def test_a_model_sees_the_conversation_before_its_turn() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tea.errors import BadTask, StorageError
+from tea.errors import BadTask, Damaged, StorageError
 from tea.journal.mask import Mask, mask_file
 from tea.platform import Platform
 from tea.store import access
@@ -186,6 +186,30 @@ def test_what_is_put_in_the_place_of_an_input_is_refused_at_once(tmp_path: Path,
             place.mkdir()
     with pytest.raises(BadTask, match="not a regular file"):
         FileWorkspaces(tmp_path).prepare(tmp_path, {"a": place})
+
+
+@pytest.mark.parametrize("name", ["../a", "/a", "a/b", "..", ".", "", "a\0"])
+def test_a_name_that_leads_elsewhere_is_no_name_of_an_input(tmp_path: Path, name: str) -> None:
+    source = tmp_path / "source"
+    source.write_text("words")
+    (tmp_path / "run").mkdir()
+    with pytest.raises(Damaged, match="not a name of a file in a workspace"):
+        FileWorkspaces(tmp_path).prepare(tmp_path / "run", {name: source})
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_what_a_run_left_is_taken_from_its_own_folder_alone(tmp_path: Path) -> None:
+    kept, folder = FileWorkspaces(tmp_path), tmp_path / "r1" / "workspace"
+    assert kept.carried("r1", ["a"]) == {}
+    folder.mkdir(parents=True)
+    (folder / "a").write_text("words")
+    (tmp_path / "secret").write_text("words")
+    (folder / "link").symlink_to(tmp_path / "secret")
+    assert kept.carried("r1", ["a", "link", "../../secret", "gone"]) == {"a": folder / "a"}
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to("../elsewhere")
+    with pytest.raises(Damaged, match="a link to elsewhere"):
+        kept.carried("r1", ["a"])
 
 
 def test_a_file_without_a_size_is_read_to_its_end(tmp_path: Path) -> None:
