@@ -103,7 +103,7 @@ class History:
             run: The id under which it is kept.
             made: Tells whether this account made a mark of JSON data.
         """
-        for key in _foreign_answers(self.records, made):
+        for key in _foreign_answers(self.records, run, made):
             self.status.answers.pop(key, None)
         head = as_mapping(self.records[0].data)
         if made(head.get(MARK), begun(run, head)):
@@ -211,7 +211,7 @@ def _run_config(data: JsonObject, workspace: str) -> RunConfig:
     return RunConfig(**given)
 
 
-def _foreign_answers(records: Sequence[TraceRecord], made: Callable[[object, JsonValue], bool]) -> set[str]:
+def _foreign_answers(records: Sequence[TraceRecord], run: str, made: Callable[[object, JsonValue], bool]) -> set[str]:
     """Return the keys of questions whose last answer has no mark of this account."""
     asked, found = dict[str, JsonValue](), set[str]()
     for one in records:
@@ -219,7 +219,7 @@ def _foreign_answers(records: Sequence[TraceRecord], made: Callable[[object, Jso
             asked[one.key] = one.data
         elif one.kind == "answer":
             said = as_mapping(one.data)
-            ours = made(said.get(MARK), answer_of(one.key, asked.get(one.key), said.get("answer")))
+            ours = made(said.get(MARK), answer_of(one.key, asked.get(one.key), said, run))
             (found.discard if ours else found.add)(one.key)
     return found
 

@@ -46,9 +46,10 @@ def _asking(question: str, choices: Sequence[str], call: JsonObject) -> JsonObje
     return {"question": question, "choices": list(choices), **call}
 
 
-def answer_of(key: str, question: JsonValue, answer: JsonValue) -> JsonObject:
-    """Return the content of the mark of an answer."""
-    return {"key": key, "question": question, "answer": answer}
+def answer_of(key: str, question: JsonValue, data: JsonObject, run: str) -> JsonObject:
+    """Return the content of the mark of an answer; without a question it counts for this run alone."""
+    about = {name: value for name, value in data.items() if name not in ("answer", MARK)}
+    return {"key": key, "question": question or {**about, "run": run}, "answer": data.get("answer")}
 
 
 AGAIN = "again"
@@ -119,7 +120,7 @@ class Recorder:
         data = {**about, "answer": answer}
         if self._seal is not None:
             meant = self._meant.get(key, self._before.get(key))
-            data[MARK] = self._seal(answer_of(key, meant, self.mask.data(answer)))
+            data[MARK] = self._seal(answer_of(key, meant, self.mask.data(data), self._run))
         self.write("answer", key, data)
 
     def suspended(self, error: ErrorRecord, awaited: Sequence[str]) -> ErrorRecord:

@@ -1,6 +1,7 @@
 """Test foreign journals: nobody answers for a call with the answer to another question."""
 
 from collections.abc import AsyncIterator, Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from journals import rewrite
 
 from tea.errors import ApprovalNeeded, Damaged
+from tea.journal.tracer import as_mapping
 from tea.platform import Platform
 
 PAY = '''
@@ -149,3 +151,48 @@ async def test_a_key_that_no_run_writes_is_damage(tea: Platform, key: object) ->
     assert any("has a key that no run writes" in one for one in found.problems)
     with pytest.raises(Damaged, match="has a key that no run writes"):
         list(tea.tracer.records(other))
+
+
+async def test_a_file_whose_recorded_name_leads_elsewhere_is_copied_nowhere(tea: Platform, tmp_path: Path) -> None:
+    run = await waiting(tea, "pay")
+    (tea.home / "D").mkdir()
+    (tea.home / "D" / "planted").write_text("words")
+    (tmp_path / "outside").mkdir()
+    (tea.home / "traces" / "D").symlink_to("../../outside")
+    given = {"name": "../../../D/planted", "bytes": 5, "sha256": sha256(b"words").hexdigest()}
+
+    def forged(records: Records) -> Records:
+        records[0]["data"]["files"] = [given]
+        return records
+
+    with pytest.raises(Damaged, match="not a name of a file in a workspace"):
+        await tea.fork(forge(tea, run, forged), at=1)
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+async def test_an_answer_without_a_question_counts_in_its_own_run_alone(tea: Platform) -> None:
+    await tea.tcp.register(PAY)
+    await tea.acp.register(PAYER)
+    run = (await tea.run("pay", agent="payer", allow=["pay"])).run
+    begun = next(one.key for one in tea.tracer.records(run) if one.kind == "intent")
+
+    def cut(records: Records) -> Records:
+        return records[: next(number for number, one in enumerate(records) if one["kind"] == "intent") + 1]
+
+    crashed = forge(tea, run, cut)
+    assert (await tea.resume(crashed, answers={begun: "allow"})).answer == "paid EVIL"
+    said = next(as_mapping(one.data) for one in tea.tracer.records(crashed) if one.kind == "answer")
+    await tea.tcp.register(PAY.replace("def pay", "def give"))
+    await tea.acp.register(PAYER.replace("class Payer", "class Giver").replace('"pay"', '"give"'))
+    with pytest.raises(ApprovalNeeded) as asked:
+        await tea.run("give", agent="giver")
+    assert asked.value.run
+
+    def forged(records: Records) -> Records:
+        question = next(one for one in records if one["kind"] == "asked")
+        kept = [one for one in records if one["kind"] not in ("asked", "waiting")]
+        given = {**said, "target": question["data"]["target"]}
+        return [*kept, {**question, "kind": "answer", "data": given}]
+
+    with pytest.raises(ApprovalNeeded, match="tool:give"):
+        await tea.resume(forge(tea, asked.value.run, forged))
