@@ -7,15 +7,20 @@ pattern are put in order one name at a time. The tables of names take the produc
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-_MOST_NAMED, _MOST_COPIES = 5_000_000, 300_000
+_MOST_NAMED, _MOST_COPIES, _MOST_FOLDED = 5_000_000, 300_000, 2**25
+_MOST_REPEATED, _ELEMENT = 4_096, 8  # the longest text made by `*` before a run, and the bytes of a tuple's element
 _LARGE = 2**61 - 1  # whole numbers from here on may share their hash, and the compiler collects constants by it
 _PATTERN_STEPS, _LARGE_STEPS = 8, 32  # of the cube of names in a pattern, and the square of large numbers, for one node
+_ALIKE = 10  # elements, either -1 or -2, from which many different tuples with the same hash can be made
+_PAIRS = 32  # of keywords that are compared in the time of one node
+_LEAVING = {ast.With: 8, ast.AsyncWith: 20}  # instructions to leave one context, on each way out
 _EXITS = (ast.Break, ast.Continue, ast.Return)
 _FUNCTIONS = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
 _LOOPS = (ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp)
+_COPIED = (ast.match_case, *_LEAVING)
 _SCOPES = (*_FUNCTIONS, *_LOOPS, ast.ClassDef)
 _UNBOUND = (ast.Attribute, ast.Constant, ast.keyword)  # their texts name nothing in a scope
 
@@ -26,9 +31,10 @@ def is_short_code(nodes: Sequence[ast.AST]) -> bool:
     Args:
         nodes: Those of the tree, each after the one around it.
     """
-    copying = any(isinstance(node, ast.match_case) or getattr(node, "finalbody", None) for node in nodes)
+    copying = any(isinstance(node, _COPIED) or getattr(node, "finalbody", None) for node in nodes)
     made = _copied(nodes) if copying else len(nodes)
-    return made + _large(nodes) ** 2 // _LARGE_STEPS <= _MOST_COPIES + 2 * len(nodes)
+    compared = _large(nodes) ** 2 // _LARGE_STEPS + sum(_keywords(node) ** 2 for node in nodes) // _PAIRS
+    return made + compared <= _MOST_COPIES + 2 * len(nodes) and _folded(nodes) <= _MOST_FOLDED
 
 
 def is_few_names(nodes: Sequence[ast.AST]) -> bool:
@@ -57,6 +63,8 @@ def _copied(nodes: Sequence[ast.AST]) -> int:
             copies = 1 + ways - total(exits, copied)
             size += copies * total(sizes, copied)
             ways += copies * total(exits, copied)
+        if isinstance(node, ast.With | ast.AsyncWith):
+            size += ways * len(node.items) * _LEAVING[type(node)]
         if isinstance(node, ast.match_case):
             size, held = size + held**3 // _PATTERN_STEPS, 0
         sizes[id(node)], captures[id(node)] = size, held
@@ -99,15 +107,61 @@ def _is_capture(node: ast.AST) -> int:
     return int(bool(named) or (isinstance(node, ast.MatchMapping) and bool(node.rest)))
 
 
-def _large(nodes: Iterable[ast.AST]) -> int:
-    """Return how many constants may share one hash: large numbers, and numbers that the compiler works out."""
-    count = 0
-    for node in nodes:
+def _large(nodes: Sequence[ast.AST]) -> int:
+    """Return how many constants may share one hash: large numbers, those worked out, and tuples of -1 and -2."""
+    count, alike = 0, dict[int, int]()
+    for node in reversed(nodes):
         match node:
             case ast.Constant(value=int() as value) if value >= _LARGE:
                 count += 1
-            case ast.BinOp(left=ast.Constant(value=int()), right=ast.Constant() | ast.BinOp()):
-                count += 1
+            case ast.BinOp(left=ast.Constant(value=int() | float() | complex())):
+                count += isinstance(node.right, ast.Constant | ast.BinOp | ast.UnaryOp)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() | complex() as value)):
+                alike[id(node)] = int(value in (1, 2))
+            case ast.Tuple():
+                alike[id(node)] = sum(alike.get(id(one), 0) for one in node.elts)
+                count += alike[id(node)] >= _ALIKE
             case _:
                 pass
     return count
+
+
+def _keywords(node: ast.AST) -> int:
+    """Return how many names of keywords of a node are compared with each other."""
+    match node:
+        case ast.Call() | ast.ClassDef():
+            return len(node.keywords)
+        case ast.MatchClass():
+            return len(node.kwd_attrs)
+        case _:
+            return 0
+
+
+def _folded(nodes: Sequence[ast.AST]) -> int:
+    """Return the bytes of all texts and tuples put together by the compiler, each held until its end."""
+    sizes, made = dict[int, int](), 0
+    for node in reversed(nodes):
+        match node:
+            case ast.Constant(value=str() | bytes() as value):
+                size = len(value)
+            case ast.Tuple():
+                size = _ELEMENT * len(node.elts)
+            case ast.BinOp(op=ast.Add()):
+                size = sizes.get(id(node.left), 0) + sizes.get(id(node.right), 0)
+            case ast.BinOp(op=ast.Mult()):
+                size = _repeated(node, sizes)
+            case _:
+                continue
+        sizes[id(node)] = size
+        made += size if isinstance(node, ast.BinOp) else 0
+    return made
+
+
+def _repeated(node: ast.BinOp, sizes: Mapping[int, int]) -> int:
+    """Return the size of a text or tuple repeated by the compiler, 0 if it is too long for that."""
+    size = sizes.get(id(node.left), 0) or sizes.get(id(node.right), 0)
+    times = node.right if id(node.left) in sizes else node.left
+    if size and isinstance(times, ast.Constant) and isinstance(times.value, int):
+        size *= times.value
+        return size if 0 <= size <= _MOST_REPEATED else 0
+    return _MOST_REPEATED if size else 0

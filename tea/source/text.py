@@ -250,7 +250,7 @@ def _check_work(path: str, nodes: Sequence[ast.AST]) -> None:
     if not is_few_names(nodes):
         raise refusal(_spaced(path, "defines too many names in one place."), "write a smaller component.")
     if not is_short_code(nodes):
-        fix = "leave `finally` in fewer places, bind fewer names in one pattern, or write fewer large numbers."
+        fix = "leave `with` and `finally` in fewer places, and write fewer names in one pattern or call, and constants."
         raise refusal(_spaced(path, "takes much memory to compile."), fix)
 
 

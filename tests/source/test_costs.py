@@ -1,6 +1,7 @@
 """Test small sources made to take long: each is checked, or refused, in time proportional to its length."""
 
 from contextlib import suppress
+from itertools import islice, product
 
 import pytest
 
@@ -133,6 +134,7 @@ def finally_in_finally(levels: int, ways_out: int) -> str:
 
 LARGE = 2**61 - 1
 LETTERS = [f"a{i}" for i in range(100)]
+REPEATED = "'x'*4096"
 COMPILED = {
     "finally": (finally_in_finally(6, 4), "to compile"),
     "or in a pattern": (
@@ -145,6 +147,25 @@ COMPILED = {
     ),
     "large numbers": (f"def g():\n return [{','.join(str(i * LARGE) for i in range(1, 5_000))}]\n", "to compile"),
     "numbers worked out": (f"def g():\n return [{','.join(f'{i}*{LARGE}' for i in range(5_000))}]\n", "to compile"),
+    "other numbers worked out": (
+        f"def g():\n return [{','.join(f'{1_000_003 * i}.0-{i}j' for i in range(1, 5_000))}]\n",
+        "to compile",
+    ),
+    "tuples with one hash": (
+        f"def g():\n return [{','.join(str(one) for one in islice(product((-1, -2), repeat=13), 5_000))}]\n",
+        "to compile",
+    ),
+    "texts joined": (f"def g():\n return {'+'.join([REPEATED] * 800)}\n", "to compile"),
+    "tuples joined": (f"def g():\n return {'+'.join(['(1,)*256'] * 400)}\n", "to compile"),
+    "keywords": (f"def g(a):\n return a({','.join(f'k{i}=a' for i in range(20_000))})\n", "to compile"),
+    "keywords in a pattern": (
+        f"def g(a):\n match a:\n  case A({','.join(f'k{i}=_' for i in range(20_000))}):\n   pass\n",
+        "to compile",
+    ),
+    "ways out of with": (
+        f"async def g(a):\n async with {','.join('a' * 19)}:\n  {'return;' * 5_000}pass\n",
+        "to compile",
+    ),
     "scopes": (
         f"def g():\n    {'='.join(f'a{i}' for i in range(3_000))} = 0\n    def h():\n        "
         f"return [{'lambda: 0,' * 3_000}]\n",
@@ -156,6 +177,12 @@ COMPILED = {
 @pytest.mark.parametrize(("lines", "said"), COMPILED.values(), ids=COMPILED.keys())
 def test_a_source_from_which_python_would_make_very_much_is_not_compiled(lines: str, said: str) -> None:
     assert said in refused(HEAD + lines + TOOL)
+
+
+def test_ordinary_constants_keywords_and_ways_out_of_with_are_compiled() -> None:
+    rows = "".join(f"    ({i}, -{i}, 'k' + 'v' * 20, dict(a={i}, b=1)),\n" for i in range(4_000))
+    exits = "".join(f"        if x == {i}:\n            return {i}\n" for i in range(200))
+    MANAGER.check(f"{HEAD}def g(x):\n    with x, x:\n{exits}    return [\n{rows}]\n{TOOL}")
 
 
 def test_ordinary_ways_out_of_try_are_compiled() -> None:
