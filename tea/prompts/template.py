@@ -24,11 +24,13 @@ from tea.types import JsonObject
 OUTPUT_LIMIT = 4 * 2**20
 LOOP_LIMIT = 100_000
 WORK_LIMIT = 2**26
+ITEM_WORK = 32  # what going through one item, or one element of a loop's body, counts beside a character
 DEPTH_LIMIT = 24
 SIZE_LIMIT = 5_000
 _TEXT_LIMIT, _NUMBER_LIMIT = 32, 40
+_TOO_MUCH = f"it goes through more than {WORK_LIMIT:,} characters, an item counted as {ITEM_WORK}"
 _STEPS = "loop steps left"
-_COMPILED = "compiled prompt"
+_COMPILED = "compiled prompt with weighed loops"
 
 _NODES = (
     "And", "Compare", "CondExpr", "Const", "Filter", "For", "Getattr", "Getitem", "If", "Keyword", "List", "Name",
@@ -177,7 +179,8 @@ def _tree(environment: Any, name: str, text: str) -> Any:
     if sum(1 for _ in tree.find_all(nodes.Node)) > SIZE_LIMIT:
         raise BadComponent(f"The part {name!r} has more than {SIZE_LIMIT:,} elements.", fix="make it simpler.")
     for loop in list(tree.find_all(nodes.For)):
-        loop.iter = nodes.Filter(loop.iter, "counted", [], [], None, None, lineno=loop.lineno)
+        size = nodes.Const(sum(1 for part in loop.body for _ in part.find_all(nodes.Node)), lineno=loop.lineno)
+        loop.iter = nodes.Filter(loop.iter, "counted", [size], [], None, None, lineno=loop.lineno)
     for one in [held for node in tree.find_all(nodes.Compare) for held in (node, *node.ops)]:
         one.expr = nodes.Filter(one.expr, "weighed", [], [], None, None, lineno=one.lineno)
     for one in [node for node in tree.find_all(nodes.Getitem) if isinstance(node.arg, nodes.Slice)]:
@@ -293,9 +296,9 @@ def _spend(value: Any) -> None:
             waiting += [*held.keys(), *held.values()]
         elif isinstance(one, list | tuple):
             waiting += cast("list[Any]", one)
-        left[0] -= len(one) if isinstance(one, str) else 1
+        left[0] -= ITEM_WORK + (len(one) if isinstance(one, str) else 0)
         if left[0] < 0:
-            raise ValueError(f"it goes through more than {WORK_LIMIT:,} characters")
+            raise ValueError(_TOO_MUCH)
 
 
 def _weighed(value: Any) -> Any:
@@ -325,10 +328,13 @@ def _counted() -> Callable[..., Any]:
     from jinja2 import pass_context
 
     @pass_context
-    def counted(context: Any, items: Iterable[Any]) -> Iterator[Any]:
-        left = context[_STEPS]
+    def counted(context: Any, items: Iterable[Any], size: int) -> Iterator[Any]:
+        left, work = context[_STEPS], _work.get()
         for item in items:
             left[0] -= 1
+            work[0] -= size * ITEM_WORK
+            if work[0] < 0:
+                raise ValueError(_TOO_MUCH)
             if left[0] < 0:
                 raise ValueError(f"its loops take more than {LOOP_LIMIT:,} steps")
             yield item

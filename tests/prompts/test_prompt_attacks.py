@@ -30,6 +30,7 @@ def rendered(template: str, x: Any) -> str:
 
 
 TWICE, ENDS = "{% for a in [1, 2, 3, 4, 5, 6, 7, 8, 9] %}" * 3, "{% endfor %}" * 3
+MANY = f"{{% for a in [{'1, ' * 300}] %}}"
 LONG = "a" * 100_000
 
 
@@ -108,6 +109,8 @@ def test_a_template_beyond_the_language_is_refused_when_it_is_read(template: str
         (f"{TWICE}{{% if [x, x]|map('default')|join == '' %}}{{% endif %}}{ENDS}", LONG),
         (f"{{% if [{'x, ' * 700}]|rejectattr('y')|join %}}{{% endif %}}", LONG),
         (f"{{{{ [{'x, ' * 700}] }}}}", LONG),
+        (f"{MANY}{MANY}{{% if [{'x, ' * 700}]|sort|first %}}{{% endif %}}{'{% endfor %}' * 2}", 1),
+        (f"{MANY}{MANY}{{% if [{'x, ' * 4_000}] %}}{{% endif %}}{'{% endfor %}' * 2}", 1),
     ],
 )
 def test_a_rendering_that_reaches_or_grows_too_far_is_refused(template: str, x: Any) -> None:
