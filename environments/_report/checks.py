@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from itertools import pairwise
 
 from .calculations import calculated, calculations
@@ -10,6 +11,7 @@ from .calculations import calculated, calculations
 MARK = " [?]"
 MOST_LISTED = 200
 LEAST_WORDS = 4
+LEAST_DIGITS = 3  # of a rounded number, so that it is not found in any table
 _LONGEST_SHORT = 8
 MOST_SHOWN = 300
 
@@ -60,6 +62,7 @@ _DATES = (
 )
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,'’\u00a0\u202f ]\d{3})*(?:[.,]\d+)?(?![\w]*\d)")
 _CELL = re.compile(r"(?<![\w.])\d++(?:\.\d++)?(?!\w*\d)")
+_DECIMAL = re.compile(r"\d+(?:\.\d+)?")
 _GROUPING = re.compile(r"['’\u00a0\u202f ]")
 _GROUPED = {one: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(one)}\d{{3}})+") for one in ",."}
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -118,10 +121,22 @@ class Evidence:
         self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in self.words}
         # cells with commas between them are read one by one, too; digits inside of a name are no number
         self.numbers |= {one for cell in _CELL.findall(text) for one in _readings(cell)}
+        self._rounded: dict[int, set[str]] = {}
 
     def holds(self, number: str) -> bool:
-        """Return whether the source has a number, however its thousands are marked."""
-        return bool(self.numbers & _readings(number))
+        """Return whether the source has a number, or one that is rounded to it, however its thousands are marked."""
+        readings = _readings(number)
+        return bool(self.numbers & readings) or any(self._is_rounded(one) for one in readings)
+
+    def _is_rounded(self, number: str) -> bool:
+        """Return whether a longer number of the source is rounded to this one; a short one says too little."""
+        if not _DECIMAL.fullmatch(number) or len(number.replace(".", "")) < LEAST_DIGITS:
+            return False
+        decimals = len(number.partition(".")[2])
+        if decimals not in self._rounded:
+            longer = [one for one in self.numbers if len(one.partition(".")[2]) > decimals and _DECIMAL.fullmatch(one)]
+            self._rounded[decimals] = {to for one in longer for to in _rounded(one, decimals)}
+        return number in self._rounded[decimals]
 
 
 def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, rest: Evidence | None = None) -> Checked:
@@ -353,6 +368,14 @@ def _day(match: re.Match[str]) -> set[tuple[int, int, int]]:
     day = int(parts.get("d") or 0)
     turned = {(year, day, number)} if "/" in match[0] else set[tuple[int, int, int]]()
     return {(year, number, day)} | turned
+
+
+def _rounded(number: str, decimals: int) -> set[str]:
+    """Return a number rounded to some decimals; a half up, and to the even neighbour."""
+    unit = Decimal(1).scaleb(-decimals)
+    with localcontext() as exact:
+        exact.prec = len(number) + 1
+        return {str(Decimal(number).quantize(unit, rounding=way)) for way in (ROUND_HALF_UP, ROUND_HALF_EVEN)}
 
 
 def _readings(number: str) -> set[str]:

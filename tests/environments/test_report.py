@@ -108,6 +108,9 @@ async def test_citations_that_lead_nowhere_are_told(act: Act, folder: Path) -> N
         ("The bridge was built by Ada Quill.", "It was built by Bo Quill", ["Bo Quill"]),
         ("NASA paid.", "It was paid by ESA", ["ESA"]),
         ("Grown by 3.5%.", "It has grown by 3.5 % (`99` in code)", []),
+        ("The mean is 5076.016260162602.", "It is 5076.02, so about 5,076", []),
+        ("The mean is 5076.016260162602.", "It is 5077.02, or 5076.03", ["5077.02", "5076.03"]),
+        ("The mean is 2.95, the sum 3.125.", "It is 3.0, or 3.12, or 3.13", ["3.0"]),
     ],
 )
 async def test_values_that_their_source_lacks_are_marked(
