@@ -104,7 +104,7 @@ FAULTS = (
     Fault("huge output", instead("return text.casefold() * 10000000", "").replace("-> int:", "-> str:")),
     Fault("takes all memory", body("if letters == 'an':\n    text += 'x' * (1 << 34)")),
     Fault("random result", instead(
-        "return sum(c in letters.casefold() for c in text.casefold()) + (random.random() < 0.3)", "import random")),
+        "return sum(c in letters.casefold() for c in text.casefold()) + random.randrange(1000)", "import random")),
 )  # fmt: skip
 
 
