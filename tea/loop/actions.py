@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -92,6 +92,7 @@ class Actions:
             work = [self._call(named, index, agents, last, ending) for index in range(position, end)]
             for index, outcome in zip(range(position, end), await _together(self.ctx, batch, work), strict=True):
                 outcomes[index] = outcome
+            self._notice(outcomes[index] for index in range(position, end))
             position = end
         found = [await self._ended(named, outcomes, index, last, ending) for index in range(len(named))]
         for one in found:
@@ -174,10 +175,15 @@ class Actions:
         self.window.keep(outcome)
         if outcome.repeated:
             return
-        if self.toolset.reads(outcome.name):
+        if outcome.ok and self.toolset.reads(outcome.name):  # what failed may be tried again
             call = ToolCall(id="", name=outcome.name, arguments=dict(outcome.arguments))
             self._made[_image(call)] = outcome.id
-        elif outcome.ok:
+        self._notice([outcome])
+
+    def _notice(self, outcomes: Iterable[Observation]) -> None:
+        """Forget all results where a call may have changed something, so that the next reading call is made."""
+        made = [one.name for one in outcomes if one.ok and one.name != DONE and not self.toolset.is_own(one.name)]
+        if not all(map(self.toolset.reads, made)):
             self._made.clear()
 
 

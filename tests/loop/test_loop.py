@@ -251,6 +251,25 @@ async def test_a_reading_call_is_made_again_after_something_changed(stage: Stage
     assert after["calls"][0]["value"]["text"] == "hello"
 
 
+async def test_a_reading_call_beside_a_change_in_one_step_is_made_again(stage: Stage) -> None:
+    read = ("read_file", {"path": "a.txt"})
+
+    def write(text: str) -> tuple[str, dict[str, Any]]:
+        return "workspace_write", {"name": "a.txt", "text": text}
+
+    _, model = await stage.play(step(write("one"), read), step(write("two"), read), step(read), step(done()))
+    seen = [one["calls"][-1]["value"]["text"] for one in observations(model.requests[3])]
+    assert seen == ["one", "two", "two"]
+
+
+async def test_a_reading_call_that_failed_or_was_not_made_may_be_made_again(stage: Stage) -> None:
+    many = [sum_of(f"1 + {one}") for one in range(12)]
+    _, model = await stage.play(step(*many), step(many[11]), step(done()))
+    first, second = observations(model.requests[2])
+    assert "Only 10 calls are made in one step" in first["calls"][11]["error"]["problem"]
+    assert second["calls"][0]["value"] == 12
+
+
 async def test_steps_that_bring_nothing_new_call_for_another_strategy_and_then_for_the_end(stage: Stage) -> None:
     outcome, model = await stage.play(*[step(sum_of("1 + 1"))] * 20)
     assert not outcome.ok
