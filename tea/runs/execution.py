@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -33,6 +33,7 @@ from tea.kernel.gate import Gate
 from tea.models.connect import offer_again
 from tea.policy.verdict import Verdict
 from tea.protocols.instances import Instances
+from tea.refs import Ref
 from tea.runs.admission import ATTEMPTS, Admitted, admit_model, header_record
 from tea.runs.budget import BudgetAccount
 from tea.runs.call import CallRequest
@@ -49,9 +50,10 @@ from tea.untrusted.programs import again
 from tea.waiting import completed
 
 if TYPE_CHECKING:
-    from tea.runs.fork import Change
+    from tea.runs.fork import Change, Fork
 
 Tell = Callable[[str], None]
+_MOST_TOLD = 3
 
 
 class Executions:
@@ -154,6 +156,7 @@ class Executions:
         offer_again(self._deps.models, history.records[0].data)
         task = history.task.model_copy(update={"session": None, "id": None})
         await admit_model(self._deps, change.model or task.model, task)
+        again = await self._read_again(fork)
 
         def first(new: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.inherit(folder, run, history.inputs)
@@ -162,7 +165,7 @@ class Executions:
 
         async with self._descriptors.place():
             trace, past = await self._created(first)
-            told = partial(_told, tell, fork.remarks())
+            told = partial(_told, tell, [*fork.remarks(), *again])
             outcome = await self._drive(trace, past, watch, origin=history, tell=told)
         records = await asyncio.to_thread(lambda: list(self._tracer.records(trace.run)))
         _told(tell, unread(records, change))
@@ -374,6 +377,20 @@ class Executions:
         recorder.begun(past.records[0])
         recorder.write(REBUILT, "", {})
         return one, remarks
+
+    async def _read_again(self, fork: Fork) -> list[str]:
+        """Return a remark if the run read over the network after the fork's position, as pages may have changed."""
+        calls: list[str] = []
+        for (kind, ref, digest), key in fork.later_calls().items():
+            with suppress(TeaError, KeyError):  # of a version that is gone nothing is known
+                config = await self._deps.libraries[kind].exact(ref, digest)
+                traits = config.operations[Ref.parse(ref).operation or ""].traits
+                calls += [f"{ref} ({key})"] if traits.network and traits.effects == "reads" else []
+        if not calls:
+            return []
+        more = f" and {len(calls) - _MOST_TOLD} more" if len(calls) > _MOST_TOLD else ""
+        named = f"{', '.join(calls[:_MOST_TOLD])}{more}"
+        return [f"The run then read by {named}, over the network or free to; the fork may see another page."]
 
     async def _inherit(self, heir: RunConfig, origin: History, kept: Sequence[TraceRecord]) -> None:
         """Give a fork its own copy of the content of the origin's session at the last event it keeps."""

@@ -18,7 +18,7 @@ from tea.journal.history import History, pins_of
 from tea.journal.pin import RESOLVE, asked_in, exact_of
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.kernel.key import effect_key, outer
-from tea.refs import Ref
+from tea.refs import Kind, Ref
 from tea.types import JsonObject
 
 _SPOKEN = frozenset({"start", "note"})
@@ -128,6 +128,17 @@ class Fork:
         pinned = {(pin.asked, pin.exact) for pin in self.history.pins}
         same = [one.ref for name, one in self.change.use.items() if (name, exact_of(one)) in pinned]
         return told + [f"{ref} is what the run used already." for ref in same] + self._reached()
+
+    def later_calls(self) -> dict[tuple[Kind, str, str], str]:
+        """Return the keys of the run's later calls, by kind, exact ref and digest: the fork may make them again."""
+        ended = {one.key for one in self.kept if one.kind in ("done", "failed")}
+        found: dict[tuple[Kind, str, str], str] = {}
+        for one in self.history.records:
+            data = as_mapping(one.data)
+            if one.kind == "start" and data["kind"] in ("tool", "environment") and one.key not in ended:
+                ref = Ref.parse(data["target"])
+                found.setdefault((ref.kind, str(ref), as_mapping(data["data"])["digest"]), one.key)
+        return found
 
     def _reached(self) -> list[str]:
         """Return a warning if the run had irreversible effects after the position: the fork may repeat them."""

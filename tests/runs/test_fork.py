@@ -239,6 +239,46 @@ async def test_what_reached_the_world_after_the_position_is_told_before_the_fork
         assert [one for one in told if "later on" in one and words[0] in one] if words else "later on" not in str(told)
 
 
+LOOKER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Looker(Agent):
+    """Look at two pages."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Look."""
+        return Result(answer=[(await ctx.tcp.invoke("page", {"number": one})).unwrap() for one in range(2)])
+'''
+PAGE = '''
+from tea import tool
+
+
+@tool(effects="reads", network=True)
+async def page(number: int) -> int:
+    """Read a page.
+
+    Args:
+        number: Which one.
+    """
+    return number
+'''
+
+
+async def test_a_fork_before_a_reading_from_the_network_tells_that_it_may_see_another_page(tea: Platform) -> None:
+    await tea.tcp.register(PAGE)
+    await tea.acp.register(LOOKER)
+    origin = await tea.run("look", agent="looker")
+    second = start_of(origin, "tool:page", 1)["key"]
+    end = list(tea.tracer.records(origin.run))[-2].seq
+    told: dict[Any, list[str]] = {}
+    for at in (second, end):
+        await tea.fork(origin.run, at=at, tell=told.setdefault(at, []).append)
+    assert f"The run then read by tool:page@1.0.0#call ({second}), over the network" in told[second][0]
+    assert "the fork may see another page" in told[second][0]
+    assert "another page" not in str(told[end])
+
+
 async def test_an_environment_that_reruns_is_brought_to_where_the_fork_begins(tea: Platform) -> None:
     await tea.ecp.register(COUNT.replace("RECOVERY", "rerun").replace("START", "0"))
     origin = await tea.run("count", agent="counter")
