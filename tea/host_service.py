@@ -15,7 +15,7 @@ class Grants(Protocol):
     """A check of the permission to send a key to the address in a home's settings."""
 
     def of_host(self, host: CodeHost) -> None:
-        """Raise UntrustedHome if nobody granted it."""
+        """Check that a person granted the use of a code host; raise UntrustedHome otherwise."""
         ...
 
 

@@ -131,7 +131,7 @@ def _schema(command: Command, *, wanted: bool) -> None:
 
 
 def plan_of(chosen: dict[str, Any], budget: dict[str, Any], names: dict[str, list[str]]) -> "Plan":
-    """Return the plan of a command line: whoever works, the limits of each run, and the names switched off or added."""
+    """Return the plan of an evaluation from its options: agent, limits of each run, names switched off or added."""
     from tea.evaluate.plan import Plan
 
     lists: dict[str, Any] = {name: tuple(given) for name, given in names.items()}

@@ -154,7 +154,7 @@ def _price(unknown: bool) -> dict[str, bool]:
 
 
 async def _checked(command: Command, tea: "Platform", task: "TaskFile", *, locked: bool) -> "TaskFile":
-    """Return the task, with the versions of the lock file if it is to use them, after a look at what it switches off.
+    """Check the names switched off by a task, and return it, with the versions of the lock file if asked for.
 
     Raises:
         BadInput: The task wants another version than the lock file.

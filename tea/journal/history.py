@@ -212,7 +212,7 @@ def _run_config(data: JsonObject, workspace: str) -> RunConfig:
 
 
 def _foreign_answers(records: Sequence[TraceRecord], run: str, made: Callable[[object, JsonValue], bool]) -> set[str]:
-    """Return the keys of questions whose last answer has no mark of this account."""
+    """Return the keys of questions with a last answer not marked by this account."""
     asked, found = dict[str, JsonValue](), set[str]()
     for one in records:
         if one.kind == ASKED:

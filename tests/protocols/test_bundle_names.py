@@ -9,7 +9,7 @@ from elsewhere import open_platform
 from protocol_kit import CASES
 from test_bundle import forged
 
-from tea.components.manifest import source_digest
+from tea.components.manifest import Manifest, source_digest
 from tea.platform import Platform
 
 TOOL = CASES[0]
@@ -82,14 +82,19 @@ async def test_what_the_operator_trusts_stays_current_where_a_file_goes_on_with_
     assert (await ours.tcp.invoke("greeter", {"text": "you"})).value == "hostile you"
 
 
-async def test_a_tag_does_not_move_to_what_is_not_trusted(tmp_path: Path) -> None:
-    ours, theirs = open_platform(tmp_path / "ours"), open_platform(tmp_path / "theirs")
+async def sent_round(folder: Path) -> tuple[Platform, Platform, Manifest]:
+    """Return a platform with a tag, another one that loaded it and registered a hostile version, and the tagged one."""
+    ours, theirs = open_platform(folder / "ours"), open_platform(folder / "theirs")
     made = await ours.tcp.register(TOOL.source())
     await ours.tcp.alias("greeter", "prod")
-    file, back = tmp_path / "file.json", tmp_path / "back.json"
-    await ours.tcp.save(file)
-    await theirs.tcp.load(file)
+    await ours.tcp.save(folder / "file.json")
+    await theirs.tcp.load(folder / "file.json")
     await theirs.tcp.register(TOOL.source(hello="hostile"))
+    return ours, theirs, made
+
+
+async def test_a_tag_does_not_move_to_what_is_not_trusted(tmp_path: Path) -> None:
+    (ours, theirs, made), back = await sent_round(tmp_path), tmp_path / "back.json"
     await theirs.tcp.alias("greeter@1.0.1", "prod")
     await theirs.tcp.restore("greeter@1.0.0")
     await theirs.tcp.save(back)
@@ -98,19 +103,13 @@ async def test_a_tag_does_not_move_to_what_is_not_trusted(tmp_path: Path) -> Non
 
 
 async def test_a_trusted_tag_stays_where_the_current_version_is_not_trusted(tmp_path: Path) -> None:
-    ours, theirs = open_platform(tmp_path / "ours"), open_platform(tmp_path / "theirs")
-    made = await ours.tcp.register(TOOL.source())
-    await ours.tcp.alias("greeter", "prod")
-    file, back = tmp_path / "file.json", tmp_path / "back.json"
-    await ours.tcp.save(file)
-    await theirs.tcp.load(file)
-    await theirs.tcp.register(TOOL.source(hello="hostile"))
+    (ours, theirs, made), back = await sent_round(tmp_path), tmp_path / "back.json"
     await theirs.tcp.save(back)
     await ours.tcp.load(back)
     await ours.tcp.restore("greeter@1.0.1")
-    await ours.tcp.save(file)
+    await ours.tcp.save(tmp_path / "file.json")
     others = open_platform(tmp_path / "others")
-    await others.tcp.load(file)
+    await others.tcp.load(tmp_path / "file.json")
     await others.tcp.alias("greeter@1.0.1", "prod")
     await others.tcp.save(back)
     await ours.tcp.load(back)
