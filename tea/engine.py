@@ -21,7 +21,7 @@ from tea.prompts.manager import PromptManager
 from tea.protocols.instances import Instances
 from tea.refs import Kind, with_kind
 from tea.runs.authorization import Authorizer
-from tea.runs.deps import RunDeps
+from tea.runs.deps import RunDeps, searchable
 from tea.runs.direct import Direct, Invoke
 from tea.runs.execution import Executions
 from tea.runs.human_input import Person
@@ -32,6 +32,7 @@ from tea.runs.run import Run
 from tea.runs.task_file import make_task
 from tea.search_service import SearchService
 from tea.store.workspaces import FileWorkspaces
+from tea.threads import Look
 from tea.types import EVERY, JsonObject, Response
 from tea.web.hosts import HostSettings
 from tea.web.search.apis import APIS
@@ -68,6 +69,15 @@ class Engine:
             person: Answers what components ask.
         """
         servers = cast(Any, {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp})
+        search = SearchService(
+            settings=SearchSettings.of(tea.settings.search),
+            web=tea.web,
+            keys=tea.keys,
+            grants=tea.home_trust,
+            corpus=lambda: tea.corpus,
+            place=tea.corpus_file,
+            state=tea.trust.path.parent / "web" / "search.sqlite",
+        )
         deps = RunDeps(
             servers=servers,
             libraries=tea.libraries,
@@ -82,15 +92,8 @@ class Engine:
             sandboxes=tea.sandboxes,
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
             web=tea.web.to_json(),
-            search=SearchService(
-                settings=SearchSettings.of(tea.settings.search),
-                web=tea.web,
-                keys=tea.keys,
-                grants=tea.home_trust,
-                corpus=lambda: tea.corpus,
-                place=tea.corpus_file,
-                state=tea.trust.path.parent / "web" / "search.sqlite",
-            ),
+            search=search,
+            searchable=Look(partial(searchable, search)),
             hosts=HostService(settings=HostSettings.of(tea.settings.hosts), keys=tea.keys, grants=tea.home_trust),
         )
         executions = Executions(deps, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)

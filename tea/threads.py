@@ -1,4 +1,4 @@
-"""Threads: a bounded pool for sync functions; an abandoned one keeps its place until it ends."""
+"""Threads: a bounded pool for sync functions, whose abandoned ones keep their places, and looks shared by callers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass
-from typing import TypeVar
+from time import monotonic
+from typing import Generic, TypeVar
 
 T = TypeVar("T")
 MOST_THREADS = 32
@@ -103,6 +104,31 @@ class Threads:
                     turn.loop.call_soon_threadsafe(turn.take)
                     return
             self._free += 1
+
+
+class Look(Generic[T]):
+    """A blocking look at what others may change, made in a thread once for all callers waiting for it.
+
+    Each caller gets the result of a look begun after it asked, so nobody gets an old one. A thread for each of many
+    callers would cost them most of their time, since they take turns with the event loop for the interpreter.
+
+    Args:
+        function: Looks, and returns what it saw.
+    """
+
+    def __init__(self, function: Callable[[], T]) -> None:
+        self._function = function
+        self._turn = asyncio.Lock()
+        self._seen: tuple[float, T] | None = None
+
+    async def __call__(self) -> T:
+        """Return what a look of now sees, and raise what it raises."""
+        asked = monotonic()
+        async with self._turn:
+            if self._seen is None or self._seen[0] <= asked:
+                begun = monotonic()
+                self._seen = begun, await asyncio.to_thread(self._function)
+            return self._seen[1]
 
 
 def _tell(ended: asyncio.Future[T], outcome: T) -> None:

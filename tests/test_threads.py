@@ -1,4 +1,4 @@
-"""Test threads for plain functions: so many at once, in order, and nobody waits for a stuck one."""
+"""Test threads for plain functions: so many at once, in order, nobody waits for a stuck one, and shared looks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.threads import Threads
+from tea.threads import Look, Threads
 
 WAIT = 10
 said: ContextVar[str] = ContextVar("said", default="nothing")
@@ -121,7 +121,7 @@ def test_a_loop_that_was_closed_holds_no_place() -> None:
 def test_a_function_that_never_ends_does_not_keep_the_process() -> None:
     code = """
 import asyncio, threading
-from tea.threads import Threads
+from tea.threads import Look, Threads
 async def main():
     begun = threading.Event()
     def stay():
@@ -133,3 +133,48 @@ async def main():
 asyncio.run(main())
 """
     assert subprocess.run([sys.executable, "-c", code], timeout=60, check=False).returncode == 0
+
+
+async def test_many_callers_share_a_look_begun_after_they_asked() -> None:
+    begun, free, looks = threading.Event(), threading.Event(), list[int]()
+
+    def function() -> int:
+        looks.append(len(looks))
+        begun.set()
+        assert free.wait(WAIT)
+        return looks[-1]
+
+    look = Look(function)
+    first = asyncio.ensure_future(look())
+    assert await asyncio.to_thread(begun.wait, WAIT)
+    others = [asyncio.ensure_future(look()) for _ in range(20)]
+    await asyncio.sleep(0)
+    free.set()
+    assert await first == 0
+    assert set(await asyncio.gather(*others)) == {1}  # the first had looked before they asked
+    assert await look() == 2
+
+
+async def test_a_look_that_failed_or_was_left_is_made_again() -> None:
+    seen = iter(("failed", "left", "seen"))
+    begun, free = threading.Event(), threading.Event()
+
+    def function() -> str:
+        match next(seen):
+            case "failed":
+                raise OSError("failed")
+            case "left":
+                begun.set()
+                free.wait(WAIT)
+                return "left"
+            case other:
+                return other
+
+    look = Look(function)
+    with pytest.raises(OSError, match="failed"):
+        await look()
+    left = asyncio.ensure_future(look())
+    assert await asyncio.to_thread(begun.wait, WAIT)
+    left.cancel()
+    free.set()
+    assert await look() == "seen"

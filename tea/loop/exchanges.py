@@ -38,6 +38,14 @@ def exchanges(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
     return [tuple(messages[first:last]) for first, last in pairwise(cuts)]
 
 
+def last_exchange(messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the model's last answer with all messages after it, the whole conversation where it gave none."""
+    for back, one in enumerate(reversed(messages), 1):
+        if one.role == "assistant":
+            return messages[-back:]
+    return messages
+
+
 def unanswered(messages: Sequence[Message]) -> tuple[Message, ...]:
     """Return the latest text messages not yet answered by the model."""
     told: list[Message] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 from tea.types import JsonValue
@@ -11,16 +11,16 @@ GIVEN = "[given above already]"
 _LEAST = 100  # characters of a text worth a reference
 
 
-def once(value: JsonValue, earlier: Iterable[JsonValue]) -> JsonValue:
+def once(value: JsonValue, earlier: Callable[[], Iterable[JsonValue]]) -> JsonValue:
     """Return a result with a short reference in place of each passage found in earlier ones.
 
     Args:
         value: The result; its passages are the objects with `url` and `text` in its lists.
-        earlier: Results still to be read whole.
+        earlier: Returns the results still to be read whole; asked for only where the result has passages.
     """
     if not any(True for _ in _passages(value)):
         return value
-    given = {(one["url"], one["text"]) for other in earlier for one in _passages(other) if len(one["text"]) >= _LEAST}
+    given = {(one["url"], one["text"]) for other in earlier() for one in _passages(other) if len(one["text"]) >= _LEAST}
 
     def told(one: Any) -> Any:
         passage = _is_passage(one) and (one["url"], one["text"]) in given

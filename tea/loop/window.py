@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ from tea.loop.exchanges import (
     call_line,
     cut,
     exchanges,
+    last_exchange,
     tokens,
     transcript,
     unanswered,
@@ -111,15 +112,19 @@ class Window:
         if whole:
             self.add(*(one.message(10 * limit, left) for one, left in zip(outcomes, words, strict=False)))
             return
-        room = FULL_AT * self.context - self.before - tokens(*exchanges(self._latest)[-1])
+        room = FULL_AT * self.context - self.before - tokens(*last_exchange(self._latest))
         share = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room)) / max(1, len(outcomes))
-        given = [value for one in self._latest if not is_cut(one) for value in _values(one)]
         briefly = [
-            replace(one, value=None if self._needs_no_value(one) else once(one.value, given)) for one in outcomes
+            replace(one, value=None if self._needs_no_value(one) else once(one.value, self._whole_values))
+            for one in outcomes
         ]
         made = [_within(one, limit, left, share) for one, left in zip(briefly, words, strict=False)]
         self.rereads = self.rereads or any(map(is_cut, made))
         self.add(*made)
+
+    def _whole_values(self) -> Iterator[JsonValue]:
+        """Return the values of the results shown whole."""
+        return (value for one in self._latest if not is_cut(one) for value in _values(one))
 
     def refuse(self, id: str, error: TeaError) -> None:
         """Replace a shown result by an error once it is no longer valid."""

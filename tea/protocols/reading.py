@@ -31,6 +31,7 @@ from tea.source.dynamic import DynamicManager
 from tea.source.requires import requirements
 from tea.source.text import SourceText, check_characters
 from tea.source.trust import Trust, untrusted
+from tea.threads import Look
 from tea.types import State
 from tea.untrusted.describing import described
 from tea.untrusted.workers import Workers
@@ -74,6 +75,7 @@ class Reading:
         self._registry = KindRegistry(
             self.kind, services.versions, services.trust, self.draft, self.build, self.outline
         )
+        self._listings = Look(self._registry.listings)
         self._known = LookupCache(self.kind, services.versions.store, services.trust)
 
     async def info(self, ref: str | Ref) -> Manifest:
@@ -145,7 +147,7 @@ class Reading:
             state: Only what is in that state; None for all.
             category: Only what declares that category in its metadata.
         """
-        found = await asyncio.to_thread(self._registry.listings)
+        found = await self._listings()
         return [one for one in found if state in (None, one.state) and category in (None, one.category)]
 
     async def missing(self, names: Iterable[str]) -> builtins.list[str]:

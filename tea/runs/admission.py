@@ -18,7 +18,7 @@ from tea.policy.rules import read_option
 from tea.refs import Kind, Ref
 from tea.registry.row import SKILL
 from tea.runs.budget import check_price
-from tea.runs.deps import RunDeps, searchable
+from tea.runs.deps import RunDeps
 from tea.runs.solutions import offered
 from tea.source.seal import MARK
 from tea.types import EVERY
@@ -66,7 +66,7 @@ class Admitted:
             level=await deps.sandboxes.name(),
             locked=locked,
             rules=rules,
-            found=await asyncio.to_thread(searchable, deps.search),
+            found=await deps.searchable(),
             skills=bool(await deps.libraries["prompt"].list(category=SKILL)),
             solved=await offered(deps, task),
         )

@@ -25,6 +25,7 @@ from tea.runs.readings import Readings
 from tea.sandbox.levels import Sandboxes
 from tea.source.seal import Seal
 from tea.source.trust import Consents
+from tea.threads import Look
 from tea.types import JsonObject
 from tea.web.search.engine import Since
 
@@ -77,6 +78,7 @@ class RunDeps:
         remember: Keeps the destinations that a person allows for good; not offered without it.
         web: The settings of the way out, as JSON; see `tea.web.WebSettings`.
         search: What searches; None where nothing does.
+        searchable: Looks what can be searched now.
         hosts: The code hosts; None where there are none.
     """
 
@@ -89,6 +91,7 @@ class RunDeps:
     consents: Consents
     seal: Seal
     sandboxes: Sandboxes
+    searchable: Look[dict[str, bool]]
     person: Person | None = None
     remember: Remember | None = None
     mask: Mask = NO_SECRETS

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from tea.sandbox.layout import BUBBLEWRAP, Layout
 from tea.sandbox.packages import declared, importable
 from tea.sandbox.settings import LEVELS, WASM, LevelName, Limits, SandboxSettings
 from tea.sandbox.wasm import EXTRA, missing, parts, portable
+from tea.threads import Look
 from tea.types import JsonObject
 
 CACHE = "sandbox.json"
@@ -81,7 +83,7 @@ class Sandboxes:
         self.settings = settings
         self._cache = cache
         self._known: dict[LevelName, Level] = {}
-        self._mark = ""
+        self._mark, self._machine = "", Look(machine)
         self._lock = asyncio.Lock()
 
     @property
@@ -91,8 +93,8 @@ class Sandboxes:
 
     async def level(self, name: LevelName) -> Level:
         """Return this machine's state of a level; it is tried once, and again after a change of the machine."""
+        mark = await self._machine()
         async with self._lock:
-            mark = await asyncio.to_thread(machine)
             if mark != self._mark:
                 self._mark, self._known = mark, await asyncio.to_thread(_kept, self._cache, mark)
             if name not in self._known:
@@ -303,8 +305,13 @@ def machine() -> str:
         with suppress(OSError):
             facts = os.stat(path)
             found += [path, facts.st_size, facts.st_mtime_ns if "boot_id" not in path else Path(path).read_text()]
-    found += [(one.name, one.stat().st_mtime_ns) for one in sorted(Path(__file__).parent.rglob("*.py"))]
-    return hashlib.sha256(repr(found).encode()).hexdigest()
+    return hashlib.sha256(repr((found, _own_files())).encode()).hexdigest()
+
+
+@cache
+def _own_files() -> list[tuple[str, int]]:
+    """Return the names and times of the files of this room, as this process found them."""
+    return [(one.name, one.stat().st_mtime_ns) for one in sorted(Path(__file__).parent.rglob("*.py"))]
 
 
 def _held(outcome: str, *, kernel_counts: bool) -> bool:
