@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
+from typing import cast
 
 from tea.errors import BadInput
 from tea.journal.header import RunConfig
@@ -102,9 +104,15 @@ def _observed(past: History, key: str) -> JsonValue:
 
 async def reasoned(policy: Policy, request: CallRequest) -> Verdict:
     """Return a policy's decision on a call under one of its names, with its reason if it gives one."""
-    if isinstance(policy, ReasoningPolicy):
-        return policy.verdict(request)
+    if _gives_reasons(type(policy)):
+        return cast(ReasoningPolicy, policy).verdict(request)
     return Verdict(decision=await policy.decide(request), rule=f"the policy {type(policy).__name__} of the program")
+
+
+@lru_cache
+def _gives_reasons(policy: type[Policy]) -> bool:
+    """Return whether a policy gives reasons; looking up the members of a protocol at each call costs too much."""
+    return issubclass(policy, ReasoningPolicy)
 
 
 def stricter(verdict: Verdict, rule: Rule) -> Verdict:
