@@ -23,8 +23,8 @@ from tea.errors import UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
 from tea.home_openings import Opening, is_local, leads_away, openings
 from tea.models.config import ModelConfig
-from tea.models.connect import FORMATS, is_led_to, is_meant_for, reached
-from tea.models.presets import ADDRESSES
+from tea.models.connect import is_led_to, is_meant_for, reached
+from tea.models.presets import ADDRESSES, BASE_URLS
 from tea.retrieval.embedding.choice import LOCAL, Destination
 from tea.source.trust import GrantedHomes
 from tea.store.strict import dumps
@@ -253,7 +253,7 @@ def _addresses(keys: HomeKeys) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for provider, variable in ADDRESSES.items():
         address = keys.file.get(variable, "").strip()
-        if address and address.rstrip("/") != FORMATS[provider].base_url:
+        if address and address.rstrip("/") != BASE_URLS[provider]:
             found[variable] = address
     return found
 

@@ -59,7 +59,20 @@ def test_a_run_of_checked_components_loads_neither_what_checks_nor_other_command
     answer, loaded = finished.stdout.splitlines()
     assert answer == "84"
     commands = {f"tea.cli.{name}" for name in ("list", "trace", "register", "transform", "models", "doctor")}
-    assert set(loaded.split()) & (HEAVY | commands | {"rich", "jsonschema", "yaml", "sqlite3"}) == set()
+    providers = {f"tea.models.{name}" for name in ("wire", "client", "sse", "openai_chat", "anthropic_messages")}
+    others = {"tea.web.address", "tea.runs.fork", "tea.protocols.lock"} | {"rich", "jsonschema", "yaml", "sqlite3"}
+    assert set(loaded.split()) & (HEAVY | commands | providers | others) == set()
+
+
+def test_the_process_beside_a_command_is_copied_before_anything_is_loaded(tmp_path: Path) -> None:
+    look = "import os, sys\nos.register_at_fork(before=lambda: print(*sys.modules))"
+    run = "sys.argv = ['tea', 'list']\nfrom tea.cli import main\nmain()"
+    environment = {**os.environ, "TEA_HOME": str(tmp_path / "home"), "TEA_STATE": str(tmp_path / "state")}
+    command = [sys.executable, "-c", f"{look}\n{run}"]
+    finished = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=True)
+    loaded = set(finished.stdout.splitlines()[0].split())
+    assert "tea.cli.overseer" in loaded
+    assert loaded & {"asyncio", "pydantic", "tea.cli.app", "typer"} == set()
 
 
 @pytest.mark.parametrize("module", ["openpyxl", "typer"])

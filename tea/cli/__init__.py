@@ -5,6 +5,8 @@ import gc
 import os
 import signal
 
+from tea.cli.overseer import overseen
+
 _GARBAGE = 100_000  # objects between two looks for garbage: a command ends soon, and looking cost a tenth of its time
 
 
@@ -15,10 +17,11 @@ def main() -> None:
         signal.signal(signal.SIGINT, _stop)
     gc.set_threshold(_GARBAGE)
     atexit.register(gc.freeze)  # the process ends and gives all of it back, so nobody looks through it once more
-    from tea.cli.app import main as run
+    with overseen() as overseer:  # before all imports: a copy of a small process, whose pages nobody has to copy
+        from tea.cli.app import main as run
 
-    signal.signal(signal.SIGINT, before)
-    run()
+        signal.signal(signal.SIGINT, before)
+        run(overseer)
 
 
 def _stop(number: int, frame: object) -> None:

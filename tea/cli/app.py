@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from tea.cli.command import Work, command
 from tea.cli.failure import report
+from tea.cli.overseer import Overseer
 from tea.cli.terminal import prepare, say
 
 SELF, LISTING = "show", "ls"
@@ -138,18 +139,24 @@ _FURTHER = {
 }
 
 
-def main() -> NoReturn:
-    """Run the command line of this process, and exit with its code."""
+def main(overseer: Overseer | None = None) -> NoReturn:
+    """Run the command line of this process, and exit with its code.
+
+    Args:
+        overseer: The process that ends this one where SIGTERM is not heard.
+    """
     arguments = sys.argv[1:] or ["--help"]
     try:
         prepare()
-        code = typer.main.get_command(application(arguments[0]))(arguments, prog_name="tea", standalone_mode=False)
+        code = typer.main.get_command(application(arguments[0], overseer))(
+            arguments, prog_name="tea", standalone_mode=False
+        )
     except (Exception, KeyboardInterrupt) as error:
         code = report(error, as_json="--json" in _options(arguments), verbose=_options(arguments).count("-vv") * 2)
     sys.exit(code)
 
 
-def application(name: str = "") -> typer.Typer:
+def application(name: str = "", overseer: Overseer | None = None) -> typer.Typer:
     """Return the application with the command of the given name, or with every command if there is none."""
     app = typer.Typer(
         name="tea",
@@ -162,17 +169,17 @@ def application(name: str = "") -> typer.Typer:
     for one in (name,) if name in _COMMANDS else _COMMANDS:
         work = _work(_COMMANDS[one])
         if one in _FURTHER:
-            app.add_typer(_family(work, _FURTHER[one]), name=one, help=_about(_COMMANDS[one]))
+            app.add_typer(_family(work, _FURTHER[one], overseer), name=one, help=_about(_COMMANDS[one]))
         else:
-            app.command(one, cls=_shape(_COMMANDS[one]))(command(work))
+            app.command(one, cls=_shape(_COMMANDS[one]))(command(work, overseer))
     return app
 
 
-def _family(work: Work, further: Mapping[str, str]) -> typer.Typer:
+def _family(work: Work, further: Mapping[str, str], overseer: Overseer | None) -> typer.Typer:
     family = typer.Typer(cls=Family, rich_markup_mode=None)
     own = {} if LISTING in further else {SELF: work}
     for name, one in {**own, **{name: _work(place) for name, place in further.items()}}.items():
-        family.command(name, cls=OwnCommand if name == SELF and own else TyperCommand)(command(one))
+        family.command(name, cls=OwnCommand if name == SELF and own else TyperCommand)(command(one, overseer))
     return family
 
 

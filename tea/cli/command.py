@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.failure import complain, report
-from tea.cli.overseer import overseen
+from tea.cli.overseer import Overseer
 from tea.cli.person import person
 from tea.cli.stopping import Stopping
 from tea.cli.terminal import document, harmless, one_line, say, write
@@ -87,11 +87,12 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def command(work: Work) -> Callable[..., int]:
+def command(work: Work, overseer: Overseer | None = None) -> Callable[..., int]:
     """Make a command of typer from an async function: give it the common options, and run it.
 
     Args:
         work: Takes the `Command` and its own options, and returns the exit code, None for 0. Its docstring is the help.
+        overseer: The process that ends this one where SIGTERM is not heard.
     """
     own = inspect.signature(work)
     common = [
@@ -102,7 +103,7 @@ def command(work: Work) -> Callable[..., int]:
 
     def carry_out(**given: Any) -> int:
         chosen = Command(**{name: given.pop(name) for name in _OPTIONS})
-        return execute(chosen, lambda: work(chosen, **given))
+        return execute(chosen, lambda: work(chosen, **given), overseer)
 
     carry_out.__doc__ = work.__doc__
     carry_out.__signature__ = own.replace(parameters=parameters, return_annotation=int)  # pyright: ignore[reportFunctionMemberAccess]
@@ -110,16 +111,18 @@ def command(work: Work) -> Callable[..., int]:
     return carry_out
 
 
-def execute(chosen: Command, work: Callable[[], Coroutine[Any, Any, int | None]]) -> int:
+def execute(
+    chosen: Command, work: Callable[[], Coroutine[Any, Any, int | None]], overseer: Overseer | None = None
+) -> int:
     """Run a command's work on an event loop, and return its exit code."""
 
     def tell(error: BaseException) -> int:
         cause = KeyboardInterrupt() if isinstance(error, asyncio.CancelledError) else error
         return report(cause, as_json=chosen.as_json, verbose=chosen.verbose)
 
-    stopping = Stopping(tell, as_json=chosen.as_json)
+    stopping = Stopping(tell, overseer, as_json=chosen.as_json)
     try:
-        with overseen() as stopping.overseer, asyncio.Runner() as runner:
+        with asyncio.Runner() as runner:
             return runner.run(_interruptible(work, stopping)) or 0
     except SystemExit:
         raise

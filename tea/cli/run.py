@@ -160,9 +160,10 @@ async def _checked(command: Command, tea: "Platform", task: "TaskFile", *, locke
         BadInput: The task wants another version than the lock file.
         UnknownComponent: A version of the lock file, or a name that is switched off, is missing.
     """
-    from tea.protocols.switched_off import check_switched_off
+    if task.without:
+        from tea.protocols.switched_off import check_switched_off
 
-    await check_switched_off(tea.libraries, task.without)
+        await check_switched_off(tea.libraries, task.without)
     return await _locked(command, tea, task) if locked else task
 
 

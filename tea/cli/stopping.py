@@ -32,17 +32,14 @@ class Stopping:
 
     Args:
         tell: Says how the command ended, and returns its exit code.
-        as_json: Whether a program reads the result.
-
-    Attributes:
         overseer: The process that ends the command where SIGTERM is not heard.
+        as_json: Whether a program reads the result.
     """
 
-    def __init__(self, tell: Callable[[BaseException], int], *, as_json: bool) -> None:
-        self._tell, self._as_json = tell, as_json
+    def __init__(self, tell: Callable[[BaseException], int], overseer: Overseer | None, *, as_json: bool) -> None:
+        self._tell, self._overseer, self._as_json = tell, overseer, as_json
         self._asked, self._end = 0, inf
         self.code: int | None = None
-        self.overseer: Overseer | None = None
 
     @contextmanager
     def of(self, work: "asyncio.Task[int | None]") -> Generator[None]:
@@ -51,8 +48,8 @@ class Stopping:
 
         def stop(number: int, frame: object) -> None:
             self._asked += 1
-            if number == signal.SIGTERM and self.overseer is not None:
-                self.overseer.heard()
+            if number == signal.SIGTERM and self._overseer is not None:
+                self._overseer.heard()
             if number == signal.SIGTERM and self._end == inf:
                 self._enforce()
             if self._asked == 1:

@@ -83,7 +83,6 @@ class AnthropicMessages:
     name = "anthropic_messages"
     sdk: Sdk = "anthropic"
     path = "/v1/messages"
-    base_url = "https://api.anthropic.com"
     reach = ANTHROPIC
     relents: Mapping[str, JsonObject] = {}
 

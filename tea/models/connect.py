@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tea.errors import ProviderError
 from tea.models.accounts import Accounts
-from tea.models.anthropic_messages import AnthropicMessages
-from tea.models.client import ProviderClient
 from tea.models.config import ModelConfig
-from tea.models.format import Format
 from tea.models.manager import ModelManager
-from tea.models.openai_chat import OpenAIChat
-from tea.models.openai_responses import OpenAIResponses
-from tea.models.presets import ADDRESSES, PRESETS, placed, preset
-from tea.models.retrying import DEFAULTS, Retrying
-from tea.models.wire import WireModel
+from tea.models.presets import ADDRESSES, BASE_URLS, PRESETS, placed, preset
+from tea.models.retrying import DEFAULTS
 from tea.types import JsonObject, as_object
+
+if TYPE_CHECKING:
+    from tea.models.wire import WireModel
 
 Keys = Callable[[str], str | None]
 Guard = Callable[[ModelConfig, str], None]
 """Refuses that a configuration is sent the key of a variable, before anything is; raises a TeaError."""
 ATTEMPT_SECONDS = 600.0
-_FORMATS: tuple[type[Format], ...] = (AnthropicMessages, OpenAIChat, OpenAIResponses)
-FORMATS: Mapping[str, Format] = {one.name: one() for one in _FORMATS}
 
 
 def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None, guard: Guard | None = None) -> WireModel:
-    """Return the adapter of a configuration; nothing is imported or contacted yet.
+    """Return the adapter of a configuration; no SDK is imported and nothing is contacted yet.
 
     Args:
         config: What to reach.
@@ -52,13 +48,13 @@ def connect(config: ModelConfig, keys: Keys, accounts: Accounts | None = None, g
     if config.keys and not found:
         problem = f"The model {config.name!r} cannot be used: {' or '.join(config.keys)} is not set."
         raise ProviderError(problem, fix=f"set {config.keys[0]} in the environment, or in .env of the home.")
-    format = FORMATS[config.provider]
     limits = {**DEFAULTS, "attempt_seconds": ATTEMPT_SECONDS, **config.limits}
     shared = accounts or Accounts()
     _state(shared, config, keys)
     seconds = min(limits["attempt_seconds"], limits["seconds"])  # no try outlasts the time for all of them
-    line = ProviderClient(format.sdk, _address(config), found, seconds, shared)
-    return WireModel(format, line, Retrying(config.limits))
+    from tea.models.adapters import adapter  # a run with offline solvers needs none of the wire formats
+
+    return adapter(config, _address(config), found, seconds, shared)
 
 
 def offer(models: ModelManager, config: ModelConfig, keys: Keys, guard: Guard | None = None) -> None:
@@ -84,7 +80,11 @@ def offer_again(models: ModelManager, header: JsonObject) -> None:
     """
     recorded = as_object(header.get("model") or {})
     name = str(recorded.get("name", ""))
-    if recorded.get("provider") in FORMATS and not recorded.get("key_env") and not models.knows(name.partition("/")[0]):
+    if (
+        recorded.get("provider") in BASE_URLS
+        and not recorded.get("key_env")
+        and not models.knows(name.partition("/")[0])
+    ):
         config = ModelConfig.of(name, recorded)
         models.offer(config, partial(connect, config, lambda _: None, models.accounts), listed=False)
 
@@ -124,7 +124,7 @@ def offer_presets(models: ModelManager, keys: Keys, guard: Guard | None = None) 
 
 def reached(config: ModelConfig) -> str:
     """Return the address used for a configuration."""
-    return config.base_url or FORMATS[config.provider].base_url
+    return config.base_url or BASE_URLS[config.provider]
 
 
 def is_meant_for(key: str, address: str) -> bool:
@@ -161,6 +161,5 @@ def _state(accounts: Accounts, config: ModelConfig, keys: Keys) -> None:
 
 def _address(config: ModelConfig) -> str:
     """Return the base address for a format's paths, without a version already contained in them."""
-    format = FORMATS[config.provider]
-    address = (config.base_url or format.base_url).rstrip("/")
-    return address.removesuffix("/v1") if format.path.startswith("/v1/") else address
+    address = reached(config).rstrip("/")
+    return address if BASE_URLS[config.provider].endswith("/v1") else address.removesuffix("/v1")

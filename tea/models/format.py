@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count as count_from
-from typing import Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from pydantic_core import to_json
 
@@ -17,7 +17,6 @@ from tea.models.failure import CallFailure
 from tea.models.manager import Delta
 from tea.models.rendering import result_text
 from tea.models.schema import Reach
-from tea.models.sse import Sent
 from tea.store.strict import Refused, loads
 from tea.types import (
     DataPart,
@@ -32,6 +31,9 @@ from tea.types import (
     Usage,
     changed,
 )
+
+if TYPE_CHECKING:
+    from tea.models.sse import Sent
 
 Sdk = Literal["openai", "anthropic"]
 BYTES_PER_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
@@ -78,7 +80,6 @@ class Format(Protocol):
         name: What configurations call it, as `provider`.
         sdk: The package whose client carries it.
         path: Where questions are posted, below the base URL.
-        base_url: Where its provider is.
         reach: What of a schema its provider enforces.
         relents: Members of a question that avoid a refusal (status 400), by words of the refusal in lower case.
     """
@@ -86,7 +87,6 @@ class Format(Protocol):
     name: str
     sdk: Sdk
     path: str
-    base_url: str
     reach: Reach
     relents: Mapping[str, JsonObject]
 

@@ -69,7 +69,6 @@ class OpenAIChat:
     name = "openai_chat"
     sdk: Sdk = "openai"
     path = "/chat/completions"
-    base_url = "https://api.openai.com/v1"
     reach = OPENAI
     relents: Mapping[str, JsonObject] = {f"use '{_NEWER}'": {_NEWER: None}}
 

@@ -68,7 +68,6 @@ class OpenAIResponses:
     name = "openai_responses"
     sdk: Sdk = "openai"
     path = "/responses"
-    base_url = "https://api.openai.com/v1"
     reach = OPENAI
     relents: Mapping[str, JsonObject] = {"encrypted content is not supported": {"include": []}}
 

@@ -58,6 +58,12 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {
     "vllm": {**_LOCAL, "capabilities": _OWN, "base_url": "http://127.0.0.1:8000/v1"},
     "llamacpp": {**_LOCAL, "capabilities": _OWN, "base_url": "http://127.0.0.1:8080/v1"},
 }
+# Where the provider of a wire format is.
+BASE_URLS: Mapping[str, str] = {
+    "openai_chat": "https://api.openai.com/v1",
+    "openai_responses": "https://api.openai.com/v1",
+    "anthropic_messages": "https://api.anthropic.com",
+}
 # Variables that name an address in place of a provider's own, as its SDK has it.
 ADDRESSES: Mapping[str, str] = {
     "openai_chat": "OPENAI_BASE_URL",

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from tea.components.manifest import Manifest
 from tea.components.operation import reasons
-from tea.errors import BadInput, Damaged, NotLocked, UnknownComponent
+from tea.errors import BadInput, Damaged, UnknownComponent
 from tea.journal.pin import pins
 from tea.journal.tracer import TraceRecord
 from tea.protocols.manager import ContextManager
@@ -160,12 +160,6 @@ async def verify(lock: Lock, libraries: Libraries) -> None:
         here = f"current is {current[name].version} with other bytes" if name in current else "there is none here"
         problem = f"{name}@{one.version} of the lock file is missing: {here}."
         raise UnknownComponent(problem, fix="bring that version back, or lock anew with `tea lock`.")
-
-
-def not_locked(name: str) -> NotLocked:
-    """Return the error for a locked run in need of a component, `kind:name`, missing in its lock."""
-    fix = f"lock anew: `tea lock` for all there is, or `tea lock REF... {name}` for some and what they reach."
-    return NotLocked(f"{name} is not in the lock file.", fix=fix)
 
 
 async def _by_digest(library: ContextManager, ref: Ref) -> Manifest | None:

@@ -19,6 +19,7 @@ from tea.refs import Kind, Ref
 from tea.registry.row import SKILL
 from tea.runs.budget import check_price
 from tea.runs.deps import RunDeps
+from tea.runs.pins import not_locked
 from tea.runs.solutions import offered
 from tea.source.seal import MARK
 from tea.types import EVERY
@@ -138,8 +139,6 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
     reached = (str(agent.at(None)), *(f"agent:{one}" for one in leading), *(f"tool:{one}" for one in named))
     for name in reached if locked else ():
         if name not in task.use:
-            from tea.protocols.lock import not_locked
-
             raise not_locked(name)
     selector = agent.selector or task.use.get(str(agent.at(None)))
     definition = await agents.definition(await agents.info(agent.at(selector)))

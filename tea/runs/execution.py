@@ -40,6 +40,7 @@ from tea.runs.call import CallRequest
 from tea.runs.deps import RunDeps
 from tea.runs.descriptors import Descriptors
 from tea.runs.outcome import Outcome
+from tea.runs.pins import require_used
 from tea.runs.ports import AgentPort
 from tea.runs.recovery import rebuild, recover
 from tea.runs.rules import reasoned, recorded_call, run_policy
@@ -149,7 +150,7 @@ class Executions:
             BadInput: There is no such position, or the state there cannot be brought back; nothing is written.
             Diverged: Another revision wrote it, or its agents do not do what the journal holds; nothing is written.
         """
-        from tea.runs.fork import Fork, unread
+        from tea.runs.fork import Fork, unread  # no other run needs it
 
         history = await self._history(run)
         fork = Fork.of(history, at, change)
@@ -257,8 +258,6 @@ class Executions:
             raise Diverged(error.problem, fix=error.fix) from error
         if not past.end:
             raise await asyncio.to_thread(self._tracer.unended, run)
-        from tea.runs.fork import require_used
-
         require_used(use or (), {pin.asked.partition("@")[0] for pin in past.pins})
         recorder = Recorder(None, run, watch)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
@@ -395,7 +394,7 @@ class Executions:
     async def _inherit(self, heir: RunConfig, origin: History, kept: Sequence[TraceRecord]) -> None:
         """Give a fork its own copy of the content of the origin's session at the last event it keeps."""
         old, moment = origin.run_config, (kept or origin.records)[-1 if kept else 0].time
-        from tea.runs.inheritance import Inheritance
+        from tea.runs.inheritance import Inheritance  # no other run needs it
 
         choose = Inheritance.of(self._tracer, old.run, heir.run, moment, kept).choose
         agents = {f"agent:{one.name}" for one in await self._deps.libraries["agent"].list(state=None)}

@@ -8,7 +8,7 @@ of the position, because all that the program does after that event is done anew
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from tea.components.manifest import Manifest
@@ -19,6 +19,7 @@ from tea.journal.pin import RESOLVE, asked_in, exact_of
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.kernel.key import effect_key, outer
 from tea.refs import Kind, Ref
+from tea.runs.pins import require_used
 from tea.types import JsonObject
 
 _SPOKEN = frozenset({"start", "note"})
@@ -192,17 +193,6 @@ def unread(records: Sequence[TraceRecord], change: Change) -> list[str]:
         for ref in refs
         if ref in answers and all(by.startswith("tool:") for by in answers[ref])
     ]
-
-
-def require_used(names: Iterable[str], used: Container[str]) -> None:
-    """Raise BadInput for another version of a component unused by the run, as it would change nothing.
-
-    Raises:
-        BadInput: One of `names`, each `kind:name`, is not among what was `used`.
-    """
-    for name in names:
-        if name not in used:
-            raise BadInput(f"The run never used {name}.", fix="name a component that `tea trace RUN -v` shows.")
 
 
 def _position(records: Sequence[TraceRecord], at: str) -> int:

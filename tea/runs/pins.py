@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -110,8 +110,6 @@ class Pins:
         if self._is_off(bare):
             raise UnknownComponent(f"{bare} is switched off for this run.", fix="do without it.")
         if not self.may_use(bare):
-            from tea.protocols.lock import not_locked
-
             raise not_locked(bare)
         config = await self._found(component(ref), name)
         if self._locked and config.digest != self._use[bare]:
@@ -233,6 +231,23 @@ class Pins:
         trusted = self._libraries[config.kind].services.trust(config.digest)
         if at_once or config.kind == "environment" or is_recipe(config.source) or not trusted:
             await self.definition(config)
+
+
+def not_locked(name: str) -> NotLocked:
+    """Return the error for a locked run in need of a component, `kind:name`, missing in its lock."""
+    fix = f"lock anew: `tea lock` for all there is, or `tea lock REF... {name}` for some and what they reach."
+    return NotLocked(f"{name} is not in the lock file.", fix=fix)
+
+
+def require_used(names: Iterable[str], used: Container[str]) -> None:
+    """Raise BadInput for another version of a component unused by the run, as it would change nothing.
+
+    Raises:
+        BadInput: One of `names`, each `kind:name`, is not among what was `used`.
+    """
+    for name in names:
+        if name not in used:
+            raise BadInput(f"The run never used {name}.", fix="name a component that `tea trace RUN -v` shows.")
 
 
 def component(ref: Ref) -> Ref:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -139,8 +140,6 @@ def _resolved(given: object, shown: str) -> Path:
 
 
 def _encoded(value: Mapping[str, Any]) -> bytes:
-    import json
-
     try:
         return json.dumps(dict(value), allow_nan=False).encode()
     except (TypeError, ValueError, RecursionError) as error:

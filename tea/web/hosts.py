@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, cast
 from tea.components.port import ReadCodeHost
 from tea.errors import BadInput
 from tea.types import JsonObject
-from tea.web.address import Target, read_address
 
 if TYPE_CHECKING:
     from tea.components.context import Context
+    from tea.web.address import Target
 
 GITHUB = "github"
 _ENTERPRISE = "/api/v3"  # where a GitHub Enterprise Server has its REST API, below its own address
@@ -49,8 +49,8 @@ class CodeHost:
 
     def holds(self, address: str) -> bool:
         """Return whether an address is one of a repository here: of the same scheme, host and port."""
-        own, other = read_address(self.url), read_address(address)
-        return isinstance(own, Target) and isinstance(other, Target) and _origin(own) == _origin(other)
+        own, other = _target(self.url), _target(address)
+        return own is not None and other is not None and _origin(own) == _origin(other)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +159,7 @@ def _checked(host: CodeHost) -> CodeHost:
     Raises:
         BadInput: It lacks an address, or one would give its key to everybody on the way.
     """
-    if not _is_safe(host.url) or cast(Target, read_address(host.url)).path != "/":
+    if not _is_safe(host.url) or cast("Target", _target(host.url)).path != "/":
         fix = 'write scheme and host alone, as "https://git.example.org".'
         raise _bad(f"{host.name}.url", "it is not an https address of a host", fix)
     if host.api and not _is_safe(host.api):
@@ -168,16 +168,24 @@ def _checked(host: CodeHost) -> CodeHost:
         raise _bad(f"{host.name}.key_env", "it is not a name of a variable", 'write for example "GIT_TOKEN".')
     if not _USER.fullmatch(host.user):
         raise _bad(f"{host.name}.user", "it is not a name", 'write for example "git".')
-    url, api = (cast(Target, read_address(one)).url.rstrip("/") if one else "" for one in (host.url, host.api))
+    url, api = (cast("Target", _target(one)).url.rstrip("/") if one else "" for one in (host.url, host.api))
     return replace(host, url=url, api=api)
 
 
 def _is_safe(address: str) -> bool:
     """Return whether nobody can read along on the way to an address: by https, or on this machine."""
-    target = read_address(address)
-    if not isinstance(target, Target) or "?" in target.path:
+    target = _target(address)
+    if target is None or "?" in target.path:
         return False
     return target.scheme == "https" or (target.ip is not None and ip_address(str(target.ip)).is_loopback)
+
+
+def _target(address: str) -> Target | None:
+    """Return the place named by an address, None for none."""
+    from tea.web.address import Target, read_address  # loaded with the first address, as most runs look at none
+
+    found = read_address(address)
+    return found if isinstance(found, Target) else None
 
 
 def _origin(target: Target) -> tuple[str, str, int]:

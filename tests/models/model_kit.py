@@ -8,9 +8,9 @@ from dialects import Dialect, Say, said, streamed
 from loopback import Loopback, Reply
 
 from tea.models.accounts import Accounts
+from tea.models.adapters import FORMATS
 from tea.models.client import ProviderClient
 from tea.models.config import ModelConfig
-from tea.models.connect import FORMATS
 from tea.models.manager import Delta
 from tea.models.retrying import Retrying
 from tea.models.wire import WireModel
