@@ -324,7 +324,7 @@ class Platform:
         from tea.runs.delivery import tell
 
         found = await asyncio.to_thread(self.tracer.find, run)
-        return await asyncio.to_thread(tell, self.tracer, self.mask, found, text)
+        return await asyncio.to_thread(tell, self.tracer, self.mask, self.seal, found, text)
 
     async def kept(self, agent: str, session: str | None = None) -> JsonValue:
         """Return an agent's state for a session, or its lasting state without one; None if there is none."""

@@ -20,6 +20,7 @@ from tea.protocols.acp import ACPServer
 from tea.refs import Ref, check_session
 from tea.runs.outcome import Outcome
 from tea.runs.task_file import find_files, make_task
+from tea.source.seal import Seal
 from tea.store.workspaces import FileWorkspaces
 from tea.waiting import streamed
 
@@ -45,6 +46,11 @@ class Host(Protocol):
     @property
     def memory(self) -> MemoryManager:
         """Its memory."""
+        ...
+
+    @property
+    def seal(self) -> Seal:
+        """Its marks."""
         ...
 
     @property
@@ -279,7 +285,8 @@ class Chat:
                 self._agent = part.agent
                 return replace(await self._last(), status="failed", reason=fault)
             line = talk.line or part.task
-            after = Talk(turn=talk.turn, hop=talk.hop + 1, line=line)
+            elsewhere = talk.elsewhere or not part.own
+            after = Talk(turn=talk.turn, hop=talk.hop + 1, line=line, elsewhere=elsewhere)
             part = await self._run(part.handoff, part.handed or part.task, after, {}, watch)
         self._agent = part.agent
         return await self._last()
@@ -313,7 +320,7 @@ class Chat:
     def _begun(self, run: str, agent: str, text: str, talk: Talk) -> None:
         """Store a run as interrupted until its end is read."""
         assert self._known is not None
-        self._known[run] = Part(run=run, session=self.session, time="", agent=agent, task=text, talk=talk)
+        self._known[run] = Part(run=run, session=self.session, time="", agent=agent, task=text, talk=talk, own=True)
 
     def _inherit(self) -> None:
         """Give a fork its own copy of the memory of the turns it keeps."""
@@ -339,16 +346,19 @@ class Chat:
     async def _parts(self) -> list[Part]:
         """Return the own parts, those without an end read anew."""
         if self._known is None:
-            found = await asyncio.to_thread(parts_of, self._host.tracer, self.session)
+            found = await asyncio.to_thread(parts_of, self._host.tracer, self.session, self._host.seal.made)
             self._known = {one.run: one for one in found}
         for run in [run for run, one in self._known.items() if one.open]:
-            if (part := await asyncio.to_thread(part_of, self._host.tracer, run)) is not None:
+            if (part := await asyncio.to_thread(self._part, run)) is not None:
                 self._known[run] = part
         return list(self._known.values())
 
     async def _read(self, outcome: Outcome) -> Part:
         assert self._known is not None
-        part = await asyncio.to_thread(part_of, self._host.tracer, outcome.run)
+        part = await asyncio.to_thread(self._part, outcome.run)
         assert part is not None
         self._known[outcome.run] = replace(part, outcome=outcome)
         return self._known[outcome.run]
+
+    def _part(self, run: str) -> Part | None:
+        return part_of(self._host.tracer, run, self._host.seal.made)

@@ -8,12 +8,14 @@ from itertools import groupby
 from typing import Any, Literal
 
 from tea.chat.words import folded, solution, text_of
-from tea.journal.header import PERSON, Talk
-from tea.journal.status import RunStatus, beginnings, understood
+from tea.journal.form import understood
+from tea.journal.header import ANOTHER, PERSON, Talk
+from tea.journal.history import Made, is_own
+from tea.journal.status import RunStatus, beginnings
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.refs import Ref
 from tea.runs.outcome import Outcome
-from tea.types import JsonValue, Said
+from tea.types import JsonValue, Said, changed
 
 Status = Literal["done", "failed", "exhausted", "waiting", "interrupted"]
 
@@ -29,6 +31,7 @@ class Part:
         agent: Name of its agent.
         task: Its task, in words.
         talk: Its place in the conversation.
+        own: Whether this account began it.
         inputs: Names of the files it was given.
         status: How it ended; `waiting` for a person's answer, `interrupted` before an end.
         answer: Its answer.
@@ -45,6 +48,7 @@ class Part:
     agent: str
     task: str
     talk: Talk
+    own: bool = False
     inputs: tuple[str, ...] = ()
     status: Status = "interrupted"
     answer: JsonValue = ""
@@ -117,9 +121,10 @@ class Turn:
 
     def said(self) -> list[Said]:
         """Return its contributions to the history."""
-        note = self.parts[0].talk.note
-        about = [Said(who=PERSON, text=note)] if note else []
-        return [*about, Said(who=PERSON, text=self.line), *(said for part in self.parts for said in part.said())]
+        first = self.parts[0]
+        about = [Said(who=_typist(first.own), text=first.talk.note)] if first.talk.note else []
+        line = Said(who=_typist(first.own and not first.talk.elsewhere), text=self.line)
+        return [*about, line, *(said for part in self.parts for said in part.said())]
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object."""
@@ -141,8 +146,13 @@ class Turn:
         }
 
 
-def part_of(tracer: Tracer, run: str) -> Part | None:
+def part_of(tracer: Tracer, run: str, made: Made) -> Part | None:
     """Return a run as a part of a conversation, None if it is of none.
+
+    Args:
+        tracer: Reads the journals.
+        run: Id of the run.
+        made: Tells whether this account made a mark of JSON data.
 
     Raises:
         StorageError: Its journal cannot be read.
@@ -151,17 +161,24 @@ def part_of(tracer: Tracer, run: str) -> Part | None:
         records = tracer.records(run)
         first = next(records, None)
         head = None if first is None else _head(run, first)
-        return None if head is None else _ended(head, records)
+        if first is None or head is None:
+            return None
+        return _ended(replace(head, own=is_own(run, first, made)), records)
 
 
-def parts_of(tracer: Tracer, session: str) -> list[Part]:
+def parts_of(tracer: Tracer, session: str, made: Made) -> list[Part]:
     """Return all parts of a conversation, oldest first.
+
+    Args:
+        tracer: Reads the journals.
+        session: Id of the conversation.
+        made: Tells whether this account made a mark of JSON data.
 
     Raises:
         StorageError: A journal of it cannot be read.
     """
     runs = [one.run for one in _heads(tracer, []) if one.session == session]
-    return [part for run in runs if (part := part_of(tracer, run)) is not None]
+    return [part for run in runs if (part := part_of(tracer, run, made)) is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,7 +230,13 @@ def history_of(parts: Sequence[Part]) -> tuple[Said, ...]:
     """Return the history of a conversation after all of its parts, folded."""
     if not parts:
         return ()
-    return folded([*parts[0].talk.history, *(said for turn in turns_of(parts) for said in turn.said())])
+    before = [one if one.who != PERSON else changed(one, who=_typist(parts[0].own)) for one in parts[0].talk.history]
+    return folded([*before, *(said for turn in turns_of(parts) for said in turn.said())])
+
+
+def _typist(own: bool) -> str:
+    """Return who typed words of a person: that of this account, or another."""
+    return PERSON if own else ANOTHER
 
 
 def _turn(number: int, parts: Sequence[Part]) -> Turn:

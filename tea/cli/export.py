@@ -39,6 +39,7 @@ async def export(
     Calls of functions are told with the definitions of what was called, from the registry.
     """
     from tea.journal.export import export as exported
+    from tea.journal.form import understood
 
     chosen = _format(form)
     if out is not None and out.exists():
@@ -48,7 +49,8 @@ async def export(
         found = [await asyncio.to_thread(tea.tracer.find, run) for run in runs or ["last"]]
         for run in dict.fromkeys(found):
             records = await asyncio.to_thread(_records, tea, run)
-            lines += exported(records, chosen, await _functions(tea, records))
+            with understood(run):
+                lines += exported(records, chosen, await _functions(tea, records))
     data = {"runs": found, "format": form, "lines": lines}
     if out is None:
         command.show("\n".join(map(_line, lines)), data)

@@ -38,11 +38,13 @@ async def lock(
 
 
 async def _made(tea: "Platform", refs: list[str], run: str | None) -> "Lock":
+    from tea.journal.form import understood
     from tea.protocols.lock import LOCKED_KINDS, lock_current, lock_refs, lock_run
 
     if run is not None:
         found = await asyncio.to_thread(tea.tracer.find, run)
-        return lock_run(await asyncio.to_thread(lambda: list(tea.tracer.records(found))))
+        with understood(found):
+            return lock_run(await asyncio.to_thread(lambda: list(tea.tracer.records(found))))
     if refs:
         return await lock_refs(tea.libraries, [(await find(tea, ref, LOCKED_KINDS))[1] for ref in refs])
     return await lock_current(tea.libraries)

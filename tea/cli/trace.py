@@ -38,7 +38,8 @@ async def trace(
 
     `tea trace diff A B` compares two runs; `tea trace export RUN` writes one in other forms.
     """
-    from tea.journal.status import RunStatus, understood
+    from tea.journal.form import understood
+    from tea.journal.status import RunStatus
     from tea.runs.delivery import untaken
 
     wanted = {"session": session, "task": task, "index": index, "id": id}
@@ -56,7 +57,7 @@ async def trace(
         held = tea.tracer.store.held(name)
         with understood(name):
             messages = await asyncio.to_thread(untaken, tea.tracer, name, records)
-    shown = tree(records, whole=command.verbose > 0, positions=positions)
+            shown = tree(records, whole=command.verbose > 0, positions=positions)
     lines = [shown, *(f"told, and not taken over: {one_line(one.text, _WORDS)}" for one in messages)]
     data = {"run": name, "records": [asdict(one) for one in records], "untaken": [asdict(one) for one in messages]}
     command.show("\n".join(lines), data)

@@ -24,10 +24,12 @@ async def trace_diff(
 ) -> None:
     """Compare two runs: their components, their first difference, their steps, answers and costs."""
     from tea.journal.compare import compare
+    from tea.journal.form import understood
 
     async with command.platform() as tea:
         names = [await asyncio.to_thread(tea.tracer.find, one) for one in (a, b)]
-        found = await asyncio.to_thread(lambda: compare(*(list(tea.tracer.records(one)) for one in names)))
+        with understood(" or ".join(names)):
+            found = await asyncio.to_thread(lambda: compare(*(list(tea.tracer.records(one)) for one in names)))
     command.show(_text(found), found.to_json())
 
 

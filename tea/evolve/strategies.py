@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tea.components.variable import tagged
 from tea.errors import BadInput, ProviderError, TeaError
 from tea.evolve.proposal import Known, Proposal, Strategy, stage
+from tea.journal.form import understood
 from tea.journal.steps import call_words, cut, opening
 from tea.refs import Ref
 
@@ -250,7 +251,8 @@ def shown(
 
 def _opening(platform: Platform, run: ScoredRun, task: str, known: MutableMapping[str, str]) -> list[str]:
     """Return the first question of a run beside its task, as heads of files and memories; of an equal one its run."""
-    text = opening(platform.tracer.records(run.run)).replace(task, "").strip()
+    with understood(run.run):
+        text = opening(platform.tracer.records(run.run)).replace(task, "").strip()
     if len(text) < _LEAST_OPENING:
         return []
     first = known.setdefault(text, run.id)
@@ -261,7 +263,8 @@ def _opening(platform: Platform, run: ScoredRun, task: str, known: MutableMappin
 
 def steps_of(platform: Platform, run: str) -> list[str]:
     """Return the steps of a run as lines: the thoughts, and each call with its result."""
-    return [line for one in platform.tracer.run_steps(run) for line in _step(one)]
+    with understood(run):
+        return [line for one in platform.tracer.run_steps(run) for line in _step(one)]
 
 
 def _step(step: Step) -> Sequence[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 from pydantic import Field, SerializerFunctionWrapHandler, field_validator, model_serializer, model_validator
 
@@ -16,6 +16,7 @@ from tea.types import EVERY, Budget, Principal, Record, Said, without_empty
 
 CALL_SECONDS = 300.0
 PERSON = "person"
+ANOTHER = "another person"  # whose words were typed on another account: material, as those of agents are
 OFFERED = ("agent", "tool", "environment")  # kinds that a task may switch off
 CALLED = ("tool", "environment")  # kinds that a task may allow to leave the workspace
 
@@ -68,7 +69,7 @@ class RunConfig:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     locked: bool = False
     allow: tuple[str, ...] = ()
-    call_seconds: float = CALL_SECONDS
+    call_seconds: Annotated[float, Field(gt=0, le=CALL_SECONDS, allow_inf_nan=False)] = CALL_SECONDS
     inputs: tuple[str, ...] = ()
     sandbox: str = ""
     rules: tuple[str, ...] = ()
@@ -80,10 +81,10 @@ class RunConfig:
     without: tuple[str, ...] = ()
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     solved: str = ""
-    reflect: int = 0
+    reflect: Annotated[int, Field(ge=0, le=10)] = 0
     evolve: bool = False
     worker: str = ""
-    attempts: int = 1
+    attempts: Annotated[int, Field(ge=1, le=16)] = 1
     successive: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
@@ -111,6 +112,7 @@ class Talk(Record):
         turn: Number of the turn, from 1.
         hop: Number of the agents that worked on the turn before, each handing over to the next.
         line: The words of the person that began the turn, where the task is that of a handoff.
+        elsewhere: Whether that line was typed on another account.
         note: A remark of the person on the turn before, for example whether a call in flight was carried out.
         history: The conversation before the run, folded.
         forked: `session@turn` that the conversation goes on from, in the runs of its first turn.
@@ -119,6 +121,7 @@ class Talk(Record):
     turn: int = Field(ge=1)
     hop: int = Field(default=0, ge=0)
     line: str = ""
+    elsewhere: bool = False
     note: str = ""
     history: tuple[Said, ...] = ()
     forked: str = ""
@@ -129,7 +132,8 @@ class Talk(Record):
 
     def typed(self, task: str) -> tuple[str, ...]:
         """Return the words of the conversation typed by the person: of a handoff not its task, written by an agent."""
-        return (*(one.text for one in self.said() if one.who == PERSON), self.line if self.hop else task)
+        begun = (self.line if self.hop else task,) if not self.elsewhere else ()
+        return (*(one.text for one in self.said() if one.who == PERSON), *begun)
 
     @property
     def retold(self) -> bool:

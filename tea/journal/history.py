@@ -10,24 +10,31 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from tea.errors import BadInput
+from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.mask import Mask
 from tea.journal.pin import Pin, pins
 from tea.journal.recorder import AGAIN, answer_of
 from tea.journal.revision import REVISION, check_revision
-from tea.journal.status import ASKED, RunStatus, understood
+from tea.journal.status import ASKED, RunStatus
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.kernel.entry import Entry
+from tea.kernel.key import after, path_of
 from tea.policy.rules import read_option
+from tea.refs import check_session
 from tea.source.seal import MARK
-from tea.types import JsonObject, JsonValue, Principal, is_text
+from tea.types import JsonObject, JsonValue, is_text
 from tea.untrusted import PROGRAM
 
 REBUILT = "rebuilt"
 GIVEN_UP = "given_up"  # in the end of a run: others ended it
 _ANSWERED = ("tool", "environment", "agent", "policy", "model")
 Pins = tuple[Pin, ...]
+Made = Callable[[object, JsonValue], bool]
+"""Tells whether this account made a mark of JSON data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +53,8 @@ class History:
         seconds: How long it was worked on.
         elapsed: How much of that came after the start of each timeout, by its key.
         again: How often a resumed process asked a model what an earlier one had asked, by key.
+        own: Whether this account began it; only then are its task and its messages words of its person.
+        foreign: Numbers of the records of answers not given by this account.
     """
 
     task: TaskFile
@@ -59,6 +68,8 @@ class History:
     seconds: float
     elapsed: Mapping[str, float]
     again: Mapping[str, int]
+    own: bool = False
+    foreign: frozenset[int] = frozenset()
 
     @classmethod
     def of(cls, run: str, records: Iterable[TraceRecord], workspace: str) -> History:
@@ -94,7 +105,7 @@ class History:
             again=Counter(one.key for one in found if one.kind == AGAIN),
         )
 
-    def vouched(self, run: str, made: Callable[[object, JsonValue], bool]) -> History:
+    def vouched(self, run: str, made: Made) -> History:
         """Return it with the permissions and answers of this account alone, and all restricting rules.
 
         A journal may come with a home that somebody else wrote.
@@ -103,13 +114,14 @@ class History:
             run: The id under which it is kept.
             made: Tells whether this account made a mark of JSON data.
         """
-        for key in _foreign_answers(self.records, run, made):
+        foreign = _foreign_answers(self.records, run, made)
+        last = {one.key: one.seq for one in self.records if one.kind == "answer"}
+        for key in [key for key, seq in last.items() if seq in foreign]:
             self.status.answers.pop(key, None)
-        head = as_mapping(self.records[0].data)
-        if made(head.get(MARK), begun(run, head)):
-            return self
+        if is_own(run, self.records[0], made):
+            return replace(self, own=True, foreign=foreign)
         rules = tuple(rule for rule in self.run_config.rules if read_option(rule).decision in ("ask", "deny"))
-        return replace(self, run_config=replace(self.run_config, allow=(), rules=rules))
+        return replace(self, run_config=replace(self.run_config, allow=(), rules=rules), foreign=foreign)
 
     @property
     def given_up(self) -> bool:
@@ -167,6 +179,14 @@ class History:
         return found
 
     @property
+    def permitting(self) -> frozenset[str]:
+        """Keys of the effects that permitted work still under way: whoever writes a journal could write those, too."""
+        ended = {path_of(one.key) for one in self.entries if one.event == "note" and one.kind == "exit"}
+        asked = {one.key for one in self.entries if one.event == "start" and one.kind == "policy"}
+        permitted = {one.key for one in self.entries if one.event == "done" and one.text == "null"}
+        return frozenset(key for key in asked & permitted if after(key) not in ended)
+
+    @property
     def unprepared(self) -> bool:
         """Whether it is a fork interrupted before its state at the position was restored."""
         forks = "fork" in as_mapping(self.records[0].data) and all(one.kind != REBUILT for one in self.records)
@@ -174,8 +194,20 @@ class History:
 
 
 def begun(run: str, head: JsonObject) -> JsonObject:
-    """Return the content of the mark of a run: its id, its task and its configuration."""
-    return {"run": run, "task": head["task"], "setting": head["setting"]}
+    """Return the content of the mark of a run: its id, and its head."""
+    return {"run": run, "head": {name: value for name, value in head.items() if name != MARK}}
+
+
+def is_own(run: str, first: TraceRecord, made: Made) -> bool:
+    """Return whether this account began a run.
+
+    Args:
+        run: The id under which it is kept.
+        first: Its first record.
+        made: Tells whether this account made a mark of JSON data.
+    """
+    head = as_mapping(first.data)
+    return made(head.get(MARK), begun(run, head))
 
 
 def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> JsonObject:
@@ -206,22 +238,31 @@ def tea_version() -> str:
         return "unknown"
 
 
+@cache
+def _configs() -> TypeAdapter[RunConfig]:
+    return TypeAdapter(RunConfig)
+
+
 def _run_config(data: JsonObject, workspace: str) -> RunConfig:
-    given: dict[str, Any] = {**data, "workspace": workspace, "principal": Principal(**data["principal"])}
-    return RunConfig(**given)
+    if unknown := data.keys() - {one.name for one in fields(RunConfig)}:
+        raise ValueError(f"the configuration has {min(unknown)[:60]!r}")
+    found = _configs().validate_python({**data, "workspace": workspace})
+    for name in (found.run, found.session, found.task):
+        check_session(name)
+    return found
 
 
-def _foreign_answers(records: Sequence[TraceRecord], run: str, made: Callable[[object, JsonValue], bool]) -> set[str]:
-    """Return the keys of questions with a last answer not marked by this account."""
-    asked, found = dict[str, JsonValue](), set[str]()
+def _foreign_answers(records: Sequence[TraceRecord], run: str, made: Made) -> frozenset[int]:
+    """Return the numbers of the answers not marked by this account."""
+    asked, found = dict[str, JsonValue](), set[int]()
     for one in records:
         if one.kind == ASKED:
             asked[one.key] = one.data
         elif one.kind == "answer":
             said = as_mapping(one.data)
-            ours = made(said.get(MARK), answer_of(one.key, asked.get(one.key), said, run))
-            (found.discard if ours else found.add)(one.key)
-    return found
+            if not made(said.get(MARK), answer_of(one.key, asked.get(one.key), said, run)):
+                found.add(one.seq)
+    return frozenset(found)
 
 
 def _seconds(records: Sequence[TraceRecord]) -> float:

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tea.errors import BadInput, StorageError
+from tea.journal.form import understood
 from tea.journal.recorder import answering
-from tea.journal.status import RunStatus, StatusReader, understood
+from tea.journal.status import RunStatus, StatusReader
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.types import JsonValue
 

@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 from tea.clock import utc_now
 from tea.errors import BadInput, Conflict, StorageError
-from tea.journal.status import RunStatus, StatusReader, understood
+from tea.journal.form import understood
+from tea.journal.status import RunStatus, StatusReader
 from tea.journal.tracer import Tracer
 from tea.memory.manager import MemoryManager
 

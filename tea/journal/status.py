@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, Self, TypeVar
 
-from tea.errors import BadInput, Damaged, StorageError, words_of
+from tea.errors import BadInput, StorageError
+from tea.journal.form import understood
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.kernel.key import asked_in, effect_key, is_inside
 from tea.types import JsonValue
 
 ASKED = "asked"
 _OUTCOMES = ("done", "failed")
-_WORDS = 120
 _BEGUN, _ASKED, _ENDED = (b'"kind":"%b"' % kind.encode() for kind in ("run", ASKED, "end"))
 
 
@@ -96,20 +95,6 @@ class StatusReader:
         """Return whether a line may be relevant."""
         self._asked = self._asked or _ASKED in line
         return self._asked or _BEGUN in line or _ENDED in line
-
-
-@contextmanager
-def understood(run: str) -> Generator[None]:
-    """Raise Damaged for intact records with content not written by any run.
-
-    Raises:
-        Damaged: One of them lacks what is read of it, or has it in another form.
-    """
-    try:
-        yield
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        problem = f"The journal of the run {run} holds what no run writes ({words_of(error)[:_WORDS]})."
-        raise Damaged(problem, fix=f"bring back traces/{run} from a copy, or remove it.") from error
 
 
 def _of_tool(record: TraceRecord) -> bool:

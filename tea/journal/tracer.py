@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from tea.clock import epoch_nanoseconds, timestamp
-from tea.errors import BadInput, Damaged, StorageError
+from tea.errors import BadInput, StorageError
+from tea.journal.form import Form, strange, understood
 from tea.journal.steps import steps_among
-from tea.kernel.key import is_key
 from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
 from tea.store.lines import Wanted
@@ -206,12 +206,13 @@ class Tracer:
             BadInput: There is no such run.
             Damaged: The journal is not what was written; the error names the line.
         """
-        blobs = self.store.blobs(run)
+        blobs, form = self.store.blobs(run), Form()
         for record in self.store.read(run, start, wanted):
-            if not is_key(record.get("key", "")):  # a command to be typed, and a line of a trace, begin with it
-                problem = f"Record {record['seq']} of the run {run} has a key that no run writes."
-                raise Damaged(problem, fix=f"bring back traces/{run} from a copy, or remove it.")
-            yield _record(record, blobs.get)
+            with understood(run):
+                record = _unspilled_record(record, blobs.get)
+            if fault := form.fault(record):
+                raise strange(run, f"record {record['seq']}: {fault}")
+            yield _record(record)
 
     def ended(self, run: str) -> bool:
         """Return whether a run ended, by the last line of its journal; an uncertain run has not ended.
@@ -290,19 +291,20 @@ class Tracer:
 
     def run_steps(self, run: str) -> list[Step]:
         """Return the steps of one run, in order; see `tea.journal.steps`."""
-        return [
-            Step(
-                id=record.span,
-                run=run,
-                session=record.session,
-                task=record.task,
-                index=index,
-                agent=str(data.get("agent") or record.agent),
-                time=record.time,
-                data=data,
-            )
-            for index, (record, data) in enumerate(steps_among(self.records(run)))
-        ]
+        with understood(run):
+            return [
+                Step(
+                    id=record.span,
+                    run=run,
+                    session=record.session,
+                    task=record.task,
+                    index=index,
+                    agent=str(data.get("agent") or record.agent),
+                    time=record.time,
+                    data=data,
+                )
+                for index, (record, data) in enumerate(steps_among(self.records(run)))
+            ]
 
     def _trace(self, writer: JournalWriter, session: str, task: str) -> Trace:
         return Trace(writer, self.store.blobs(writer.run), self.store.messages(writer.run), session, task)
@@ -368,11 +370,16 @@ def _spilled(value: JsonValue, blobs: Blobs) -> JsonValue:
     return {_MARK: _spill(text.encode(), blobs)} if len(text) > _SPILL or _marked(value) else value
 
 
-def _record(record: JsonObject, blob: Callable[[str], bytes]) -> TraceRecord:
+def _unspilled_record(record: JsonObject, blob: Callable[[str], bytes]) -> JsonObject:
     data = record.get("data")
-    if isinstance(data, Mapping):
-        fields = cast("Mapping[str, JsonValue]", data)
-        data = {name: _unspilled(value, blob) if name in _PAYLOAD else value for name, value in fields.items()}
+    if not isinstance(data, Mapping):
+        return record
+    fields = cast("Mapping[str, JsonValue]", data)
+    whole = {name: _unspilled(value, blob) if name in _PAYLOAD else value for name, value in fields.items()}
+    return {**record, "data": whole}
+
+
+def _record(record: JsonObject) -> TraceRecord:
     return TraceRecord(
         seq=record["seq"],
         time=record.get("time", ""),
@@ -383,7 +390,7 @@ def _record(record: JsonObject, blob: Callable[[str], bytes]) -> TraceRecord:
         agent=record.get("agent", ""),
         kind=record.get("kind", ""),
         key=record.get("key", ""),
-        data=data,
+        data=record.get("data"),
     )
 
 

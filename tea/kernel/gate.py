@@ -8,7 +8,7 @@ and a replay that delivers in that order does the same. Live, replay and resume 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from typing import Any, Literal, TypeVar, cast
 
@@ -40,6 +40,7 @@ class Gate:
         grace: Seconds to wait, at the end, for the cleanup of calls that were called off.
         mask: Takes out of JSON text what a run must not learn, before it is recorded and delivered.
         elapsed: Seconds that timeouts of the past were under way, by key.
+        again: Keys of calls of the past to be performed again in their turn: without the same outcome, nothing goes on.
     """
 
     def __init__(
@@ -53,11 +54,12 @@ class Gate:
         mask: Callable[[str], str] = str,
         flush: Callable[[], None] = lambda: None,
         elapsed: Mapping[str, float] | None = None,
+        again: Collection[str] = (),
     ) -> None:
         if past and mode == "live":
             raise InternalError("A live run has no past.", fix="use mode `resume` or `replay`.")
         self._past = Past(past, lenient)
-        self._scheduler = Scheduler(write, self._past, replay=mode == "replay", mask=mask, flush=flush)
+        self._scheduler = Scheduler(write, self._past, replay=mode == "replay", mask=mask, flush=flush, again=again)
         self._grace = grace
         self._elapsed = elapsed or {}
 

@@ -28,6 +28,12 @@ def step_key(path: str, number: int) -> str:
     return f"{path}.{number}"
 
 
+def after(key: str) -> str:
+    """Return the key taken by a branch or scope after a given one."""
+    path, _, number = key.rpartition(".")
+    return step_key(path, int(number) + 1)
+
+
 def spawned_path(path: str, number: int) -> str:
     """Return the path of a branch spawned by another."""
     return f"{path}/{number}"

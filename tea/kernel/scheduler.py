@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from typing import Any, cast
 
 from tea.errors import ErrorRecord, TeaError, error_from
@@ -31,6 +31,7 @@ class Scheduler:
         replay: Stop at the journal's end, and perform nothing.
         mask: Takes out of an event's text what a run must not learn.
         flush: Makes what was appended survive the death of the process.
+        again: Keys of calls of the past to be performed again in their turn.
     """
 
     def __init__(
@@ -40,11 +41,12 @@ class Scheduler:
         replay: bool,
         mask: Callable[[str], str],
         flush: Callable[[], None],
+        again: Collection[str] = (),
     ) -> None:
         self._write, self._flush = write, flush
         self._mask = mask
         self._past = past
-        self._replay = replay
+        self._replay, self._again = replay, again
         self._over: asyncio.Future[None] | None = None
         self._root: Branch | None = None
         self._armed = False
@@ -208,23 +210,44 @@ class Scheduler:
         """Deliver the next event or stop the run; return False if the run can only wait."""
         recorded = self._past.next
         if recorded is not None:
-            self._repeat(recorded, root)
-        elif self._replay:
+            return self._repeat(recorded, root)
+        if self._replay:
             waits, self.exhausted = f"it waits for {', '.join(self.open)}"[:200], True
             self.branches.stop(self._past.diverged("", "no more, as the run was interrupted", waits))
-        else:
-            return self._live(root)
-        return True
+            return True
+        return self._live(root)
 
-    def _repeat(self, recorded: Entry, root: Branch) -> None:
+    def _repeat(self, recorded: Entry, root: Branch) -> bool:
+        """Deliver the next event of the past; return False while its call is performed again."""
         pending = self.open.get(recorded.key)
         if recorded.event in ("start", "note"):
             self.branches.stop(self._past.unmet("the program waits without it"))
         elif recorded.event not in _FOR_ALL and (pending is None or recorded.event not in pending.events):
             self.branches.stop(self._past.unmet("the program does not wait for that"))
+        elif recorded.key in self._again and recorded.event not in _FOR_ALL:
+            return self._confirm(recorded, root)
         else:
             self._past.advance()
             self._deliver(recorded, root)
+        return True
+
+    def _confirm(self, recorded: Entry, root: Branch) -> bool:
+        """Perform a call of the past again, and deliver its outcome if it is the recorded one."""
+        pending = self._launches.pop(recorded.key, None)
+        if pending is not None:
+            pending.stop = pending.launch(pending)
+        event = next((one for one in self._events if one.key == recorded.key), None)
+        if event is None and recorded.key not in self._suspending:
+            return False
+        if event is None:
+            self.branches.stop(self._suspending[recorded.key])
+        elif (event.event, event.text) != (recorded.event, recorded.text):
+            self.branches.stop(self._past.unmet(f"performed again it is {event.event} with {event.text[:120]}"))
+        else:
+            self._events.remove(event)
+            self._past.advance()
+            self._deliver(recorded, root)
+        return True
 
     def _live(self, root: Branch) -> bool:
         self._launch()

@@ -219,7 +219,7 @@ class Provenance:
         reading.links |= call.links(clean=not reading.sources)
         for one in (call, *inside):
             self._take(reading, one)
-        self.typed += tuple(self._answers.pop(call.key, ()))
+        self.hear(call.key)
 
     def deliver_inside(self, key: str, call: Delivered) -> None:
         """Add the outcome of a call from inside an effect to the knowledge of the later calls inside of it."""
@@ -268,6 +268,10 @@ class Provenance:
         """Store a person's answer to a question from inside an effect until its outcome is delivered."""
         if text not in self._answers[effect]:
             self._answers[effect].append(text)
+
+    def hear(self, effect: str) -> None:
+        """Add a person's answers to the questions from inside an effect, now that its outcome is delivered."""
+        self.typed += tuple(self._answers.pop(effect, ()))
 
     def _take(self, reading: Reading, call: Delivered) -> None:
         """Add the sources of an outcome to a reading, and to its store."""

@@ -68,7 +68,7 @@ class Templates:
     ) -> None:
         self._shown = shown
         environment, known = _environment(), sorted(variables)
-        with _metered():
+        with metered():
             self._compile(environment, parts, known, kept)
 
     def _compile(self, environment: Any, parts: Mapping[str, str], known: list[str], kept: SourceCache) -> None:
@@ -89,7 +89,7 @@ class Templates:
             BadArguments: A template uses what the variables do not hold, or there would be too much text.
         """
         values: dict[str, Any] = {**variables, **self._constant, _STEPS: [LOOP_LIMIT]}
-        with _metered():
+        with metered():
             for name in self._order:
                 try:
                     values[name] = _bounded_text(self._templates[name].generate(values))
@@ -114,7 +114,7 @@ def check_template(name: str, text: str) -> None:
         BadComponent: It does not.
     """
     environment = _environment()
-    with _metered():
+    with metered():
         _code(environment, name, _tree(environment, name, text))
 
 
@@ -277,9 +277,9 @@ def _code(environment: Any, name: str, tree: Any) -> CodeType:
 
 
 @contextmanager
-def _metered() -> Generator[None]:
-    """Bound the characters and items that all parts of a prompt go through together."""
-    token = _work.set([WORK_LIMIT])
+def metered() -> Generator[None]:
+    """Bound the characters and items that all parts of a prompt go through together, and all prompts of a bundle."""
+    token = _work.set(_work.get(None) or [WORK_LIMIT])
     try:
         yield
     finally:

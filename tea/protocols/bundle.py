@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.errors import BadComponent, BadInput, RegistryError, StorageError
+from tea.prompts.template import metered
 from tea.protocols.reading import Reading
 from tea.recipes.recipe import read_recipe
 from tea.refs import Kind, Ref
@@ -114,7 +115,8 @@ def _load(libraries: Libraries, path: Path) -> Loaded:
         shipped=lambda kind, name: libraries[kind].unstored(name),
         trusted=services.trust,
     )
-    return load(services.versions, read_json_strict(path, LIMIT, _FIX), house)
+    with metered():
+        return load(services.versions, read_json_strict(path, LIMIT, _FIX), house)
 
 
 def received(library: Reading, found: Manifest) -> Manifest:

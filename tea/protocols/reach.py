@@ -14,6 +14,7 @@ from tea.errors import TeaError
 from tea.prompts.manager import PromptManager
 from tea.recipes.recipe import LOOP_PROMPT, Chooser, ToolsToEnvironment, read_recipe
 from tea.refs import KINDS, Kind, Ref
+from tea.source.text import ParsedFile
 
 Known = Callable[[Kind, str], bool]
 _LOOP = (Ref(kind="tool", name="done"), Ref(kind="prompt", name="fold"))  # what `work` uses whatever an agent declares
@@ -78,7 +79,11 @@ def _is_given_context(source: str) -> bool:
 
 
 def _names(source: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+    return {node.id for node in ast.walk(_tree(source)) if isinstance(node, ast.Name)}
+
+
+def _tree(source: str) -> ast.Module:
+    return ParsedFile.outline(source).tree
 
 
 def _named(source: str, known: Known) -> Iterator[Ref]:
@@ -89,7 +94,7 @@ def _named(source: str, known: Known) -> Iterator[Ref]:
 
 
 def _texts(source: str, known: Known) -> Iterator[Ref]:
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = list(ast.walk(_tree(source)))
     places: dict[int, Kind | None] = {id(text): kind for node in nodes for text, kind in _placed(node)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _LONGEST:

@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Any, Literal, cast
 
 from tea.errors import ErrorRecord
+from tea.journal.form import understood
 from tea.journal.inbox import Inbox, Question
-from tea.journal.status import RunStatus, beginnings, understood
+from tea.journal.status import RunStatus, beginnings
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.refs import Ref
 from tea.types import merge_patch

@@ -11,7 +11,7 @@ from tea.clock import timestamp
 from tea.components.json_schema import value_faults
 from tea.errors import BadInput
 from tea.journal.header import CALL_SECONDS, CALLED, RunConfig, TaskFile
-from tea.journal.history import begun, head_of
+from tea.journal.history import History, begun, head_of
 from tea.journal.tracer import TraceRecord, first_record
 from tea.loop.shortlist import MOST_SCHEMAS
 from tea.policy.rules import read_option
@@ -22,7 +22,7 @@ from tea.runs.deps import RunDeps
 from tea.runs.pins import not_locked
 from tea.runs.solutions import offered
 from tea.source.seal import MARK
-from tea.types import EVERY
+from tea.types import EVERY, JsonObject
 
 ATTEMPTS, JUDGE = "attempts", "judge"  # the agents that lead several attempts, and compare their answers
 
@@ -110,11 +110,23 @@ class Admitted:
         )
 
 
-def header_record(deps: RunDeps, task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> TraceRecord:
-    """Return the first record of a journal, with the configuration of its model, possibly stored nowhere else."""
-    head = {**head_of(task, run_config, inputs), "model": deps.models.config(run_config.model).to_json()}
-    data = deps.mask.data(head)
-    return first_record("run", timestamp(), {**data, MARK: deps.seal(begun(run_config.run, data))})
+def header_record(
+    deps: RunDeps,
+    task: TaskFile,
+    run_config: RunConfig,
+    inputs: list[dict[str, Any]],
+    origin: History | None = None,
+    fork: JsonObject | None = None,
+) -> TraceRecord:
+    """Return the first record of a journal, with the configuration of its model, possibly stored nowhere else.
+
+    It has the mark of this account, unless it is that of a `fork` whose `origin` has none: the words stay those of
+    others.
+    """
+    about = {"model": deps.models.config(run_config.model).to_json(), **({} if fork is None else {"fork": fork})}
+    data = deps.mask.data({**head_of(task, run_config, inputs), **about})
+    mark = {MARK: deps.seal(begun(run_config.run, data))} if origin is None or origin.own else {}
+    return first_record("run", timestamp(), {**data, **mark})
 
 
 async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:

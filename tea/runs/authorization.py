@@ -192,7 +192,7 @@ class Authorizer:
             self._recorder.ask(request.key, asked, choices, **about)
             if self._person is not None:
                 given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
-                answer = await self._person(f"{asked} Its arguments are:\n{indent(given, '  ')}", choices)
+                answer = await self._person(f"{asked} {_by(request)}Its arguments are:\n{indent(given, '  ')}", choices)
         if answer is None or not is_text(answer):
             fix = self._recorder.remedy(
                 request.key,
@@ -220,6 +220,12 @@ def _asked(request: CallRequest, key: str, why: str) -> str:
     if isinstance(request.principal, Untrusted):
         called += f" for {request.principal.name}, which is not trusted,"
     return f"The {f'call {key}' if key else 'call'} of {request.ref}{called} {why}."
+
+
+def _by(request: CallRequest) -> str:
+    """Return who calls, and the digest of what is called, for a person at the terminal."""
+    who = f"agent:{request.agent} calls it. " if request.agent else ""
+    return f"{who}Its digest is {request.digest}. "
 
 
 def _denied(request: CallRequest, response: type[Response]) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 
 from tea.clock import timestamp
@@ -14,8 +14,9 @@ from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.kernel.pending import Inline
 from tea.runs.deps import RunContext
 from tea.runs.service import Service
+from tea.source.seal import MARK
 from tea.store.messages import StoredMessage
-from tea.types import JsonValue, is_text
+from tea.types import JsonObject, JsonValue, is_text
 
 MESSAGES = "messages"
 TEXT_LIMIT = 64 * 1024
@@ -56,6 +57,9 @@ class Delivery(Service):
         finally:
             self._taking = False
         self._last = max([self._last, *(one["number"] for one in found if one["run"] == self._run.id)])
+        for one in found:
+            ours = self._run.deps.seal.made(one.get(MARK), sent(one["run"], one["text"]))
+            self._run.readings.told(one["text"], typed=ours, here=one["run"] == self._run.id)
         return [one["text"] for one in found]
 
     def _waits(self) -> bool:
@@ -74,12 +78,18 @@ class Delivery(Service):
         return [{"run": self._run.id, **asdict(one)} for one in found]
 
 
-def tell(tracer: Tracer, mask: Mask, run: str, text: str) -> int:
+def sent(run: str, text: str) -> JsonObject:
+    """Return the content of the mark of a message."""
+    return {"told": run, "text": text}
+
+
+def tell(tracer: Tracer, mask: Mask, seal: Callable[[JsonValue], str], run: str, text: str) -> int:
     """Add a message to a run not yet ended, and return its number; it blocks.
 
     Args:
         tracer: Knows the runs.
         mask: Takes the operator's secrets out of the text.
+        seal: Makes the mark of this account.
         run: Id of the run.
         text: At most `TEXT_LIMIT` bytes in UTF-8.
 
@@ -91,7 +101,8 @@ def tell(tracer: Tracer, mask: Mask, run: str, text: str) -> int:
     _check(text)
     if tracer.ended(run):
         raise BadInput(f"The run {run} has ended.", fix=f"look at it with `tea trace {run}`, or start another.")
-    number = tracer.store.messages(run).add(timestamp(), mask.plain(text))
+    words = mask.plain(text)
+    number = tracer.store.messages(run).add(timestamp(), words, seal(sent(run, words)))
     if tracer.ended(run) and number > last_taken(run, tracer.records(run)):
         problem = f"The run {run} ended before it took the message."
         raise BadInput(problem, fix=f"look at it with `tea trace {run}`, or start another.")

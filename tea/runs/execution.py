@@ -23,6 +23,7 @@ from tea.errors import (
     StorageError,
     TeaError,
 )
+from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.history import REBUILT, History, pins_of
 from tea.journal.mask import mask_file
@@ -153,8 +154,10 @@ class Executions:
         from tea.runs.fork import Fork, unread  # no other run needs it
 
         history = await self._history(run)
-        fork = Fork.of(history, at, change)
-        offer_again(self._deps.models, history.records[0].data)
+        with understood(run):
+            fork = Fork.of(history, at, change)
+            remarks = fork.remarks()
+            offer_again(self._deps.models, history.records[0].data)
         task = history.task.model_copy(update={"session": None, "id": None})
         await admit_model(self._deps, change.model or task.model, task)
         again = await self._read_again(fork)
@@ -162,11 +165,12 @@ class Executions:
         def first(new: str, folder: Path) -> list[TraceRecord]:
             inputs = self._workspaces.inherit(folder, run, history.inputs)
             run_config = fork.run_config(new, str(self._workspaces.path(new)))
-            return fork.records(run_config, header_record(self._deps, task, run_config, inputs), timestamp())
+            head = header_record(self._deps, task, run_config, inputs, history, fork.origin)
+            return fork.records(run_config, head, timestamp())
 
         async with self._descriptors.place():
             trace, past = await self._created(first)
-            told = partial(_told, tell, [*fork.remarks(), *again])
+            told = partial(_told, tell, [*remarks, *again])
             outcome = await self._drive(trace, past, watch, origin=history, tell=told)
         records = await asyncio.to_thread(lambda: list(self._tracer.records(trace.run)))
         _told(tell, unread(records, change))
@@ -189,7 +193,8 @@ class Executions:
         past = await self._history(run)
         past.accepted(run, answers or {}, self._deps.mask)
         await self._deps.sandboxes.require(past.run_config.sandbox)
-        offer_again(self._deps.models, past.records[0].data)
+        with understood(run):
+            offer_again(self._deps.models, past.records[0].data)
         self._workspaces.check(run)
         async with self._descriptors.place():
             with _resumable(run):
@@ -261,13 +266,13 @@ class Executions:
         require_used(use or (), {pin.asked.partition("@")[0] for pin in past.pins})
         recorder = Recorder(None, run, watch)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", lenient=lenient, flush=recorder.flush)
-        one = self._run(past.run_config, gate, recorder, past.task)
         try:
-            await one.pins.stock(past.pins, use, past.sandboxed)
-            one.readings.recall(past.records)
+            with understood(run):
+                one = self._run(past, gate, recorder)
+                await one.pins.stock(past.pins, use, past.sandboxed)
+            outcome = await (self._given_up(one, past) if past.given_up else self._outcome(one, past.task))
         except Damaged as error:  # source that is not what was pinned is its first divergence
             raise Diverged(error.problem, fix=error.fix) from error
-        outcome = await (self._given_up(one, past) if past.given_up else self._outcome(one, past.task))
         if not (lenient or past.given_up) and _ending(outcome) != past.end:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
@@ -285,11 +290,11 @@ class Executions:
         past = await self._history(run)
         recorder = Recorder(None, run)
         gate = Gate(write=recorder.entry, past=past.entries, mode="replay", flush=recorder.flush)
-        one = self._run(past.run_config, gate, recorder, past.task)
-        one.readings.ask(key)
-        await one.pins.stock(past.pins, sandboxed=past.sandboxed)
-        one.readings.recall(past.records)
-        request = recorded_call(past, one.pins, key, self._deps.sandboxes.settings.way_out.places)
+        with understood(run):
+            one = self._run(past, gate, recorder)
+            one.readings.ask(key)
+            await one.pins.stock(past.pins, sandboxed=past.sandboxed)
+            request = recorded_call(past, one.pins, key, self._deps.sandboxes.settings.way_out.places)
         try:
             await self._outcome(one, past.task)
         except Diverged:  # also the end of the journal of a run that waits
@@ -346,12 +351,12 @@ class Executions:
         if len(past.records) == 1:
             recorder.begun(past.records[0])
         recorder.recall(past.status.meant, past.again)
-        gate = _resumed(recorder, past.entries, past.elapsed)
-        known = {**past.status.said, **answers}
-        one = self._run(past.run_config, gate, recorder, past.task, known, past.status.uncertain, past.seconds)
-        await one.pins.stock(past.pins, sandboxed=past.sandboxed)
-        one.readings.recall(past.records)
-        await recover(one, past.records, self._instances)
+        with understood(past.run_config.run):
+            gate = _resumed(recorder, past, past.elapsed)
+            known = {**past.status.said, **answers}
+            one = self._run(past, gate, recorder, known, past.status.uncertain, past.seconds)
+            await one.pins.stock(past.pins, sandboxed=past.sandboxed)
+            await recover(one, past.records, self._instances)
         return one, []
 
     async def _inherited(self, past: History) -> History:
@@ -369,10 +374,10 @@ class Executions:
         await self._inherit(past.run_config, origin, kept)
         said = RunStatus.of(kept).answers.items() & origin.status.answers.items()
         known = {**dict(said), **answers}
-        one = self._run(past.run_config, _resumed(recorder, past.entries), recorder, past.task, known)
-        await one.pins.stock(pins_of(kept), sandboxed=past.sandboxed)
-        one.readings.recall(kept)
-        remarks = await rebuild(one, kept, self._instances, origin.records)
+        with understood(origin.run_config.run):
+            one = self._run(past, _resumed(recorder, past), recorder, known)
+            await one.pins.stock(pins_of(kept), sandboxed=past.sandboxed)
+            remarks = await rebuild(one, kept, self._instances, origin.records)
         recorder.begun(past.records[0])
         recorder.write(REBUILT, "", {})
         return one, remarks
@@ -431,17 +436,17 @@ class Executions:
 
     def _run(
         self,
-        run_config: RunConfig,
+        past: History,
         gate: Gate,
         recorder: Recorder,
-        task: TaskFile,
         answers: Mapping[str, str] | None = None,
         intents: frozenset[str] = frozenset(),
         passed: float = 0.0,
     ) -> Run:
-        gate.on_branch_end(partial(self._instances.end_branch, run_config.run))
-        one = Run(run_config, self._deps, gate, recorder, BudgetAccount(task.budget, passed), answers, intents)
-        one.readings.begin_with(task)
+        gate.on_branch_end(partial(self._instances.end_branch, past.run_config.run))
+        account = BudgetAccount(past.task.budget, passed)
+        one = Run(past.run_config, self._deps, gate, recorder, account, answers, intents)
+        one.readings.begin_with(past)
         return one
 
     async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
@@ -523,9 +528,16 @@ async def _work(run: Run, task: TaskFile, work: Task) -> AgentResponse:
         return AgentResponse(ref=f"agent:{name}", ok=True, value=ended.model_dump(mode="json"))
 
 
-def _resumed(recorder: Recorder, past: Sequence[Any], elapsed: Mapping[str, float] | None = None) -> Gate:
-    mask, flush = recorder.mask.text, recorder.flush
-    return Gate(write=recorder.entry, past=past, mode="resume", mask=mask, flush=flush, elapsed=elapsed)
+def _resumed(recorder: Recorder, past: History, elapsed: Mapping[str, float] | None = None) -> Gate:
+    return Gate(
+        write=recorder.entry,
+        past=past.entries,
+        mode="resume",
+        mask=recorder.mask.text,
+        flush=recorder.flush,
+        elapsed=elapsed,
+        again=past.permitting,
+    )
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from tea.errors import BadInput
 from tea.journal.header import RunConfig
 from tea.journal.history import History, pins_of
 from tea.journal.pin import RESOLVE, asked_in, exact_of
+from tea.journal.status import ASKED
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.kernel.key import effect_key, outer
 from tea.refs import Kind, Ref
@@ -109,12 +110,11 @@ class Fork:
 
     def records(self, run_config: RunConfig, head: TraceRecord, time: str) -> list[TraceRecord]:
         """Return the fork's first records: its head, the kept ones, and the change at its position."""
-        begun = replace(head, data={**as_mapping(head.data), "fork": self.origin})
         if not self.kept:
-            return [begun]
+            return [head]
         change = first_record("forked", time, {"data": self.origin})
         moved = [_moved(one, self.history.run_config.run, run_config.run) for one in self.kept]
-        return [begun, *moved[:-1], change, moved[-1]]
+        return [head, *moved[:-1], change, moved[-1]]
 
     def remarks(self) -> list[str]:
         """Return remarks for a person before the fork continues."""
@@ -263,7 +263,7 @@ def _open_scopes(records: Sequence[TraceRecord]) -> dict[str, int]:
 
 
 def _kept(records: Sequence[TraceRecord], events: Sequence[TraceRecord]) -> tuple[TraceRecord, ...]:
-    """Return the records of the gate up to the last event, and the evidence of effects ended by then."""
+    """Return the records of the gate up to the last event, with the questions, answers and evidence ended by then."""
     if not events:
         return ()
     last = events[-1]
@@ -271,7 +271,7 @@ def _kept(records: Sequence[TraceRecord], events: Sequence[TraceRecord]) -> tupl
     return tuple(
         one
         for one in records[: last.seq + 1]
-        if one.kind in GATE_KINDS or (one.kind in ("evidence", "answer") and effect_key(one.key) in ended)
+        if one.kind in GATE_KINDS or (one.kind in (ASKED, "answer", "evidence") and effect_key(one.key) in ended)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
 from tea.components.port import AskPerson, Invocation, Question, ServiceRequest, TakeMessages
@@ -25,6 +26,10 @@ class RunInterface(Protocol):
     @property
     def services(self) -> RunServices:
         """The services answering requests to the run."""
+        ...
+
+    def recorded(self) -> AbstractContextManager[None]:
+        """Guard the work on what a journal holds of a call, service or question."""
         ...
 
     async def call(
@@ -76,19 +81,19 @@ class AgentPort:
 
     async def call(self, invocation: Invocation) -> Response:
         """Call another component."""
-        with as_defects(f"The call of {invocation.kind} {invocation.ref[:80]}"):
+        with as_defects(f"The call of {invocation.kind} {invocation.ref[:80]}"), self._run.recorded():
             return await self._run.call(invocation, self._agent, self._depth, self._through, self._principal)
 
     async def serve(self, request: ServiceRequest) -> Any:
         """Send a request to a service of the run; a person's messages go to the agent of the root task only."""
         if isinstance(request, TakeMessages) and self._depth > _ROOT:
             return []
-        with as_defects(f"The request {type(request).__name__}"):
+        with as_defects(f"The request {type(request).__name__}"), self._run.recorded():
             return await self._run.services.serve(request, self._agent)
 
     async def model(self, question: Question) -> ModelResponse:
         """Ask a model."""
-        with as_defects(f"The question through prompt {question.prompt[:80]}"):
+        with as_defects(f"The question through prompt {question.prompt[:80]}"), self._run.recorded():
             return await self._run.ask(question, self._agent, self._principal)
 
 

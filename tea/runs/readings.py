@@ -12,9 +12,9 @@ from tea.components.manifest import Manifest
 from tea.components.operation import Traits
 from tea.components.port import ServiceRequest
 from tea.errors import TeaError
-from tea.journal.header import TaskFile
+from tea.journal.history import History
 from tea.journal.status import ASKED
-from tea.journal.tracer import TraceRecord, as_mapping
+from tea.journal.tracer import as_mapping
 from tea.kernel.gate import Gate
 from tea.kernel.key import effect_key
 from tea.policy.provenance import Delivered, Known, Provenance, Source, source_of
@@ -56,11 +56,20 @@ class Readings:
         self._calls: defaultdict[str, dict[str, Delivered]] = defaultdict(dict)
         self._recorded: defaultdict[str, list[tuple[str, str, JsonObject]]] = defaultdict(list)
         self._made = set[str]()
-        self._asked = ""
+        self._asked, self._own = "", True
         self.found: Known | None = None
 
-    def begin_with(self, task: TaskFile) -> None:
-        """Add the words of a run's task: a person typed them, unless agents of the same conversation wrote them."""
+    def begin_with(self, past: History) -> None:
+        """Add the words that a run begins with, and set what its journal holds from inside of effects.
+
+        The person of this account typed its task, unless agents of the same conversation wrote it; that of a run begun
+        elsewhere is the words of others.
+        """
+        self._recall(past)
+        task, self._own = past.task, past.own
+        if not self._own:
+            self._provenance.read("", Source("session", "a run that this account did not begin"))
+            return
         if task.talk is None:
             self._provenance.say((task.task,))
             return
@@ -68,14 +77,14 @@ class Readings:
         if task.talk.retold:
             self._provenance.read("", Source("session", "what agents said before in the conversation"))
 
-    def recall(self, records: Iterable[TraceRecord]) -> None:
+    def _recall(self, past: History) -> None:
         """Set the calls and answers from inside effects held by a journal, before its events are delivered."""
         choices: dict[str, Any] = {}
-        for one in records:
+        for one in past.records:
             if one.kind == ASKED:
                 data = as_mapping(one.data)
                 choices[one.key] = data.get("choices", ()), "target" in data
-            elif one.kind == "answer":
+            elif one.kind == "answer" and one.seq not in past.foreign:
                 given, about_call = choices.get(one.key, ((), False))
                 answer = str(as_mapping(one.data).get("answer", ""))
                 self.answered(one.key, answer, CONSENTS if about_call else given)
@@ -128,8 +137,14 @@ class Readings:
         finally:
             self._provenance.leave(key)
 
-    def served(self, request: ServiceRequest, value: JsonValue) -> None:
-        """Add the answer of a service to the reading of the branch at work, or its words to the run's store."""
+    def served(self, request: ServiceRequest, value: JsonValue, key: str) -> None:
+        """Add the answer of a service to the reading of the branch at work, or its words to the run's store.
+
+        Args:
+            request: The request.
+            value: What it gave.
+            key: Key of its effect.
+        """
         service, verb, data = request.service, request.verb, request._asdict()
         if service in ("memory", "state"):
             if verb in _WRITING:
@@ -146,10 +161,21 @@ class Readings:
             for one in value if verb == "list" else [value]:
                 if not one["trusted"]:
                     self._provenance.read(self._gate.path(), Source("component", f"prompt:{one['name']}"))
-        elif service == "messages":
-            self._provenance.say(value)
-        elif service == "person" and not data.get("choices"):
-            self._provenance.say((value,))
+        elif service == "person":
+            self._provenance.hear(key)
+
+    def told(self, text: str, *, typed: bool, here: bool) -> None:
+        """Add a message to the run, or to the origin of a fork.
+
+        Args:
+            text: Its words.
+            typed: Whether a person of this account typed it.
+            here: Whether it was sent to this run; a journal of others may hold what was sent to another.
+        """
+        if typed and (here or self._own):
+            self._provenance.say((text,))
+        else:
+            self._provenance.read(self._gate.path(), Source("session", "a message that this account did not send"))
 
     def described(self, configs: Iterable[Manifest]) -> None:
         """Note the words of components shown to the branch at work; those of an untrusted one are words of others."""

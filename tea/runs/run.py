@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -13,6 +13,7 @@ from tea.components.definition import Definition
 from tea.components.manifest import Manifest, is_recipe
 from tea.components.port import Flow, Invocation, Port, Question
 from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, words_of
+from tea.journal.form import ODD, strange
 from tea.journal.header import RunConfig
 from tea.journal.recorder import Recorder
 from tea.kernel.entry import Entry, JsonText, canonical, encode
@@ -187,6 +188,23 @@ class Run:
             declared=declared or {},
             change=change,
         )
+
+    @contextmanager
+    def recorded(self) -> Generator[None]:
+        """End the run where its journal holds an outcome of another form than any run writes.
+
+        Raises:
+            Damaged: It does.
+        """
+        key = self.gate.next_key()
+        try:
+            yield
+        except ODD as error:
+            if not self.gate.repeated(key):
+                raise
+            problem = strange(self.id, words_of(error))
+            self.gate.abandon(problem)
+            raise problem from error
 
     async def call(
         self,

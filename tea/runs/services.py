@@ -55,7 +55,7 @@ class RunServices:
     def __init__(self, run: RunContext, model_calls: ModelCalls) -> None:
         self.delivery = Delivery(run)
         generated = GeneratedService(run)
-        self._readings = run.readings
+        self._readings, self._gate = run.readings, run.gate
         self._services: Mapping[str, Service] = {
             "registry": RegistryService(run),
             "generated": generated,
@@ -82,8 +82,9 @@ class RunServices:
         Raises:
             BadArguments: It is not a request that a run serves, or not JSON.
         """
-        value = await self._service(request).serve(request, agent)
-        self._readings.served(request, value)
+        service, key = self._service(request), self._gate.next_key()
+        value = await service.serve(request, agent)
+        self._readings.served(request, value, key)
         return value
 
     async def answer(self, request: ServiceRequest, agent: str, key: str) -> JsonValue:

@@ -20,6 +20,8 @@ T = TypeVar("T")
 
 MOST_BYTES = 1 << 20
 MOST_FILES = 200
+MOST_BRACES = 10_000  # a parser's time grows with the square of the fields of one f-string
+_FORMATTED = re.compile(r"""\b(?:[fF][rR]?|[rR][fF])["']""")
 _CODING = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _PARSING, _ATTEMPTS = threading.Lock(), 20
 _LONGEST_PROBLEM, _LONGEST_FIX = 150, 140
@@ -162,7 +164,7 @@ def read_text(source: str | bytes, path: str = "") -> str:
     """Return source text without byte order mark and with plain line ends.
 
     Raises:
-        BadComponent: It is larger than 1 MiB, holds NUL, or is not UTF-8.
+        BadComponent: It is larger than 1 MiB, holds NUL, is not UTF-8, or has f-strings of too many fields.
     """
     if len(source) > MOST_BYTES:
         raise refusal(_spaced(path, "is larger than 1 MiB."), "write a smaller component.")
@@ -177,6 +179,9 @@ def read_text(source: str | bytes, path: str = "") -> str:
         raise refusal(_spaced(path, "holds a NUL character."), "write \\0 as an escape, or remove it.")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     _check_coding(text, path)
+    if text.count("{") > MOST_BRACES and _FORMATTED.search(text):
+        problem = f"holds f-strings, and more than {MOST_BRACES:,} braces that open."
+        raise refusal(_spaced(path, problem), "join texts, or read them from a file.")
     return text
 
 

@@ -29,17 +29,19 @@ class StoredMessage:
         number: Its place among all messages to the run, from 1.
         time: When it was added, ISO 8601 in UTC.
         text: What it says.
+        mark: A mark of who added it, empty without one.
     """
 
     number: int
     time: str
     text: str
+    mark: str = ""
 
 
 class Messages(Protocol):
     """The messages to one run; every method but `waits` blocks."""
 
-    def add(self, time: str, text: str) -> int:
+    def add(self, time: str, text: str, mark: str = "") -> int:
         """Add a message after all others, durably, and return its number.
 
         Raises:
@@ -82,9 +84,9 @@ class FileMessages:
         self._folder = folder
         self._scratch = scratch
 
-    def add(self, time: str, text: str) -> int:
+    def add(self, time: str, text: str, mark: str = "") -> int:
         """See `Messages.add`."""
-        data = dumps({"time": time, "text": text}) + b"\n"
+        data = dumps({"time": time, "text": text, "mark": mark}) + b"\n"
         with writing(self._folder), self._scratch.file() as (temporary, descriptor):
             write_all(descriptor, data)
             os.fsync(descriptor)
@@ -133,10 +135,10 @@ class FileMessages:
                 return
             with reading(path):
                 found = as_json_object(loads(read_regular(path, _FILE_LIMIT)))
-                time, text = found.get("time"), found.get("text")
-                if not isinstance(time, str) or not isinstance(text, str):
+                time, text, mark = found.get("time"), found.get("text"), found.get("mark", "")
+                if not isinstance(time, str) or not isinstance(text, str) or not isinstance(mark, str):
                     raise Refused("it is not a message")
-            yield StoredMessage(number=number, time=time, text=text)
+            yield StoredMessage(number=number, time=time, text=text, mark=mark)
 
 
 def _name(number: int) -> str:

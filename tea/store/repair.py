@@ -126,9 +126,9 @@ def _heads(registry: FileRegistry, folder: Path, kind: Kind, name: str) -> Gener
         except StorageError as error:
             yield Finding(problem=error.problem)
             continue
-        if current is not None and current not in versions:
+        if isinstance(current, str) and current not in versions:
             versions.update(registry.versions(kind, name))  # it may have been added meanwhile
-        if current is not None and current not in versions:
+        if isinstance(current, str) and current not in versions:
             path = folder / "versions" / f"{str(current)[:40]}.json"
             versions.add(current)
             yield Finding(problem=f"{shown(path)} is missing: head {number} points to it.")

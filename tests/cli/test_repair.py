@@ -1,5 +1,9 @@
 """Test `tea doctor --repair`, and the display of damage in lists."""
 
+import json
+
+from tea.store.sealed import sealed
+
 from .conftest import SHOUT, SLOW, Tea
 
 
@@ -83,3 +87,13 @@ def test_what_is_derived_is_looked_through_and_made_again(tea: Tea) -> None:
     assert tea("retrieve", "arithmetic").code == 0
     assert database.exists()
     assert tea("doctor").code == 0
+
+
+def test_a_head_that_points_at_no_version_is_one_finding(tea: Tea) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    (head,) = (tea.folder / "registry" / "tools" / "shout" / "heads").iterdir()
+    document = json.loads(head.read_text())["document"]
+    head.write_bytes(sealed({**document, "current": [1]}, int(head.stem)))
+    told = tea("doctor")
+    assert told.code == 2
+    assert "current: Input should be a valid string" in told.out

@@ -60,9 +60,9 @@ def test_large_data_is_kept_beside_and_read_back(tracer: Tracer, trace: Trace, t
     "value", [None, 'é\n\u2028"', [1.5, {"$blob": 1}], {"$blob": "mine"}, {"$blob": 1, "a": 2}, LARGE]
 )
 def test_data_at_hand_as_text_gives_the_same_record(tracer: Tracer, trace: Trace, value: Any) -> None:
-    data = {"kind": "tool", "target": 'a "b"', "data": value}
+    data = {"kind": "clock", "target": 'a "b"', "data": value}
     trace.append("start", "0.1", data, agent='an "agent"', parent="p")
-    fields = '"kind":"tool","target":"a \\"b\\"",'
+    fields = '"kind":"clock","target":"a \\"b\\"",'
     trace.append_text("start", "0.1", fields, encode(value), agent='an "agent"', parent="p")
     assert trace.position == 2
     trace.flush()
@@ -88,8 +88,8 @@ def test_data_that_is_small_may_look_like_the_mark_of_a_blob(tracer: Tracer, tra
 def test_any_data_is_read_back(tmp_path_factory: pytest.TempPathFactory, data: Any) -> None:
     tracer = Tracer(FileJournals(tmp_path_factory.mktemp("traces")))
     trace = tracer.create()
-    trace.append("note", "0", data)
-    trace.append("note", "1", {"data": data})
+    trace.append("said", "0", data)
+    trace.append("said", "1", {"data": data})
     trace.close()
     assert [one.data for one in tracer.records(trace.run)] == [data, {"data": data}]
 
@@ -99,7 +99,7 @@ def test_steps_are_found_by_session_task_index_and_id(tracer: Tracer) -> None:
     for session, task in (("s1", "t1"), ("s1", "t2"), ("s2", "t1")):
         trace = tracer.create(session, task)
         runs.append(trace.run)
-        trace.append("note", "0", {"kind": "enter", "data": {}})
+        trace.append("note", "0", {"kind": "enter", "data": {"ref": "agent:a@1.0.0", "digest": ""}})
         for number in (1, 2):
             step(trace, number)
         trace.close()

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tea.errors import BadArguments, BadComponent, TeaError
 from tea.prompts.manager import PromptManager
+from tea.prompts.template import metered
 
 manager = PromptManager()
 
@@ -181,3 +182,12 @@ def test_parts_without_variables_are_bounded_together() -> None:
     shown = "".join(f"{{% if m{i} %}}{{% endif %}}" for i in range(100))
     with pytest.raises(BadArguments, match="goes through more than"):
         manager.render(manager.parse(f"{source(shown)}{parts}"), {"x": 1})
+
+
+def test_prompts_looked_at_together_share_one_bound() -> None:
+    loops = f"{TWICE}{'a' * 2_000}{ENDS}"
+    heavy = manager.parse(source(f"{loops}{{{{ x }}}}"))
+    for _ in range(3):
+        manager.render(heavy, {"x": 1})
+    with metered(), pytest.raises(BadArguments, match="goes through more than"):
+        _ = [manager.render(heavy, {"x": 1}) for _ in range(200)]

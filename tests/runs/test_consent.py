@@ -75,6 +75,8 @@ async def test_who_is_there_is_asked_with_the_arguments(tmp_path: Path, said: tu
         assert outcome.answer == told
         assert [choices for _, choices in somebody.asked] == [("allow", "deny")] * 2
         assert all(word in somebody.asked[1][0] for word in ("tool:send@1.0.0", '  to: "Bob"\n', '  words: "hello"'))
+        sent = (await tea.tcp.info("send")).digest
+        assert all(f"agent:sender calls it. Its digest is {sent}." in question for question, _ in somebody.asked)
         assert (await tea.replay(outcome.run)).answer == told
         assert len(somebody.asked) == 2
         assert (await tea.inbox()).questions == ()

@@ -148,8 +148,8 @@ async def test_a_key_that_no_run_writes_is_damage(tea: Platform, key: object) ->
     other = forge(tea, run, changed("asked", lambda one: one.update(key=key)))
     found = await tea.inbox()
     assert [one.run for one in found.questions] == [run]
-    assert any("has a key that no run writes" in one for one in found.problems)
-    with pytest.raises(Damaged, match="has a key that no run writes"):
+    assert any(f"The journal of the run {other} holds what no run writes" in one for one in found.problems)
+    with pytest.raises(Damaged, match="at key"):
         list(tea.tracer.records(other))
 
 

@@ -451,6 +451,7 @@ def test_files_may_not_import_each_other_in_a_circle() -> None:
         (TOOL.encode() + b"#\xff", "not UTF-8"),
         (TOOL + "#" * (1 << 20), "larger than 1 MiB"),
         (TOOL + "# ü" * 400_000, "larger than 1 MiB"),
+        (TOOL + 'x = f"' + "{TOOL}" * 40_000 + '"\n', "f-strings, and more than 10,000 braces"),
         ("(" * 5_000, "this is not Python"),
         ("x = " + "-" * 50_000 + "1", ""),
         ("x = " + "+".join(["a"] * 100_000), ""),
