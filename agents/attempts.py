@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tea import Agent, Attempted, Context, Fact, Result, Said, Task, ToolError, budget_share, same
+from tea import Agent, Attempted, Context, Fact, Result, Said, Task, ToolError, budget_share, clipped, same
 
 SURE = 90  # of 100: a stated confidence that may end the attempts
 UNSAID = 50  # stands in a vote for a confidence that was not stated
@@ -17,8 +17,9 @@ LEAST = 2  # questions to a model: one for an attempt, one for the judge
 AGREEING = 2  # sure answers of attempts side by side that have to be the same
 SHORT = "not begun: the budget left too little for it"
 AGREED, ALONE = "not asked: all answers are the same", "not asked: there is one answer"
+OVERRIDDEN = "attempt {best}, which was not refuted: the judge chose attempt {chosen}, and refuted it itself: {why}"
 MOST_FACTS, MOST_SHOWN_FACTS = 60, 10
-MOST_ANSWER, MOST_QUOTE, MOST_TOLD = 2_000, 300, 6_000
+MOST_ANSWER, MOST_QUOTE, MOST_TOLD, MOST_WORDS = 2_000, 300, 6_000, 200
 
 EARLIER = (
     "Attempt {number} at this task ended without a sure answer. Use freely what it found, check what decides, and "
@@ -145,7 +146,7 @@ async def _attempt(ctx: Context, agent: str, task: Task, number: int) -> Tried:
     tried = Tried(number=number, result=result, status=status, response=response)
     sure = "" if tried.confidence is None else f", confidence {tried.confidence}"
     words = _value(result.answer) if status == "done" else result.reason or "without an answer"
-    _tell(ctx, number, f"{status}{sure}: {words[:200]}")
+    _tell(ctx, number, f"{status}{sure}: {clipped(words, MOST_WORDS)}")
     return tried
 
 
@@ -161,7 +162,7 @@ def _carried(task: Task, tried: Sequence[Tried]) -> dict[str, Any]:
     for one in tried:
         for fact in one.result.state.facts if one.result.state is not None else ():
             facts.setdefault((fact.fact, fact.source), fact)
-    said = Said(text=_state(tried)[:MOST_TOLD])
+    said = Said(text=clipped(_state(tried), MOST_TOLD))
     return {"facts": tuple(facts.values())[-MOST_FACTS:], "history": (*task.history, said)}
 
 
@@ -209,10 +210,11 @@ async def _judged(ctx: Context, task: Task, done: Sequence[Tried]) -> tuple[Trie
     verdict: dict[str, Any] = response.result.answer
     against: Sequence[Mapping[str, Any]] = [one for one in verdict["refutations"] if one["refuted"]]
     refuted = {done[int(one["answer"]) - 1].number: str(one["objection"]) for one in against}
-    best = done[int(verdict["choice"]) - 1]
+    best = chosen = done[int(verdict["choice"]) - 1]
+    text = f"attempt {best.number}: {verdict['reason']}"
     if best.number in refuted and (standing := [one for one in done if one.number not in refuted]):
         best = _voted(standing)
-    text = f"attempt {best.number}: {verdict['reason']}"
+        text = OVERRIDDEN.format(best=best.number, chosen=chosen.number, why=refuted[chosen.number])
     ctx.note("attempt", {"phase": "judge", "text": text})
     return best, refuted, f"the judge refuted it: {refuted[best.number]}" if best.number in refuted else ""
 
@@ -281,20 +283,21 @@ def _told(one: Tried, *, chosen: bool = False, objection: str = "") -> Attempted
 def _report(one: Tried, done: Sequence[Tried]) -> str:
     """Return an answer with its evidence, as the judge reads it."""
     equal = [str(each.number) for each in done if each is not one and _is_same(one, each)]
-    facts = one.result.state.facts[:MOST_SHOWN_FACTS] if one.result.state is not None else ()
+    facts = one.result.state.facts if one.result.state is not None else ()
+    more = [f"and {len(facts) - MOST_SHOWN_FACTS} more"] if len(facts) > MOST_SHOWN_FACTS else []
     lines = {
         "Evidence": [_source(each) for each in one.result.evidence],
-        "Noted": [f"{each.fact[:MOST_QUOTE]} ({each.source})" for each in facts],
+        "Noted": [*(f"{clipped(each.fact, MOST_QUOTE)} ({each.source})" for each in facts[:MOST_SHOWN_FACTS]), *more],
         "Not known": one.result.gaps,
     }
     told = [f"{name}:\n" + "\n".join(f"- {each}" for each in some) for name, some in lines.items() if some]
     alike = [f"The same answer as attempt {' and '.join(equal)}."] if equal else []
-    return "\n".join([f"Answer ({_sure(one)}): {_value(one.result.answer)}", *alike, *told])[:MOST_TOLD]
+    return clipped("\n".join([f"Answer ({_sure(one)}): {_value(one.result.answer)}", *alike, *told]), MOST_TOLD)
 
 
 def _source(one: Any) -> str:
     """Return evidence in one line."""
-    quote = f': "{one.quote[:MOST_QUOTE]}"' if one.quote else ""
+    quote = f': "{clipped(one.quote, MOST_QUOTE)}"' if one.quote else ""
     detail = f" ({one.detail})" if one.detail else ""
     return f"{one.source}{detail}{quote}{f' [not confirmed: {one.doubt}]' if one.doubt else ''}"
 
@@ -304,7 +307,7 @@ def _sure(one: Tried) -> str:
 
 
 def _value(answer: Any) -> str:
-    return (answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))[:MOST_ANSWER]
+    return clipped(answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False), MOST_ANSWER)
 
 
 def _is_same(one: Tried, other: Tried) -> bool:

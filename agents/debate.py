@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tea import Agent, BadOutput, Context, Evidence, Result, Said, Task, TeaError, budget_share, consult, same
+from tea import Agent, BadOutput, Context, Evidence, Result, Said, Task, TeaError, budget_share, clipped, consult, same
 
 ROUNDS, MOST_ROUNDS = 3, 10
 MOST_EXPERTS, MOST_CANDIDATES = 4, 12
-MOST_SAID, MOST_SHOWN = 6_000, 250
+MOST_SAID, MOST_SHOWN, MOST_SOURCE = 6_000, 250, 500
 VERDICT = 1  # questions to a model kept for the judge
 PASSED_OVER = ("BadOutput", "BudgetExceeded", "ContextLengthExceeded", "ProviderError")  # of one expert, not of all
 COMPETITIVE, COOPERATIVE = "competitive", "cooperative"
@@ -353,16 +353,16 @@ def _words(statement: Mapping[str, Any], number: int) -> str:
     rebuttals = [f"To {one['to']}: {one['point']}" for one in statement["rebuttals"]]
     agrees = [f"Agrees with {', '.join(map(str, statement['agrees']))}."] if statement["agrees"] else []
     first = f"Round {number}, position ({statement['confidence']} of 100): {statement['position']}"
-    return "\n".join([first, statement["argument"], *rebuttals, *agrees])[:MOST_SAID]
+    return clipped("\n".join([first, statement["argument"], *rebuttals, *agrees]), MOST_SAID)
 
 
 def _whole(debate: Course, name: str) -> str:
     """Return all statements of an expert, with their sources, for the judge."""
     spoken = [one.text for one in debate.said if one.who == name]
     given = dict.fromkeys(debate.evidence.get(name, ()))
-    sources = [json.dumps(one.model_dump(mode="json"), ensure_ascii=False)[:500] for one in given]
+    sources = [clipped(json.dumps(one.model_dump(mode="json"), ensure_ascii=False), MOST_SOURCE) for one in given]
     return "\n\n".join([*spoken, *(["Evidence:\n" + "\n".join(sources)] if sources else [])])
 
 
 def _tell(ctx: Context, phase: str, text: str) -> None:
-    ctx.note("debate", {"phase": phase, "text": text[:MOST_SHOWN]})
+    ctx.note("debate", {"phase": phase, "text": clipped(text, MOST_SHOWN)})

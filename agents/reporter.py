@@ -5,7 +5,7 @@ Source: the paper, Appendix D.7: pieces are added, then completed as one text wi
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 from tea import Agent, Context, Result, Task, ToolError, consult, conversation
@@ -14,12 +14,14 @@ from ._reporter.materials import Material, materials
 
 MARK = 8  # characters of the marks around words of others
 MOST_REPORTS = 200
-MOST_SAID = 20
+MOST_SAID, MOST_LISTED = 20, 200
 TRIES = 3
 MOST_READ, MOST_FIND = 10, 4_000  # sources, and characters of the sentences that cite one
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 PAGE = re.compile(r"(?:https?|file)://", re.IGNORECASE)
 
 _CITED = re.compile(r"(?<!!)\[\d{1,4}\]\(<?([^()<>\n]+)>?\)")
+_SHOWN = re.compile(r"!\[[^\]\n]*\]\(<?([^()<>\n]+)>?\)")
 _NAME = re.compile(r"((?:\w[\w-]{0,60}/){0,3}\w[\w-]{0,60})(?:\.(?:md|html|pdf|txt))?")
 _FACTS = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -48,6 +50,8 @@ class Reporter(Agent):
             "materials": [{"source": one.source, "content": one.content} for one in given if one.content],
             "unread": [f"{one.source}: {one.problem}" for one in given if one.problem],
         }  # fmt: skip
+        if pictures := await _pictures(ctx, task.files):
+            variables["pictures"] = pictures
         if findings:
             variables["mark"] = (await ctx.new_id())[:MARK]
         draft = await consult(ctx, "reporter", variables, lambda response: response.output)
@@ -55,10 +59,21 @@ class Reporter(Agent):
         quoted = _quoted([*findings, *_facts_of(task.text), *_contents(given)])
         references = [*quoted, *_told(task, draft["markdown"]), *await _read_again(ctx, task, draft["markdown"])]
         await _act(ctx, "add", {"text": draft["markdown"], "references": references, "report": report})
+        shown = [one.replace("%20", " ") for one in _SHOWN.findall(draft["markdown"])]
+        for name in (one for one in pictures if one in task.files and one not in shown):
+            await _act(ctx, "add", {"path": name, "report": report})
         written, trouble = await _completed(ctx, draft, report)
         _note(ctx, draft, written)
         answer = " ".join([draft["summary"], *_others(written["files"]), *trouble]).strip()
         return Result(answer=answer, report=written["files"][0], gaps=_gaps(given, written))
+
+
+async def _pictures(ctx: Context, files: Sequence[str]) -> list[str]:
+    """Return the pictures of the workspace that a report can show: those given first, then those made by the run."""
+    listing = (await ctx.ecp.invoke("workspace#list_files", {"limit": MOST_LISTED})).unwrap()
+    found = [one["name"] for one in listing["files"] if one["name"].lower().endswith(PICTURES)]
+    given = [one for one in files if one.lower().endswith(PICTURES)]
+    return list(dict.fromkeys([*given, *found]))[:MOST_SAID]
 
 
 async def _act(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ if _typing.TYPE_CHECKING:
     from tea.loop.limits import budget_share as budget_share
     from tea.loop.loop import work as work
     from tea.loop.media import show_files as show_files
+    from tea.loop.observation import clipped as clipped
     from tea.loop.opening import conversation as conversation
     from tea.loop.opening import heads as heads
     from tea.loop.operate import Operated as Operated
@@ -84,6 +85,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.loop.limits": "budget_share",
         "tea.loop.loop": "work",
         "tea.loop.media": "show_files",
+        "tea.loop.observation": "clipped",
         "tea.loop.operate": "Operated operate",
         "tea.loop.opening": "conversation heads",
         "tea.loop.step": "ask_for consult",

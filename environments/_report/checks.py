@@ -1,23 +1,23 @@
 """Checks of a report by comparing strings: values absent from cited sources, and uncited claims."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from itertools import pairwise
 
 from .calculations import calculated, calculations
+from .claims import ASIDE, UNIT, is_claim
 
 MARK = " [?]"
 MOST_LISTED = 200
-LEAST_WORDS = 4
 LEAST_DIGITS = 3  # of a rounded number, so that it is not found in any table
 _LONGEST_SHORT = 8
 MOST_SHOWN = 300
 
 _FENCED = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)`*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _BLOCK = re.compile(r"(?:^(?!\s*$).*\n?)+", re.MULTILINE)
-_UNIT = re.compile(r"^[ \t]*(?:[-*+]|\d{1,4}[.)])[ \t]+", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[ \t]*:?[ \t]*\|", re.MULTILINE)
 _OUTLOOK = re.compile(
     r"[\s*_>]*(?:next(?: steps?)?|what comes next|als n\u00e4chstes|n\u00e4chste schritte?"
@@ -32,10 +32,6 @@ _BEHIND = re.compile(
 )
 _SHORT = re.compile(
     r"(?:\b[A-Z]|\b(?:e\.g|i\.e|cf|vs|al|approx|ca|Dr|Mr|Mrs|Ms|Prof|St|No|Nos|Fig|Inc|Ltd|Co|Jr|Sr|Vol|pp?))$"
-)
-_ASIDE = re.compile(
-    r"`+[^`]*`+|!?\[[^\]\n]{0,300}\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|https?://\S+"
-    r"|\[\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50}\]"
 )
 _MONTHS = [
     "january",
@@ -156,7 +152,7 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
         _calculate(text[one.begin : one.end], _known(one.cited, evidence, rest))
     for one in sentences:
         sentence, told = text[one.begin : one.end], set[str]()
-        if one.needs_source and rest is None and _is_claim(sentence) and not any(calculations(sentence)):
+        if one.needs_source and rest is None and is_claim(sentence, one.heading) and not any(calculations(sentence)):
             checked.unsourced.append(_shown(sentence))
         for last, value in _doubtful(sentence, one, evidence, rest, names=names):
             pieces += [text[at : one.begin + last], MARK]
@@ -181,7 +177,7 @@ def _doubtful(
         for first, last in _unknown(sentence, known, names=names and not one.is_shared):
             found[last] = sentence[first:last]
     else:
-        for match in _NUMBER.finditer(_ASIDE.sub(lambda match: _blank(match[0]), sentence)):
+        for match in _NUMBER.finditer(ASIDE.sub(lambda match: _blank(match[0]), sentence)):
             if any(_readings(match[0]) & _readings(each.result) for each in wrong):
                 found[match.end()] = match[0]
     return sorted(found.items())
@@ -214,6 +210,7 @@ class _Sentence:
         cited: Numbers of its references.
         kind: `row` or `head` of a table, `outlook` on coming work, else empty.
         is_shared: Whether the references are those of a sentence beside its table.
+        heading: The heading above it.
     """
 
     begin: int
@@ -221,6 +218,7 @@ class _Sentence:
     cited: tuple[int, ...]
     kind: str = ""
     is_shared: bool = False
+    heading: str = ""
 
     @property
     def needs_source(self) -> bool:
@@ -239,7 +237,17 @@ def _sentences(text: str) -> list[_Sentence]:
             rows.append(_Sentence(begin=begin, end=end, cited=_cited(plain[begin:end]), kind="row" if rows else "head"))
         found += rows
         _add_words(found, plain, last, block.end())
-    return _shared(found, text)
+    return _shared(_below_headings(found, plain), text)
+
+
+def _below_headings(found: list[_Sentence], text: str) -> list[_Sentence]:
+    """Tell each sentence the heading above it."""
+    titles = {match.start(): match[1] for match in re.finditer(r"^#{1,6}[ \t]+(.*)$", text, re.MULTILINE)}
+    places = sorted(titles)
+    for one in found:
+        above = bisect_right(places, one.begin) - 1
+        one.heading = titles[places[above]] if above >= 0 else ""
+    return found
 
 
 def _lines(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
@@ -258,11 +266,11 @@ def _table(text: str, begin: int, end: int) -> tuple[int, int]:
 
 def _add_words(found: list[_Sentence], text: str, begin: int, end: int) -> None:
     """Add the sentences of a paragraph or list; all behind an announcement of coming work are an outlook."""
-    outlook, units = False, (one.start() for one in _UNIT.finditer(text, begin, end))
+    outlook, units = False, (one.start() for one in UNIT.finditer(text, begin, end))
     for unit in pairwise(sorted({begin, *units, end})):
         for first, last in _parts(text, *unit):
             sentence = text[first:last]
-            outlook = outlook or bool(_OUTLOOK.match(_UNIT.sub("", sentence)))
+            outlook = outlook or bool(_OUTLOOK.match(UNIT.sub("", sentence)))
             kind = "outlook" if outlook else ""
             found.append(_Sentence(begin=first, end=last, cited=_cited(sentence), kind=kind))
 
@@ -301,15 +309,15 @@ def _parts(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
 def _covered(text: str, begin: int, end: int) -> bytearray:
     """Return for each place whether it lies in code, a link or an address."""
     found = bytearray(end - begin)
-    for match in _ASIDE.finditer(text, begin, end):
+    for match in ASIDE.finditer(text, begin, end):
         found[match.start() - begin : match.end() - begin] = b"\1" * len(match[0])
     return found
 
 
 def _unknown(sentence: str, known: list[Evidence], *, names: bool) -> list[tuple[int, int]]:
     """Return the places of values absent from all sources."""
-    plain = _ASIDE.sub(lambda match: _blank(match[0]), sentence)
-    plain = _UNIT.sub(lambda match: _blank(match[0]), plain)
+    plain = ASIDE.sub(lambda match: _blank(match[0]), sentence)
+    plain = UNIT.sub(lambda match: _blank(match[0]), plain)
     found: list[tuple[int, int]] = []
     for match in _dates(plain):
         if not any(day in one.dates for day in _day(match) for one in known):
@@ -390,13 +398,6 @@ def _readings(number: str) -> set[str]:
     return found
 
 
-def _is_claim(sentence: str) -> bool:
-    text = _ASIDE.sub(" ", _UNIT.sub("", sentence)).strip().rstrip("*_\"'”’)")
-    words = re.findall(r"\w+", text)
-    told = len(words) >= LEAST_WORDS or (len(words) == LEAST_WORDS - 1 and any(one.isdigit() for one in words))
-    return told and not text.endswith(("?", "？", ":")) and not re.fullmatch(r"[\s|:-]*", text)
-
-
 def _without_code(text: str) -> str:
     return re.sub(r"`+[^`]*`+", " ", text)
 
@@ -406,5 +407,5 @@ def _blank(text: str) -> str:
 
 
 def _shown(sentence: str) -> str:
-    line = " ".join(_UNIT.sub("", sentence).split())
+    line = " ".join(UNIT.sub("", sentence).split())
     return line if len(line) <= MOST_SHOWN else line[: MOST_SHOWN - 3] + "..."

@@ -1,5 +1,6 @@
 """Compose the pieces of a report as one Markdown text, with one list of references and its checks."""
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -8,6 +9,16 @@ from .items import Item
 from .references import Reference, References
 
 MOST_EVIDENCE = 4_000_000
+
+# Code that is read as such by all viewers, targets of links, and addresses stay as they are.
+_HTML = re.compile(
+    r"^ {0,3}(?P<fence>`{3,}(?=[^`\n]*$)|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|(?<![`\\])(?P<ticks>`+)(?!`)[^\n]*?(?<!`)(?P=ticks)(?!`)"
+    r"|\]\(<[^<>\n]*>"
+    r"|<(?:https?://|mailto:)[^\s<>]*>"
+    r"|(?P<before>(?<!\\)(?:\\\\)*)<(?=[A-Za-z/!?])",
+    re.DOTALL | re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +74,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
     parts = [f"# {' '.join(title.split())}", checked.text.strip(), found]
     parts += [references.section().strip()] if known else []
     return Composed(
-        markdown="\n\n".join(one for one in parts if one) + "\n",
+        markdown=without_html("\n\n".join(one for one in parts if one)) + "\n",
         references=known,
         doubts=checked.doubts,
         unsourced=checked.unsourced,
@@ -71,6 +82,11 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
         missing=[one.file for one in lost],
         unchecked=[one.number for one in unchecked],
     )
+
+
+def without_html(markdown: str) -> str:
+    """Return Markdown with each tag of HTML outside of code as text: what others wrote must not run in a viewer."""
+    return _HTML.sub(lambda match: f"{match['before']}&lt;" if match["before"] is not None else match[0], markdown)
 
 
 def _quotes(items: list[Item], references: References) -> dict[int, str]:

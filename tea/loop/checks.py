@@ -17,6 +17,10 @@ _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _GROUPING = re.compile(r"(?<=\d)[,\u2009\u202f '_](?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W\d_]+")
 _FRAGMENT = re.compile(r"\.{3}|…|\n|;|\||(?<=[.!?])\s")
+MOST_LINE = 160  # characters of the line shown beside a quote that does not stand
+_PART = re.compile(r"[^\W_]+")
+_LINE = re.compile(r"\n|(?<=[.!?])\s")
+_LONGEST_QUOTE, _MOST_READ = 2_000, 1_000_000
 _MOST_SOUGHT = 200  # pieces of a quote, and numbers of a piece, of which each is sought in every line
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "\xa0": " "})
 
@@ -62,7 +66,7 @@ class Sources:
         if not evidence.quote.strip():
             quoted = bool(texts) or source in self._made
         else:
-            quoted = any(stands_in(evidence.quote, text) for text in (*texts, *(one.text for one in heads)))
+            quoted = any(stands_in(evidence.quote, text) for text in (*texts, *(one.all for one in heads)))
         if quoted:
             return ""
         if not texts:
@@ -70,7 +74,9 @@ class Sources:
                 return f"there is no file {source[:100]!r} in the workspace"
             part = "; its head shows only a part of it" if heads else ""
             return f"{source[:100]!r} was not opened in this run{part}"
-        return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}"
+        line = nearest_line(evidence.quote, "\n".join((*texts, *(one.all for one in heads))))
+        near = f", nearest to it is {line!r}" if line else ""
+        return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}{near}"
 
     def knows(self, source: str) -> bool:
         """Return whether a source was read or shown, wholly or in part; naming it in a call is neither."""
@@ -118,15 +124,32 @@ def stands_in(quote: str, text: str) -> bool:
     pieces = [piece for piece in (_plain(one).strip(" \"'.,:") for one in _FRAGMENT.split(quote)) if piece]
     if len(pieces) > _MOST_SOUGHT:
         return False
-    lines = [(set(_WORD.findall(line)), list(_numbers(line))) for line in map(_plain, text.splitlines())]
+    lines = [(set(_WORD.findall(line)), list(numbers_in(line))) for line in map(_plain, text.splitlines())]
     everything = [number for _, numbers in lines for number in numbers]
     return bool(pieces) and all(piece in whole or _in_a_line(piece, lines, everything) for piece in pieces)
+
+
+def nearest_line(quote: str, text: str) -> str:
+    """Return the line, or the sentence of a long one, with the most words and numbers of a quote; empty without any.
+
+    Args:
+        quote: The quote.
+        text: What was read.
+    """
+    wanted = set(_PART.findall(_plain(quote)[:_LONGEST_QUOTE]))
+    best, line = 0.0, ""
+    for one in _LINE.split(text[:_MOST_READ]):
+        there = set(_PART.findall(_plain(one[:_LONGEST_QUOTE])))
+        held = len(wanted & there)
+        if held and held - len(there) / 1_000 > best:
+            best, line = held - len(there) / 1_000, one.strip()
+    return line if len(line) <= MOST_LINE else f"{line[:MOST_LINE].rpartition(' ')[0] or line[:MOST_LINE]} ..."
 
 
 def numbers_stand_in(words: str, text: str) -> bool:
     """Return whether all numbers of some words occur in a text; separators, percent and rounding do not count."""
     wanted = list(_wanted(_plain(words)))
-    known = list(_numbers(_plain(text)))
+    known = list(numbers_in(_plain(text)))
     return len(wanted) <= _MOST_SOUGHT and all(_found(one, known) for one in wanted)
 
 
@@ -169,7 +192,7 @@ def _found(wanted: tuple[float, int, bool], numbers: Iterable[float]) -> bool:
     return any(abs(one - value) <= near or (percent and abs(100 * one - value) <= near) for one in numbers)
 
 
-def _numbers(text: str) -> Iterator[float]:
+def numbers_in(text: str) -> Iterator[float]:
     """Yield the numbers of a text, those with separators of thousands both whole and in their parts."""
     for variant in dict.fromkeys((text, _GROUPING.sub("", text))):
         yield from (float(match[0]) for match in _NUMBER.finditer(variant))

@@ -14,9 +14,10 @@ from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, joined, with_doubts
 from tea.loop.claims import announces, file_names, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, unresolved
+from tea.loop.grounds import Grounds
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
-from tea.loop.observation import Observation
+from tea.loop.observation import Observation, clipped
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
 from tea.loop.values import holds_value, shown_values
@@ -49,6 +50,8 @@ UNCONFIRMED = "The evidence could not be confirmed: {}."
 NOT_THERE = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
 NO_FILE = "There is no file {} in the workspace."
 GUESSED = "No function has given a result yet, and the numbers of the answer stand nowhere in what was shown."
+EXAMPLES = "No result holds {}: the head of a file shows it as one of several values."
+UNFOUNDED = "These numbers of the answer stand in no result, and follow from none by simple arithmetic: {}."
 TELL = "call what tells them, or call `done` again if they are right."
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 NOTHING_READ = (
@@ -56,7 +59,6 @@ NOTHING_READ = (
     "`done` with success false and the reason; else call the function that you need next."
 )
 _SEVERAL = re.compile(r"\S\s*[,;\n\u3001]\s*\S")  # between the parts of an enumeration
-_NUMBER = re.compile(r"\d")
 _FENCED = re.compile(r"```\w{0,10}\s*\n(.*?)```", re.DOTALL)
 MOST_SCHEMA = 600
 MOST_PART = 120
@@ -73,17 +75,20 @@ class Ending:
         task: What was asked.
         ledger: Its facts and plan.
         window: Its results.
+        solver: Whether a solver works on it, which computes its numbers itself.
 
-    `heads` are what was shown of the task's files before the first step; `pressed` says whether words were just
-    refused, so that the next reply should be a call.
+    `heads` are what was shown of the task's files before the first step, and `told` what else; `pressed` says whether
+    words were just refused, so that the next reply should be a call.
     """
 
-    def __init__(self, task: Task, ledger: Ledger, window: Window) -> None:
+    def __init__(self, task: Task, ledger: Ledger, window: Window, *, solver: bool = False) -> None:
         self._task, self._ledger, self._window = task, ledger, window
+        self._solver = solver
         self._words = task.text
         self._words_held = ""
         self._given: set[str] = set()
         self.heads: Sequence[Head] = ()
+        self.told: Sequence[str] = ()
         self._parts: list[tuple[str, Result]] = []
         self._failed: dict[str, str] = {}
         self._report: str | None = None
@@ -104,7 +109,7 @@ class Ending:
     def facts(self) -> tuple[Fact, ...]:
         """Facts from the finished parts of the task, for agents working on another part."""
         return tuple(
-            Fact(fact=f"{_cut(text, MOST_ASKED)} {_said(one.answer)}", source=source.source, quote=source.quote)
+            Fact(fact=f"{clipped(text, MOST_ASKED)} {_said(one.answer)}", source=source.source, quote=source.quote)
             for text, one in self._parts
             for source in one.evidence or (Evidence(source=""),)
         )
@@ -199,16 +204,17 @@ class Ending:
                 fix = f"`answer` must fit {json.dumps(schema, ensure_ascii=False)[:MOST_SCHEMA]}"
                 return _refused(outcome, f"The answer does not fit: {'; '.join(faults)}.", fix)
         evidence = joined(evidence_in(value), [source for _, one in self._parts for source in one.evidence])
-        marked = with_doubts(evidence, self._sources())
+        marked = with_doubts(evidence, self._sources(value["answer"]))
         absent = [one.source for one in marked if one.source.strip() in self._missing]
         absent += self._unwritten(value["answer"])
         if not last:
-            guessed = not absent and self._is_guessed(value["answer"])
-            held = [GUESSED] if guessed else []
-            held += [problem] if (problem := self._once(marked, value["answer"], anew=bool(absent))) else []
-            if held:
-                fix = NOT_THERE if absent else TELL if guessed else "mend it, or call `done` again if it is right."
-                return _refused(outcome, " ".join(held), fix)
+            guessed = "" if absent else self._guess(value["answer"])
+            known = {*self._returned}
+            problem = self._once(marked, value["answer"], anew=bool(absent))
+            if held := f"{guessed} {problem}".strip():
+                asked = guessed or (self._returned - known) & {"examples", "numbers"}
+                fix = NOT_THERE if absent else TELL if asked else "mend it, or call `done` again if it is right."
+                return _refused(outcome, held, fix)
         if absent:
             value = {**value, "success": False, "reason": _absent(absent)}
         self.accepted = self._result(value, self._with_claims(marked, value["answer"]), last=bool(absent))
@@ -261,29 +267,36 @@ class Ending:
         blank = given is None or (isinstance(given, str) and not given.strip())
         return blank and (self._task.answer is None or "answer" not in outcome.arguments)
 
+    def _grounds(self) -> Grounds:
+        spoken = (one.text for one in self._task.history)
+        facts = (f"{one.fact}\n{one.quote}" for one in (*self._task.facts, *self._ledger.facts))
+        return Grounds.of(self._words, [*self.told, *spoken, *facts], self.heads, self._window.results.values())
+
+    def _is_unread(self, grounds: Grounds) -> bool:
+        """Return whether files were given, or calls made, without any result or any file shown whole."""
+        return bool(self._task.files or self._window.results) and not (grounds.results or grounds.whole)
+
     def _has_nothing(self, text: str) -> bool:
         """Return whether files were given, or calls made, without any result, and the words were not shown before."""
-        results = self._window.results.values()
-        if not (self._task.files or results) or any(one.ok for one in results):
-            return False
-        if self.heads and all(one.whole for one in self.heads):
+        grounds = self._grounds()
+        if not self._is_unread(grounds):
             return False
         spoken = "\n".join(one.text for one in self._task.history)
-        return not was_shown(text, "\n".join([self._words, spoken, *(one.text for one in self.heads)]), spoken)
+        return not (was_shown(text, "\n".join([self._words, spoken, grounds.sure]), spoken) or grounds.shows(text))
 
-    def _is_guessed(self, answer: JsonValue) -> bool:
-        """Return whether an answer holds numbers shown nowhere, after calls without a result; once.
+    @property
+    def _sees(self) -> bool:
+        """Whether a model may know more than stands in texts: of a picture, or what it hears."""
+        return any(is_media(name) for name in self._task.files)
 
-        What a model sees of a picture, or hears, is not known here.
-        """
-        text = _said(answer)
-        seen = any(is_media(name) for name in self._task.files)
+    def _guess(self, answer: JsonValue) -> str:
+        """Return the problem of an answer with values that nothing shown tells, after calls without a result; once."""
         known = self._parts or self._task.facts or self._ledger.facts
-        if "nothing" in self._returned or seen or known or _NUMBER.search(text) is None:
-            return False
-        guessed = self._has_nothing(text)
-        self._returned |= {"nothing"} if guessed else set()
-        return guessed
+        if "nothing" in self._returned or self._sees or known or not self._is_unread(grounds := self._grounds()):
+            return ""
+        problem = GUESSED if grounds.numbers(answer) else _examples(grounds.examples(answer))
+        self._returned |= {"nothing"} if problem else set()
+        return problem
 
     def _is_empty(self, text: str) -> bool:
         """Return whether words hold nothing of the results and heads, and were not asked about since the last result.
@@ -302,7 +315,7 @@ class Ending:
         """Return whether words hold a value out of the results, the heads, or the known facts."""
         results = [one.value for one in self._window.results.values() if one.ok and not one.repeated]
         facts = [one.fact for one in (*self._task.facts, *self._ledger.facts)]
-        return holds_value(text, self._words, [*results, *(shown_values(one.text) for one in self.heads), facts])
+        return holds_value(text, self._words, [*results, *(shown_values(one.all) for one in self.heads), facts])
 
     def _claimed(self, answer: JsonValue) -> list[str]:
         """Return the missing files named by the task and by its answer."""
@@ -392,7 +405,7 @@ class Ending:
         if result.answer != "" and result.report is None:
             self._parts.append((text, result))
         elif result.answer != "":
-            said = f"{outcome.name}, asked {_cut(text, MOST_ASKED)!r}: {_cut(_said(result.answer), MOST_FINDING)}"
+            said = f"{outcome.name}, asked {clipped(text, MOST_ASKED)!r}: {clipped(_said(result.answer), MOST_FINDING)}"
             named = result.evidence or (Evidence(source=result.report or ""),)
             self._reported += [(outcome.name, Fact(fact=said, source=one.source, quote=one.quote)) for one in named]
 
@@ -407,10 +420,14 @@ class Ending:
         fields = self._ledger.fields
         self._returned -= {"files", "evidence"} if anew else set()
         cited = {one.source.strip() for one in evidence}
+        grounds = self._grounds()
+        checked = bool(grounds.results or grounds.whole) and not (self._sees or self._solver)
         asked = {
             "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
             "files": "; ".join(map(_no_file, (name for name in self._claimed(answer) if name not in cited))),
             "evidence": _doubts(evidence),
+            "examples": _examples(grounds.examples(answer)) if checked else "",
+            "numbers": ", ".join(grounds.numbers(answer)[:MOST_NAMED]) if checked else "",
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{_short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
         }
@@ -418,6 +435,8 @@ class Ending:
             "fields": "These fields of the answer have no value yet: {}.",
             "files": "The task and the answer name it, but {}.",
             "evidence": UNCONFIRMED,
+            "examples": "{}.",
+            "numbers": UNFOUNDED,
             "plan": "These items of the plan are open: {}.",
             "failed": "These parts failed: {}.",
         }
@@ -425,12 +444,14 @@ class Ending:
         self._returned.update(new)
         return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
 
-    def _sources(self) -> Sources:
+    def _sources(self, answer: JsonValue = None) -> Sources:
+        """Return what was read; heads that tell an answer for sure count as their files."""
+        heads = self.heads
+        if answer is not None and self._grounds().shows(answer):
+            heads = [one._replace(whole=True) for one in heads]
         facts = (*self._task.facts, *self._ledger.facts)
         doubted = [source for _, one in self._parts for source in one.evidence if source.doubt]
-        return Sources(
-            self._words, facts, self._window.results.values(), doubted, self.heads, self._missing, self._made
-        )
+        return Sources(self._words, facts, self._window.results.values(), doubted, heads, self._missing, self._made)
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])
@@ -445,6 +466,10 @@ class Ending:
             gaps=(*gaps, *self._report_gaps),
             partial=bool(gaps),
         )
+
+
+def _examples(values: Sequence[str]) -> str:
+    return EXAMPLES.format(", ".join(map(repr, values[:MOST_NAMED]))) if values else ""
 
 
 def _doubts(evidence: Sequence[Evidence]) -> str:
@@ -507,31 +532,25 @@ def _formed(text: str, schema: JsonObject) -> JsonValue:
 
 def _findings(one: Observation) -> list[Fact]:
     """Return a result as findings: each hit of a search with its address, else the call, its file, and the value."""
-    called = f"{one.name} {_cut(json.dumps(one.arguments, ensure_ascii=False), MOST_ASKED)}"
+    called = f"{one.name} {clipped(json.dumps(one.arguments, ensure_ascii=False), MOST_ASKED)}"
     listed: Any = cast("Mapping[str, Any]", one.value).get("results") if isinstance(one.value, Mapping) else None
     given = cast("list[Any]", listed) if isinstance(listed, list) else []
     hits = [cast("Mapping[str, Any]", one) for one in given if isinstance(one, Mapping)]
     if hits and all(isinstance(hit.get("url"), str) for hit in hits):
         return [
-            Fact(fact=f"{called} found: {_cut(rendered(hit), MOST_FINDING)}", source=str(hit["url"]), quote=_text(hit))
+            Fact(
+                fact=f"{called} found: {clipped(rendered(hit), MOST_FINDING)}", source=str(hit["url"]), quote=_text(hit)
+            )
             for hit in hits[:MOST_HITS]
         ]
     named = next((value for key in _NAMING if (value := one.arguments.get(key))), one.name)
     source = ", ".join(map(str, cast("list[Any]", named))) if isinstance(named, list) else str(named)
-    text = _cut(one.text, MOST_FINDING)
+    text = clipped(one.text, MOST_FINDING)
     return [Fact(fact=f"{called} gave: {text}", source=source, quote=text)]
 
 
 def _text(hit: Mapping[str, Any]) -> str:
-    return _cut(str(hit.get("text") or ""), MOST_FINDING)
-
-
-def _cut(text: str, most: int) -> str:
-    """Return the beginning of a text, cut at the end of a line or else of a word, with a mark of the cut."""
-    if len(text) <= most:
-        return text
-    kept = text[:most].rpartition("\n")[0] or text[:most].rpartition(" ")[0] or text[:most]
-    return f"{kept} [cut: {len(text) - len(kept):,} more characters]"
+    return clipped(str(hit.get("text") or ""), MOST_FINDING)
 
 
 def _failure(one: Observation) -> str:

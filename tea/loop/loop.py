@@ -181,7 +181,7 @@ class _Loop:
             ledger=ledger,
             window=window,
             actions=actions,
-            ending=Ending(task, ledger, window),
+            ending=Ending(task, ledger, window, solver=bool(model["solver"])),
             solver=bool(model["solver"]),
             max_calls=max_calls,
             revision=Revision(ctx.reflect),
@@ -225,6 +225,7 @@ class _Loop:
             **self.toolset.words(),
             **variables,
         }
+        self.ending.told = [*remembered, str(self.variables.get("today", ""))]
         self.window.add(*await show_files(self.ctx, self.task.files), lasting=True)
         self.window.before = 0 if self.solver else OPENING + json_tokens(self.variables)
         states = {place["name"]: place["state"] for place in self.variables["environments"]}

@@ -95,6 +95,19 @@ def limit_of(calls: int) -> int:
     return max(LEAST_CHARACTERS, min(MOST_CHARACTERS, MOST_IN_STEP // max(1, calls)))
 
 
+def clipped(text: str, most: int) -> str:
+    """Return the beginning of a text, cut at the end of a line or else of a word, with a mark of the cut.
+
+    Args:
+        text: The text.
+        most: Most characters that are kept; the mark comes behind them.
+    """
+    if len(text) <= most:
+        return text
+    kept = text[:most].rpartition("\n")[0] or text[:most].rpartition(" ")[0] or text[:most]
+    return f"{kept} [cut: {len(text) - len(kept):,} more characters]"
+
+
 def shortened(value: JsonValue, limit: int) -> JsonValue:
     """Return `value` cut to about `limit` characters of JSON, keeping its shape.
 

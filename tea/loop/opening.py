@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from tea.components.context import Context
+from tea.loop.shown import Column, Listed, told
 from tea.models.rendering import content, rendered
-from tea.types import JsonObject, Task
+from tea.types import JsonObject, JsonValue, Task
 
 MOST_HEADS = 6_000
 MOST_BYTES = 20_000_000  # of a file whose head is read
@@ -21,6 +23,7 @@ MOST_MEMBER = 600  # bytes of a text in an archive that is shown
 MEMBER = 40  # characters beside the name of a file in an archive
 TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("image", "audio", "video", "archive")
 ALL = (*TABLES, *TEXTS, *OTHERS)
+_RECORDS = re.compile(r"\s*(?:\[\s*[\[{\"\d-]|\{.*\}[ \t,]*\n)")
 UNPACKED = "unpacked, by these names:"
 
 
@@ -32,12 +35,36 @@ class Head(NamedTuple):
         text: What is shown.
         whole: Whether it shows all that the file holds.
         members: Heads of the files of an archive, which stand in its text.
+        told: What it tells of the file for sure, such as size and columns; None if that is all of its text.
+        listed: Values of its columns, as examples.
     """
 
     name: str
     text: str
     whole: bool = False
     members: tuple[Head, ...] = ()
+    told: str | None = None
+    listed: tuple[Listed, ...] = ()
+
+    @property
+    def sure(self) -> str:
+        """All that it tells of the file for sure."""
+        return self.text if self.told is None else self.told
+
+    @property
+    def all(self) -> str:
+        """All that it shows, with the same put as a sentence."""
+        return self.text if self.told is None else f"{self.text}\n{self.told}"
+
+
+class _Body(NamedTuple):
+    """The view of a file below the line of its head, and what of it is sure."""
+
+    text: str = ""
+    whole: bool = False
+    members: tuple[Head, ...] = ()
+    told: str | None = None
+    listed: tuple[Listed, ...] = ()
 
 
 async def heads(ctx: Context, task: Task) -> list[Head]:
@@ -47,6 +74,17 @@ async def heads(ctx: Context, task: Task) -> list[Head]:
     texts and tables of a few rows are shown whole; of an archive the names of the unpacked files, with their tables.
     """
     return await _heads(ctx, task.files, MOST_HEADS) if task.files else []
+
+
+def described(value: JsonValue) -> Head | None:
+    """Return a result as a head if it is but the description of tables."""
+    members: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+    tables: Any = members.get("tables")
+    found = cast("list[Any]", tables) if isinstance(tables, list) else []
+    if not found or not all(isinstance(one, dict) and "columns" in one for one in found):
+        return None
+    body = _outline(members)
+    return Head("", body.text, told=body.told, listed=body.listed)
 
 
 def conversation(task: Task) -> str:
@@ -85,31 +123,34 @@ async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: i
     kind = str(file["type"])
     if member and kind not in TABLES and not (kind in TEXTS and file["size"] <= min(MOST_MEMBER, most)):
         return Head(name, line)
-    body, whole, members = await _body(ctx, name, kind, most - len(line))
-    if not body:
+    body = await _body(ctx, name, kind, most - len(line))
+    if not body.text:
         return Head(name, line)
-    text = f"{line}\n{body}"
+    text = f"{line}\n{body.text}"
+    sure = None if body.told is None else f"{line}\n{body.told}"
     if len(text) > most:
-        return Head(name, f"{text[: max(0, most - 3)]}...")
-    return Head(name, text, whole, members)
+        return Head(name, f"{text[: max(0, most - 3)]}...", told=sure, listed=body.listed)
+    return Head(name, text, body.whole, body.members, sure, body.listed)
 
 
-async def _body(ctx: Context, name: str, kind: str, most: int) -> tuple[str, bool, tuple[Head, ...]]:
-    """Return a short view of a file, whether it is whole, and heads in it; empty if its tool is missing or fails."""
+async def _body(ctx: Context, name: str, kind: str, most: int) -> _Body:
+    """Return a short view of a file; empty if its tool is missing or fails."""
     if kind in TABLES:
         value = await _told(ctx, "table_query", {"files": [name]})
-        whole = await _rows(ctx, name, value, most) if value is not None else ""
-        return (whole, True, ()) if whole else ("" if value is None else _outline(value), False, ())
+        if value is None:
+            return _Body()
+        whole = await _rows(ctx, name, value, most)
+        return _Body(whole, whole=True) if whole else _outline(value)
     if most < LEAST_TEXT:
-        return "", False, ()
+        return _Body()
     if kind in TEXTS:
         value = await _told(ctx, "read_file", {"path": name, "lines": HEAD_LINES})
     else:
         value = await _told(ctx, "to_markdown", {"source": name})
         if value is not None and kind == "archive" and value.get("files"):
             text, members = await _unpacked(ctx, cast("list[str]", value["files"]), most)
-            return text, False, members
-    return ("", False, ()) if value is None else (*_beginning(value, counted=kind in TEXTS), ())
+            return _Body(text, members=members, told="\n".join(one.sure for one in members))
+    return _Body() if value is None else _beginning(value, counted=kind in TEXTS)
 
 
 async def _told(ctx: Context, tool: str, arguments: JsonObject) -> Mapping[str, Any] | None:
@@ -143,29 +184,41 @@ async def _unpacked(ctx: Context, names: Sequence[str], most: int) -> tuple[str,
     return "\n".join([UNPACKED, *(one.text for one in found), *more]), tuple(found)
 
 
-def _outline(value: Mapping[str, Any]) -> str:
+def _outline(value: Mapping[str, Any]) -> _Body:
     """Return tables with their columns, one a line, and the remaining facts."""
+    tables = cast("list[dict[str, Any]]", value["tables"])
     rest = {key: one for key, one in value.items() if one and key not in ("tables", "sheets")}
-    lines = [line for one in value["tables"] for line in _table(cast("dict[str, Any]", one))]
-    lines += value.get("sheets", ())
-    return "\n".join([*lines, rendered(rest)] if rest else lines)
+    last = [*value.get("sheets", ()), *([rendered(rest)] if rest else ())]
+    columns = [[Column.of(str(line)) for line in one["columns"]] for one in tables]
+    sure = [
+        line
+        for one, found in zip(tables, columns, strict=True)
+        for line in (_table(one), *told(found, whole="more" not in one))
+    ]
+    shown = [line for one in tables for line in (_table(one), *(f"- {column}" for column in one["columns"]))]
+    listed = tuple(one.listed for found in columns for one in found if one.listed.values)
+    return _Body("\n".join([*shown, *last]), told="\n".join([*sure, *last]), listed=listed)
 
 
-def _table(table: Mapping[str, Any]) -> list[str]:
-    head = {key: one for key, one in table.items() if key not in ("file", "columns")}
-    return [rendered(head), *(f"- {column}" for column in table["columns"])]
+def _table(table: Mapping[str, Any]) -> str:
+    return rendered({key: one for key, one in table.items() if key not in ("file", "columns")})
 
 
-def _beginning(value: Mapping[str, Any], *, counted: bool) -> tuple[str, bool]:
+def _beginning(value: Mapping[str, Any], *, counted: bool) -> _Body:
     """Return a short text whole, and of a longer one the first lines; of a text their number is told."""
     text = str(value["text"])
     lines = f"{value['total_lines']:,} line{'' if value['total_lines'] == 1 else 's'}"
     if not value["truncated"] and len(text) <= MOST_WHOLE:
-        return f"{lines}, all of them:\n{text}" if counted else text, True
+        return _Body(f"{lines}, all of them:\n{text}" if counted else text, whole=True)
     shown, left = list[str](), MOST_BEGINNING
     for line in text.splitlines():
         if shown and len(line) >= left and (left < LEAST_PART or len(shown) > MOST_BEFORE):
             break
         shown.append(line if len(line) <= left else f"{line[:left].rpartition(' ')[0] or line[:left]} ...")
         left -= len(line) + 1
-    return "\n".join([f"{lines}, beginning with:", *shown]), False
+    return _Body("\n".join([f"{lines}, beginning with:", *shown]), told=lines if _is_records(text) else None)
+
+
+def _is_records(text: str) -> bool:
+    """Return whether a text begins with one of many equal records, which says nothing of the others."""
+    return _RECORDS.match(text) is not None

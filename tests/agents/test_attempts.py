@@ -159,10 +159,25 @@ async def test_a_choice_that_the_judge_itself_refuted_does_not_stand(tea: Platfo
     outcome = await play(tea, model, attempts=2)
     assert outcome.attempts[1].chosen
     assert outcome.attempts[0].objection == "answer 1 has no source"
+    told = [one.data["data"] for one in tea.tracer.records(outcome.run) if one.data.get("kind") == "attempt"]
+    words = "attempt 2, which was not refuted: the judge chose attempt 1, and refuted it itself: answer 1 has no source"
+    assert next(one["text"] for one in told if one["phase"] == "judge") == words
     model = Cast(planner=[answered("Rome", 50), answered("Oslo", 60)], judge=verdict(1, 1, 2))
     outcome = await play(tea, model, attempts=2)
     assert outcome.attempts[0].chosen
     assert "the judge refuted it: answer 1 has no source" in outcome.gaps
+
+
+async def test_what_the_judge_is_not_shown_of_a_finding_is_marked(tea: Platform) -> None:
+    fact = f"{'the river rises there ' * 12}and is 2,345,678 metres long and wide"
+    noted = steps(("note", {"fact": fact, "source": "a.txt"}), ("calculator", {"expression": "1 + 1"}))
+    replies = [noted, noted, answered("Rome", 50), answered("Oslo", 60)]
+    model = Cast(planner=replies, judge=verdict(1))
+    await play(tea, model, attempts=2)
+    (asked,) = model.requests["judge"]
+    line = next(one for one in asked.variables["answers"][0]["text"].splitlines() if "river rises" in one)
+    assert line.endswith("more characters] (a.txt)")
+    assert "2,345" not in line or "2,345,678" in line
 
 
 async def test_two_sure_answers_that_agree_stop_what_goes_on(tea: Platform) -> None:

@@ -11,6 +11,7 @@ from docx import Document
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
+from PIL import Image
 
 from tea.testing import platform
 
@@ -32,6 +33,29 @@ async def test_citations_are_renumbered_in_order_and_listed(stage: Any) -> None:
         "here: [2] https://example.org/x.\n\n"
         "## References\n\n1. b.csv\n2. [https://example.org/x](https://example.org/x)\n"
     )
+
+
+async def test_pictures_are_named_to_the_reporter_and_given_ones_stand_in_the_report(
+    stage: Any, tmp_path: Path
+) -> None:
+    for name in ("rain.png", "wind speed.png"):
+        Image.new("RGB", (4, 4)).save(tmp_path / name)
+    text = await report_of(stage, "![Rain](rain.png)", tmp_path / "rain.png", tmp_path / "wind speed.png")
+    assert stage.requests["reporter"][0].variables["pictures"] == ["rain.png", "wind speed.png"]
+    assert text.count("](rain.png)") == 1
+    assert "![wind speed](<wind speed.png>)" in text
+    calls = [
+        ("shell_bash", {"command": "echo x > chart.svg"}),
+        ("reporter", {"task": "Report it."}),
+        ("done", {"answer": "x"}),
+    ]
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    replies = {
+        "planner": [{**words, "calls": [{"name": name, "arguments": given}]} for name, given in calls],
+        "reporter": [{"title": "T", "summary": "s", "markdown": "![Chart](chart.svg)"}],
+    }
+    await stage.play(replies, "Draw a chart with the shell, and report it.")
+    assert stage.requests["reporter"][0].variables["pictures"] == ["chart.svg"]
 
 
 @pytest.mark.parametrize(

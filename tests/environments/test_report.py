@@ -147,6 +147,57 @@ async def test_claims_without_a_source_are_listed(act: Act, folder: Path) -> Non
     assert "Claims without a source:\n\n- The sky is very blue.\n- Water is wet as well\n" in text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The second file could not be read.",
+        "No source for the price in 2014 was found.",
+        "Nothing was found about the length of tails.",
+        "The search failed with an error.",
+        "Die Preise konnten nicht ermittelt werden.",
+        "The rows were then grouped by region and summed up.",
+        "I searched the file with a query.",
+        "This report answers the question about the regions.",
+        "## Question\n\nWhich of the regions paid the most\n\n## How it was found\n\nOne query over the whole table.",
+        "## Limits\n\nOnly the second half of the year is covered.",
+    ],
+)
+async def test_what_was_not_found_and_how_the_work_was_done_are_no_claims(act: Act, folder: Path, text: str) -> None:
+    made, written = await completed(act, folder, text)
+    assert (made["unsourced"], "Claims without a source" in written) == ([], False)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Penguins cannot fly at all.",
+        "The bridge was opened by the queen.",
+        "The engine failed in 1994.",
+        "No penguin weighs more than 6,300 g.",
+        "The mean was calculated as 42.",
+        "It is not the largest of them.",
+    ],
+)
+async def test_a_denial_and_a_result_are_claims(act: Act, folder: Path, claim: str) -> None:
+    made, _ = await completed(act, folder, f"## Answer\n\n{claim}")
+    assert made["unsourced"] == [claim]
+
+
+async def test_tags_of_html_are_text_in_markdown_too_but_code_stays(act: Act, folder: Path) -> None:
+    body = (
+        "A <img src=x onerror=alert(1)> sits here, and \\\\<b>bold</b>, `<i>code</i>` and \\`<u>x</u>\\`.\n\n"
+        "```html\n<script>1</script>\n```\n\n`\n\n<script>2</script>\n\n`\n\nIt is 3 < 4 <https://e.org/a> indeed."
+    )
+    _, text = await completed(act, folder, body, {"text": "x", "summary": "<p>"}, formats=["md"])
+    assert "&lt;img src=x" in text
+    assert "\\\\&lt;b>bold&lt;/b>" in text
+    assert "`<i>code</i>`" in text
+    assert "\\`&lt;u>x&lt;/u>\\`" in text
+    assert "```html\n<script>1</script>\n```" in text
+    assert "&lt;script>2&lt;/script>" in text
+    assert "3 < 4 <https://e.org/a>" in text
+
+
 async def test_pieces_added_at_once_are_all_kept_and_equal_ones_once(act: Act, folder: Path) -> None:
     pieces = [f"Piece {n} [1](https://e.org/{n})." for n in range(12)]
     added = await asyncio.gather(*(act("add", text=one) for one in [*pieces, *pieces]))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.loop.checks import Sources, stands_in
+from tea.loop.checks import MOST_LINE, Sources, nearest_line, stands_in
 from tea.loop.observation import Observation
 from tea.loop.opening import Head
 from tea.types import Evidence, Fact
@@ -60,6 +60,25 @@ def test_what_was_read_is_confirmed(source: str, quote: str) -> None:
 )
 def test_what_was_not_read_is_doubted(source: str, quote: str, words: str) -> None:
     assert words in SOURCES.doubt(Evidence(source=source, quote=quote))
+
+
+@pytest.mark.parametrize(
+    ("source", "quote", "line"),
+    [
+        ("plan.txt", "The bridge opens on 4 May.", "The bridge opens on 3 May."),
+        ("penguins.csv", "Gentoo: 1512", "Gentoo,1152,0.3605"),
+        ("plan.txt", "Nobody knows.", ""),
+    ],
+)
+def test_a_quote_that_does_not_stand_is_answered_with_the_nearest_line(source: str, quote: str, line: str) -> None:
+    doubt = SOURCES.doubt(Evidence(source=source, quote=quote))
+    assert doubt.endswith(f"nearest to it is {line!r}") if line else "nearest" not in doubt
+
+
+def test_the_nearest_line_is_cut_with_a_mark() -> None:
+    line = nearest_line("bridge", f"none\n{'the bridge ' * 90}")
+    assert line.endswith(("bridge the ...", "the bridge ..."))
+    assert len(line) <= MOST_LINE + 4
 
 
 @pytest.mark.parametrize(

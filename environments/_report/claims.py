@@ -1,0 +1,81 @@
+"""Claims: sentences about the matter of a report, told from those about its making or what was not found."""
+
+import re
+
+LEAST_WORDS = 4
+
+ASIDE = re.compile(
+    r"`+[^`]*`+|!?\[[^\]\n]{0,300}\]\([^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)|https?://\S+"
+    r"|\[\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50}\]"
+)
+UNIT = re.compile(r"^[ \t]*(?:[-*+]|\d{1,4}[.)])[ \t]+", re.MULTILINE)
+_FOUND = (
+    r"(?:found|find|known|available|given|stated|read|opened?|reached?|returned?|named|determined?|confirm(?:ed)?"
+    r"|verif(?:ied|y)|answer(?:ed)?|check(?:ed)?|calculated?|computed?|compared?|load(?:ed)?|extract(?:ed)?|told|said"
+    r"|tell|say|access(?:ed)?|retrieved?)\b"
+)
+_LACKS = (
+    re.compile(
+        rf"\b(?:not|cannot|can['\u2019]t|couldn['\u2019]t|unable to|failed to) (?:yet )?(?:be(?:en)? )?{_FOUND}"
+    ),
+    re.compile(rf"\b(?:no|none|nothing|neither)\b[^.,;:]{{0,80}} (?:was|were|is|are|been|be) {_FOUND}"),
+    re.compile(r"\b(?:found|finds?|says|said|returned|gave|tells?) (?:no|none|nothing)\b"),
+    re.compile(r"\bno (?:results?|sources?|evidence|answers?|data|information|hits?|match(?:es)?|findings?)\b"),
+    re.compile(r"\b(?:call|query|search|request|tool|attempt|step|download|agent|part)s? failed\b"),
+    re.compile(r"\b(?:remains?|stays?|is|are) (?:open|unknown|unclear|uncertain)\b"),
+    re.compile(r"\bnicht [^.,;:]{0,40}(?:gefunden|gelesen|ermittelt|bestimmt|ge\u00f6ffnet|gepr\u00fcft|bekannt)\b"),
+    re.compile(r"\b(?:nichts|keine?) [^.,;:]{0,60}(?:gefunden|bekannt|angegeben)\b"),
+    re.compile(r"\bn['\u2019](?:a|ont) pas (?:pu|\u00e9t\u00e9 trouv)|\bno se (?:pud|encontr|sabe)"),
+)
+_DONE = (
+    r"(?:searched|queried|counted|calculated|recalculated|computed|compared|grouped|filtered|sorted|joined|verified"
+    r"|converted|summed|added up|averaged|looked up|extracted|aggregated|cross-checked|checked|fetched|rounded)\b"
+)
+_MADE = (
+    re.compile(rf"\W*(?:i|we) (?:\w+ )?(?:{_DONE}|(?:read|opened|used|asked|took)\b)"),
+    re.compile(rf"[^.,;:]{{0,100}}\b(?:was|were|is|are|been) (?:(?:then|also|first|only|all|each) )?{_DONE}"),
+    re.compile(
+        r"\W*(?:this|the) (?:report|section|document|answer) (?:\w+ )?(?:answers|shows|describes|lists|covers)\b"
+    ),
+    re.compile(r"\W*(?:this|the) (?:report|section|document|answer) (?:rests|is based|gives|explains|was written)\b"),
+    re.compile(r"\W*(?:ich habe|wir haben) .*(?:gesucht|gez\u00e4hlt|berechnet|verglichen|gelesen|gepr\u00fcft)\b"),
+)
+_APART = (
+    re.compile(
+        r"(?:the )?(?:questions?|task|methods?|methodology|approach|procedure|how .*(?:found|done|made|computed))"
+    ),
+    re.compile(r"(?:limits?|limitations?|gaps?|caveats?|open (?:questions?|points?)|failures?|uncertainties)"),
+    re.compile(
+        r"(?:what )?(?:(?:was|is|could) )?not (?:be )?(?:found|known|read)|what (?:failed|is missing|stays open)"
+    ),
+    re.compile(r"frage|vorgehen|methode|grenzen|offene fragen|m\u00e9thode|limites|m\u00e9todo|l\u00edmites"),
+)
+
+
+def is_claim(sentence: str, heading: str = "") -> bool:
+    """Return whether a sentence says something of the matter that needs a source.
+
+    Questions, introductions, and texts of fewer than four words say nothing; what was not found has no source; how
+    the work was done needs one only for its numbers.
+
+    Args:
+        sentence: The sentence, in Markdown.
+        heading: The heading above it.
+    """
+    text = ASIDE.sub(" ", UNIT.sub("", sentence)).strip().rstrip("*_\"'”’)")
+    words = re.findall(r"\w+", text)
+    number = any(one.isdigit() for one in words)
+    told = len(words) >= LEAST_WORDS or (len(words) == LEAST_WORDS - 1 and number)
+    if not told or text.endswith(("?", "？", ":")) or re.fullmatch(r"[\s|:-]*", text) or _lacks(text.casefold()):
+        return False
+    return number or not _is_about_the_work(text.casefold(), heading.casefold().strip(" \t#*_:0123456789."))
+
+
+def _lacks(text: str) -> bool:
+    """Return whether a sentence says what was not found or failed."""
+    return any(one.search(text) for one in _LACKS)
+
+
+def _is_about_the_work(text: str, heading: str) -> bool:
+    """Return whether a sentence, or the heading above it, is about the question or how the work was done."""
+    return any(one.match(text) for one in _MADE) or any(one.fullmatch(heading) for one in _APART)

@@ -1,0 +1,76 @@
+"""Grounds of a proposed answer: what was read by a run, and what the heads of its files tell for sure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from tea.loop.checks import numbers_stand_in
+from tea.loop.numbers import unfounded
+from tea.loop.observation import Observation
+from tea.loop.opening import Head, described
+from tea.loop.shown import named_whole, picked
+from tea.loop.values import holds_value, shown_values
+from tea.models.rendering import rendered
+from tea.types import JsonValue
+
+
+class Grounds(NamedTuple):
+    """What an answer may rest on.
+
+    Args:
+        task: The task in words, and what the person said since.
+        told: What else was told before and beside the work, such as its conversation and facts.
+        heads: Heads of files, in the first question or as descriptions.
+        results: What else calls gave.
+    """
+
+    task: str
+    told: str
+    heads: Sequence[Head]
+    results: Sequence[Observation]
+
+    @classmethod
+    def of(cls, task: str, told: Iterable[str], heads: Iterable[Head], results: Iterable[Observation]) -> Grounds:
+        """Return the grounds of a run; the description of a table counts as a head."""
+        known = [one for one in results if one.ok and not one.repeated]
+        found = [(one, described(one.value)) for one in known]
+        return cls(
+            task,
+            "\n".join(told),
+            [*heads, *(head for _, head in found if head is not None)],
+            [one for one, head in found if head is None],
+        )
+
+    @property
+    def whole(self) -> list[Head]:
+        """The heads that show all of their files."""
+        return [one for one in self.heads if one.whole]
+
+    @property
+    def sure(self) -> str:
+        """What the heads tell for sure."""
+        return "\n".join(one.sure for one in self.heads)
+
+    def examples(self, answer: JsonValue) -> list[str]:
+        """Return the values of an answer known only as examples in a head."""
+        read = (rendered(one.value) for one in self.results)
+        known = "\n".join([self.task, self.told, self.sure, *read])
+        return picked(answer, [each for one in self.heads for each in one.listed], known)
+
+    def numbers(self, answer: JsonValue) -> list[str]:
+        """Return the numbers of an answer that stand nowhere and follow from nothing."""
+        asked = [json.dumps(one.arguments, ensure_ascii=False) for one in self.results]
+        given = "\n".join([self.task, self.told, self.sure, *self._named(answer), *asked])
+        return unfounded(answer, given, [*(one.text for one in self.whole), *(one.value for one in self.results)])
+
+    def shows(self, answer: JsonValue) -> bool:
+        """Return whether the heads tell an answer for sure."""
+        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+        sure = "\n".join([self.sure, *self._named(answer)])
+        known = numbers_stand_in(text, f"{self.task}\n{sure}") and not self.examples(answer)
+        return known and holds_value(text, self.task, [shown_values(sure)])
+
+    def _named(self, answer: JsonValue) -> list[str]:
+        return named_whole(answer, [each for one in self.heads for each in one.listed])

@@ -1,0 +1,168 @@
+"""Test what an answer rests on: results, what heads of files tell for sure, and arithmetic."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from loop_kit import Stage, done, observations, step, sum_of, told
+
+from tea.loop.numbers import unfounded
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CODES = ("DL", "UA", "B6", "EV", "AA", "MQ", "US", "WN", "VX", "FL", "AS", "F9")
+FLIGHTS = "year,carrier,origin,delay\n" + "".join(
+    f"2013,{CODES[n * n % 12]},{('EWR', 'JFK', 'LGA')[n % 3]},{n * 37 % 401}\n" for n in range(600)
+)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def stage() -> AsyncIterator[Stage]:
+    async with Stage.open() as stage:
+        yield stage
+
+
+@pytest.fixture
+def flights(tmp_path: Path) -> Path:
+    (tmp_path / "flights.csv").write_text(FLIGHTS)
+    return tmp_path / "flights.csv"
+
+
+def query(sql: str) -> tuple[str, dict[str, Any]]:
+    return "table_query", {"files": ["flights.csv"], "sql": sql}
+
+
+@pytest.mark.parametrize("answer", ["DL", "Delta (DL) has most of them.", {"carrier": "DL"}, "JFK", 37])
+async def test_an_example_of_a_head_is_no_answer_until_it_is_given_again(
+    stage: Stage, flights: Path, answer: Any
+) -> None:
+    end = step(done(answer))
+    outcome, model = await stage.play(end, end, task="Which has most delays?", files=[flights])
+    assert "head of a file shows it" in str(told(model.requests[1])) or isinstance(answer, int)
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, answer, 2)
+
+
+async def test_an_example_of_a_description_is_no_answer_either_and_a_result_confirms_it(
+    stage: Stage, flights: Path
+) -> None:
+    look, end = step(("table_query", {"files": ["flights.csv"]})), step(done("DL"))
+    ask = step(query("SELECT carrier FROM flights GROUP BY carrier ORDER BY count(*) DESC LIMIT 1"))
+    _, model = await stage.play(look, end, end, task="Which has most delays?", files=[flights])
+    assert len(model.requests) == 3
+    found = step(done("DL", evidence=[{"source": "flights.csv", "quote": "DL"}]))
+    sure = step(query("SELECT carrier FROM flights WHERE carrier = 'DL' LIMIT 1"))
+    _, model = await stage.play(ask, sure, found, task="Which has most delays?", files=[flights])
+    assert len(model.requests) == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "evidence"),
+    [
+        ("600", [{"source": "flights.csv"}]),
+        (600, [{"source": "flights.csv", "quote": "600 rows"}]),
+        ("It has 4 columns: year, carrier, origin and delay.", [{"source": "flights.csv"}]),
+        (["year", "carrier", "origin", "delay"], [{"source": "flights.csv", "quote": "year, carrier, origin, delay"}]),
+        ("EWR, JFK and LGA", [{"source": "flights.csv"}]),
+        ("2013", [{"source": "flights.csv"}]),
+        ("4", [{"source": "flights.csv", "quote": "4 columns"}]),
+    ],
+)
+async def test_what_a_head_tells_for_sure_costs_no_further_question(
+    stage: Stage, flights: Path, answer: Any, evidence: list[Any]
+) -> None:
+    outcome, model = await stage.play(step(done(answer, evidence=evidence)), task="What is there?", files=[flights])
+    assert (outcome.ok, len(model.requests), [one.doubt for one in outcome.evidence]) == (True, 1, [""])
+
+
+async def test_words_of_what_a_head_tells_end_at_once(stage: Stage, flights: Path) -> None:
+    text = "The columns are year, carrier, origin and delay."
+    outcome, model = await stage.play(text, task="Which columns are there?", files=[flights])
+    assert (outcome.answer, len(model.requests)) == (text, 1)
+
+
+@pytest.mark.parametrize("agent", ["planner", "analyzer"])
+async def test_a_typed_answer_out_of_nothing_over_two_files_is_asked_about(
+    stage: Stage, flights: Path, agent: str
+) -> None:
+    small = flights.with_name("rates.csv")
+    small.write_text("city,rate\nOslo,250\nBergen,310\nBodo,275\n")
+    form = {
+        "type": "object",
+        "properties": {"carrier": {"type": "string"}, "total": {"type": "integer"}},
+        "required": ["carrier", "total"],
+        "additionalProperties": False,
+    }
+    end = step(done({"carrier": "DL", "total": 853}))
+    files = [flights, small]
+    outcome, model = await stage.play(end, end, task="Total?", files=files, answer=form, agent=agent)
+    problem = observations(model.requests[1])[0]["calls"][0]["error"]["problem"]
+    assert ("853" in problem, "'DL'" in problem) == (True, True)
+    assert (outcome.ok, len(model.requests)) == (True, 2)
+
+
+async def test_a_wrong_sum_beside_right_results_is_asked_about_with_all_else_at_once(
+    stage: Stage, flights: Path
+) -> None:
+    calls = step(sum_of("41230 + 1"), sum_of("58910 + 1"), ("plan", {"items": [{"item": "check"}]}))
+    end = step(done("Together 100,241 (41,231 and 58,911)."))
+    outcome, model = await stage.play(calls, end, end, task="Both?")
+    problem = observations(model.requests[2])[-1]["calls"][0]["error"]["problem"]
+    assert "no result, and follow from none by simple arithmetic: 100,241." in problem
+    assert "open: check" in problem
+    assert (outcome.ok, len(model.requests)) == (True, 3)
+    right = step(done("Together 100,142 (41,231 and 58,911)."))
+    _, model = await stage.play(step(sum_of("41230 + 1"), sum_of("58910 + 1")), right, task="Both?")
+    assert len(model.requests) == 2
+
+
+ROWS = {"columns": ["town", "n", "m"], "rows": [["Vik", 120, 3.5], ["Holm", 340, 4.25], ["Oster", 275, 8]]}
+TEXT = "The bridge was built in 1871 and closed in 1994; in 12 years 1,204 boats passed, 38 % of them at night."
+
+
+@pytest.mark.parametrize(
+    ("answer", "read"),
+    [
+        ("735 in all, 245 on average, Holm alone 46 %", [ROWS]),
+        ("46.26", [ROWS]),
+        (0.4626, [ROWS]),
+        ("Vik and Holm: 460; 220 more than Vik", [ROWS]),
+        ("2.8 times as many", [ROWS]),
+        ("about 700", [ROWS]),
+        ("three towns, 2 of them above 200", [ROWS, {"rows": [[200]]}]),
+        ("735,0", [ROWS]),
+        ("It stood 123 years", [TEXT]),
+        ("1204 boats, 458 of them at night", [TEXT]),
+        ("14:05 h", [845]),
+        ("14.08 hours", [845]),
+        ("2.3 million", [2_345_678]),
+        ("1.234,5 kg", [1234.5]),
+        ("17 %", [0.1704]),
+        ("grew by 183 %", [ROWS]),
+        ("as in [2](http://example.org/2024/77), section 4.1.7", [ROWS]),
+        ([1, 2, 3], [ROWS]),
+        ("A 5-row summary", ["one two three four five"]),
+        ("3fa9c2d1", [ROWS]),
+        ("6.2e23", [ROWS]),
+        (float("inf"), [ROWS]),
+        ("", [ROWS]),
+    ],
+)
+async def test_numbers_that_follow_from_results_are_known(answer: Any, read: list[Any]) -> None:
+    assert unfounded(answer, "", read) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "read", "found"),
+    [
+        ("745 in all", [ROWS], ["745"]),
+        ({"sum": 836, "of": 3}, [ROWS], ["836"]),
+        ("736", [ROWS], ["736"]),
+        ("It stood 132 years", [TEXT], ["132"]),
+        ("8", [7], ["8"]),
+        ("1,305 boats", [TEXT], ["1,305"]),
+    ],
+)
+async def test_numbers_that_follow_from_nothing_are_named(answer: Any, read: list[Any], found: list[str]) -> None:
+    assert unfounded(answer, "", read) == found
