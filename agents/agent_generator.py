@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tea import Agent, Context, Result, Task, consult, follow, work
+from tea import Agent, Context, Result, Task, consult, follow, heads, work
 
 ROUNDS = 3
 MOST_LISTED = 12
@@ -45,12 +45,14 @@ class AgentGenerator(Agent):
         """Write tests, draft, try, judge; mend failures, in at most three rounds."""
         flow = task.text.startswith(WORKFLOW)
         words = task.text.removeprefix(WORKFLOW)
-        tests = await _tests(ctx, words)
-        known: dict[str, Any] = {"words": words, "flow": flow, "parts": await _parts(ctx, words)}
+        files = [one.text for one in await heads(ctx, task)]
+        wish: dict[str, Any] = {"words": words, "files": files}
+        tests = await _tests(ctx, wish)
+        known: dict[str, Any] = {**wish, "flow": flow, "parts": await _parts(ctx, words)}
         trouble, last = "", dict[str, Any]()
         for _ in range(ROUNDS):
             last = await _ask(ctx, "draft", FLOW if flow else AGENT, **known, trouble=trouble, last=_text(last))
-            trouble = await _fault(ctx, task, last, tests, words)
+            trouble = await _fault(ctx, task, last, tests, wish)
             _note(ctx, "try", trouble or "It passed its tests.", not trouble)
             if not trouble:
                 made = await ctx.acp.adopt(last, tests, words)
@@ -76,20 +78,22 @@ async def _parts(ctx: Context, words: str) -> list[dict[str, Any]]:
     return found
 
 
-async def _tests(ctx: Context, words: str) -> list[dict[str, Any]]:
-    """Return tests made from the words; answers all alike test nothing, and are asked for again."""
+async def _tests(ctx: Context, wish: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return tests made from the words and the files; answers all alike test nothing, and are asked for again."""
     trouble, tests = "", list[dict[str, Any]]()
     for _ in range(ROUNDS):
-        tests = (await _ask(ctx, "test", TESTS, words=words, trouble=trouble))["tests"]
+        tests = (await _ask(ctx, "test", TESTS, **wish, trouble=trouble))["tests"]
         if len({one["wanted"].strip().casefold() for one in tests}) > 1:
             return tests
         trouble = "the wanted answers are all the same, so an agent that always gives it would pass"
     return tests
 
 
-async def _fault(ctx: Context, task: Task, draft: dict[str, Any], tests: list[dict[str, Any]], words: str) -> str:
+async def _fault(
+    ctx: Context, task: Task, draft: dict[str, Any], tests: list[dict[str, Any]], wish: dict[str, Any]
+) -> str:
     """Return the fault of a draft: it cannot be registered, or fails a test; empty for none."""
-    checked = await ctx.acp.adopt(draft, tests, words, check=True)
+    checked = await ctx.acp.adopt(draft, tests, wish["words"], check=True)
     if not checked["ok"]:
         return str(checked["trouble"])
     for test in tests:
@@ -97,7 +101,7 @@ async def _fault(ctx: Context, task: Task, draft: dict[str, Any], tests: list[di
         if not result.ok:
             return f"on {test['task']!r} it failed: {result.reason}"
         answer = json.dumps(result.answer, ensure_ascii=False)[:4_000]
-        verdict = await _ask(ctx, "judge", VERDICT, words=words, test=test, answer=answer)
+        verdict = await _ask(ctx, "judge", VERDICT, **wish, test=test, answer=answer)
         if not verdict["right"]:
             return f"on {test['task']!r} it answered {answer[:300]}: {verdict['why']}"
     return ""

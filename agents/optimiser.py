@@ -13,7 +13,7 @@ class Optimiser(Agent):
     role = "Optimiser"
     competencies = ("criticise and rewrite texts as an optimiser library asks for it",)
     objectives = ("an answer in the form asked for",)
-    metadata: ClassVar[Mapping[str, Any]] = {"category": "evolution", "when": "Only for `tea evolve`."}
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping", "when": "Only for `tea evolve`."}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Ask once; the answer is the model's text."""

@@ -15,7 +15,7 @@ class Reflector(Agent):
     role = "Reflector"
     competencies = ("find the cause of failures in traces", "rewrite a prompt, a description or code to remove it")
     objectives = ("a change that removes the cause", "no answers of single tasks written into the text")
-    metadata: ClassVar[Mapping[str, Any]] = {"category": "evolution", "when": "Only for `tea evolve`."}
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping", "when": "Only for `tea evolve`."}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Ask once; the answer is the diagnosis and the change."""

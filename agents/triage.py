@@ -15,7 +15,7 @@ class Triage(Agent):
     competencies = ("choose the agent for a task", "tell when a case is resolved, and when nobody can resolve it")
     objectives = ("every task with the agent that can do it", "an honest end where there is none")
     relations = {"planner": "hierarchical", "analyzer": "hierarchical", "reporter": "hierarchical"}
-    metadata: ClassVar[Mapping[str, Any]] = {"category": "bookkeeping"}
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "conversation"}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Choose, without doing any of the work."""

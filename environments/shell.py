@@ -1,7 +1,7 @@
 """The shell: Python and bash in a sandbox, on the files of a run."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Protocol, TypedDict
+from typing import Any, ClassVar, NotRequired, Protocol, TypedDict
 
 from tea import Context, Environment, Sandbox, ToolError, action
 
@@ -29,11 +29,12 @@ class Output(TypedDict):
     """What came of a call.
 
     `text` holds STDOUT, STDERR, RESULT (the last expression's value), EXIT (if not 0) and NOTES, each under its name
-    and only where there is something. `sandbox` says what held the code, and which hosts were within its reach.
+    and only where there is something; `files` is there only where files were made or changed. `sandbox` says what held
+    the code, and which hosts were within its reach.
     """
 
     text: str
-    files: list[File]
+    files: NotRequired[list[File]]
     sandbox: str
 
 
@@ -116,11 +117,9 @@ def _output(ran: Any, sandbox: Sandbox, net: str = "", quiet: str = "Done; nothi
     parts = [_shown("STDOUT", ran.stdout), _shown("STDERR", ran.stderr), ("RESULT", ran.result)]
     parts.append(("EXIT", str(ran.exit or "")))
     parts.append(("NOTES", "\n".join(ran.notes)))
-    return Output(
-        text="\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip()) or quiet,
-        files=[File(name=name, size=size) for name, size in ran.files[:MOST_FILES]],
-        sandbox=_held(sandbox, net),
-    )
+    text = "\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip()) or quiet
+    files = [File(name=name, size=size) for name, size in ran.files[:MOST_FILES]]
+    return Output(text=text, **({"files": files} if files else {}), sandbox=_held(sandbox, net))
 
 
 def _shown(name: str, printed: Printed) -> tuple[str, str]:

@@ -24,6 +24,7 @@ TeaError                    exit code 3 unless a subclass says otherwise
 │   ├── ToolError           1  the component itself says why it cannot
 │   │   └── Unsupported     1  the sandbox level of this machine has no means for it
 │   ├── CallFailed          1  the component's code raised
+│   │   └── StateLost       1  the state of an environment could not be brought back; it begins anew
 │   ├── CallTimeout         1  the call's deadline passed
 │   │   └── Uncertain       1  it passed, and what was called may still be done
 │   ├── Denied              1  the operator's policy says no
@@ -194,6 +195,10 @@ class Unsupported(ToolError):
 
 class CallFailed(CallError):
     """The component's code raised."""
+
+
+class StateLost(CallFailed):
+    """The state of an environment could not be brought back; it begins anew."""
 
 
 class CallTimeout(CallError):

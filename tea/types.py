@@ -142,6 +142,7 @@ class Task(Record):
         budget: What it may use of what is left to whoever gives it away, or None for all of that.
         facts: What whoever gives it away knows already.
         history: The conversation before it, oldest first; recorded only where there is one.
+        talk: Whether it is a line of a conversation, whose person goes on after the answer.
     """
 
     text: str = Field(min_length=1)
@@ -152,6 +153,7 @@ class Task(Record):
     budget: Budget | None = None
     facts: tuple[Fact, ...] = ()
     history: tuple[Said, ...] = ()
+    talk: bool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -160,7 +162,7 @@ class Task(Record):
 
     @model_serializer(mode="wrap")
     def _sparse(self, whole: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        return without_empty(whole(self), "history")
+        return without_empty(whole(self), "history", "talk")
 
 
 class Evidence(Record):

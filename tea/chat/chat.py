@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from tea.chat.transcript import Listed, Part, Turn, history_of, listed, part_of, parts_of, turns_of
-from tea.chat.words import addressed
+from tea.chat.words import addressed, require_addressee, unknown_mentions
 from tea.errors import BadInput
 from tea.journal.header import Talk, TaskFile
 from tea.journal.recorder import Event, Watcher
@@ -18,6 +18,7 @@ from tea.kernel.key import run_and_key
 from tea.memory.manager import MemoryManager
 from tea.protocols.acp import ACPServer
 from tea.refs import Ref, check_session
+from tea.registry.row import CONVERSATION, INTERNAL
 from tea.runs.outcome import Outcome
 from tea.runs.task_file import find_files, make_task
 from tea.source.seal import Seal
@@ -158,8 +159,23 @@ class Chat:
         return self._agent
 
     async def agents(self) -> dict[str, str]:
-        """Return the descriptions of the addressable agents, by name."""
-        return {one.name: one.description for one in await self._host.acp.manager.list()}
+        """Return the descriptions of the agents to talk with, by name; those for a command alone are left out."""
+        hidden = {*INTERNAL} - {CONVERSATION}
+        return {one.name: one.description for one in await self._host.acp.manager.list() if one.category not in hidden}
+
+    async def _names(self) -> set[str]:
+        """Return the names of all agents, which can be addressed whatever they are for."""
+        return {one.name for one in await self._host.acp.manager.list()}
+
+    async def unknown(self, line: str) -> list[str]:
+        """Return the names that a line mentions within it and no agent has.
+
+        Raises:
+            UnknownComponent: It begins with `@name` of no agent; the fix names the nearest.
+        """
+        names = await self._names()
+        require_addressee(line, names, await self.agents())
+        return unknown_mentions(line, names)
 
     async def address(self, agent: str) -> None:
         """Send the next lines to an agent.
@@ -183,6 +199,7 @@ class Chat:
 
         Raises:
             BadTask: The line is empty or too long, or a file cannot be used; nothing is written.
+            UnknownComponent: It begins with `@name` of no agent; nothing is written.
             ApprovalNeeded: A call waits for a person; `proceed` goes on after the answer.
             TeaError: A run could not be carried out; what it did is in its journal.
         """
@@ -250,7 +267,8 @@ class Chat:
 
     async def _send(self, line: str, files: Sequence[str | Path], watch: Watcher | None) -> Turn:
         async with self._sending:
-            agent, words = addressed(line, await self.agents())
+            await self.unknown(line)
+            agent, words = addressed(line, await self._names())
             agent = agent or await self.agent()
             before = [*self._base, *await self._parts()]
             number = before[-1].talk.turn + 1 if before else 1
@@ -273,7 +291,7 @@ class Chat:
 
     async def _followed(self, part: Part, watch: Watcher | None) -> Turn:
         """Start the agents of a chain of handovers one after the other, and return the turn at its end."""
-        known = await self.agents()
+        known = await self._names()
         while part.handoff is not None:
             talk = part.talk
             fault = ""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Container, Sequence
+from difflib import get_close_matches
 
+from tea.errors import UnknownComponent
 from tea.journal.header import PERSON
 from tea.types import JsonValue, Said
 
@@ -14,6 +16,8 @@ KEPT = 4  # latest exchanges that stay whole when it folds
 MOST_SAID = 6_000  # characters of one contribution among those
 MOST_FOLDED = 200  # of one before those
 LEFT_OUT = "earlier contributions are left out"
+MOST_NAMED = 8  # agents in place of one that is not there
+_NEAR = 0.5  # likeness of names
 _MENTION = re.compile(r"(?<![\w@.])@([A-Za-z][\w-]{0,63})")
 _SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL | re.IGNORECASE)
 
@@ -34,9 +38,30 @@ def addressed(line: str, known: Container[str]) -> tuple[str | None, str]:
     return None, line
 
 
+def require_addressee(line: str, known: Container[str], offered: Collection[str]) -> None:
+    """Refuse a line that begins by addressing an agent that is not there, unless it mentions one that is.
+
+    Args:
+        line: The words of a person.
+        known: The names of agents.
+        offered: Those to name in place of one that is not there.
+
+    Raises:
+        UnknownComponent: It does; the fix names the nearest agents.
+    """
+    found = _MENTION.match(line.lstrip())
+    if found is None or addressed(line, known)[0] is not None:
+        return
+    near = get_close_matches(found[1].lower().replace("-", "_"), sorted(offered), MOST_NAMED, _NEAR)
+    named = ", ".join(f"@{one}" for one in near)
+    fix = f"did you mean {named}?" if near else "`/agents` lists them; without the @ the words go to the present one."
+    raise UnknownComponent(f"There is no agent @{found[1]}.", fix=fix)
+
+
 def unknown_mentions(line: str, known: Container[str]) -> list[str]:
-    """Return the names mentioned in a line without an agent of the name."""
-    names = [found[1] for found in _MENTION.finditer(line)]
+    """Return the names mentioned in a line without an agent of the name, but for that at its beginning."""
+    line = line.lstrip()
+    names = [found[1] for found in _MENTION.finditer(line) if found.start()]
     return [name for name in names if name.lower().replace("-", "_") not in known]
 
 

@@ -240,10 +240,8 @@ class _Talk:
         await self._carry_out(lambda progress: self.chat.proceed(watch=progress))
 
     async def _say(self, line: str) -> None:
-        from tea.chat.words import unknown_mentions
-
         words, found = dropped(line, Path.cwd())
-        for name in unknown_mentions(words, await self.chat.agents()):
+        for name in await self.chat.unknown(words):
             self.command.tell(f"there is no agent @{one_line(name, 70)}; /agents lists them")
         if words.startswith("@") and not words.partition(" ")[2].strip():
             await self._agent(words)

@@ -15,7 +15,8 @@ async def usage(command: Command) -> None:
     """Show the tools made by agents: how often other runs call them, and how those runs end.
 
     Counted from journals by lineage, all versions of a tool together; the run that made one does not count. `net` is
-    the share of runs with it that ended well, less the share of those since without it.
+    the share of runs with it that ended well, less that of runs since without it whose tasks are like those that it
+    served: half of their words or more are the same.
     """
     from tea.retrieval.reuse import reuse_of, run_facts
 
@@ -49,7 +50,7 @@ async def generated(tea: "Platform") -> "list[Made]":
     return found
 
 
-_HEAD = ("tool", "versions", "calls", "failed", "runs", "ended well", "without it", "net", "")
+_HEAD = ("tool", "versions", "calls", "failed", "runs", "ended well", "like, without", "net", "")
 
 
 def _row(one: "Reuse") -> tuple[str, ...]:

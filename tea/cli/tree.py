@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tea.cli.fields import fields, items
 from tea.cli.terminal import brief, one_line
-from tea.kernel.key import is_below, path_of, spawner
+from tea.kernel.key import branch_of, innermost, is_below, outer, path_of, spawner
 from tea.untrusted import PROGRAM
 
 if TYPE_CHECKING:
@@ -18,13 +18,13 @@ _ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random"
 
 
 def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bool = False) -> str:
-    """Return the lines of a run.
+    """Return the lines of a run; what agents did side by side stands under each of them, not mixed by time.
 
     Args:
         records: All of its records, in order.
         whole: Also show what is there for a replay: resolutions, permissions, memory, notes and evidence; and of a
             model call the tries that failed, and what another model could not take over.
-        positions: Put number and key of each record before it.
+        positions: Put number and key of each record before it, in the journal's order.
     """
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
     scopes = [path_of(one.key) for one in records if _is_note(one, "enter")]
@@ -32,7 +32,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
     levels = dict(_levels(records))
     lines: list[str] = []
     hidden = 0
-    for record in records:
+    for record in records if positions else _grouped(records, scopes):
         level = levels.get(path_of(record.key) if _is_note(record, "enter") else record.key, "")
         line = _line(record, ends.get(record.key), whole, level)
         if line is None:
@@ -47,6 +47,34 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
     if hidden:
         lines.append(f"({hidden} more effects: resolutions, memory and the like; -v shows them)")
     return "\n".join(lines)
+
+
+def _grouped(records: "Sequence[TraceRecord]", scopes: "Sequence[str]") -> "Iterator[TraceRecord]":
+    """Yield the records of a run by branch and scope: those in a scope right behind the one that enters it."""
+    places = {*scopes, *(branch_of(one.key) for one in records)} - {""}
+    inside: dict[str, list[TraceRecord | str]] = {"": []}
+
+    def bucket(place: str) -> "list[TraceRecord | str]":
+        if place not in inside:
+            inside[place] = []
+            if place not in scopes:  # a branch stands where it has its first record
+                bucket(innermost(outer(place), places)).append(place)
+        return inside[place]
+
+    for record in records:
+        within = path_of(record.key) if _is_note(record, "enter") else record.key
+        bucket(innermost(outer(within), places)).append(record)
+
+    def of(place: str) -> "Iterator[TraceRecord]":
+        for one in inside.pop(place, ()):
+            if isinstance(one, str):
+                yield from of(one)
+                continue
+            yield one
+            if _is_note(one, "enter"):
+                yield from of(path_of(one.key))
+
+    yield from of("")
 
 
 def _depth(record: "TraceRecord", scopes: list[str]) -> int:
@@ -91,9 +119,12 @@ def _note(data: Mapping[str, Any], whole: bool, level: str) -> str | None:
         held = f"  [sandboxed: {level}]" if level else ""
         return f"{_ref(said.get('ref'))}{held}  {_said(fields(task).get('text', task))}"
     if kind == "exit":
-        return f"-> {_outcome(fields(said.get('response')))}"
+        response = fields(said.get("response"))
+        return f"-> {_ended(fields(response.get('value')))}" if _is_result(response) else f"-> {_outcome(response)}"
     if kind == "step":
         return f"step {said.get('step', '?')}: {_said(said.get('next_goal') or said.get('thinking'))}"
+    if {"phase", "text"} <= said.keys():
+        return f"{said['phase']}: {_said(said['text'])}"
     return f"note {kind}: {_said(data.get('data'))}" if whole else None
 
 
@@ -163,6 +194,19 @@ def _outcome(value: Any) -> str:
         by = response.get("answered_by") or "a model"
         return f"{_said(response.get('output') or response.get('text') or response.get('calls'))} (by {by})"
     return _said(value)
+
+
+def _is_result(response: Mapping[str, Any]) -> bool:
+    """Return whether a response is that of an agent that came to an end."""
+    return bool(response.get("ok")) and {"answer", "ok", "reason"} <= fields(response.get("value")).keys()
+
+
+def _ended(result: Mapping[str, Any]) -> str:
+    """Return the answer of an agent, or the reason that there is none."""
+    said = _said(result.get("answer"))
+    if result.get("ok"):
+        return said or f"hands over to {result.get('handoff')}" if result.get("handoff") else said
+    return f"failed: {_said(result.get('reason'))}" + (f" (so far: {said})" if said else "")
 
 
 def _tries(end: "TraceRecord | None") -> list[str]:

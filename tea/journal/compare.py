@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import zip_longest
@@ -9,6 +11,7 @@ from typing import Any
 
 from tea.journal.pin import RESOLVE, pins
 from tea.journal.tracer import TraceRecord, as_mapping
+from tea.kernel.key import path_of
 from tea.types import JsonObject, JsonValue
 
 
@@ -63,7 +66,7 @@ class Difference:
     """A difference between two runs; None for a run without a counterpart.
 
     Args:
-        what: A component, or a step by agent and number.
+        what: A component, or a step by agent, its call where there are several, and number.
         a: What the first has.
         b: What the second has.
     """
@@ -108,11 +111,10 @@ class Comparison:
 def compare(a: Sequence[TraceRecord], b: Sequence[TraceRecord]) -> Comparison:
     """Compare two runs by their journals."""
     effects = _effects(a), _effects(b)
-    pairs = zip_longest(*effects)
-    first = next(((x, y) for x, y in pairs if x is None or y is None or _essence(x) != _essence(y)), None)
+    first = _first(*effects)
     pins = _pins(a, effects[0]), _pins(b, effects[1])
     names = dict.fromkeys((*pins[0], *pins[1]))
-    steps = list(zip_longest(_steps(a), _steps(b)))
+    steps = _pairs(_steps(a), _steps(b))
     return Comparison(
         a=_side(a, len(effects[0])),
         b=_side(b, len(effects[1])),
@@ -122,11 +124,19 @@ def compare(a: Sequence[TraceRecord], b: Sequence[TraceRecord]) -> Comparison:
             if pins[0].get(name) != pins[1].get(name)
         ),
         first=first,
-        steps=tuple(
-            Difference(what=f"step {number}", a=x, b=y) for number, (x, y) in enumerate(steps, start=1) if x != y
-        ),
-        same_steps=sum(x == y for x, y in steps),
+        steps=tuple(one for one in steps if one.a != one.b),
+        same_steps=sum(one.a == one.b for one in steps),
     )
+
+
+def _first(a: Sequence[Effect], b: Sequence[Effect]) -> tuple[Effect | None, Effect | None] | None:
+    """Return the first effects that differ at one place of the program; work side by side is in any order."""
+    there = {one.key: one for one in b}
+    for one in a:
+        other = there.pop(one.key, None)
+        if other is None or _essence(one) != _essence(other):
+            return one, other
+    return (None, next(iter(there.values()))) if there else None
 
 
 def _side(records: Sequence[TraceRecord], effects: int) -> Side:
@@ -180,7 +190,24 @@ def _pins(records: Sequence[TraceRecord], effects: Sequence[Effect]) -> dict[str
     return {name: ", ".join(dict.fromkeys(versions)) for name, versions in found.items()}
 
 
-def _steps(records: Sequence[TraceRecord]) -> list[JsonObject]:
-    """Return the steps of a run, each with its agent, without fields on its place in the run."""
-    notes = [(one.agent, as_mapping(one.data)) for one in records if one.kind == "note"]
-    return [{"agent": agent, **as_mapping(note["data"])} for agent, note in notes if note["kind"] == "step"]
+def _steps(records: Sequence[TraceRecord]) -> dict[str, list[JsonObject]]:
+    """Return the steps of a run by the scope of their agent, in the order of the scopes' places in the program."""
+    found: dict[str, list[JsonObject]] = {}
+    for one in records:
+        if one.kind == "note" and (note := as_mapping(one.data))["kind"] == "step":
+            found.setdefault(path_of(one.key), []).append({"agent": one.agent, **as_mapping(note["data"])})
+    return found
+
+
+def _pairs(a: dict[str, list[JsonObject]], b: dict[str, list[JsonObject]]) -> list[Difference]:
+    """Return the steps of two runs side by side: those of an agent with those of the agent in the same place."""
+    scopes = sorted({*a, *b}, key=lambda scope: tuple(map(int, re.findall(r"\d+", scope))))
+    names = {scope: str((a.get(scope) or b[scope])[0]["agent"]) for scope in scopes}
+    calls, found = Counter(names.values()), list[Difference]()
+    seen = Counter[str]()
+    for scope, name in names.items():
+        seen[name] += 1
+        which = f" (call {seen[name]})" if calls[name] > 1 else ""
+        steps = enumerate(zip_longest(a.get(scope, ()), b.get(scope, ())), start=1)
+        found += [Difference(what=f"{name}{which}, step {number}", a=x, b=y) for number, (x, y) in steps]
+    return found

@@ -109,6 +109,10 @@ class Recorder:
             return True
         return canonical(self._before[key]) == canonical(self.mask.data(_asking(question, choices, call)))
 
+    def asked_last(self, key: str) -> JsonObject:
+        """Return what the run's earlier processes asked under `key`; empty for nothing."""
+        return as_mapping(self._before.get(key))
+
     def asked_before(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> bool:
         """Return whether an earlier process asked this under `key`, regardless of the call's arguments."""
         before = {name: value for name, value in as_mapping(self._before.get(key)).items() if name != "data"}

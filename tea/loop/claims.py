@@ -11,6 +11,8 @@ from tea.loop.checks import numbers_stand_in
 
 MOST_FILES = 8  # looked up for one end
 _LONGEST = 300  # characters of a sentence that may announce a step
+_QUESTIONS = ("?", "\uff1f", "\u061f")
+_FEW_WORDS = 6
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n")
 _DOING = (
     "analy[sz]e|begin|calculate|call|check|collect|compare|compute|convert|count|create|determine|examine|explore"
@@ -35,6 +37,17 @@ def announces(text: str) -> bool:
     """Return whether a text ends with the announcement of a step, instead of an answer."""
     sentences = [one.strip() for one in _SENTENCE.split(text.strip()[-4 * _LONGEST :]) if one.strip()]
     return bool(sentences) and _ANNOUNCES.match(sentences[-1][:_LONGEST]) is not None
+
+
+def is_talk(line: str, reply: str) -> bool:
+    """Return whether a reply in a conversation needs nothing read: it asks back, or the line asked nothing.
+
+    A line that asks nothing is a few words without a question mark, such as thanks; the reply holds no number.
+    """
+    if any(map(str.isdecimal, reply)):
+        return False
+    asks = any(sign in line for sign in _QUESTIONS)
+    return reply.rstrip().endswith(_QUESTIONS) or (not asks and len(line.split()) <= _FEW_WORDS)
 
 
 def file_names(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, joined, with_doubts
-from tea.loop.claims import announces, file_names, looked_up, was_shown
+from tea.loop.claims import announces, file_names, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, unresolved
 from tea.loop.grounds import Grounds
 from tea.loop.ledger import Ledger
@@ -236,12 +236,13 @@ class Ending:
         if schema is None and text not in self._announced and announces(text):
             self._announced.add(text)
             return ANNOUNCED
+        talk = schema is None and self._is_talk(text)
         absent = self._unwritten(self._kept(answer))
         if not last:
-            if "nothing" not in self._returned and self._has_nothing(text):
+            if "nothing" not in self._returned and not talk and self._has_nothing(text):
                 self._returned.add("nothing")
                 return self._held(text, NOTHING_READ)
-            if schema is None and self._is_empty(text):
+            if schema is None and not talk and self._is_empty(text):
                 problem = self._once((), answer)
                 return self._held(text, f"{EMPTY_WORDS} {problem}".rstrip())
             if problem := self._once((), self._kept(answer), anew=bool(absent)):
@@ -283,6 +284,10 @@ class Ending:
             return False
         spoken = "\n".join(one.text for one in self._task.history)
         return not (was_shown(text, "\n".join([self._words, spoken, grounds.sure]), spoken) or grounds.shows(text))
+
+    def _is_talk(self, text: str) -> bool:
+        """Return whether words are talk in a conversation, such as thanks, without a value of what was shown."""
+        return self._task.talk and is_talk(self._task.text, text) and not self._holds_value(text)
 
     @property
     def _sees(self) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, cast
 
 from tea.components.context import Context
 from tea.errors import BadTask
-from tea.types import Evidence, Fact, JsonObject, JsonValue, Result, Task
+from tea.loop.checks import joined
+from tea.types import AgentResponse, Evidence, Fact, JsonObject, JsonValue, Response, Result, Task
 
 MOST_STEPS = 20
 _PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -18,7 +19,9 @@ _GIVEN = ("task", "files")
 
 
 async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -> Result:
-    """Carry out steps in their order, and return the last result; the first failure ends them.
+    """Carry out steps in their order, and return the last result with the evidence of all; the first failure ends them.
+
+    Of a tool that is given files of the task or addresses, these are the evidence. Gaps and a report are kept, too.
 
     Args:
         ctx: What the workflow may reach.
@@ -34,27 +37,54 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
     if fault := steps_fault(steps):
         raise BadTask(f"The steps of the workflow cannot be used: {fault}.", fix="correct its steps.")
     found: dict[str, JsonValue] = {"task": task.text, "files": list(task.files)}
-    told, facts, evidence, value = {**found}, list[Fact](), tuple[Evidence, ...](), cast(JsonValue, None)
+    told, facts, so_far = {**found}, list[Fact](), Result(answer=None)
     for step in steps:
         kind, _, name = str(step["use"]).partition(":")
         arguments = cast(JsonObject, filled(step["arguments"], told if kind == "agent" else found))
         if kind == "agent":
             given = Task(text=str(arguments["task"]), files=task.files, facts=tuple(facts))
-            response = await ctx.acp.invoke(name, given)
-            ok = response.ok and response.result.ok
-            value, reason = (response.result.answer, response.result.reason) if response.ok else (None, "")
-            evidence = response.result.evidence if response.ok else ()
+            one = _result_of(await ctx.acp.invoke(name, given))
         else:
-            called = await ctx.tcp.invoke(name, arguments)
-            ok, value, reason, evidence = called.ok, called.value, "", ()
-            response = called
-        if not ok:
-            why = reason or (str(response.error["problem"]) if response.error else "it did not succeed")
-            return Result(ok=False, reason=f"The step {step['name']!r} failed: {why}")
-        found[str(step["name"])] = value
-        told[str(step["name"])] = _with_sources(value, evidence)
-        facts += [Fact(fact=_words(value), source=one.source, quote=one.quote) for one in evidence]
-    return Result(answer=value)
+            one = _result_of(await ctx.tcp.invoke(name, arguments), tuple(_sources(arguments, task, name)))
+        so_far = _after(so_far, one)
+        if not one.ok:
+            reason = f"The step {step['name']!r} failed: {one.reason or 'it did not succeed'}"
+            return so_far.model_copy(update={"ok": False, "answer": None, "reason": reason})
+        found[str(step["name"])] = one.answer
+        told[str(step["name"])] = _with_sources(one.answer, one.evidence) if kind == "agent" else one.answer
+        if kind == "agent":
+            facts += [Fact(fact=_words(one.answer), source=place.source, quote=place.quote) for place in one.evidence]
+    return so_far
+
+
+def _result_of(response: Response, evidence: tuple[Evidence, ...] = ()) -> Result:
+    """Return what a step gave, with its evidence."""
+    if not response.ok:
+        return Result(ok=False, reason=str(response.error["problem"]) if response.error else "")
+    return response.result if isinstance(response, AgentResponse) else Result(answer=response.value, evidence=evidence)
+
+
+def _after(before: Result, one: Result) -> Result:
+    """Return a step's result with what the steps before it rest on and leave."""
+    return Result(
+        answer=one.answer,
+        evidence=joined(before.evidence, one.evidence),
+        report=one.report or before.report,
+        exhausted=before.exhausted or one.exhausted,
+        gaps=tuple(dict.fromkeys((*before.gaps, *one.gaps))),
+        partial=before.partial or one.partial,
+    )
+
+
+def _sources(arguments: JsonValue, task: Task, tool: str) -> Iterator[Evidence]:
+    """Yield the files of a task and the addresses among the arguments of a tool."""
+    if isinstance(arguments, Mapping):
+        arguments = list(cast("Mapping[str, Any]", arguments).values())
+    if isinstance(arguments, list | tuple):
+        for one in cast("Sequence[Any]", arguments):
+            yield from _sources(one, task, tool)
+    elif isinstance(arguments, str) and (arguments in task.files or arguments.startswith(("https://", "http://"))):
+        yield Evidence(source=arguments, detail=f"read by {tool}")
 
 
 def steps_fault(steps: object) -> str:

@@ -49,8 +49,8 @@ _CORPUS = re.compile(
 _SAVED = re.compile(r"\b(?:add|append|create|export|make|output|produce|save|store|write|schreib\w*|speicher\w*)\b")
 _PAGES = "pages"  # stands there for a task of doing something on a page with an address
 _DONE_THERE = re.compile(
-    r"\b(?:button|click|fill|form|log ?in|menu|page|press|scroll|select|sign ?in|site|submit|tab|web ?site|anklick\w*"
-    r"|drück\w*|klick\w*|knopf|seite|schaltfläche)(?:e?s|ed|ing)?\b",
+    r"\b(?:button|click|fill|form|log ?in|menu|press|scroll|select|sign ?in|submit|tab|anklick\w*|ausfüll\w*"
+    r"|drück\w*|füll\w*|formular\w*|klick\w*|knopf|schaltfläche)(?:e?s|ed|ing)?\b",
     re.IGNORECASE,
 )
 _FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
@@ -69,7 +69,7 @@ def is_called_for(one: Capability, task: Task, *, corpus: bool = False) -> bool:
         task: The task.
         corpus: Whether there are documents of the operator to search.
     """
-    if _is_named(one.name, task.text):
+    if _is_named(one, task.text):
         return True
     if one.kind == "agent":
         return is_large(task) or (bool(one.files) and _has_files(one.files, task, corpus))
@@ -124,11 +124,19 @@ async def _in_order(ctx: Context, task: Task, found: Sequence[Capability]) -> li
     return [known[name] for name in await ranked(ctx.tcp, texts, task.text, MOST_SCHEMAS)]
 
 
-def _is_named(name: str, text: str) -> bool:
-    """Return whether a text contains a word of a name, in almost any form: `report` for `reporter`."""
+def _is_named(one: Capability, text: str) -> bool:
+    """Return whether a text contains the words of a name, in almost any form: `report` for `reporter`.
+
+    A single word of several is too common: a `page` of a book needs nothing fetched. Of an agent the first one does, as
+    what it works on: `tool` for `tool_generator`. Of an action any does, as `bash`, but those for saving, which most
+    tasks of writing hold; they count with the name of a file.
+    """
     said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
-    parts = [part for part in _words(name) if len(part) >= _LEAST_WORD]
-    return any(_are_alike(part, word) for part in parts for word in said)
+    parts = [part for part in _words(one.name) if len(part) >= _LEAST_WORD]
+    named = [any(_are_alike(part, word) for word in said) for part in parts]
+    if one.kind == "environment":
+        return any(is_said and not _SAVED.search(part) for part, is_said in zip(parts, named, strict=True))
+    return all(named[:1] if one.kind == "agent" else named) and bool(named)
 
 
 def _are_alike(one: str, other: str) -> bool:

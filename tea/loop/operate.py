@@ -1,7 +1,7 @@
 """Operate: the work of an agent with a browser or a desktop, kept step by step.
 
 Source: the paper, Appendix D.5: prepare, generate, execute, evaluate, record; the result is what was extracted, else
-the final words, else what the last step gave.
+the final words, else what the last step gave. Final words that hold all that was extracted come first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tea.components.context import Context
-from tea.errors import TeaError
+from tea.errors import StateLost, TeaError
+from tea.loop.checks import are_fuller
 from tea.loop.step import consult
 from tea.types import Evidence, Message, Result, Task
 
@@ -21,6 +22,7 @@ MOST_RESULT = 12_000
 MOST_REMEMBERED = 20
 MOST_PAGES = 20
 SAME_FAILURES = 3
+STEPS_OF_LOSS = 2  # the step that finds it, and one that opens again what was open
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +65,7 @@ class Work:
         log: The conversation in Markdown.
         actions: Names of the actions done so far.
         failures: Failed steps in a row.
+        losses: How often the screen was lost, and had to be begun anew.
     """
 
     id: str
@@ -77,11 +80,12 @@ class Work:
     log: list[str] = field(default_factory=list[str])
     actions: set[str] = field(default_factory=set[str])
     failures: int = 0
+    losses: int = 0
 
     @property
     def most(self) -> int:
-        """Most steps."""
-        return self.on.most(self.actions)
+        """Most steps; what a loss took, and the way back, are not counted."""
+        return self.on.most(self.actions) + STEPS_OF_LOSS * self.losses
 
 
 async def operate(ctx: Context, task: Task, on: Operated) -> Result:
@@ -106,6 +110,7 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
     """Return the state of the environment, and keep the name of its picture; a lost state is told as a step."""
     response = await ctx.ecp.state(work.on.environment)
     if not response.ok and response.error is not None:
+        work.losses += response.error["code"] == StateLost.__name__
         result = {"action": "state", "ok": False, "result": f"{response.error['problem']} {response.error['fix']}"}
         work.steps.append({"evaluation": "", "memory": "", "next_goal": "", "results": [result]})
         response = await ctx.ecp.state(work.on.environment)
@@ -173,6 +178,8 @@ async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
         response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", one.get("arguments", {}))
     except TeaError as error:
         return {"action": one["action"], "ok": False, "result": f"{error.problem} {error.fix}"}
+    if response.error is not None:
+        work.losses += response.error["code"] == StateLost.__name__
     if not response.ok or not isinstance(response.value, dict):
         words = response.value if response.ok else response.error
         return {"action": one["action"], "ok": response.ok, "result": _text(words)}
@@ -207,10 +214,11 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
 
 
 def _answer(work: Work, final: dict[str, Any]) -> str:
-    """Return the extracted result, else the final words, else the last step's result."""
+    """Return the extracted result, or final words that hold it; else the final words, else the last step's result."""
     results: list[dict[str, Any]] = work.steps[-1]["results"] if work.steps else []
     last = "" if not results else _text(work.last) if results[-1]["ok"] and work.last else results[-1]["result"]
-    return "\n\n".join(work.extracted) or str(final.get("answer") or "").strip() or last
+    extracted, words = "\n\n".join(work.extracted), str(final.get("answer") or "").strip()
+    return words if words and are_fuller(words, extracted) else extracted or words or last
 
 
 async def _reported(ctx: Context, task: Task, work: Work, answer: str, records: list[str]) -> str | None:

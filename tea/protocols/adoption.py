@@ -12,6 +12,7 @@ from tea.components.operation import Signature
 from tea.errors import BadComponent, Conflict
 from tea.protocols.manager import ContextManager
 from tea.registry.change import change_between
+from tea.registry.row import INTERNAL
 from tea.source.rename import renamed
 from tea.source.text import SourceText
 from tea.types import JsonObject
@@ -115,7 +116,7 @@ async def _placed(library: Library, offer: Offer, made: Manifest) -> tuple[How, 
 
 async def _near(library: Library, made: Manifest) -> list[Manifest]:
     """Return the possible twins of a tool: those of its name, and the nearest in meaning."""
-    rows = {one.name: one for one in await library.list() if not _is_hidden(one.category)}
+    rows = {one.name: one for one in await library.list() if one.category not in INTERNAL}
     names = [name for name in _names(made.name) if name in rows]
     matches = await library.retrieve(made.words()[:1_000], _NEAR, among=list(rows)) if rows else []
     names += [one.listing.name for one in matches]
@@ -185,10 +186,6 @@ def _is_alike(one: Manifest, other: Manifest) -> bool:
 def _shape(signature: Signature) -> tuple[frozenset[str], frozenset[str]]:
     parameters = signature.parameters
     return frozenset(parameters.get("properties", {})), frozenset(parameters.get("required", []))
-
-
-def _is_hidden(category: str) -> bool:
-    return category in ("solver", "bookkeeping", "part", "person")
 
 
 def _text(found: Manifest) -> SourceText:

@@ -57,12 +57,14 @@ class _Instance:
         environment: The live environment.
         run: Its last user.
         revision: That of the session's kept state which it has; None without one.
+        recovery: How its state comes back, as its version declares.
     """
 
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     environment: Environment | None = None
     run: str = ""
     revision: Revision | None = None
+    recovery: str = ""
 
 
 class Instances:
@@ -108,7 +110,7 @@ class Instances:
                 await _take_over(instance, config, definition, context, saved, found)
             if instance.environment is None:
                 instance.environment = await _set_up(definition, context)
-                instance.run = context.run
+                instance.run, instance.recovery = context.run, definition.recovery
             elif instance.run != context.run:
                 _join(instance, config, context, await _snapshot(config, instance.environment) if kept else {})
             try:
@@ -184,21 +186,26 @@ class Instances:
             self._ending[ending] = place
             ending.add_done_callback(self._ending.pop)
 
-    async def close(self, session: str | None = None, run: str | None = None) -> None:
+    async def close(self, session: str | None = None, run: str | None = None, *, waits: bool = False) -> None:
         """Tear down the environments of a session, or all; bounded, and shielded from cancellation.
 
         Args:
             session: The session; all by default.
             run: The run whose private environments alone are meant.
+            waits: Whether the run may go on here: environments that cannot be brought back are kept for it.
         """
 
         def meant(place: Place) -> bool:
             return session in (None, place.session) and run in (None, place.run)
 
+        leaving: list[_Instance] = []
+        for place in [one for one in self._live if meant(one)]:
+            if not (waits and self._live[place].recovery == "lost"):
+                leaving.append(self._live.pop(place))
         for key, places in list(self._private.items()):
-            if any(map(meant, places)):
+            self._private[key] = [place for place in places if place in self._live]
+            if not self._private[key]:
                 del self._private[key]
-        leaving = [self._live.pop(place) for place in list(self._live) if meant(place)]
         ready = [_tear_down(instance.environment) for instance in leaving if instance.environment is not None]
         ready += [one for one, place in self._ending.items() if meant(place)]
         try:

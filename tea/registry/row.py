@@ -14,6 +14,10 @@ Origin = Literal["bundled", "registry"]
 FORM = 6
 SKILL = "skill"
 """The category of an imported skill, and the member of its metadata with the fields it came with."""
+CONVERSATION = "conversation"
+"""The category of agents that only a person speaks to."""
+INTERNAL = ("solver", "bookkeeping", "part", "person", CONVERSATION)
+"""The categories of components offered to no model unasked; what asks a person has to be named, too."""
 
 
 class Facts(NamedTuple):

@@ -1,4 +1,4 @@
-"""Reuse: how often generated tools are called again, and whether runs with them end well more often than without."""
+"""Reuse: how often generated tools are called again, and whether like tasks end better with them than without."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tea.errors import BadRef, TeaError
 from tea.journal.tracer import Tracer, TraceRecord, as_mapping
 from tea.refs import Ref
+from tea.retrieval.likeness import ALIKE, likeness
 from tea.retrieval.usage import RunReader
 from tea.types import JsonObject
 
@@ -21,6 +22,7 @@ class RunFacts:
     Args:
         id: The run.
         begun: When, ISO 8601 in UTC.
+        task: Its task in words.
         well: Whether it ended well.
         calls: How often each tool was called in it.
         good: How often each tool gave a value.
@@ -28,6 +30,7 @@ class RunFacts:
 
     id: str
     begun: str
+    task: str
     well: bool
     calls: Mapping[str, int]
     good: Mapping[str, int]
@@ -64,7 +67,8 @@ class Reuse:
         failed: How many of these calls gave an error.
         runs: How many other runs called it.
         well: How many of those ended well.
-        others: How many runs began since it was made and did not call it.
+        others: How many runs of like tasks began since it was made and did not call it. A task is like another with
+            at least half of their words in common; those of its makers and of the runs that called it count.
         others_well: How many of those ended well.
     """
 
@@ -78,7 +82,7 @@ class Reuse:
 
     @property
     def net(self) -> float | None:
-        """The share of runs with it ended well, less the share of those without; None if one is empty."""
+        """The share of runs with it ended well, less the share of like ones without; None if one is empty."""
         if not self.runs or not self.others:
             return None
         return self.well / self.runs - self.others_well / self.others
@@ -93,7 +97,7 @@ class Reuse:
 def reuse_of(made: Iterable[Made], runs: Iterable[RunFacts]) -> list[Reuse]:
     """Return the uses of each tool, the most used first."""
     known = list(runs)
-    found = [_reuse(one, [run for run in known if run.id not in one.runs]) for one in made]
+    found = [_reuse(one, known) for one in made]
     return sorted(found, key=lambda one: (-one.runs, -one.calls, one.made.name))
 
 
@@ -103,7 +107,7 @@ def run_facts(tracer: Tracer) -> list[RunFacts]:
     for run in tracer.runs():
         try:
             if tracer.ended(run):
-                found.append(facts_of(run, tracer.records(run, wanted=RunReader())))
+                found.append(facts_of(run, tracer.records(run, wanted=_Reader())))
         except TeaError:  # a damaged journal is not evidence
             continue
     return found
@@ -113,23 +117,42 @@ def facts_of(run: str, records: Iterable[TraceRecord]) -> RunFacts:
     """Return the facts of one run from its journal."""
     names: dict[str, str] = {}
     calls, good = dict[str, int](), dict[str, int]()
-    begun, status = "", ""
+    begun, task, status = "", "", ""
     for record in records:
         data = as_mapping(record.data)
         begun = begun or record.time
-        if record.kind == "end":
+        if record.kind == "run":
+            task = str(as_mapping(data.get("task")).get("task", ""))
+        elif record.kind == "end":
             status = str(data.get("status"))
         elif record.kind == "start" and data.get("kind") == "tool" and (name := _name(str(data.get("target")))):
             names[record.key] = name
             calls[name] = calls.get(name, 0) + 1
         elif record.kind == "done" and record.key in names and as_mapping(data.get("data")).get("ok") is True:
             good[names[record.key]] = good.get(names[record.key], 0) + 1
-    return RunFacts(id=run, begun=begun, well=status == _WELL, calls=calls, good=good)
+    return RunFacts(id=run, begun=begun, task=task, well=status == _WELL, calls=calls, good=good)
 
 
-def _reuse(made: Made, runs: list[RunFacts]) -> Reuse:
+class _Reader:
+    """A selector of the lines of one journal relevant to `facts_of`: its first, and those for uses."""
+
+    def __init__(self) -> None:
+        self._rest: RunReader | None = None
+
+    def __call__(self, line: bytes) -> bool:
+        """Return whether a record has to be read."""
+        if self._rest is None:
+            self._rest = RunReader()
+            return True
+        return self._rest(line)
+
+
+def _reuse(made: Made, known: list[RunFacts]) -> Reuse:
+    runs = [run for run in known if run.id not in made.runs]
     with_it = [run for run in runs if made.name in run.calls]
-    without = [run for run in runs if made.name not in run.calls and run.begun >= made.created]
+    served = {run.task for run in known if run.id in made.runs or made.name in run.calls}
+    since = [run for run in runs if made.name not in run.calls and run.begun >= made.created]
+    without = [run for run in since if any(likeness(run.task, task) >= ALIKE for task in served)]
     calls = sum(run.calls[made.name] for run in with_it)
     return Reuse(
         made=made,

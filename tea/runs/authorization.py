@@ -6,6 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from textwrap import indent
+from typing import cast
 
 from tea.characters import argument_lines
 from tea.errors import ApprovalNeeded, Denied, InternalError, TeaError, words_of
@@ -18,9 +19,11 @@ from tea.runs.human_input import Person
 from tea.runs.policy import Policy, Remember, StandingPolicy
 from tea.runs.rules import reasoned
 from tea.source.trust import Consents
-from tea.types import EVERY, AgentResponse, Response, Result, Untrusted, failure, is_text
+from tea.types import EVERY, AgentResponse, JsonObject, JsonValue, Response, Result, Untrusted, failure, is_text
 
+_Consent = tuple[str, JsonValue, JsonValue]  # what is called, its arguments, and the destinations that nobody named
 CONSENT = ("allow", "deny")
+LOST_MEANWHILE = ". What is open there now ends with this process, so =always spares the next questions"
 ALWAYS = "always"
 Check = Callable[[], Awaitable[Response]]
 
@@ -55,6 +58,7 @@ class Authorizer:
         self._answers, self._intents = answers, intents
         self._consents, self._allowed, self._remember = consents, allowed, remember
         self._said: dict[str, str] = {}
+        self._outlived: list[_Consent] = []
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def preauthorized(self, request: CallRequest) -> bool:
@@ -110,6 +114,25 @@ class Authorizer:
             self._recorder.write("intent", request.key, intent)
             await self._recorder.sync()
         return None
+
+    async def answered_before(self, request: CallRequest, response: type[Response]) -> tuple[bool, Response | None]:
+        """Return whether a person allowed a call that now finds its environment lost, and what stands for the call.
+
+        Consent to a call that was never made holds for one same call later: same operation, arguments, destinations.
+        """
+        answer, asked = self._answers.get(request.key), self._recorder.asked_last(request.key)
+        consent = _consent(asked)
+        if answer is None or consent[:2] != (request.ref, self._recorder.mask.data(dict(request.arguments))):
+            return False, None
+        if answer not in ("allow", ALWAYS):
+            self._recorder.answered(request.key, {"target": request.ref}, answer)
+            return False, _denied(request, response) if answer == "deny" else _stated(request, response, answer)
+        places = tuple(map(str, cast("list[object]", consent[2] or [])))
+        if answer == ALWAYS and places and self._remember is not None:
+            await asyncio.to_thread(self._remember, request.digest, request.ref, places)
+        else:
+            self._outlived.append(consent)
+        return True, None
 
     async def _decided(self, request: CallRequest) -> tuple[Verdict, str]:
         """Return the policy's strictest decision on the names of a call, and the name it applies to."""
@@ -186,11 +209,18 @@ class Authorizer:
         places = () if verdict is None or self._remember is None else verdict.unnamed
         choices = (*CONSENT, ALWAYS) if places else CONSENT
         asked = _asked(request, request.key, why)
-        about = {"target": request.ref, "data": dict(request.arguments), **({"once": version} if version else {})}
+        unnamed = [] if verdict is None else list(verdict.unnamed)
+        about: dict[str, JsonValue] = {"target": request.ref, "data": dict(request.arguments)}
+        about |= {"once": version} if version else {}
+        about |= {"destinations": unnamed} if unnamed else {}
         answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, choices, **about) else None
         if answer is None:
             self._recorder.ask(request.key, asked, choices, **about)
-            if self._person is not None:
+            consent = _consent(self._recorder.mask.data(about))
+            if consent in self._outlived:
+                self._outlived.remove(consent)
+                answer = "allow"
+            elif self._person is not None:
                 given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
                 answer = await self._person(f"{asked} {_by(request)}Its arguments are:\n{indent(given, '  ')}", choices)
         if answer is None or not is_text(answer):
@@ -199,6 +229,7 @@ class Authorizer:
                 "allow",
                 " (or =deny, =always for this destination, =TEXT)" if places else " (or =deny, =TEXT)",
             )
+            fix += LOST_MEANWHILE if places and request.config.recovery == "lost" else ""
             raise ApprovalNeeded(asked, fix=fix)
         self._recorder.answered(request.key, {"target": request.ref}, answer)
         if version and answer in CONSENT:
@@ -210,8 +241,7 @@ class Authorizer:
             return None
         if answer == "deny":
             return _denied(request, response)
-        words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
-        return response(ref=request.ref, ok=True, value=words)
+        return _stated(request, response, answer)
 
 
 def _asked(request: CallRequest, key: str, why: str) -> str:
@@ -220,6 +250,17 @@ def _asked(request: CallRequest, key: str, why: str) -> str:
     if isinstance(request.principal, Untrusted):
         called += f" for {request.principal.name}, which is not trusted,"
     return f"The {f'call {key}' if key else 'call'} of {request.ref}{called} {why}."
+
+
+def _consent(asked: JsonObject) -> _Consent:
+    """Return the parts of a question that consent to it is about."""
+    return str(asked.get("target", "")), asked.get("data"), asked.get("destinations")
+
+
+def _stated(request: CallRequest, response: type[Response], answer: str) -> Response:
+    """Return a person's words as the result of a call."""
+    words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
+    return response(ref=request.ref, ok=True, value=words)
 
 
 def _by(request: CallRequest) -> str:

@@ -40,6 +40,7 @@ from tea.runs.budget import BudgetAccount
 from tea.runs.call import CallRequest
 from tea.runs.deps import RunDeps
 from tea.runs.descriptors import Descriptors
+from tea.runs.kept import KeptEnvironments
 from tea.runs.outcome import Outcome
 from tea.runs.pins import require_used
 from tea.runs.ports import AgentPort
@@ -71,6 +72,7 @@ class Executions:
     def __init__(self, deps: RunDeps, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances) -> None:
         self._deps, self._tracer, self._workspaces, self._instances = deps, tracer, workspaces, instances
         self._descriptors = Descriptors()
+        self._kept = KeptEnvironments(instances)
 
     async def begin(
         self,
@@ -222,7 +224,9 @@ class Executions:
             tell: Told the remarks for a person.
         """
         recorder = Recorder(trace, trace.run, watch, self._deps.mask, self._deps.seal)
+        waits = False
         try:
+            await self._kept.take_up(trace.run, trace.position)
             if answers is None:
                 one, remarks = await self._or_nothing(trace, self._prepared(past, recorder, {}, origin))
             else:
@@ -236,12 +240,17 @@ class Executions:
             tell(remarks)
             try:
                 return await self._finish(one, past.task, trace)
+            except ApprovalNeeded:
+                waits = True
+                raise
             except Diverged:
                 if origin is not None and trace.position == begun:
                     await self._discard(trace)
                 raise
         finally:
-            await self._close(trace, past.task)
+            position = trace.position
+            trace.close()
+            await self._kept.leave(trace.run, past.task.session, position, waits=waits)
 
     async def replay(
         self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None, watch: Watcher | None = None
@@ -421,10 +430,6 @@ class Executions:
         trace.close()
         await completed(asyncio.to_thread(discard))
 
-    async def _close(self, trace: Trace, task: TaskFile) -> None:
-        trace.close()
-        await self._instances.close(task.session or trace.run, None if task.session is None else trace.run)
-
     async def _history(self, run: str) -> History:
         def read() -> History:
             return self._past(run, self._tracer.records(run))
@@ -480,7 +485,8 @@ class Executions:
     async def _outcome(self, run: Run, task: TaskFile) -> Outcome:
         names = tuple(Path(name).name for name in task.files)
         said = task.talk.said() if task.talk is not None else ()
-        work = Task(text=task.task, files=names, answer=task.answer, tools=task.tools, also=task.also, history=said)
+        more: dict[str, Any] = {"answer": task.answer, "tools": task.tools, "also": task.also}
+        work = Task(text=task.task, files=names, history=said, talk=task.talk is not None, **more)
         try:
             response = await run.gate.run(lambda: _work(run, task, work))
         except NotLocked as error:

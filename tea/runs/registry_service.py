@@ -18,13 +18,13 @@ from tea.components.port import (
 )
 from tea.errors import UnknownComponent
 from tea.refs import KINDS, Kind, Ref
+from tea.registry.row import INTERNAL
 from tea.runs.deps import AnyServer
 from tea.runs.service import Service
 from tea.runs.solutions import similar
 from tea.types import EVERY, JsonValue
 
 _TRAITS = tuple(one.name for one in fields(Traits))
-_NOT_FOR_MODELS = ("solver", "bookkeeping", "part", "person")  # categories; who asks a person, must say so beforehand
 
 RegistryRequest: TypeAlias = (
     ListComponents | ComponentInfo | ComponentFacts | RetrieveComponents | SimilarSolutions | RankTexts
@@ -82,7 +82,7 @@ class RegistryService(Service):
 
     async def _listed(self, server: AnyServer, *, for_models: bool = False) -> list[dict[str, Any]]:
         """Return the active components, trusted or adopted, limited by the run's lock; on demand those for models."""
-        hidden = _NOT_FOR_MODELS if for_models else ()
+        hidden = INTERNAL if for_models else ()
         adopted = server.manager.services.trust.adopted.digests()
         listed = [one for one in await server.list() if one.category not in hidden]
         listed = [one for one in listed if one.trusted or one.digest in adopted]

@@ -12,7 +12,7 @@ from tea.components.context import Context
 from tea.components.definition import Definition
 from tea.components.manifest import Manifest, is_recipe
 from tea.components.port import Flow, Invocation, Port, Question
-from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, words_of
+from tea.errors import BadArguments, BadInput, CallError, CallFailed, NotLocked, RegistryError, StateLost, words_of
 from tea.journal.form import ODD, strange
 from tea.journal.header import RunConfig
 from tea.journal.recorder import Recorder
@@ -277,7 +277,7 @@ class Run:
         if (stands := self._stood(call, inner)) is not None:
             return stands
         call = replace(call, known=self.readings.known(call.arguments, key))
-        response = self._loss(call, inner) or await self._permit(call, inner) or await self._execute(call, inner)
+        response = await self._loss(call, inner) or await self._permit(call, inner) or await self._execute(call, inner)
         self.readings.deliver_inside(inner, call, response.value)
         try:
             self._evidence(call, inner, str(component(parsed)), response)
@@ -361,7 +361,7 @@ class Run:
         call = self.readings.begin(call)
 
         async def perform(key: str) -> JsonValue:
-            response = self._loss(call, key) or await self._permit(call, key) or await self._execute(call, key)
+            response = await self._loss(call, key) or await self._permit(call, key) or await self._execute(call, key)
             try:
                 return JsonText(encode(response.model_dump(mode="json")))
             except BadArguments as error:
@@ -447,15 +447,23 @@ class Run:
         """Return whether a call is one of several attempts at the run's task."""
         return call.depth == 1 and call.config.kind == "agent" and call.config.name == self.attempts.worker
 
-    def _loss(self, call: CallRequest, key: str) -> Response | None:
-        """Return the response in place of the first call of an environment after the loss of its state."""
+    async def _loss(self, call: CallRequest, key: str) -> Response | None:
+        """Return the response in place of the first call of an environment after the loss of its state.
+
+        What a person answered about that call still counts: a no or other words stand for it, and consent holds for
+        the same call made anew.
+        """
         place = self.place(call.config, key)
         if place not in self._lost:
             return None
+        allowed, said = await self._authorizer.answered_before(replace(call, key=key), self._response(call))
+        if said is not None:
+            return said
         self._lost.remove(place)
         when = "is not brought back in a fork" if self._anew else "was lost when the run was interrupted"
         problem = f"The state of {call.config.ref} {when}; it begins anew."
-        return failure(self._response(call), call.ref, CallFailed(problem, fix="do again what it needs."))
+        fix = "do again what it needs; a person has allowed this very call." if allowed else "do again what it needs."
+        return failure(self._response(call), call.ref, StateLost(problem, fix=fix))
 
     async def _execute(self, call: CallRequest, key: str) -> Response:
         await self.attempts.prepare(key)

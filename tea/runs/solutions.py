@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from typing import TYPE_CHECKING, Any
 
 from tea.refs import Ref
 from tea.registry.document import Solution, made_as
+from tea.retrieval.likeness import ALIKE, likeness
 from tea.types import JsonObject
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from tea.runs.deps import RunContext, RunDeps
 
 KIND = "solution:"
-_ALIKE = 0.5  # share of words that two tasks have in common
-_WORD = re.compile(r"\w+")
 _OFFERED = 1_000  # of each run's solutions at most so many are looked at
 
 
@@ -48,16 +46,5 @@ async def similar(run: RunContext, query: str, k: int) -> list[Any]:
 def _ranked(found: list[Manifest], query: str) -> list[JsonObject]:
     read = [(one, made_as(Solution)(one.name, one.metadata["solution"])) for one in found]
     scored = [(likeness(query, solution.task), one, solution) for one, solution in read]
-    best = sorted((one for one in scored if one[0] >= _ALIKE), key=lambda one: (-one[0], one[1].name))
+    best = sorted((one for one in scored if one[0] >= ALIKE), key=lambda one: (-one[0], one[1].name))
     return [{"ref": str(one.ref), "task": solution.task, "content": solution.content} for _, one, solution in best]
-
-
-def likeness(one: str, other: str) -> float:
-    """Return the share of words common to two texts, from 0 to 1.
-
-    Examples:
-        >>> likeness("What is the rate?", "what IS the weight")
-        0.6
-    """
-    words, others = (set(_WORD.findall(text.casefold())) for text in (one, other))
-    return len(words & others) / len(words | others) if words or others else 0.0

@@ -1,6 +1,7 @@
 """The agent generator: agents and workflows drafted from words, tried on tests, refused or registered, by script."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,3 +116,22 @@ async def test_a_name_that_is_taken_gets_a_number_and_the_same_draft_is_no_secon
     assert "agent:reckon@1.0.0" in str(again.answer)
     other = {**FLOW, "description": "Reckon whatever is asked."}
     assert "agent:reckon_2@1.0.0" in str((await play.make(WORKFLOW, TESTS, other, RIGHT, RIGHT)).answer)
+
+
+@pytest.mark.parametrize("kind", ["a workflow", "an agent"])
+async def test_tests_drafts_and_verdicts_are_made_knowing_the_files_that_were_given(
+    play: Play, tmp_path: Path, kind: str
+) -> None:
+    (tmp_path / "prices.csv").write_text("item,price\nkettle,42\npot,30\n")
+    rows = {"files": ["prices.csv"], "sql": "SELECT price FROM prices WHERE item = '{task}'"}
+    flow = {**FLOW, "name": "price_of", "steps": [{"name": "price", "use": "tool:table_query", "arguments": rows}]}
+    agent = {**AGENT, "name": "pricer", "tools": ["table_query"]}
+    tests = {"tests": [{"task": "kettle", "wanted": "42"}, {"task": "pot", "wanted": "30"}]}
+    tried = [RIGHT, RIGHT] if kind == "a workflow" else [ends("42"), RIGHT, ends("30"), RIGHT]
+    play.replies, play.requests = [tests, flow if kind == "a workflow" else agent, *tried], []
+    words = f"{'A workflow of fixed steps: ' if kind == 'a workflow' else ''}tell the price of an item"
+    outcome = await play.tea.run(words, files=[tmp_path / "prices.csv"], agent="agent_generator")
+    assert outcome.ok, outcome.reason
+    asked = [one for one in play.requests if "stage" in one.variables]
+    assert [one.variables["stage"] for one in asked] == ["test", "draft", "judge", "judge"]
+    assert all("kettle" in str(one.messages) for one in asked)

@@ -4,6 +4,7 @@ import json
 import re
 import threading
 from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -182,3 +183,46 @@ async def test_under_the_default_policy_it_acts_at_the_site_that_the_person_name
             return
         with pytest.raises(ApprovalNeeded, match=f"would go to {site}/, which nobody named"):
             await tea.run(task, agent="browser")
+
+
+class Shopper:
+    """A model opening the shop, clicking its button once it sees one, and ending when that was done."""
+
+    def __init__(self, site: str) -> None:
+        self._site = site
+
+    async def complete(self, *words: Any) -> Any:
+        text = str(words[0])
+        found = re.findall(r"\[(\d+)\]<button", text)
+        if "bought" in text.rpartition("Title:")[2]:
+            given = step(final={"success": True, "answer": "bought"})
+        elif found:
+            given = step(("click", {"index": int(found[-1])}))
+        else:
+            given = step(("navigate", {"url": f"{self._site}/"}))
+        return await ScriptedModel([given]).complete(*words)
+
+
+@pytest.mark.parametrize(("elsewhere", "lost"), [(False, 0), (True, 1)])
+async def test_after_consent_in_the_midst_it_goes_on_with_its_page_or_opens_it_again_once(
+    site: str, tmp_path: Path, *, elsewhere: bool, lost: int
+) -> None:
+    (tmp_path / "tea.toml").write_text(f'[web]\nallow = ["{site.removeprefix("http://")}"]\n')
+    model = Shopper(site)
+
+    def process() -> Platform:
+        return Platform(tmp_path, model=model, state=tmp_path / "state", trust_home=True)
+
+    async with AsyncExitStack() as stack:
+        tea = await stack.enter_async_context(process())
+        with pytest.raises(ApprovalNeeded, match="which nobody named"):
+            await tea.run("Buy a kettle.", agent="browser")
+        if elsewhere:
+            await stack.aclose()
+            tea = await stack.enter_async_context(process())
+        (question,) = (await tea.inbox("last")).questions
+        outcome = await tea.resume("last", answers={question.key: "allow"})
+        assert (outcome.ok, outcome.answer) == (True, "bought")
+        ends = [str(one.data) for one in tea.tracer.records(outcome.run) if one.kind == "done"]
+        assert sum("'problem': 'The state of environment:browser" in one for one in ends) == lost
+        assert (await tea.replay(outcome.run)).answer == outcome.answer

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tea.testing import platform
+
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 ONLY = {"tools": ["calculator"]}  # the scripted analyzer needs no tables
@@ -139,3 +141,25 @@ async def test_a_planner_played_by_a_script_delegates_and_reports_alike(stage: A
     assert outcome.report.name == "report.md"
     assert "It is so [1](a.csv), and again [1](a.csv)." in outcome.report.read_text()
     assert [one.source for one in outcome.evidence] == ["task"]
+
+
+async def test_agents_for_commands_and_conversations_are_offered_to_no_model() -> None:
+    async with platform() as tea:
+        await tea.acp.register(FINDER)
+        found = (await tea.run("agent", agent="finder")).answer
+    assert {"analyzer", "researcher", "reporter", "browser", "tool_generator"} <= {*found}
+    internal = {"agent_generator", "attempts", "judge", "optimiser", "reflector", "scientist", "triage"}
+    assert not internal & {*found}
+
+
+FINDER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Finder(Agent):
+    """Find agents."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Find them."""
+        return Result(answer=[one["name"] for one in await ctx.acp.retrieve(task.text, 40, among=["*"])])
+'''

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tea.chat.transcript import Turn
-from tea.errors import ApprovalNeeded, BadInput, BadRef, BadTask, Damaged
+from tea.errors import ApprovalNeeded, BadInput, BadRef, BadTask, Damaged, UnknownComponent
 from tea.memory.manager import Scope
 from tea.testing import ScriptedModel, TestModel, platform
 from tea.types import ModelRequest, TextPart
@@ -103,6 +103,57 @@ async def test_a_turn_is_iterated_as_events_and_ends_with_itself(tmp_path: Path)
         assert (events[-1].answer, events[-1].agent) == ("seen", "analyzer")
         assert seen == [one.kind for one in events[:-1] if not isinstance(one, Turn)]
         assert (await chat.send("Again.")).parts[0].inputs == ("a.txt",)
+
+
+@pytest.mark.parametrize(
+    ("line", "reply", "questions"),
+    [
+        ("Thank you!", "You are welcome.", 1),
+        ("And now the other one, please, as I said before?", "Which column do you mean?", 1),
+        ("How many rows has it?", "It has very many of them.", 2),
+        ("Sum the people.", "They are 99991.", 2),
+    ],
+)
+async def test_talk_about_no_file_costs_one_question_though_the_conversation_has_files(
+    tmp_path: Path, line: str, reply: str, questions: int
+) -> None:
+    (tmp_path / "a.csv").write_text("place,people\n" + "".join(f"town {one},{one * 7}\n" for one in range(3_000)))
+    model = ScriptedModel([done("a table"), *[reply] * 4])
+    async with platform(model=model) as tea:
+        chat = tea.chat()
+        await chat.send("What is in it?", files=[tmp_path / "a.csv"])
+        turn = await chat.send(line)
+        assert turn.answer == reply
+        assert len(model.requests) == 1 + questions
+
+
+async def test_a_question_back_ends_the_first_turn_of_a_conversation_and_no_run_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("place,people\n" + "".join(f"town {one},{one * 7}\n" for one in range(3_000)))
+    model = ScriptedModel(["What would you like to know?"] * 3)
+    async with platform(model=model) as tea:
+        await tea.chat().send("Hello, here is a table.", files=[tmp_path / "a.csv"])
+        assert len(model.requests) == 1
+        await tea.run("Hello, here is a table.", files=[tmp_path / "a.csv"])
+        assert len(model.requests) == 3
+
+
+async def test_agents_for_a_command_alone_are_not_listed_and_can_be_addressed() -> None:
+    async with platform(model=ScriptedModel([])) as tea:
+        chat = tea.chat()
+        listed = await chat.agents()
+        assert {"planner", "analyzer", "triage", "debate"} <= {*listed}
+        assert not {"optimiser", "reflector", "attempts", "judge", "research_paper"} & {*listed}
+        await chat.address("judge")
+        assert await chat.agent() == "judge"
+
+
+async def test_a_line_to_an_agent_that_is_not_there_begins_no_run() -> None:
+    async with platform(model=ScriptedModel([])) as tea:
+        chat = tea.chat()
+        with pytest.raises(UnknownComponent, match="There is no agent @analyser") as refused:
+            await chat.send("@analyser How many?")
+        assert "did you mean @analyzer" in refused.value.fix
+        assert (await chat.turns(), list(tea.tracer.runs())) == ([], [])
 
 
 async def test_the_triage_hands_over_and_the_specialist_sees_its_own_tools_only() -> None:

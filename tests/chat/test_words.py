@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.chat.words import FOLD_AT, KEPT, MOST_SAID, addressed, folded, solution
+from tea.chat.words import FOLD_AT, KEPT, MOST_SAID, addressed, folded, require_addressee, solution
 from tea.cli.lines import dropped
+from tea.errors import UnknownComponent
 from tea.types import Said
 
 
@@ -26,6 +27,26 @@ def test_a_mention_addresses_an_agent_and_a_strange_one_keeps_the_current(
     line: str, expected: tuple[str | None, str]
 ) -> None:
     assert addressed(line, {"analyzer", "web_surfer"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("@analyser count it", "did you mean @analyzer?"),
+        ("  @nobody go", "`/agents` lists them"),
+        ("@nobody @analyzer go", ""),
+        ("ask @nobody about it", ""),
+        ("go", ""),
+    ],
+)
+def test_a_line_to_nobody_is_refused_and_names_the_nearest_agents(line: str, told: str) -> None:
+    known = ["analyzer", "web_surfer"]
+    if not told:
+        require_addressee(line, known, known)
+        return
+    with pytest.raises(UnknownComponent) as refused:
+        require_addressee(line, known, known)
+    assert told in refused.value.fix
 
 
 def test_the_solution_is_the_last_one_marked_or_all_of_the_answer() -> None:

@@ -172,13 +172,17 @@ def test_a_turn_ends_after_ten_handoffs_and_with_an_agent_that_is_not_there(tea:
 def test_what_cannot_be_done_is_one_line_and_the_conversation_goes_on(tea: Tea) -> None:
     ready(tea, echo=ECHO)
     finished = tea(
-        "chat", "--agent", "echo", stdin=b"/nothing\n/file gone.csv\n@nobody hello\n@echo\n/agents\n/quit\nx\n"
+        "chat",
+        "--agent",
+        "echo",
+        stdin=b"/nothing\n/file gone.csv\n@ecko hello\nask @nobody\n@echo\n/agents\n/quit\nx\n",
     )
     assert finished.code == 0
     assert "There is no command /nothing" in finished.err
     assert "There is no file 'gone.csv'" in finished.err
-    assert "there is no agent @nobody" in finished.err
-    assert finished.out.startswith("@nobody hello [] ()\n")
+    assert "There is no agent @ecko. Fix: did you mean @echo?" in finished.err
+    assert "there is no agent @nobody; /agents lists them" in finished.err
+    assert finished.out.startswith("ask @nobody [] ()\n")
     assert "* @echo" in finished.out
     tea("chat", "--session", "a", "--resume", "b").refused(2, "exclude each other")
     tea("chat", "--agent", "nobody").refused(2, "nobody")

@@ -73,7 +73,7 @@ async def test_streams_and_result_are_labelled_and_the_level_is_told(tea: Platfo
     found = (await act(tea, "python", code=code)).unwrap()
     assert found["text"] == "STDOUT:\na\nSTDERR:\nb\nRESULT:\n1024"
     assert found["sandbox"] == "bubblewrap"
-    assert found["files"] == []
+    assert "files" not in found
 
 
 async def test_a_failing_command_is_told_with_its_exit_code(tea: Platform) -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from journals import DOUBLE
 from loop_kit import Stage, done, step, sum_of
 
+from tea.cli.tree import tree
 from tea.journal.compare import compare
 from tea.journal.conversation import Chains
 from tea.journal.export import conversations, export
@@ -16,7 +17,7 @@ from tea.journal.tracer import TraceRecord
 from tea.models.manager import ModelConfig
 from tea.models.openai_chat import OpenAIChat
 from tea.models.text_calls import in_words
-from tea.testing import FunctionModel
+from tea.testing import FunctionModel, platform
 from tea.types import Message, ModelRequest, ModelResponse, TextPart, ToolCall
 
 
@@ -28,6 +29,7 @@ async def test_equal_runs_are_the_same_and_the_first_difference_is_found() -> No
         one, same, other = (list(stage.tea.tracer.records(run.run)) for run in (a, b, c))
     assert compare(one, same).same
     found = compare(one, other)
+    name = found.steps[0].a["agent"]
     assert not found.same
     assert found.first is not None
     first, second = found.first
@@ -37,8 +39,9 @@ async def test_equal_runs_are_the_same_and_the_first_difference_is_found() -> No
     assert "6*7" in str(first.gave)
     assert "6*8" in str(second.gave)
     assert (found.a.answer, found.b.answer, found.same_steps) == ("42", "54", 0)
-    assert [one.what for one in found.steps] == ["step 1", "step 2", "step 3"]
+    assert [one.what for one in found.steps] == [f"{name}, step {number}" for number in (1, 2, 3)]
     assert found.steps[2].a is None
+    assert {one.b["agent"] for one in found.steps} == {name}
     assert json.loads(json.dumps(found.to_json(), default=dict))["b"]["cost"]["steps"] == 3
 
 
@@ -133,3 +136,43 @@ def test_every_conversation_that_did_not_go_on_is_there_whole_and_once(talks: li
     whole = {tuple(talk) for talk in talks}
     ended = {talk for talk in whole if not any(len(one) > len(talk) and one[: len(talk)] == talk for one in whole)}
     assert sorted(found) == sorted(ended)
+
+
+BESIDE = """
+from tea import Agent, Context, Result, Task
+
+
+class Beside(Agent):
+    '''Reckon twice, side by side.'''
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        '''Work.'''
+        found = {}
+
+        async def reckon(name: str) -> None:
+            ctx.note("part", {"phase": name, "text": "begins"})
+            for number in (1, 2):
+                found[name] = (await ctx.tcp.invoke("calculator", {"expression": f"{number} * {ord(name)}"})).value
+
+        async with ctx.group() as group:
+            for name in ("a", "b"):
+                group.spawn(reckon(name))
+        return Result(answer=found)
+"""
+
+
+async def test_work_side_by_side_is_shown_part_by_part_and_compared_in_any_order() -> None:
+    async with platform() as tea:
+        await tea.acp.register(BESIDE)
+        outcome = await tea.run("Go.", agent="beside")
+        records = list(tea.tracer.records(outcome.run))
+    lines = [one.strip() for one in tree(records).splitlines()]
+    told = [one for one in lines if one.startswith(("a:", "b:", "tool tool:calculator"))]
+    assert [one.partition("(")[2][:22] or one for one in told] == [
+        "a: begins", '{"expression": "1 * 97', '{"expression": "2 * 97',
+        "b: begins", '{"expression": "1 * 98', '{"expression": "2 * 98',
+    ]  # fmt: skip
+    assert lines[-2 if lines[-1].startswith("(") else -1].startswith("done: ")
+    inner = [one for one in records if "/" in one.key]
+    swapped = iter(sorted(inner, key=lambda one: one.key.partition("/")[2][0], reverse=True))
+    assert compare(records, [next(swapped) if "/" in one.key else one for one in records]).same

@@ -1,6 +1,7 @@
 """Workflows of fixed steps: the input of a step, and their end."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -119,3 +120,26 @@ async def test_an_agent_is_given_the_answers_before_it_with_their_sources(tea: P
         "facts": [["It was built in 1811.", "lights.md", "built in 1811"]],
     }
     assert (await tea.replay(outcome.run)).ok
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_end_keeps_the_evidence_of_all_steps_and_the_files_that_tools_were_given(
+    tea: Platform, tmp_path: Path
+) -> None:
+    (tmp_path / "lights.csv").write_text("name,built\nBell Rock,1811\n")
+    for source in (SEEKER, TELLER):
+        await tea.acp.register(source)
+    query = {"files": "{files}", "sql": "SELECT built FROM lights"}
+    rows = {"name": "rows", "use": "tool:table_query", "arguments": query}
+    facts = {"name": "facts", "use": "agent:seeker", "arguments": {"task": "{task}"}}
+    told = {"name": "told", "use": "agent:teller", "arguments": {"task": "Report {rows}: {facts}"}}
+    await tea.acp.register(FLOW.format(steps=repr((rows, facts, told)), name="cited_flow"))
+    outcome = await tea.run("When?", agent="cited_flow", files=[tmp_path / "lights.csv"])
+    assert [(one.source, one.detail) for one in outcome.evidence] == [
+        ("lights.csv", "read by table_query"),
+        ("lights.md", "line 3"),
+    ]
+    broken = {**RECKON, "arguments": {"expression": "{facts}"}}
+    await tea.acp.register(FLOW.format(steps=repr((facts, broken)), name="broken_flow"))
+    failed = await tea.run("When?", agent="broken_flow")
+    assert (failed.ok, [one.source for one in failed.evidence]) == (False, ["lights.md"])

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tea.errors import ApprovalNeeded
 from tea.platform import Platform
+from tea.runs.policy import CallRequest, Decision
 from tea.testing import ScriptedModel
 
 pytestmark = pytest.mark.asyncio
@@ -126,3 +128,49 @@ async def test_files_that_actions_bring_are_evidence_and_the_last_result_is_the_
     assert [(one.source, one.detail) for one in outcome.evidence] == [("print-7.txt", "printed")]
     assert not outcome.ok
     assert '"panel": "north"' in outcome.answer
+
+
+class Asking:
+    """Ask before the lever is pulled to 2."""
+
+    async def decide(self, request: CallRequest) -> Decision:
+        """Decide."""
+        return "ask" if request.arguments.get("to") == 2 else "allow"
+
+
+async def test_steps_that_a_loss_of_the_screen_took_are_not_counted(tmp_path: Path) -> None:
+    def process(*steps: dict[str, Any]) -> Platform:
+        model = ScriptedModel(list(steps))
+        return Platform(tmp_path / "home", model=model, policy=Asking(), state=tmp_path / "state")
+
+    async with process(pulled(1), pulled(2)) as tea:
+        await tea.ecp.register(PANEL.replace('name = "panel"', 'name = "panel"\n    recovery = "lost"'))
+        await tea.acp.register(WORKER)
+        await tea.libraries["prompt"].register(PROMPT)
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("Pull it.", agent="worker")
+        (question,) = (await tea.inbox("last")).questions
+    async with process(pulled(1), pulled(2), pulled(final=END)) as tea:
+        outcome = await tea.resume("last", answers={question.key: "allow"})
+        assert (outcome.ok, outcome.answer) == (True, "It stands.")
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+@pytest.mark.parametrize(
+    ("extracted", "final", "answer"),
+    [
+        ("The kettle costs 42.", "The kettle costs 42, the pot 30.", "The kettle costs 42, the pot 30."),
+        ("Price of it: 42", "The kettle is 42 crowns, the pot 30.", "The kettle is 42 crowns, the pot 30."),
+        ("The kettle costs 42, only in Prague.", "42", "The kettle costs 42, only in Prague."),
+        ("The kettle costs 42.", "Two kettles cost 84.", "The kettle costs 42."),
+        ("Open from Monday to Friday.", "It opens at 9.", "Open from Monday to Friday."),
+        ("Open from Monday to Friday.", "It is open from Monday to Friday.", "It is open from Monday to Friday."),
+        ("The kettle costs 42.", "", "The kettle costs 42."),
+    ],
+)  # fmt: skip
+async def test_what_was_extracted_is_the_answer_unless_the_final_words_hold_it(
+    tea: Platform, extracted: str, final: str, answer: str
+) -> None:
+    end = {"success": True, "answer": final}
+    outcome, _ = await worked(tea, "Look.", pulled(2, extracted=extracted), pulled(final=end))
+    assert (outcome.ok, outcome.answer) == (True, answer)

@@ -7,9 +7,18 @@ from tea.retrieval.reuse import Made, RunFacts, reuse_of
 TOOL = Made(name="count", version="1.0.1", versions=2, created="2026-02-01", runs=frozenset({"maker"}))
 
 
-def run(id: str, calls: int, good: int | None = None, *, well: bool = True, begun: str = "2026-03-01") -> RunFacts:
+def run(
+    id: str,
+    calls: int,
+    good: int | None = None,
+    *,
+    well: bool = True,
+    begun: str = "2026-03-01",
+    task: str = "How many vowels are in this word?",
+) -> RunFacts:
     named = {"count": calls} if calls else {}
-    return RunFacts(id=id, begun=begun, well=well, calls=named, good={"count": calls if good is None else good})
+    good = calls if good is None else good
+    return RunFacts(id=id, begun=begun, task=task, well=well, calls=named, good={"count": good})
 
 
 def test_calls_of_other_runs_count_and_those_of_the_run_that_made_it_do_not() -> None:
@@ -26,3 +35,18 @@ def test_runs_before_it_was_made_say_nothing_about_it() -> None:
 def test_the_most_used_comes_first() -> None:
     other = Made(name="other", version="1.0.0", versions=1, created="2026-02-01")
     assert [one.made.name for one in reuse_of([other, TOOL], [run("a", 1)])] == ["count", "other"]
+
+
+def test_only_runs_of_like_tasks_are_compared() -> None:
+    unlike = [run(f"{number}", 0, task="Which airport is the highest?") for number in range(5)]
+    (found,) = reuse_of([TOOL], [run("a", 1), *unlike])
+    assert (found.others, found.net) == (0, None)
+    like = run("b", 0, well=False, task="How many vowels are in that word?")
+    (found,) = reuse_of([TOOL], [run("a", 1), like, *unlike])
+    assert (found.others, found.others_well, found.net) == (1, 0, 1.0)
+
+
+def test_the_task_that_a_tool_was_made_for_counts_as_one_that_it_serves() -> None:
+    maker, like = run("maker", 1, task="Count vowels in a text"), run("b", 0, task="Count vowels in that text")
+    (found,) = reuse_of([TOOL], [maker, run("a", 1), like])
+    assert found.others == 1

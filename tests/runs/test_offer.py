@@ -146,6 +146,56 @@ async def test_the_words_of_a_task_say_what_else_is_offered(tmp_path: Path) -> N
     assert not {"reporter", "note", "plan", "read_result", "table_query"} & {*script.asked[0].functions}
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How many pages does an essay of 3,000 words take, at 250 words a page?",
+        "Write a poem of two lines about a search engine.",
+        "Which file format is smaller, PDF or DOCX?",
+        "How many seats has a round table of 12 feet?",
+        "Generate a password of 12 letters.",
+        "Make a PDF of the first ten primes.",
+    ],
+)
+async def test_a_common_word_of_a_name_pulls_nothing_into_the_offer(tmp_path: Path, text: str) -> None:
+    _, script = await played(tmp_path, CHAT, [ends("x")], task={"text": text})
+    assert script.asked[0].functions == ["calculator", "done", "find_tools", "shell_python"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Fetch the page example.org/a and count its words.", "fetch_page"),
+        ("Read the file that was written before.", "read_file"),
+        ("Count the lines with bash.", "shell_bash"),
+        ("Make a tool that reverses words.", "tool_generator"),
+        ("Write a report on tea.", "reporter"),
+        ("Query the table of planets.", "table_query"),
+    ],
+)
+async def test_a_name_said_in_full_pulls_it_into_the_offer(tmp_path: Path, text: str, name: str) -> None:
+    _, script = await played(tmp_path, CHAT, [ends("x")], task={"text": text})
+    assert name in script.asked[0].functions
+
+
+async def test_a_function_that_was_not_offered_is_refused_with_the_way_to_it(tmp_path: Path) -> None:
+    answers = [says(call("carrier_pigeon", to="Ann", text="Hello")), ends("x")]
+    many = [COUNT.format(n=n) for n in range(60)]
+    _, script = await played(tmp_path, CHAT, answers, POST, *many, task={"text": "How many letters has this?"})
+    assert "carrier_pigeon" not in script.asked[0].functions
+    (said,) = script.asked[1].results.values()
+    assert "reads: Hello" not in said
+    assert "find_tools adds others" in said or "call find_tools" in said
+
+
+async def test_what_an_agent_was_granted_can_be_called_though_it_was_not_offered(tmp_path: Path) -> None:
+    answers = [says(call("shell_bash", command="echo so be it")), ends("x")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    assert "shell_bash" not in script.asked[0].functions
+    (said,) = script.asked[1].results.values()
+    assert "so be it" in said
+
+
 async def test_what_is_found_is_added_at_the_end_and_can_be_called(dialect: Dialect, tmp_path: Path) -> None:
     answers = [
         says(call("find_tools", query="send a letter by pigeon")),
@@ -343,7 +393,9 @@ async def test_a_search_that_no_engine_answers_is_not_added_and_that_is_said(tmp
         ("On http://127.0.0.1:8399/ press 'Show routes' and name the cheapest.", True),
         ("Klicke auf https://example.org/ den Knopf an.", True),
         ("What does the press say about clicks?", False),
+        ("Fill in the form on https://example.org/order with the name Ann.", True),
         ("Read https://example.org/site/press.html", False),
+        ("Summarise the page https://example.org/a of that site.", False),
     ],
 )
 async def test_a_task_of_acting_on_a_page_is_offered_the_browser(tmp_path: Path, text: str, *, wanted: bool) -> None:
