@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any, ClassVar, TypedDict
 
 from tea import Context, Environment, ToolError, action
+from tea.web import commit_identity
 
 from ._git.process import Ended, Git, Remote, create, opened, origin_of, remove, repositories
 from ._git.way import denied, opened_way
@@ -111,7 +112,7 @@ class GitRepositories(Environment):
         async with opened_way(ctx, url) as remote:
             await asyncio.to_thread(create, ctx.workspace, name, url, branch or "main")
             try:
-                async with opened(ctx.workspace, name) as git:
+                async with opened(ctx.workspace, name, await commit_identity(ctx)) as git:
                     git.settle(remote)
                     return await _cloned(git, remote, name, branch)
             except BaseException:
@@ -317,8 +318,8 @@ async def _rebased(git: Git, own: str, base: str) -> str:
             return await _commit(aside, "HEAD")
         names = (await aside.run("diff", "--name-only", "--diff-filter=U")).split("\n")
     told = ", ".join(repr(name) for name in names[:10] if name) or ended.line()
-    problem = f"Others changed the same lines: {told}. Nothing was pushed, and no file is changed."
-    fix = f"make a branch from {base[:12]} (`branch` with `start`), bring your changes into it, and push that."
+    problem = f"Others changed the same lines: {told}. No branch and no file is changed, here or there."
+    fix = f"make a branch from {base[:12]} (`branch` with `start`), and bring your changes into it."
     raise ToolError(problem, fix=fix)
 
 
@@ -383,7 +384,7 @@ async def _distance(git: Git, branch: str) -> tuple[int, int]:
 @asynccontextmanager
 async def _opened(ctx: Context, folder: str) -> AsyncGenerator[Git]:
     _check_folder(ctx, folder)
-    async with opened(_root(ctx), folder) as git:
+    async with opened(_root(ctx), folder, await commit_identity(ctx)) as git:
         yield git
 
 
@@ -401,7 +402,9 @@ async def _origin(ctx: Context, folder: str, told: str) -> str:
     except configparser.Error:
         url = None
     if not url:
-        raise ToolError(f"{folder[:80]!r} knows no address to push to.", fix="clone it from one.")
+        raise ToolError(
+            f"{folder[:80]!r} was cloned from nowhere.", fix="clone it from an address, to pull and push there."
+        )
     url = url.strip('"')
     if told not in ("", url):
         problem = f"{folder[:80]!r} belongs to {url[:100]!r}, not to {told[:100]!r}."

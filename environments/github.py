@@ -150,7 +150,7 @@ class GitHubService(Environment):
         github, place = await at(ctx, repository, number=number)
         data = {"body": filled(body, "comment")}
         made = await github.send("POST", f"{_REPO}/issues/{{number}}/comments", place, data)
-        return shapes.Made(number=number, url=shapes.text(made, "html_url"), state="commented")
+        return shapes.Made(number=number, url=shapes.needed(made, "html_url"), state="commented")
 
     @action(effects="external", idempotent=True, network=True, destinations=("repository",), after="it is as given")
     async def edit_issue(
@@ -254,7 +254,9 @@ class GitHubService(Environment):
         """
         github, place = await at(ctx, repository, number=number)
         found = await github.item(f"{_REPO}/pulls/{{number}}", place, accept=_DIFF)
-        return shapes.piece_of(found if isinstance(found, str) else "", offset)
+        if not isinstance(found, str):
+            raise shapes.wrong("it is not the text of a diff")
+        return shapes.piece_of(found, offset)
 
     @action(effects="reads", idempotent=True, network=True)
     async def checks(self, ctx: Context, repository: str, revision: str, limit: int = 50) -> list[shapes.Check]:
@@ -285,7 +287,7 @@ class GitHubService(Environment):
             draft: Whether it is a draft.
         """
         github, place = await at(ctx, repository)
-        into = base or shapes.text(await github.item(_REPO, place), "default_branch")
+        into = base or shapes.needed(await github.item(_REPO, place), "default_branch")
         data = {"title": filled(title, "title"), "head": head, "base": into, "body": body, "draft": draft}
         return shapes.made_of(await github.send("POST", f"{_REPO}/pulls", place, data))
 
@@ -314,8 +316,8 @@ class GitHubService(Environment):
         comments = [{**one, "side": "RIGHT"} for one in remarks]
         data = {"event": verdict.upper(), "body": body or None, "comments": comments or None}
         made = await github.send("POST", f"{_REPO}/pulls/{{number}}/reviews", place, data)
-        state = shapes.text(made, "state").lower()
-        return shapes.Made(number=number, url=shapes.text(made, "html_url"), state=state)
+        state = shapes.needed(made, "state").lower()
+        return shapes.Made(number=number, url=shapes.needed(made, "html_url"), state=state)
 
     @action(effects="external", idempotent=True, network=True, destinations=("repository",), after="it is merged")
     async def merge(
@@ -336,12 +338,12 @@ class GitHubService(Environment):
         """
         github, place = await at(ctx, repository, number=number)
         pull = await github.item(f"{_REPO}/pulls/{{number}}", place)
-        branch = shapes.text(pull, "base", "ref")
+        branch = shapes.needed(pull, "base", "ref")
         if shapes.flag(pull, "merged"):
             return shapes.Written(branch=branch, commit=shapes.text(pull, "merge_commit_sha"))
         data = {"merge_method": method, "sha": head_commit or None}
         made = await github.send("PUT", f"{_REPO}/pulls/{{number}}/merge", place, data)
-        return shapes.Written(branch=branch, commit=shapes.text(made, "sha"))
+        return shapes.Written(branch=branch, commit=shapes.needed(made, "sha"))
 
     @action(effects="reads", idempotent=True, network=True)
     async def branches(self, ctx: Context, repository: str, limit: int = 50) -> list[shapes.Branch]:
@@ -381,6 +383,7 @@ class GitHubService(Environment):
         github, place = await at(ctx, repository, path=parts_of(path), ref=revision or None)
         found = await github.item(f"{_REPO}/contents{{/path*}}{{?ref}}", place)
         if not isinstance(found, list):
+            shapes.needed(found, "sha")
             raise ToolError(f"{path[:100]!r} is a file.", fix="read it with `read_file`.")
         return [shapes.entry_of(one) for one in cast("list[dict[str, Any]]", found)]
 
@@ -421,14 +424,14 @@ class GitHubService(Environment):
             sha: Of the content to replace, as `read_file` gives it; none for a new file.
         """
         github, place = await at(ctx, repository, path=parts_of(filled(path, "path")), ref=branch or None)
-        into = branch or shapes.text(await github.item(_REPO, place), "default_branch")
+        into = branch or shapes.needed(await github.item(_REPO, place), "default_branch")
         data = base64.b64encode(content.encode()).decode()
         present = await github.find(f"{_REPO}/contents{{/path*}}{{?ref}}", place)
         if shapes.text(present, "content").replace("\n", "") == data and present:
             return shapes.Written(branch=into, commit="")
         change = {"message": filled(message, "message"), "content": data, "branch": into, "sha": sha or None}
         made = await github.send("PUT", f"{_REPO}/contents{{/path*}}", place, change)
-        return shapes.Written(branch=into, commit=shapes.text(made, "commit", "sha"))
+        return shapes.Written(branch=into, commit=shapes.needed(made, "commit", "sha"))
 
     @action(
         effects="external", idempotent=True, network=True, destinations=("repository",), after="the branch is there"
@@ -442,8 +445,9 @@ class GitHubService(Environment):
             start: The commit, branch or tag at which it begins; the default branch if not given.
         """
         github, place = await at(ctx, repository, branch=parts_of(filled(name, "name")))
-        revision = start or shapes.text(await github.item(_REPO, place), "default_branch")
-        commit = shapes.text(await github.item(f"{_REPO}/commits/{{revision}}", {**place, "revision": revision}), "sha")
+        revision = start or shapes.needed(await github.item(_REPO, place), "default_branch")
+        found = await github.item(f"{_REPO}/commits/{{revision}}", {**place, "revision": revision})
+        commit = shapes.needed(found, "sha")
         present = await github.find(f"{_REPO}/git/ref/heads{{/branch*}}", place)
         if shapes.text(present, "object", "sha") != commit:
             data = {"ref": f"refs/heads/{name}", "sha": commit}

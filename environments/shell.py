@@ -1,12 +1,24 @@
 """The shell: Python and bash in a sandbox, on the files of a run."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NotRequired, Protocol, TypedDict
 
-from tea import Context, Environment, Sandbox, ToolError, action
+from tea import Context, Environment, Sandbox, ToolError, action, copied_name
 
 MOST_SHOWN = 60_000
 MOST_FILES = 50
+MOST_NOTES = 5
+_UNITS = {
+    "memory_mb": "MB of memory",
+    "cpu_seconds": "s of processor time a call",
+    "call_seconds": "s a call",
+    "disk_mb": "MB of new files",
+    "processes": "processes",
+}
+_LACKING = re.compile(
+    r"No such file or directory: '([^'\n]{1,400})'|: '?(/[^:'\n]{1,400})'?: No such file or directory"
+)
 
 
 class Printed(Protocol):
@@ -69,8 +81,10 @@ class Shell(Environment):
             await self._sandbox.close()
 
     async def state(self) -> str:
-        """Return what holds the code, and the hosts within its reach."""
-        return _held(self._ready())
+        """Return what holds the code, the hosts within its reach, and its limits."""
+        sandbox = self._ready()
+        told = (f"{value} {_UNITS[name]}" for name, value in sandbox.limits.items() if name in _UNITS)
+        return f"{_held(sandbox)}; limits: {', '.join(told)}"
 
     @action(effects="writes", network=False, sandbox_network="hosts")
     async def python(self, ctx: Context, code: str) -> Output:
@@ -82,7 +96,8 @@ class Shell(Environment):
             code: Any number of lines; the value of a last expression is shown.
         """
         sandbox = self._ready(ctx)
-        return _output(await sandbox.python(code), sandbox)
+        ran = await sandbox.python(code)
+        return _output(ran, sandbox, notes=_copies(ctx, ran))
 
     @action(effects="writes", network=False, sandbox_network="hosts")
     async def bash(self, ctx: Context, command: str) -> Output:
@@ -92,7 +107,8 @@ class Shell(Environment):
             command: One line or a script.
         """
         sandbox = self._ready(ctx)
-        return _output(await sandbox.bash(command), sandbox)
+        ran = await sandbox.bash(command)
+        return _output(ran, sandbox, notes=_copies(ctx, ran))
 
     @action(effects="writes", network=False, sandbox_network="index")
     async def install(self, ctx: Context, packages: list[str]) -> Output:
@@ -113,10 +129,20 @@ class Shell(Environment):
         return self._sandbox
 
 
-def _output(ran: Any, sandbox: Sandbox, net: str = "", quiet: str = "Done; nothing was shown.") -> Output:
+def _copies(ctx: Context, ran: Any) -> list[str]:
+    """Return the names here of files that code called by their paths elsewhere, as notes."""
+    said = f"{ran.stderr.text}\n{ran.stdout.text}"
+    lacking = dict.fromkeys(one[1] or one[2] for one in _LACKING.finditer(said))
+    found = [(name, copied_name(ctx.workspace, name)) for name in lacking if name.startswith("/")]
+    return [f"{name!r} is here as {copy!r}." for name, copy in found[:MOST_NOTES] if copy is not None]
+
+
+def _output(
+    ran: Any, sandbox: Sandbox, net: str = "", quiet: str = "Done; nothing was shown.", notes: Sequence[str] = ()
+) -> Output:
     parts = [_shown("STDOUT", ran.stdout), _shown("STDERR", ran.stderr), ("RESULT", ran.result)]
     parts.append(("EXIT", str(ran.exit or "")))
-    parts.append(("NOTES", "\n".join(ran.notes)))
+    parts.append(("NOTES", "\n".join((*ran.notes, *notes))))
     text = "\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip()) or quiet
     files = [File(name=name, size=size) for name, size in ran.files[:MOST_FILES]]
     return Output(text=text, **({"files": files} if files else {}), sandbox=_held(sandbox, net))

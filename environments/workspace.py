@@ -53,7 +53,7 @@ class Workspace(Environment):
         self._aside: dict[str, tempfile.TemporaryDirectory[str]] = {}
 
     async def teardown(self) -> None:
-        """Forget the changes made outside of any run."""
+        """Forget the changes made outside of any run and any session with a name."""
         for folder in self._aside.values():
             await asyncio.to_thread(folder.cleanup)
 
@@ -177,11 +177,13 @@ class Workspace(Environment):
 
     @action(effects="writes", network=False, before="the file exists", after="it does not")
     async def delete(self, ctx: Context, name: str) -> File:
-        """Delete one file, never a folder.
+        """Delete one file, never a folder; of a link the link itself, which no undo brings back.
 
         Args:
             name: File name.
         """
+        if name.partition("/")[0] not in ("", ".tea") and await self._work(ctx, Files.delete_link, name):
+            return File(name=name, size=0, type="link")
         own = copied_name(ctx.workspace, name) if _is_absolute(name) else None
         name = own or await _existing(ctx, name, copies=False)
         return await self._work(ctx, Files.delete, name)
@@ -189,6 +191,7 @@ class Workspace(Environment):
     @action(effects="writes", network=False, after="the last change is taken back")
     async def undo(self, ctx: Context) -> TakenBack:
         """Take back the last change made here; again for the one before."""
+        _check_session(ctx)
         return await self._work(ctx, Files.undo)
 
     @action(effects="writes", network=False, after="the files can be restored")
@@ -198,6 +201,7 @@ class Workspace(Environment):
         Args:
             name: Name of the snapshot.
         """
+        _check_session(ctx)
         return await self._work(ctx, Files.save, name)
 
     @action(effects="writes", idempotent=True, network=False, after="the files are those of the snapshot")
@@ -207,16 +211,19 @@ class Workspace(Environment):
         Args:
             name: Name of the snapshot.
         """
+        _check_session(ctx)
         return await self._work(ctx, Files.restore, name)
 
     async def _work(
         self, ctx: Context, function: Callable[Concatenate[Files, P], T], *arguments: P.args, **named: P.kwargs
     ) -> T:
         def work() -> T:
-            with self._opened(ctx) as files:
+            with self._opened(ctx, kept) as files:
                 return function(files, *arguments, **named)
 
         ctx.path("")
+        looks = function in (Files.listing, Files.shown, Files.read, Files.texts)
+        kept = None if looks else await ctx.session_folder(self.name)
         try:
             return await asyncio.to_thread(work)
         except OSError as error:
@@ -226,19 +233,38 @@ class Workspace(Environment):
             ) from error
 
     @contextmanager
-    def _opened(self, ctx: Context) -> Generator[Files]:
-        """Open the workspace, and the history of its changes: in a person's own folder nothing of it is left."""
+    def _opened(self, ctx: Context, kept: Path | None) -> Generator[Files]:
+        """Open the workspace, and the history of its changes: in a person's own folder nothing of it is left.
+
+        Args:
+            ctx: The context of the call.
+            kept: Where a session with a name keeps it.
+        """
         with RootedFolder(ctx.workspace) as folder:
             if folder.root != Path.cwd():
                 yield Files(folder, History(folder, folder), bounded=True)
                 return
-            aside = self._aside.get(ctx.workspace)
-            if aside is None:
-                aside = self._aside[ctx.workspace] = tempfile.TemporaryDirectory(
-                    prefix="tea-", ignore_cleanup_errors=True
-                )
-            with RootedFolder(aside.name) as kept:
-                yield Files(folder, History(folder, kept), bounded=False)
+            with RootedFolder(kept or self._passing(ctx.workspace)) as history:
+                yield Files(folder, History(folder, history), bounded=False)
+
+    def _passing(self, workspace: str) -> Path:
+        """Return the folder for the history in a session that ends with its call."""
+        found = self._aside.get(workspace)
+        if found is None:
+            found = tempfile.TemporaryDirectory(prefix="tea-", ignore_cleanup_errors=True)
+            self._aside[workspace] = found
+        return Path(found.name)
+
+
+def _check_session(ctx: Context) -> None:
+    """Refuse a call that shares its history with no other.
+
+    Raises:
+        ToolError: It has a session of its own.
+    """
+    if not ctx.agent and ctx.session == ctx.run:
+        problem = "This call has a session of its own, so there is no change and no snapshot of another call."
+        raise ToolError(problem, fix="name one session in all calls: `tea call --session NAME`.")
 
 
 def _name(ctx: Context, name: str) -> str:

@@ -35,6 +35,7 @@ from tea.store.workspaces import FileWorkspaces
 from tea.threads import Look
 from tea.types import EVERY, JsonObject, Response
 from tea.web.hosts import HostSettings
+from tea.web.identity import CommitIdentity
 from tea.web.search.apis import APIS
 from tea.web.search.settings import SearchSettings
 
@@ -94,7 +95,13 @@ class Engine:
             web=tea.web.to_json(),
             search=search,
             searchable=Look(partial(searchable, search)),
-            hosts=HostService(settings=HostSettings.of(tea.settings.hosts), keys=tea.keys, grants=tea.home_trust),
+            hosts=HostService(
+                settings=HostSettings.of(tea.settings.hosts),
+                keys=tea.keys,
+                grants=tea.home_trust,
+                committer=CommitIdentity.of(tea.settings.git),
+            ),
+            environments=tea.environments,
         )
         executions = Executions(deps, tea.tracer, FileWorkspaces(tea.home / "traces"), instances)
         in_a_run = _in_a_run(executions, instances, tea.settings.model)

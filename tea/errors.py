@@ -5,6 +5,7 @@ TeaError                    exit code 3 unless a subclass says otherwise
 │   ├── BadRef              2  a reference that does not follow the grammar
 │   ├── BadTask             2  a task file
 │   ├── BadComponent        2  a source that does not define a usable component
+│   ├── NotConfigured       2  what a call needs is not set up; nothing was asked, and nothing read
 │   ├── UntrustedHome       2  a home's setting sends a key of the environment where nobody let it
 │   └── NotLocked           2  a locked run needs what its lock file does not hold; that ends the run
 ├── RegistryError           2
@@ -111,6 +112,10 @@ class BadTask(BadInput):
 
 class BadComponent(BadInput):
     """A source does not define a usable component."""
+
+
+class NotConfigured(BadInput):
+    """A call needs what the operator has not set up; nothing was asked, and nothing read."""
 
 
 class UntrustedHome(BadInput):

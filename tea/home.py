@@ -30,7 +30,7 @@ _WRITTEN = (
 _LIMIT = 2**18  # bytes of settings, or of secrets
 _MOST = 2**63
 _MOST_NESTED = 64
-_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "hosts", "research", "computer")
+_TABLES = ("roles", "models", "embedder", "policy", "sandbox", "web", "search", "hosts", "git", "research", "computer")
 _KEYS = {"model": str, "durability": str, **dict.fromkeys(_TABLES, dict)}
 _OWN = "name a folder of your own with --home, or make this one yours with chown and `chmod go-w`."
 _WORDS = {str: "a text", dict: "a table"}
@@ -50,6 +50,7 @@ class Settings:
         web: What is said of the way out, as written; see `tea.web.WebSettings`.
         search: What is said of searching, as written; see `tea.web.search.SearchSettings`.
         hosts: What is said of code hosts, as written; see `tea.web.hosts.HostSettings`.
+        git: Who commits, as written; see `tea.web.identity.CommitIdentity`.
         sandbox: What code that nobody vouches for may use, and how strong its walls have to be.
         research: What is said of Deep Research, as written; see `tea.research.settings.ResearchSettings`.
         written: The whole document, as a grant covers it.
@@ -64,6 +65,7 @@ class Settings:
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
     search: Mapping[str, Any] = field(default_factory=dict[str, Any])
     hosts: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    git: Mapping[str, Any] = field(default_factory=dict[str, Any])
     sandbox: SandboxSettings = field(default_factory=SandboxSettings)
     research: Mapping[str, Any] = field(default_factory=dict[str, Any])
     written: Mapping[str, Any] = field(default_factory=dict[str, Any])
@@ -228,6 +230,10 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
         from tea.web.hosts import HostSettings
 
         HostSettings.of(data["hosts"])
+    if "git" in data:
+        from tea.web.identity import CommitIdentity
+
+        CommitIdentity.of(data["git"])
     if "research" in data:
         from tea.research.settings import ResearchSettings
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tea.errors import UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
@@ -35,7 +35,10 @@ if TYPE_CHECKING:  # a home without hosts of its own loads none
 
 TRUSTED = "TEA_TRUST_HOME"
 # What decides neither about keys nor about data.
-_FREE, _FREE_OF_MODELS = ("durability", "research"), ("context", "fold", "limits", "max_output", "prices")
+_FREE = ("durability", "git", "research")
+_FREE_OF_MODELS = ("capabilities", "context", "fold", "limits", "max_output", "prices", "senses")
+_FREE_OF_SEARCH = ("fresh", "grace", "open", "profile", "results", "retries", "searches", "seconds")
+_FREE_OF_ENGINES = ("delay", "per_day", "tier")
 _SHOWN = 100  # characters of an address in an error
 
 
@@ -261,11 +264,17 @@ def _addresses(keys: HomeKeys) -> Mapping[str, str]:
 def _deciding(written: Mapping[str, Any]) -> str:
     """Return the settings relevant for keys, data and sandboxes, as canonical JSON."""
     models = {
-        name: {key: value for key, value in as_object(one).items() if key not in _FREE_OF_MODELS}
-        for name, one in as_object(written.get("models", {})).items()
+        name: _without(_FREE_OF_MODELS, as_object(one)) for name, one in as_object(written.get("models", {})).items()
     }
-    kept = {name: value for name, value in written.items() if name not in _FREE}
-    return json.dumps({**kept, "models": models}, sort_keys=True, default=str)
+    search = {
+        name: _without(_FREE_OF_ENGINES, as_object(cast(object, one))) if isinstance(one, Mapping) else one
+        for name, one in _without(_FREE_OF_SEARCH, as_object(written.get("search", {}))).items()
+    }
+    return json.dumps({**_without(_FREE, written), "models": models, "search": search}, sort_keys=True, default=str)
+
+
+def _without(names: tuple[str, ...], document: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
 
 
 def _value(value: object) -> str:

@@ -9,6 +9,7 @@ from tea.errors import ToolError
 from tea.home import HomeKeys
 from tea.types import JsonObject
 from tea.web.hosts import CodeHost, HostAccess, HostSettings
+from tea.web.identity import CommitIdentity
 
 
 class Grants(Protocol):
@@ -27,11 +28,17 @@ class HostService:
         settings: The operator's hosts.
         keys: Gives keys by the names of their variables.
         grants: Decides where keys of the environment may go.
+        committer: Who commits, as far as the home says.
     """
 
     settings: HostSettings
     keys: HomeKeys
     grants: Grants
+    committer: CommitIdentity
+
+    def identity(self) -> JsonObject:
+        """Return the name and e-mail address for commits: the home's, else of the person's settings of git; blocks."""
+        return self.committer.completed().to_json()
 
     def of(self, wanted: str) -> JsonObject:
         """Return the host of a name or of a repository's address, with its key; empty for an unknown one.

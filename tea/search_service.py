@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from tea.errors import BadInput, TeaError, ToolError
+from tea.errors import BadInput, NotConfigured, TeaError, ToolError
 from tea.home import SETTINGS, HomeKeys
 from tea.types import JsonObject
 from tea.web.search.apis import APIS, SCRAPED
@@ -26,8 +26,8 @@ _DDGS_DELAY = 1.5  # seconds
 MOST_PASSAGES = 200
 _MEANING = 0.5  # how much nearness in meaning counts beside the words of the query
 _REMEDY = (
-    "set the key of an engine ({keys}) in .env or the environment, or [search.searxng] url in "
-    f"{SETTINGS}, or index folders of your own with `tea corpus add FOLDER`."
+    f"index folders of your own with `tea corpus add FOLDER`, or set [search.searxng] url in {SETTINGS}, or in .env "
+    "the key of an engine: {keys}."
 )
 
 
@@ -82,7 +82,8 @@ class SearchService:
             since: The age of pages.
 
         Raises:
-            BadInput: No engine is configured, or a query is not usable.
+            NotConfigured: There is no engine.
+            BadInput: A query is not usable.
             ToolError: Every engine failed, or the run's budget is used up.
         """
         from tea.web.search.engine import EngineFailed
@@ -193,16 +194,16 @@ class SearchService:
                 return error
         return None
 
-    def _nothing(self, absent: Sequence[Report]) -> BadInput:
+    def _nothing(self, absent: Sequence[Report]) -> NotConfigured:
         """Return the error for a search without any engine; blocks."""
         asked = [(one, self._ungranted(one.engine)) for one in absent if one.engine in APIS]
         waiting = [missing for one, missing in asked if missing and one.problem == _told(missing)]
         if waiting:
             problem = f"No search engine may be asked: {' '.join(one.problem for one in waiting)}"
-            return BadInput(problem[:600], fix=waiting[0].fix)
+            return NotConfigured(problem[:600], fix=waiting[0].fix)
         why = f" {'; '.join(f'{one.engine}: {one.problem}' for one in absent)}." if absent else ""
         keys = ", ".join(one.key for one in APIS.values() if one.key and not one.options)
-        return BadInput(f"No search engine is configured.{why}"[:600], fix=_REMEDY.format(keys=keys))
+        return NotConfigured(f"No search engine is configured.{why}"[:600], fix=_REMEDY.format(keys=keys))
 
     def _options(self, name: str) -> dict[str, str]:
         own = self.settings.of_engine(name)
@@ -284,4 +285,7 @@ def _failed(found: Findings) -> ToolError:
     """Return the error for a search with every engine failed."""
     told: Mapping[str, str] = {one.engine: one.problem for one in found.reports}
     words = " ".join(f"{engine}: {problem}" for engine, problem in told.items())
-    return ToolError(f"No engine answered. {words}"[:900], fix="try again later, or with other engines in [search].")
+    fix = "try again later, or with other engines in [search]."
+    if all(one.kind == "unreachable" for one in found.reports if one.kind != "missing"):
+        fix = "check the network, then try again."
+    return ToolError(f"No engine answered. {words}"[:900], fix=fix)

@@ -141,6 +141,18 @@ async def test_a_grant_covers_everything_that_decides_where_keys_and_data_go(tmp
         assert not tea.home_trust.granted
 
 
+async def test_a_grant_stays_where_nothing_changes_that_it_covers(tmp_path: Path) -> None:
+    engine = '[search.searxng]\nurl = "https://search.example.org/search"\n'
+    async with platform(tmp_path, f"{OPENED}{engine}") as tea:
+        tea.home_trust.grant()
+    free = ['[search]\nprofile = "latency"\nresults = 5\n', '[git]\nname = "Desk"\n']
+    for further in (*free, ""):
+        async with platform(tmp_path, f"{further}{OPENED}{engine}tier = 2\ndelay = 1.0\n") as tea:
+            assert tea.home_trust.granted
+    async with platform(tmp_path, f"{OPENED}{engine.replace('search.example', 'other.example')}") as tea:
+        assert not tea.home_trust.granted
+
+
 async def test_a_grant_is_of_one_home(tmp_path: Path) -> None:
     for name in ("mine", "theirs"):
         (tmp_path / name).mkdir()

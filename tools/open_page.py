@@ -84,6 +84,7 @@ async def _visited(visitor: Visitor, url: str, at: str) -> Visit:
         visit = await visitor.visit(url, at=at)
     except FetchFailed as error:
         fix = {
+            "unresolved": "check the spelling of the address, and the network.",
             "refused": "give another address; what the guard refuses stays refused.",
             "timeout": "try again later, or look for another source.",
             "tls": "look for another source; the site's certificate does not hold.",

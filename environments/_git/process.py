@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tea import RootedFolder, ToolError
-from tea.web import Verdict
+from tea.web import CommitIdentity, Verdict
 
 MOST_OUTPUT = 400_000
 SECONDS = 120.0
@@ -43,8 +43,8 @@ _CONFIG = """[core]
 \tprotectHFS = true
 \tprotectNTFS = true
 [user]
-\tname = tea
-\temail = tea@localhost
+\tname = "{name}"
+\temail = "{email}"
 [credential]
 \thelper =
 [protocol]
@@ -113,10 +113,11 @@ class Git:
         tree: The folder of the files.
         own: The private folder that git takes for its own.
         objects: The repository's folder of objects.
+        committer: Who commits.
     """
 
-    def __init__(self, tree: Path, own: Path, objects: Path) -> None:
-        self.tree, self._own, self._objects = tree, own, objects
+    def __init__(self, tree: Path, own: Path, objects: Path, committer: CommitIdentity) -> None:
+        self.tree, self._own, self._objects, self._committer = tree, own, objects, committer
         self._credentials: Credentials | None = None
 
     def settle(self, remote: Remote | None = None) -> None:
@@ -125,7 +126,8 @@ class Git:
         proxy = remote.proxy if remote else "http://127.0.0.1:9"
         self._credentials = given = remote.credentials if remote else None
         helper = f'[credential "{_quoted(given.origin)}"]\n\thelper = "{_quoted(_HELPER)}"\n' if given else ""
-        (self._own / "config").write_text(_CONFIG.format(protocol=protocol, proxy=proxy) + helper)
+        who = {"name": _quoted(self._committer.name), "email": _quoted(self._committer.email)}
+        (self._own / "config").write_text(_CONFIG.format(protocol=protocol, proxy=proxy, **who) + helper)
         safe = f'[safe]\n\tdirectory = "{_quoted(remote.folder)}"\n' if remote and remote.folder else ""
         (self._own / "global").write_text(safe)
 
@@ -204,22 +206,28 @@ class Git:
         with TemporaryDirectory(prefix="tea-git-", ignore_cleanup_errors=True) as folder:
             own, tree = Path(folder, "own"), Path(folder, "tree")
             await asyncio.to_thread(_lay_out, own, f"{commit}\n", tree, own / "refs")
-            found = Git(tree, own, self._objects)
+            found = Git(tree, own, self._objects, self._committer)
             found.settle()
             await found.run("reset", "--quiet", "--hard", commit)
             yield found
 
 
 @asynccontextmanager
-async def opened(workspace: str, folder: str) -> AsyncGenerator[Git]:
+async def opened(workspace: str, folder: str, committer: CommitIdentity) -> AsyncGenerator[Git]:
     """Yield git for a repository of the workspace; its changes outside of objects are put back at the end.
+
+    Args:
+        workspace: The workspace.
+        folder: The repository's folder in it.
+        committer: Who commits.
 
     Raises:
         ToolError: There is no repository, or it leads elsewhere.
     """
     with TemporaryDirectory(prefix="tea-git-", ignore_cleanup_errors=True) as private:
         own = Path(private, "own")
-        found = await asyncio.to_thread(_taken, workspace, folder, own)
+        tree, objects = await asyncio.to_thread(_taken, workspace, folder, own)
+        found = Git(tree, own, objects, committer)
         found.settle()
         try:
             yield found
@@ -287,8 +295,8 @@ def _is_head(name: str) -> bool:
     return name == ".git/HEAD" or name.endswith("/.git/HEAD")
 
 
-def _taken(workspace: str, folder: str, own: Path) -> Git:
-    """Lay git's own folder out for a repository."""
+def _taken(workspace: str, folder: str, own: Path) -> tuple[Path, Path]:
+    """Lay git's own folder out for a repository, and return the folders of its files and of its objects."""
     with RootedFolder(workspace) as files:
         inside = files.inside(folder or ".")
         below = f"{inside}/.git"
@@ -303,7 +311,7 @@ def _taken(workspace: str, folder: str, own: Path) -> Git:
                     (own / name).write_bytes(file.read(_MOST_COPIED))
         place = files.root / files.inside(below)
         (own / "refs").symlink_to(place / "refs")
-        return Git(files.root / inside, own, place / "objects")
+        return files.root / inside, place / "objects"
 
 
 def _check_plain(files: RootedFolder, below: str) -> None:

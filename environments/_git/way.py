@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tea import Context, ToolError
-from tea.web import REASONS, GuardProxy, UrlGuard, Verdict, WebSettings, code_host
+from tea.web import GuardProxy, UrlGuard, Verdict, WebSettings, code_host
 
 from .process import Credentials, Ended, Remote
 
@@ -38,8 +38,8 @@ async def opened_way(ctx: Context, url: str) -> AsyncGenerator[Remote]:
         guard = WatchedGuard(settings.allow, deny=settings.deny)
         verdict = await guard.check(url)
         if not verdict:
-            problem = f"{url[:100]!r} may not be reached: {REASONS[verdict.reason]}."
-            raise ToolError(problem, fix="use a public https address, or have the operator open it in [web] allow.")
+            fix = verdict.fix("use a public https address, or have the operator open it in [web] allow.")
+            raise ToolError(verdict.problem(repr(url[:100])), fix=fix)
         credentials = await _credentials(ctx, url)
         async with GuardProxy(guard).on_loopback() as proxy:
             yield Remote(
@@ -79,8 +79,9 @@ def denied(ended: Ended, remote: Remote) -> ToolError | None:
     url, given = remote.url[:100], remote.credentials
     begun, (last, verdict) = (remote.asked[0][0], remote.asked[-1]) if remote.asked else ("", ("", None))
     if verdict is not None and not verdict:
-        problem = f"{url!r} leads on to {last[:100]!r}, which may not be reached: {REASONS[verdict.reason]}."
-        return ToolError(problem, fix="use an address at a public place.")
+        told = repr(last[:100])
+        problem = f"{url!r} leads on to {told}, which may not be reached. {verdict.problem(told)}"
+        return ToolError(problem, fix=verdict.fix("use an address at a public place."))
     wanted = "could not read Username" in ended.error or "could not read Password" in ended.error
     refused = "Authentication failed for" in ended.error
     if last != begun and (wanted or refused):

@@ -101,7 +101,9 @@ class GitHub:
             looked = 0
             async for one in pages:
                 looked += 1
-                if isinstance(one, dict) and besides not in one:
+                if not isinstance(one, dict):
+                    raise TypeError("an item of a list is no object")
+                if besides not in one:
                     found.append(cast("dict[str, Any]", one))
                 if len(found) >= limit or looked >= _MOST_LOOKED:
                     break
@@ -236,7 +238,20 @@ def _line(error: Any) -> str:
     words = str(error.args[-1]) if error.args else ""
     if type(error).__name__ == "BadRequestUnknownError":
         words = str(error.response)
-    return re.sub(r"\s+", " ", words).strip().rstrip(".")[:200] or "it gives no reason"
+    errors = getattr(error, "errors", None)
+    said = [_said(one) for one in cast("list[object]", errors)] if isinstance(errors, list) else []
+    if any(said):  # the library's words hold some of it, without the fields
+        words = "; ".join(filter(None, (re.split(r"(?: for|:) '", words)[0], *said)))
+    return re.sub(r"\s+", " ", words).strip().rstrip(".")[:300] or "it gives no reason"
+
+
+def _said(error: object) -> str:
+    """Return what an entry of an answer's errors says: its field with its message, or its code."""
+    if not isinstance(error, Mapping):
+        return error if isinstance(error, str) else ""
+    given = {name: one for name, one in cast("Mapping[str, object]", error).items() if isinstance(one, str)}
+    field = given.get("field", given.get("resource", ""))
+    return ": ".join(filter(None, (field, given.get("message") or given.get("code", "").replace("_", " "))))
 
 
 def _waiting(headers: Mapping[str, str]) -> str:
@@ -253,5 +268,8 @@ def _unreachable(error: FetchFailed, *, changes: bool) -> ToolError:
     if error.kind == "refused":
         fix = "have the operator open its host and port in [web] allow, if it is a server of their own."
         return ToolError(f"GitHub cannot be asked: {error.problem}", fix=fix)
+    if error.kind == "unresolved":
+        problem = f"GitHub cannot be asked: {error.problem}"
+        return ToolError(problem, fix="check the network, and [hosts.github] api in tea.toml if it is set.")
     fix = "look whether it was done before you try again." if changes else "try again later."
     return ToolError(f"GitHub gave no answer: {error.problem}", fix=fix)

@@ -199,7 +199,7 @@ class Written(TypedDict):
 def repository_of(data: dict[str, Any]) -> Repository:
     """Return a repository."""
     return Repository(
-        name=text(data, "full_name"),
+        name=needed(data, "full_name"),
         description=text(data, "description")[:500],
         url=text(data, "html_url"),
         branch=text(data, "default_branch"),
@@ -216,7 +216,7 @@ def repository_of(data: dict[str, Any]) -> Repository:
 def issue_line(data: dict[str, Any]) -> IssueLine:
     """Return an issue of a list."""
     return IssueLine(
-        number=number(data, "number"),
+        number=needed_number(data, "number"),
         title=text(data, "title")[:300],
         state=text(data, "state"),
         author=text(data, "user", "login"),
@@ -253,7 +253,7 @@ def comment_of(data: dict[str, Any]) -> Comment:
 def pull_line(data: dict[str, Any]) -> PullLine:
     """Return a pull request of a list."""
     return PullLine(
-        number=number(data, "number"),
+        number=needed_number(data, "number"),
         title=text(data, "title")[:300],
         state=text(data, "state"),
         author=text(data, "user", "login"),
@@ -287,7 +287,7 @@ def pull_of(data: dict[str, Any], comments: list[dict[str, Any]]) -> Pull:
 def changed_file(data: dict[str, Any]) -> ChangedFile:
     """Return a changed file."""
     return ChangedFile(
-        name=text(data, "filename"),
+        name=needed(data, "filename"),
         status=text(data, "status"),
         additions=number(data, "additions"),
         deletions=number(data, "deletions"),
@@ -298,7 +298,7 @@ def changed_file(data: dict[str, Any]) -> ChangedFile:
 def commit_of(data: dict[str, Any]) -> Commit:
     """Return a commit."""
     return Commit(
-        commit=text(data, "sha"),
+        commit=needed(data, "sha"),
         author=text(data, "commit", "author", "name"),
         date=text(data, "commit", "author", "date"),
         subject=(text(data, "commit", "message").splitlines() or [""])[0][:300],
@@ -307,20 +307,20 @@ def commit_of(data: dict[str, Any]) -> Commit:
 
 def branch_of(data: dict[str, Any]) -> Branch:
     """Return a branch."""
-    return Branch(name=text(data, "name"), commit=text(data, "commit", "sha"), protected=flag(data, "protected"))
+    return Branch(name=needed(data, "name"), commit=needed(data, "commit", "sha"), protected=flag(data, "protected"))
 
 
 def check_of(data: dict[str, Any]) -> Check:
     """Return a check."""
     state = text(data, "conclusion") or text(data, "status")
-    return Check(name=text(data, "name"), state=state, url=text(data, "html_url"))
+    return Check(name=needed(data, "name"), state=state, url=text(data, "html_url"))
 
 
 def release_of(data: dict[str, Any], most: int = MOST_BODY) -> Release:
     """Return a release with so many characters of its notes."""
     state = "draft" if flag(data, "draft") else "prerelease" if flag(data, "prerelease") else "published"
     return Release(
-        tag=text(data, "tag_name"),
+        tag=needed(data, "tag_name"),
         name=text(data, "name"),
         state=state,
         author=text(data, "author", "login"),
@@ -338,12 +338,12 @@ def _asset(data: dict[str, Any]) -> Asset:
 
 def entry_of(data: dict[str, Any]) -> Entry:
     """Return an entry of a folder."""
-    return Entry(name=text(data, "path"), kind=text(data, "type"), size=number(data, "size"))
+    return Entry(name=needed(data, "path"), kind=needed(data, "type"), size=number(data, "size"))
 
 
 def made_of(data: dict[str, Any]) -> Made:
     """Return the number, address and state of an issue or pull request."""
-    return Made(number=number(data, "number"), url=text(data, "html_url"), state=text(data, "state"))
+    return Made(number=needed_number(data, "number"), url=needed(data, "html_url"), state=text(data, "state"))
 
 
 def found_of(data: dict[str, Any]) -> Found:
@@ -354,7 +354,7 @@ def found_of(data: dict[str, Any]) -> Found:
         repository=place or text(data, "full_name"),
         name=told or text(data, "name"),
         words=(text(data, "title") or text(data, "description"))[:300],
-        url=text(data, "html_url"),
+        url=needed(data, "html_url"),
     )
 
 
@@ -366,7 +366,8 @@ def file_of(data: object, name: str, offset: int) -> File:
     """
     if isinstance(data, list):
         raise ToolError(f"{name[:100]!r} is a folder.", fix="list it with `list_files`.")
-    content = cast("dict[str, Any]", data) if isinstance(data, dict) else dict[str, Any]()
+    needed(data, "sha")
+    content = cast("dict[str, Any]", data)
     fix = "clone the repository with the environment `git`."
     if text(content, "encoding") != "base64":
         raise ToolError(f"{name[:100]!r} is not given as a text here ({number(content, 'size')} bytes).", fix=fix)
@@ -389,6 +390,43 @@ def text(data: object, *path: str) -> str:
     """Return the text at a path of members, empty if there is none."""
     found = _at(data, path)
     return found if isinstance(found, str) else ""
+
+
+def needed(data: object, *path: str) -> str:
+    """Return the text at a path of members that every such answer holds.
+
+    Raises:
+        ToolError: There is none.
+    """
+    found = text(data, *path)
+    if not found:
+        raise wrong(f"no text `{'.'.join(path)}` is in it")
+    return found
+
+
+def needed_number(data: object, *path: str) -> int:
+    """Return the number at a path of members that every such answer holds.
+
+    Raises:
+        ToolError: There is none.
+    """
+    found = number(data, *path)
+    if not found:
+        raise wrong(f"no number `{'.'.join(path)}` is in it")
+    return found
+
+
+def wrong(what: str) -> ToolError:
+    """Return the error for an answer that is not of the documented form.
+
+    Args:
+        what: What is wrong with it.
+    """
+    problem = f"GitHub's answer is not of the documented form: {what}."
+    fix = (
+        "look if [hosts.github] api in tea.toml is the address of the API, and whether a change was made all the same."
+    )
+    return ToolError(problem, fix=fix)
 
 
 def number(data: object, *path: str) -> int:

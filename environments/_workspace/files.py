@@ -268,10 +268,12 @@ class Files:
         self._history.record("move", [change], lambda: self._folder.move(name, new))
         return new
 
+    def delete_link(self, name: str) -> bool:
+        """Delete a link itself, which no history keeps; return whether there was one."""
+        return self._folder.remove_link(name)
+
     def delete(self, name: str) -> File:
         """Delete a file."""
-        if Path(self._folder.root, name).is_symlink():
-            raise _link(name)
         name = self._folder.inside(name)
         self._check_file(name)
         found = self._folder.status(name)

@@ -56,7 +56,9 @@ async def forget(
                 raise BadInput(
                     "No insight and no session is named.", fix="name an insight, or a session with --session."
                 )
-            events = await asyncio.to_thread(_events, tea, session)
+            events = await asyncio.to_thread(tea.memory.events, session)
+            if not events and not await asyncio.to_thread(tea.environments.holds, session):
+                raise _nothing(session)
             await asyncio.to_thread(tea.memory.forget, {session})
             return command.show(f"forgot {len(events)} events of the session {session}", {"events": len(events)})
         found = await asyncio.to_thread(_named, tea, insight, session)
@@ -109,8 +111,12 @@ def _events(tea: "Platform", session: str) -> "list[JsonObject]":
         BadInput: It has none.
     """
     if session not in tea.memory.sessions():
-        raise BadInput(f"No session {session[:60]!r} remembers anything.", fix="`tea memory ls` shows what there is.")
+        raise _nothing(session)
     return tea.memory.events(session)
+
+
+def _nothing(session: str) -> BadInput:
+    return BadInput(f"No session {session[:60]!r} remembers anything.", fix="`tea memory ls` shows what there is.")
 
 
 def _named(tea: "Platform", insight: str, session: str | None) -> "list[Insight]":

@@ -27,6 +27,29 @@ _TEST = {"attempts": 1, "attempt_seconds": 60.0}
 _QUESTION = "Answer with the single word ok."
 _FEW_TOKENS = 1024
 
+PriceOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--price",
+        metavar="NAME=USD",
+        help="US dollars per million tokens: input, output, cached, written; repeatable.",
+    ),
+]
+LimitOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=NUMBER",
+        help="concurrency, requests_per_minute, attempts, attempt_seconds, seconds; repeatable.",
+    ),
+]
+SenseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--sense", help="What it takes beside text: vision, audio, files (PDF); repeatable. Else its preset's."
+    ),
+]
+
 
 async def models(
     command: Command,
@@ -47,22 +70,9 @@ async def models(
         str | None, typer.Option("--key-env", help="Names of variables that hold keys, divided by commas.")
     ] = None,
     fallback: Annotated[list[str] | None, typer.Option("--fallback", help="Who answers instead; repeatable.")] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--price",
-            metavar="NAME=USD",
-            help="US dollars per million tokens: input, output, cached, written; repeatable.",
-        ),
-    ] = None,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--limit",
-            metavar="NAME=NUMBER",
-            help="concurrency, requests_per_minute, attempts, attempt_seconds, seconds; repeatable.",
-        ),
-    ] = None,
+    price: PriceOption = None,
+    limit: LimitOption = None,
+    sense: SenseOption = None,
     context: Annotated[int | None, typer.Option("--context", help="Most tokens of a question with its answer.")] = None,
     fold: Annotated[str | None, typer.Option("--fold", help="What stays of a long history: " + _FOLDS)] = None,
     reason: Annotated[str, typer.Option("--reason", help="Why, for the history.")] = "",
@@ -74,7 +84,12 @@ async def models(
     given = {"preset": preset, "provider": provider, "model": model, "base_url": base_url, "key_env": key_env}
     given |= {"context": context, "fold": fold}
     stated: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    lists = {"fallbacks": fallback, "prices": _numbers("--price", price), "limits": _numbers("--limit", limit)}
+    lists = {
+        "fallbacks": fallback,
+        "senses": sense,
+        "prices": _numbers("--price", price),
+        "limits": _numbers("--limit", limit),
+    }
     stated |= {key: value for key, value in lists.items() if value}
     if action not in _ACTIONS:
         raise BadInput(f"`tea models` cannot {action[:40]!r}.", fix=f"it can {', '.join(_ACTIONS)}.")
@@ -142,7 +157,15 @@ def _list(command: Command, tea: "Platform", name: str | None) -> None:
     if not found:
         raise BadInput(f"There is no model {str(name)[:80]!r}.", fix="`tea models ls` shows those that there are.")
     rows = [
-        ("*" if one["default"] else "-", one["name"], one["provider"], one["model"] or "-", one["keys"], one["for"])
+        (
+            "*" if one["default"] else "-",
+            one["name"],
+            one["provider"],
+            one["model"] or "-",
+            one["keys"],
+            one["takes"],
+            one["for"],
+        )
         for one in found
     ]
     command.show(table(rows), {"models": found})
@@ -157,6 +180,7 @@ def _facts(tea: "Platform", config: "ModelConfig") -> dict[str, Any]:
         "default": config.name == tea.models.default,
         "roles": roles,
         "keys": f"key in {', '.join(set_keys)}" if set_keys else missing,
+        "takes": ", ".join(("text", *config.senses)) if config.provider != "offline" else "-",
         "for": f"for {', '.join(roles)}" if roles else "",
     }
 

@@ -121,4 +121,6 @@ def _lines(request: "CallRequest", verdict: "Verdict") -> list[str]:
     if verdict.unnamed:
         lines.append(f"  named by nobody: {one_line(', '.join(verdict.unnamed), _LINE)}")
     lines += [f"  read before: {one_line(one.words, _LINE)}" for one in verdict.sources]
+    if request.traits.scope and verdict.decision != "deny":
+        lines.append("  the calls that it makes are decided one by one, and one of them may be asked about")
     return lines

@@ -1,5 +1,7 @@
 """`tea register`: a file as a component."""
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +14,7 @@ from tea.errors import BadInput
 from tea.refs import Kind, Version
 
 if TYPE_CHECKING:
+    from tea.components.component import Agent
     from tea.components.manifest import Manifest
     from tea.platform import Platform
 
@@ -39,8 +42,10 @@ async def register(
     """
     check_version(version)
     async with command.platform() as tea:
-        before, library = tea.versions.store.moves, tea.libraries[_kind(tea, file, kind)]
-        config = await library.register(file, version=version, reason=reason)
+        before = tea.versions.store.moves
+        with _component(file, kind) as what:
+            library = tea.libraries[_kind(tea, what, kind)]
+            config = await library.register(what, version=version, reason=reason)
         current = await library.info(config.name)
         unchanged = tea.versions.store.moves == before
     show_stored(command, "registered", config, current, unchanged=unchanged)
@@ -100,12 +105,28 @@ def tell_undeclared(command: Command, config: "Manifest") -> None:
     )
 
 
-def _kind(tea: "Platform", file: Path, wanted: str | None) -> Kind:
+@contextmanager
+def _component(file: Path, kind: str | None) -> "Generator[Path | Agent]":
+    """Yield the agent that a file declares by a call; any other file itself."""
+    from tea.source.agent_file import agent_in, declares_agent
+    from tea.source.bundled import read_source
+
+    source = read_source(file)[0] if file.suffix == ".py" and kind in (None, "agent") else ""
+    if not declares_agent(source):
+        yield file
+        return
+    with agent_in(file, source) as agent:
+        yield agent
+
+
+def _kind(tea: "Platform", file: "Path | Agent", wanted: str | None) -> Kind:
     if wanted is not None:
         found: Kind | None = next((kind for kind in KEPT if kind == wanted), None)
         if found is None:
             raise BadInput(f"{wanted[:60]!r} is not a kind to register.", fix=f"kinds are {', '.join(KEPT)}.")
         return found
+    if not isinstance(file, Path):
+        return "agent"
     if file.suffix == ".md":
         return "prompt"
     from tea.source.bundled import read_source

@@ -36,6 +36,7 @@ from tea.components.port import (
     SandboxTerms,
     SearchCorpus,
     SearchEngines,
+    SessionFolder,
     SimilarSolutions,
     TakeMessages,
     TimeNow,
@@ -259,7 +260,8 @@ class Context:
             since: The age of pages: only those of the last `day`, `week`, `month` or `year`; empty for any.
 
         Raises:
-            BadInput: No engine is configured, or a query is not usable.
+            NotConfigured: There is no engine.
+            BadInput: A query is not usable.
             ToolError: Every engine failed; or an agent asks.
         """
         self.path("")
@@ -324,6 +326,22 @@ class Context:
         """
         self.path("")
         return Path(str(found)) if (found := await self.port.serve(CacheFolder())) else None
+
+    async def session_folder(self, name: str) -> Path | None:
+        """Return a folder kept with the session, for what belongs to the current folder and not into it.
+
+        Args:
+            name: What it is for, usually the name of the environment.
+
+        Returns:
+            The folder; None within a run, whose workspace is its own, and in a session that ends with its call.
+
+        Raises:
+            StorageError: It cannot be made.
+            ToolError: An agent asks.
+        """
+        self.path("")
+        return Path(str(found)) if (found := await self.port.serve(SessionFolder(name))) else None
 
     async def parser_terms(self) -> JsonObject:
         """Return the terms of `tea.reading.Reader`: the strongest sandbox of this machine, for parsers of our own.

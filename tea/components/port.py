@@ -429,6 +429,13 @@ class CacheFolder(NamedTuple):
     service, verb = "sandbox", "cache"
 
 
+class SessionFolder(NamedTuple):
+    """Look up the folder of the session for what lies beside a workspace outside of any run."""
+
+    name: str
+    service, verb = "session", "folder"
+
+
 class ReadWebSettings(NamedTuple):
     """Read the operator's settings of the way out."""
 
@@ -440,6 +447,12 @@ class ReadCodeHost(NamedTuple):
 
     wanted: str
     service, verb = "hosts", "read"
+
+
+class ReadCommitIdentity(NamedTuple):
+    """Look up the name and e-mail address for commits."""
+
+    service, verb = "hosts", "identity"
 
 
 class SearchEngines(NamedTuple):
@@ -518,8 +531,10 @@ ServiceRequest: TypeAlias = (
     | SandboxTerms
     | ParserTerms
     | CacheFolder
+    | SessionFolder
     | ReadWebSettings
     | ReadCodeHost
+    | ReadCommitIdentity
     | SearchEngines
     | ListSkills
     | ReadSkill

@@ -87,6 +87,11 @@ class ModelConfig:
         return f"{self.provider} {self.base_url or ''} {self.model}"
 
     @property
+    def senses(self) -> list[str]:
+        """What it takes beside text."""
+        return [name for name in SENSES if name in self.capabilities]
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """Names of the environment variables containing its keys."""
         return tuple(name.strip() for name in (self.key_env or "").split(",") if name.strip())
@@ -108,7 +113,7 @@ class ModelConfig:
             "fold": self.fold,
             "functions": "tools" in self.capabilities,
             "solver": self.provider == OFFLINE,
-            "senses": [name for name in SENSES if name in self.capabilities],
+            "senses": self.senses,
             "streaming": "streaming" in self.capabilities,
         }
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from tea.errors import BadInput
-from tea.models.config import OFFLINE, ModelConfig, answer_within
+from tea.models.config import OFFLINE, SENSES, ModelConfig, answer_within
 from tea.types import JsonObject
 
 _ALL = ("tools", "tool_choice", "schema", "vision", "files", "streaming")
@@ -84,7 +84,8 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
     Args:
         name: What it is called.
         document: What `tea.toml` or a registered document says; `preset` names where it starts from. Without one, a
-            configuration that is called like a preset and has no address of its own starts from that.
+            configuration that is called like a preset and has no address of its own starts from that. `senses` are
+            what the model takes beside text, in place of the preset's.
 
     Raises:
         BadInput: It is not usable.
@@ -95,7 +96,11 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
         raise BadInput(f"There is no preset {str(start)[:60]!r}.", fix=f"presets are {', '.join(PRESETS)}.")
     if name == OFFLINE:
         raise BadInput("The offline solvers are called 'offline'.", fix="give the model another name.")
-    config = ModelConfig.of(name, {**_beginning(start, given), **given})
+    senses = given.pop("senses", None)
+    stated = {**_beginning(start, given), **given}
+    if senses is not None:
+        stated["capabilities"] = _with_senses(stated["capabilities"], senses, name)
+    config = ModelConfig.of(name, stated)
     if config.base_url is None and not config.keys:
         problem = f"The model {name!r} is not usable: nothing says where it is reached."
         raise BadInput(problem, fix="start from a preset, or name its `base_url`, or its key as `key_env`.")
@@ -110,6 +115,16 @@ def _beginning(start: str | None, given: JsonObject) -> dict[str, Any]:
     if given.get("model", found.get("model")) != found.get("model"):
         found.pop("context", None)
     return {**found, "max_output": answer_within(found["max_output"], given.get("context"))}
+
+
+def _with_senses(capabilities: Sequence[str], senses: object, name: str) -> list[str]:
+    """Return capabilities with other senses."""
+    wanted = cast("list[object]", senses) if isinstance(senses, list) else [senses]
+    wrong = [one for one in wanted if one not in SENSES]
+    if wrong:
+        problem = f"The senses of the model {name!r} hold {str(wrong[0])[:60]!r}."
+        raise BadInput(problem, fix=f"write a list of {', '.join(SENSES)} (PDF files).")
+    return [*(one for one in capabilities if one not in SENSES), *map(str, dict.fromkeys(wanted))]
 
 
 def placed(config: ModelConfig, keys: Callable[[str], str | None]) -> ModelConfig:

@@ -25,6 +25,7 @@ from tea.runs.readings import Readings
 from tea.sandbox.levels import Sandboxes
 from tea.source.seal import Seal
 from tea.source.trust import Consents
+from tea.store.environments import FileEnvironments
 from tea.threads import Look
 from tea.types import JsonObject
 from tea.web.search.engine import Since
@@ -66,6 +67,10 @@ class Hosts(Protocol):
         """Return the host of a name or address with its key; empty for an unknown one."""
         ...
 
+    def identity(self) -> JsonObject:
+        """Return the name and e-mail address for commits; blocks."""
+        ...
+
 
 AnyServer = Server[Any]
 
@@ -80,6 +85,7 @@ class RunDeps:
         search: What searches; None where nothing does.
         searchable: Looks what can be searched now.
         hosts: The code hosts; None where there are none.
+        environments: Keeps what environments leave in sessions; nothing is kept without it.
     """
 
     servers: Mapping[Kind, AnyServer]
@@ -98,6 +104,7 @@ class RunDeps:
     web: Mapping[str, Any] = field(default_factory=dict[str, Any])
     search: Search | None = None
     hosts: Hosts | None = None
+    environments: FileEnvironments | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

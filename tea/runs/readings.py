@@ -11,7 +11,7 @@ from typing import Any
 from tea.components.manifest import Manifest
 from tea.components.operation import Traits
 from tea.components.port import ServiceRequest
-from tea.errors import TeaError
+from tea.errors import NotConfigured, TeaError
 from tea.journal.history import History
 from tea.journal.status import ASKED
 from tea.journal.tracer import as_mapping
@@ -118,7 +118,10 @@ class Readings:
         inside = self._calls.pop(key, {})
         for inner, target, data in self._recorded.pop(key, ()):
             inside.setdefault(inner, self._recorded_call(inner, target, data))
-        self._provenance.deliver(self._gate.path(), _delivered(key, call, outcome, self._traits(call)), inside.values())
+        traits = self._traits(call)
+        if self._believes(call.config.digest) and _failed_with(outcome, NotConfigured):
+            traits = replace(traits, returns_untrusted=False)
+        self._provenance.deliver(self._gate.path(), _delivered(key, call, outcome, traits), inside.values())
 
     def deliver_inside(self, key: str, call: CallRequest, outcome: JsonValue) -> None:
         """Add the outcome of a call from inside an effect to the knowledge of the later calls inside of it."""
@@ -236,6 +239,12 @@ def _delivered(key: str, call: CallRequest, outcome: JsonValue, traits: Traits) 
         arguments=call.arguments,
         outcome=outcome,
     )
+
+
+def _failed_with(outcome: JsonValue, kind: type[TeaError]) -> bool:
+    """Return whether a response holds an error of a class."""
+    error = as_mapping(as_mapping(outcome).get("error"))
+    return error.get("code") == kind.__name__
 
 
 def _environment(config: Manifest) -> str:

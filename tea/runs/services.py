@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import secrets
 from collections.abc import Mapping
@@ -17,6 +18,7 @@ from tea.components.port import (
     RandomId,
     RandomNumber,
     ReadCodeHost,
+    ReadCommitIdentity,
     ReadCorpus,
     ReadWebSettings,
     RemainingBudget,
@@ -25,6 +27,7 @@ from tea.components.port import (
     SearchCorpus,
     SearchEngines,
     ServiceRequest,
+    SessionFolder,
     TimeNow,
 )
 from tea.errors import BadArguments, InternalError, ToolError
@@ -72,6 +75,7 @@ class RunServices:
             "random": _Random(run),
             "sandbox": _Sandbox(run),
             "search": _Search(run),
+            "session": _Session(run),
             "skills": SkillService(run),
             "web": _Web(run),
         }
@@ -185,11 +189,25 @@ class _Search(Service):
 
 
 class _Hosts(Service):
-    async def serve(self, request: ReadCodeHost, agent: str) -> JsonValue:
+    async def serve(self, request: ReadCodeHost | ReadCommitIdentity, agent: str) -> JsonValue:
         raise ToolError("A recorded component cannot get a key.", fix="ask inside a tool, or an environment's action.")
 
-    async def answer(self, request: ReadCodeHost, agent: str, key: str) -> JsonValue:
-        return self._run.deps.hosts.of(request.wanted) if self._run.deps.hosts is not None else {}
+    async def answer(self, request: ReadCodeHost | ReadCommitIdentity, agent: str, key: str) -> JsonValue:
+        hosts = self._run.deps.hosts
+        if hosts is None:
+            return {}
+        if isinstance(request, ReadCommitIdentity):
+            return await asyncio.to_thread(hosts.identity)
+        return hosts.of(request.wanted)
+
+
+class _Session(Service):
+    async def answer(self, request: SessionFolder, agent: str, key: str) -> JsonValue:
+        config, store = self._run.run_config, self._run.deps.environments
+        journaled = self._run.recorder.trace is not None
+        if store is None or journaled or config.session == config.run:
+            return None
+        return str(await asyncio.to_thread(store.folder, config.session, request.name, config.workspace))
 
 
 class _Web(Service):

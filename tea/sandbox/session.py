@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from tea.errors import ToolError
 from tea.sandbox.folder import Folder, hand_over, in_memory, remove, sweep
@@ -28,6 +28,9 @@ from tea.sandbox.wasm import compiled, unsupported
 from tea.sandbox.way_out import HOSTS, INDEX, WayOut
 from tea.threads import Threads
 from tea.types import JsonObject
+
+if TYPE_CHECKING:
+    from tea.web.guard import Verdict
 
 GROUP, LOOKS = "a control group", "looks every 10 ms"  # what holds the limits of memory and processes
 _GROUP_MEGABYTES, _GROUP_PROCESSES = 96, 8  # for `/dev/shm`, and the processes around the code
@@ -192,6 +195,11 @@ class Sandbox(SandboxProcess):
         return self._way_out.hosts
 
     @property
+    def limits(self) -> Mapping[str, int]:
+        """The resources open to code, by the names of `tea.sandbox.settings.Limits`."""
+        return self._limits.to_json()
+
+    @property
     def index(self) -> str:
         """Address of the index to install from, empty for none."""
         return self._way_out.index
@@ -341,10 +349,12 @@ class Sandbox(SandboxProcess):
         if way not in self._way_out.places:
             yield False
             return
+        from tea.web.guard import REASONS
         from tea.web.proxy import GuardProxy
 
-        def tell(place: str, why: str) -> None:
-            said = f"Refused on the way out: {place}, {why}."
+        def tell(place: str, verdict: Verdict) -> None:
+            begun = "Not found on the way out" if verdict.unresolved else "Refused on the way out"
+            said = f"{begun}: {place}, {REASONS[verdict.reason]}."
             if said not in refused and len(refused) < _MOST_REFUSED:
                 refused.append(said)
 

@@ -1,11 +1,13 @@
-"""States of environments on disk: one file for each session and environment, replaced as a whole.
+"""What environments keep in sessions: one file for each session and environment, and folders.
 
-A file is sealed and durable before the call returns, so a process that dies leaves the state before or the one after.
+A file is replaced as a whole, sealed and durable before the call returns, so a process that dies leaves the state
+before or the one after. A folder stands beside the file that says which session it belongs to.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+import shutil
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -55,6 +57,20 @@ class FileEnvironments:
             self._scratch.make(self._root)
         write_over(path, data, self._scratch)
 
+    def folder(self, session: str, environment: str, place: str) -> Path:
+        """Return the folder of an environment in a session, for one place that it acts in; made if it is missing.
+
+        Raises:
+            StorageError: It cannot be made.
+        """
+        name = f"{environment}:{place}"
+        folder = self._path(session, name).with_suffix("")
+        if not folder.is_dir():
+            self.write(session, name, {"folder": place})
+            with writing(folder):
+                self._scratch.make(folder)
+        return folder
+
     def claim(self, session: str, environment: str) -> Callable[[], None] | None:
         """Claim the turn of an environment in a session and return its release, None if another process has it.
 
@@ -69,16 +85,26 @@ class FileEnvironments:
         return claim(path)
 
     def forget(self, sessions: Container[str]) -> None:
-        """Remove the documents of sessions permanently; a damaged one is left alone.
+        """Remove the documents and folders of sessions permanently; a damaged one is left alone.
 
         Raises:
             StorageError: One cannot be removed.
         """
+        for path in self._of(sessions):
+            with writing(path):
+                if (folder := path.with_suffix("")).is_dir():
+                    shutil.rmtree(folder)
+                path.unlink(missing_ok=True)
+
+    def holds(self, session: str) -> bool:
+        """Return whether an environment keeps something in a session."""
+        return any(True for _ in self._of({session}))
+
+    def _of(self, sessions: Container[str]) -> Iterator[Path]:
         for path in sorted(self._root.glob(f"*{SUFFIX}")):
             session = _session(path)
             if session is not None and session in sessions:
-                with writing(path):
-                    path.unlink(missing_ok=True)
+                yield path
 
     def _path(self, session: str, environment: str) -> Path:
         """Return the file; its name has no part of a session's, possibly as long as a name can be."""

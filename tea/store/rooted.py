@@ -143,6 +143,25 @@ class RootedFolder:
         with self._parent(name, make=False) as (folder, last):
             os.unlink(last, dir_fd=folder)
 
+    def remove_link(self, name: str) -> bool:
+        """Remove a link itself, wherever it leads, and return whether there was one."""
+        folder, _, last = name.rstrip("/").rpartition("/")
+        if last in ("", ".", ".."):
+            return False
+        try:
+            descriptor = self._folder(self.inside(folder or "."), make=False)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        try:
+            if not stat.S_ISLNK(os.stat(last, dir_fd=descriptor, follow_symlinks=False).st_mode):
+                return False
+            os.unlink(last, dir_fd=descriptor)
+        except (FileNotFoundError, ValueError):  # of a character that no name can hold
+            return False
+        finally:
+            os.close(descriptor)
+        return True
+
     def move(self, name: str, new: str) -> None:
         """Rename a file or a folder, and make the folders needed for it.
 

@@ -13,6 +13,7 @@ if _typing.TYPE_CHECKING:
     from tea.web.fetch import Answer, Fetcher, FetchFailed, Hop, Limits
     from tea.web.guard import REASONS, UrlGuard, Verdict
     from tea.web.hosts import CodeHost, HostAccess, code_host
+    from tea.web.identity import CommitIdentity, commit_identity
     from tea.web.proxy import GuardProxy
     from tea.web.settings import WebSettings
     from tea.web.visit import Visit, Visitor
@@ -20,6 +21,7 @@ if _typing.TYPE_CHECKING:
 __all__ = [
     "Answer",
     "CodeHost",
+    "CommitIdentity",
     "FetchFailed",
     "Fetcher",
     "GuardProxy",
@@ -34,6 +36,7 @@ __all__ = [
     "WALLS",
     "WebSettings",
     "code_host",
+    "commit_identity",
     "escaped",
 ]
 
@@ -45,6 +48,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.web.fetch": "Answer Fetcher FetchFailed Hop Limits",
         "tea.web.guard": "REASONS UrlGuard Verdict",
         "tea.web.hosts": "CodeHost HostAccess code_host",
+        "tea.web.identity": "CommitIdentity commit_identity",
         "tea.web.proxy": "GuardProxy",
         "tea.web.settings": "WebSettings",
         "tea.web.visit": "Visit Visitor",

@@ -13,9 +13,9 @@ from urllib.parse import urljoin
 
 from tea.web.address import Target, escaped, read_address
 from tea.web.decoding import ACCEPTED, Decoder, Undecodable
-from tea.web.guard import REASONS, Reason, UrlGuard, Verdict
+from tea.web.guard import Reason, UrlGuard, Verdict
 
-FailureKind = Literal["refused", "unreachable", "tls", "timeout", "broken", "encoding", "redirects"]
+FailureKind = Literal["refused", "unresolved", "unreachable", "tls", "timeout", "broken", "encoding", "redirects"]
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _CONNECT_SECONDS = 10.0
@@ -73,7 +73,7 @@ class FetchFailed(Exception):
         kind: What went wrong, for whoever decides whether to try again.
         problem: What went wrong, in words.
         url: The address at which it did, behind redirects.
-        reason: The guard's reason, where that refused.
+        reason: The guard's reason, where that refused or found no IP address.
     """
 
     def __init__(self, kind: FailureKind, problem: str, url: str = "", reason: Reason | None = None) -> None:
@@ -162,8 +162,8 @@ class Fetcher:
         verdict = Verdict(False, target, None) if isinstance(target, str) else await self._guard.check_target(target)
         if isinstance(target, str) or verdict.address is None:
             told = f"a redirect to {url[:200]!r}" if hops else repr(url[:200])
-            problem = f"The guard refuses {told}: {REASONS[verdict.reason]}."
-            raise FetchFailed("refused", problem, url, verdict.reason)
+            kind = "unresolved" if verdict.unresolved else "refused"
+            raise FetchFailed(kind, verdict.problem(told), url, verdict.reason)
         request = (method, headers, content)
         async with self._asked(target, verdict.address, *request) as (status, given, chunks):
             hops.append(Hop(url=target.url, address=verdict.address, status=status))

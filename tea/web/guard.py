@@ -53,6 +53,7 @@ REASONS: dict[Reason, str] = {
     "denied": "it leads to a host on the list of denied ones",
     "not_declared": "its host is not one of those declared by the operator",
 }
+UNRESOLVED: frozenset[Reason] = frozenset({"unresolved", "resolver_failed", "resolver_timeout"})
 PORTS = frozenset({80, 443, 8080, 8443})
 
 _MOST_ANSWERS = 256
@@ -77,6 +78,25 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.allowed
+
+    @property
+    def unresolved(self) -> bool:
+        """Whether the host's name did not resolve, so that nothing was refused: it is misspelt, or no network."""
+        return self.reason in UNRESOLVED
+
+    def problem(self, what: str) -> str:
+        """Return why an address is not fetched, as a sentence.
+
+        Args:
+            what: The address, in words.
+        """
+        if self.unresolved:
+            return f"The name in {what} does not resolve: {REASONS[self.reason]}."
+        return f"The guard refuses {what}: {REASONS[self.reason]}."
+
+    def fix(self, otherwise: str) -> str:
+        """Return what to do: of a name that does not resolve to look at it and the network, else another remedy."""
+        return "check the spelling of the address, and the network." if self.unresolved else otherwise
 
 
 class UrlGuard:

@@ -16,7 +16,7 @@ from typing import Any
 
 from tea.errors import StorageError
 from tea.web.address import Target, read_address
-from tea.web.guard import REASONS, UrlGuard
+from tea.web.guard import REASONS, UrlGuard, Verdict
 
 _USER = "tea"
 _MOST_HEAD = 65_536  # bytes of a request's line and headers
@@ -57,7 +57,7 @@ class GuardProxy:
         guard: Decides about every place.
         connections: How many there may be at once; the next one is refused.
         most_bytes: Most bytes of one connection, both ways together.
-        refused: Is told each refused place, as `host:port`, and the reason in words.
+        refused: Is told each place that was not opened, as `host:port`, and the verdict.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class GuardProxy:
         *,
         connections: int = 64,
         most_bytes: int = 1_000_000_000,
-        refused: Callable[[str, str], None] | None = None,
+        refused: Callable[[str, Verdict], None] | None = None,
     ) -> None:
         self._guard, self._connections, self._most_bytes = guard, connections, most_bytes
         self._told = refused
@@ -162,8 +162,9 @@ class GuardProxy:
         verdict = await self._guard.check_target(target)
         if verdict.address is None:
             if self._told is not None:
-                self._told(f"{target.host}:{target.port}", REASONS[verdict.reason])
-            raise _Refused("403 Forbidden", f"{verdict.reason}: {REASONS[verdict.reason]}")
+                self._told(f"{target.host}:{target.port}", verdict)
+            status = "502 Bad Gateway" if verdict.unresolved else "403 Forbidden"
+            raise _Refused(status, f"{verdict.reason}: {REASONS[verdict.reason]}")
         return target, verdict.address
 
 

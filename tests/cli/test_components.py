@@ -412,3 +412,54 @@ def test_a_damaged_model_is_reported_and_keeps_nothing_else_from_working(tea: Te
     version.write_text(version.read_text().replace("openai_chat", "elsewhere"))
     assert tea("list", "tools").code == 0
     assert "small" in tea("doctor").out
+
+
+DECLARED = '''
+from dataclasses import dataclass
+
+from tea import Agent
+
+
+@dataclass
+class City:
+    """A city."""
+
+    name: str
+
+
+def people(city: str) -> int:
+    """Tell how many people live in a city.
+
+    Args:
+        city: Its name.
+    """
+    return len(city)
+
+
+helper = Agent(name="helper", instructions="Help.")
+capitals = Agent(name="capitals", instructions="Answer.", tools=[people], agents=[helper], output=City)
+open("done", "w").write("a call by itself is no declaration")
+'''
+
+
+def test_a_file_with_a_declared_agent_is_registered_with_its_parts(tea: Tea) -> None:
+    (tea.folder / "capitals.py").write_text(DECLARED)
+    assert tea("register", "capitals.py").out == "registered agent:capitals@1.0.0\n"
+    assert not (tea.folder / "done").exists()
+    for name in ("agent:helper", "tool:people", "prompt:capitals"):
+        assert tea("show", name).code == 0
+    assert tea("call", "people", "city=Lima").out == "4\n"
+    assert tea("register", "capitals.py").out == "agent:capitals@1.0.0 is unchanged\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (("one = Agent(name='one', instructions='A.')", "two = Agent(name='two', instructions='B.')"), "one, two"),
+        (("one = Agent(name='one', instructions=3)",), "`instructions` is 3, not text"),
+        (("import nowhere_at_all", "one = Agent(name='one', instructions='A.')"), "No module named"),
+    ],
+)
+def test_a_file_whose_agent_is_unclear_is_refused_in_one_line(tea: Tea, lines: tuple[str, ...], words: str) -> None:
+    (tea.folder / "odd.py").write_text("\n".join(("from tea import Agent", *lines)))
+    tea("register", "odd.py").refused(2, words)

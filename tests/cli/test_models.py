@@ -55,6 +55,18 @@ def test_a_model_is_added_with_its_context_and_how_it_folds(tea: Tea) -> None:
     tea(*words, "--context", "10").refused(2, "less than 1,000 tokens")
 
 
+def test_what_a_model_takes_besides_text_is_said_and_shown(tea: Tea) -> None:
+    line = ("models", "add", "own", "--preset", "vllm", "--model", "seer")
+    assert tea(*line, "--sense", "vision", "--sense", "files").code == 0
+    found = {one["name"]: one for one in tea("models", "--json").data["models"]}
+    assert found["own"]["capabilities"] == ["tools", "tool_choice", "schema", "streaming", "vision", "files"]
+    assert "text, vision, files" in tea("models").out
+    tea("models", "add", "no", "--preset", "vllm", "--sense", "smell").refused(2, "'smell'", "vision, audio, files")
+    (tea.folder / "tea.toml").write_text('[models.blind]\npreset = "openai"\nsenses = []\n')
+    found = {one["name"]: one for one in tea("models", "--json").data["models"]}
+    assert found["blind"]["takes"] == "text"
+
+
 def test_one_model_is_listed_by_its_name(tea: Tea) -> None:
     assert tea("models", "add", "mini", "--preset", "openai", "--model", "gpt-5.4-mini").code == 0
     assert [one["name"] for one in tea("models", "ls", "mini", "--json").data["models"]] == ["mini"]

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 from git_server import ENV, git
 
+from tea.errors import BadInput
 from tea.platform import Platform
 from tea.types import ActionResponse
 
@@ -101,6 +102,30 @@ async def test_a_change_is_cloned_committed_and_pushed(act: Act, folder: Path, b
     assert git(bare, "rev-parse", "main") == made["commit"]
     log = (await act("log", folder="plain")).unwrap()
     assert [one["subject"] for one in log] == ["Change", "Begin"]
+
+
+async def test_a_commit_carries_the_name_of_the_settings_or_of_the_person(
+    bare: Path, opened: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gitconfig").write_text("[user]\n\tname = Kim <evil>\n\temail = kim@example.org\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "gitconfig"))
+    home = tmp_path / "home"
+    home.mkdir()
+    settings = f'[web]\nrepositories = ["{opened}"]\n'
+    told = [("", "tea <kim@example.org>"), ('[git]\nname = "Desk"\n', "Desk <kim@example.org>")]
+    told.append(('[git]\nname = "Desk"\nemail = "desk@example.org"\n', "Desk <desk@example.org>"))
+    for number, (lines, wanted) in enumerate(told):
+        (home / "tea.toml").write_text(settings + lines)
+        async with Platform(home, state=tmp_path / "state", trust_home=True) as tea:
+            name = f"clone{number}"
+            (await tea.ecp.invoke("git#clone", {"url": str(bare), "folder": name})).unwrap()
+            (folder / name / "b.txt").write_text("two\n")
+            made = (await tea.ecp.invoke("git#commit", {"folder": name, "message": "Add"})).unwrap()
+            assert git(folder / name, "log", "-1", "--format=%an <%ae>", made["commit"]).strip() == wanted
+    for wrong in ('name = "a\\nb"', 'email = "<a>"', "name = 3", 'mail = "a"'):
+        (home / "tea.toml").write_text(f"[git]\n{wrong}\n")
+        with pytest.raises(BadInput, match=r"git\..* in tea.toml"):
+            Platform(home, state=tmp_path / "state")
 
 
 async def test_a_rejected_push_follows_the_others_and_is_made_again(
@@ -249,7 +274,8 @@ async def test_links_of_a_repository_are_no_links_in_the_workspace(
     ],
 )
 async def test_an_address_that_is_not_opened_is_refused(act: Act, folder: Path, url: str) -> None:
-    assert "reached" in await refused(act("clone", url=url, folder="w"))
+    words = await refused(act("clone", url=url, folder="w"))
+    assert "The guard refuses" in words or "may be reached" in words
     assert list(folder.iterdir()) == []
 
 

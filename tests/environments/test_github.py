@@ -119,7 +119,7 @@ async def test_lists_go_over_pages_up_to_their_limit(act: Act, site: GitHubSite)
 
 
 async def test_a_pull_request_is_opened_read_reviewed_and_merged(act: Act, site: GitHubSite) -> None:
-    assert "Validation Failed for 'head'" in await refused(
+    assert "Validation Failed; head: invalid" in await refused(
         act("create_pull_request", **REPO, title="Change", head="fix/a")
     )
     branch = (await act("create_branch", **REPO, name="fix/a")).unwrap()
@@ -161,7 +161,7 @@ async def test_releases_are_listed_read_and_made(act: Act, site: GitHubSite) -> 
     assert (made["tag"], made["name"], made["state"], made["notes"]) == ("v3", "v3", "draft", "Faster.")
     sent = json.loads(site.asked[-1].body)
     assert (sent["generate_release_notes"], "target_commitish" in sent) == (False, False)
-    assert "'tag_name'" in await refused(act("create_release", **REPO, tag="v3"))
+    assert "tag_name: already exists" in await refused(act("create_release", **REPO, tag="v3"))
     assert "The tag is empty" in await refused(act("create_release", **REPO, tag=" "))
 
 
@@ -205,7 +205,22 @@ LIMIT = {"x-ratelimit-limit": "60", "x-ratelimit-remaining": "0", "x-ratelimit-r
         (told(404, {"message": "Not Found"}), "has no octo/hello issue 1, or it may not be seen"),
         (told(409, {"message": "Git Repository is empty."}), "conflict: Git Repository is empty."),
         (told(410, {"message": "Issues are disabled\nfor this repo"}), "Issues are disabled for this repo"),
-        (told(422, {"message": "Validation Failed", "errors": [{"field": "title", "code": "missing"}]}), "'title'"),
+        (
+            told(422, {"message": "Validation Failed", "errors": [{"field": "title", "code": "missing"}]}),
+            "Validation Failed; title: missing.",
+        ),
+        (
+            told(
+                422, {"message": "Validation Failed", "errors": [{"field": "base", "code": "custom", "message": "no"}]}
+            ),
+            "Validation Failed; base: no.",
+        ),
+        (
+            told(422, {"message": "Validation Failed", "errors": ["No commits between main and main"]}),
+            "No commits betw",
+        ),
+        (told(200, {"message": "Welcome"}), "no number `number` is in it"),
+        (told(200, []), "no number `number` is in it"),
         (told(418, {"message": "Odd"}), "refused this (418): Odd"),
         (Page(status=200, body=b"<html>", headers={"content-type": "application/json"}), "cannot be read"),
         (Page(status=200, body=b"\xff", headers={"content-type": "application/json; charset=utf-8"}), "cannot be read"),
@@ -218,6 +233,36 @@ LIMIT = {"x-ratelimit-limit": "60", "x-ratelimit-remaining": "0", "x-ratelimit-r
 async def test_an_error_is_one_line_with_a_remedy(act: Act, site: GitHubSite, odd: Page, words: str) -> None:
     site.odd = [odd]
     assert words in await refused(act("issue", **REPO, number=1))
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments"),
+    [
+        ("repository", {}),
+        ("issues", {}),
+        ("pull_request", {"number": 1}),
+        ("diff", {"number": 1}),
+        ("commits", {}),
+        ("branches", {}),
+        ("release", {}),
+        ("list_files", {}),
+        ("read_file", {"path": "README.md"}),
+        ("write_file", {"path": "a.txt", "content": "a", "message": "m", "branch": "main"}),
+        ("comment", {"number": 1, "body": "words"}),
+        ("create_issue", {"title": "words"}),
+        ("create_branch", {"name": "new"}),
+        ("fork", {}),
+    ],
+)
+@pytest.mark.parametrize("odd", [told(200, {"a": 1}), told(200, [{"a": 1}]), told(200, ["a"]), told(200, "a")])
+async def test_an_answer_of_another_form_is_no_success(
+    act: Act, site: GitHubSite, odd: Page, action: str, arguments: dict[str, Any]
+) -> None:
+    if (action, odd.body[:1]) in {("diff", b'"'), ("read_file", b"[")}:
+        return  # this one is a text, or a folder
+    site.odd = [odd] * 4
+    words = await refused(act(action, **REPO, **arguments))
+    assert "documented form" in words
 
 
 async def test_a_read_is_tried_again_and_a_change_is_not(act: Act, site: GitHubSite) -> None:

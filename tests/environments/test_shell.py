@@ -198,3 +198,18 @@ class Asker(Agent):
             await made.resume("last", answers={key: "yes"})
         made.sandboxes.best = kept
         assert (await made.resume("last", answers={key: "yes"})).answer == "yes"
+
+
+async def test_a_file_called_by_its_path_elsewhere_is_named_as_it_is_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cities.csv").write_text("Lima")
+    async with platform() as tea:
+        assert "256 MB of new files" in str((await tea.ecp.state("shell", session="s")).unwrap())
+        for action, given in (
+            ("python", {"code": "open('/mnt/data/cities.csv')"}),
+            ("bash", {"command": "cat /mnt/data/cities.csv"}),
+        ):
+            text = (await tea.ecp.invoke(f"shell#{action}", given, session="s")).unwrap()["text"]
+            assert "'/mnt/data/cities.csv' is here as 'cities.csv'." in text

@@ -175,6 +175,9 @@ async def test_no_name_leads_out_or_breaks_anything(act: Act, folder: Path, name
     (folder / "linked").symlink_to(folder.parent)
     for action, more in (("read", {}), ("write", {"text": "x"}), ("append", {"text": "x"}), ("delete", {})):
         response = await act(action, name=name, **more)
+        if (action, name) == ("delete", "link.txt"):  # the link itself goes, and nothing behind it
+            assert response.ok
+            continue
         assert response.error is not None, action
         assert response.error["code"] == "ToolError"
         assert len(response.error["problem"]) < 200
@@ -187,6 +190,17 @@ async def test_a_link_inside_the_workspace_is_a_file_like_others(act: Act, folde
     (folder / "b.txt").symlink_to(folder / "a.txt")
     assert (await act("read", name="b.txt")).unwrap()["text"] == "x"
     assert [file["name"] for file in (await act("list_files")).unwrap()["files"]] == ["a.txt", "b.txt"]
+
+
+async def test_a_link_is_deleted_itself_and_not_where_it_leads(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("one")
+    (folder.parent / "secret.txt").write_text("secret")
+    for name, target in (("near", "a.txt"), ("far", folder.parent / "secret.txt"), ("gone", "nowhere")):
+        (folder / name).symlink_to(target)
+        assert (await act("delete", name=name)).unwrap() == {"name": name, "size": 0, "type": "link"}
+    assert (folder / "a.txt").read_text() == "one"
+    assert (folder.parent / "secret.txt").read_text() == "secret"
+    assert [one.name for one in folder.iterdir()] == ["a.txt"]
 
 
 async def test_what_is_no_text_or_no_ordinary_file_is_refused(act: Act, folder: Path) -> None:

@@ -250,6 +250,41 @@ async def test_a_run_reads_its_files_by_the_names_of_its_task_and_keeps_its_hist
     assert table.read_text() == "one\n"
 
 
+async def test_the_history_of_a_session_outlives_the_process(tmp_path: Path, folder: Path) -> None:
+    """Each platform stands for a process: `tea call --session NAME` makes one for each call."""
+    (folder / "a.txt").write_text("one\n")
+    home = tmp_path / "home"
+
+    async def call(action: str, session: str | None = "desk", **arguments: Any) -> ActionResponse:
+        async with Platform(home, state=tmp_path / "state") as tea:
+            return await tea.ecp.invoke(f"workspace#{action}", arguments, session=session)
+
+    assert (await call("save_snapshot", name="first")).unwrap() == {"name": "first", "files": 1}
+    (await call("write", name="a.txt", text="two\n")).unwrap()
+    assert "-one\n+two" in (await call("diff", name="a.txt")).unwrap()["diff"]
+    assert (await call("undo", session="other")).error is not None
+    assert (await call("undo")).unwrap() == {"action": "write", "files": ["a.txt"]}
+    assert (folder / "a.txt").read_text() == "one\n"
+    (await call("append", name="a.txt", text="three\n")).unwrap()
+    assert (await call("restore_snapshot", name="first")).unwrap() == {"changed": ["a.txt"]}
+    assert (folder / "a.txt").read_text() == "one\n"
+    assert not list(folder.glob(".tea*"))
+    async with Platform(home, state=tmp_path / "state") as tea:
+        tea.memory.forget({"desk"})
+    lost = (await call("restore_snapshot", name="first")).error
+    assert lost is not None
+    assert "There is no snapshot 'first'." in lost["problem"]
+
+
+@pytest.mark.parametrize("action", ["undo", "save_snapshot", "restore_snapshot"])
+async def test_a_call_without_a_session_promises_no_history(tea: Platform, folder: Path, action: str) -> None:
+    arguments = {} if action == "undo" else {"name": "first"}
+    error = (await tea.ecp.invoke(f"workspace#{action}", arguments)).error
+    assert error is not None
+    assert "session of its own" in error["problem"]
+    assert "--session" in error["fix"]
+
+
 async def test_the_history_is_out_of_reach(act: Act, folder: Path) -> None:
     for name in (".tea/x", "a/../.tea/x"):
         assert "belongs to the history" in await refused(act("write", name=name, text="x"))

@@ -37,7 +37,7 @@ async def told_at(folder: Path, question: int, answers: list[Say], **options: An
 
             found: Any = loop_of["tea"]
             (run,) = found.tracer.runs()
-            tell(found.tracer, found.mask, run, WORD)
+            tell(found.tracer, found.mask, found.seal, run, WORD)
         return answers[min(asked.number, len(answers)) - 1]
 
     async with playing(folder, CHAT, model) as (tea, script):

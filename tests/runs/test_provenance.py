@@ -63,6 +63,19 @@ async def test_after_untrusted_reading_nothing_goes_where_nobody_named(tmp_path:
         assert "tool:read_mail@1.0.0#call" in question
 
 
+async def test_a_search_that_asked_nobody_is_no_reading(tmp_path: Path) -> None:
+    """Without an engine nothing was read; a search of documents is a reading."""
+    steps = [["tool", "web_search", {"queries": ["notes"]}], mail()]
+    async with plain(tmp_path, ALLOWED) as tea:
+        await stock(tea, scripted(*steps))
+        assert (await tea.run("Go.", agent="worker")).answer == ["NotConfigured", f"sent to {EVIL}"]
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.txt").write_text("All notes of the lighthouse.")
+    async with plain(tmp_path, ALLOWED) as tea:
+        await tea.corpus.add(str(tmp_path / "docs"))
+        assert "after untrusted reading" in await asked(tea)
+
+
 @pytest.mark.parametrize(
     "steps",
     [

@@ -50,10 +50,12 @@ DATA: dict[tuple[str, str], Any] = {
     ("sandbox", "packages"): {},
     ("sandbox", "parsers"): {},
     ("sandbox", "cache"): {},
+    ("session", "folder"): {"name": "workspace"},
     ("search", "search"): {"queries": ["sum"], "since": ""},
     ("search", "corpus"): {"query": "sum", "found": 20, "kept": 5},
     ("search", "document"): {"url": "file:///nowhere"},
     ("hosts", "read"): {"wanted": "github"},
+    ("hosts", "identity"): {},
     ("skills", "list"): {},
     ("skills", "read"): {"name": "pdf_forms"},
     ("web", "settings"): {},
@@ -151,6 +153,6 @@ async def test_a_run_serves_every_request(monkeypatch: pytest.MonkeyPatch) -> No
         outcome = await stage.run(json.dumps([[*one, data] for one, data in DATA.items()]), agent="every")
         found: Any = outcome.answer
         assert (outcome.status, list(found)) == ("done", [" ".join(one) for one in DATA]), outcome
-        refused = {name for name, kind in found.items() if kind == "BadInput"}
+        refused = {name for name, kind in found.items() if kind == "NotConfigured"}
         assert refused == {"search search"}  # no engine is configured
         assert "BadArguments" not in found.values()

@@ -8,7 +8,7 @@ from typing import Any, cast
 from tea.errors import MissingExtra
 from tea.extras import require_extra
 from tea.threads import Threads
-from tea.web.guard import UrlGuard
+from tea.web.guard import UrlGuard, Verdict
 from tea.web.proxy import GuardProxy
 from tea.web.search.apis import SCRAPED
 from tea.web.search.engine import EngineFailed, Hit, Query
@@ -36,17 +36,27 @@ class DdgsEngine:
         threads: Threads | None = None,
     ) -> None:  # fmt: skip
         self.tier = tier
-        self._proxy = GuardProxy(guard, most_bytes=_MOST_BYTES)
+        self._guard = guard
         self._backends, self._seconds = backends, seconds
         self._threads = threads or Threads(4)
 
     async def search(self, query: Query) -> Sequence[Hit]:
         """Return the hits of a query; see `Engine.search`."""
-        async with self._proxy.on_loopback() as proxy:
-            return await self._threads.run(lambda: self._hits(query, proxy))
+        closed = list[tuple[str, Verdict]]()
+        way = GuardProxy(
+            self._guard, most_bytes=_MOST_BYTES, refused=lambda place, verdict: closed.append((place, verdict))
+        )
+        async with way.on_loopback() as proxy:
+            return await self._threads.run(lambda: self._hits(query, proxy, closed))
 
-    def _hits(self, query: Query, proxy: str) -> list[Hit]:
-        """Return the hits of a query; blocks."""
+    def _hits(self, query: Query, proxy: str, closed: Sequence[tuple[str, Verdict]]) -> list[Hit]:
+        """Return the hits of a query; blocks.
+
+        Args:
+            query: The query.
+            proxy: The address of the way out.
+            closed: The places that it did not open until then.
+        """
         try:
             module: Any = require_extra("ddgs", "search")
         except MissingExtra as error:
@@ -62,12 +72,26 @@ class DdgsEngine:
         except kinds.TimeoutException as error:
             raise EngineFailed("timeout", "It did not answer in time.") from error
         except Exception as error:  # foreign code, which may raise anything; it does not tell a refusal from no result
-            said = " ".join(str(error).split())[:200]
-            if "no results" in said.casefold() and relaxed(query.text) != query.text:
+            said = str(error).casefold()
+            if "no results" in said and relaxed(query.text) != query.text:
                 return []
-            kind = "captcha" if any(word in said.casefold() for word in _CAPTCHA_WORDS) else "broken"
-            raise EngineFailed(kind, f"ddgs: {said.replace(proxy, 'the proxy')}") from error
+            raise _failure(said, closed) from error
         return [_hit(cast("Mapping[str, Any]", one)) for one in found]
+
+
+def _failure(said: str, closed: Sequence[tuple[str, Verdict]]) -> EngineFailed:
+    """Return the failure for what `ddgs` said, which is made for its own makers."""
+    if closed:
+        place, verdict = next((one for one in closed if not one[1].unresolved), closed[0])
+        kind = "unreachable" if verdict.unresolved else "refused"
+        return EngineFailed(kind, f"None of its engines could be reached. {verdict.problem(place)}")
+    if any(word in said for word in _CAPTCHA_WORDS):
+        return EngineFailed("captcha", "Its engines want proof that a person asks.")
+    if "no results" in said:
+        return EngineFailed("broken", "Its engines found nothing, or gave an answer that it could not read.")
+    if "proxy" in said or "connect" in said:
+        return EngineFailed("unreachable", "None of its engines could be reached.")
+    return EngineFailed("broken", "None of its engines gave an answer that it could read.")
 
 
 def _hit(one: Mapping[str, Any]) -> Hit:

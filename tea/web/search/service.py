@@ -20,7 +20,12 @@ _OF_WALLS: Mapping[Wall, FailureKind] = {
     "login": "key", "payment": "key", "refused": "refused", "rate_limit": "rate_limit", "captcha": "captcha",
     "legal": "refused",
 }  # fmt: skip
-_OF_FAILURES: Mapping[str, FailureKind] = {"timeout": "timeout", "unreachable": "unreachable", "refused": "refused"}
+_OF_FAILURES: Mapping[str, FailureKind] = {
+    "timeout": "timeout",
+    "unreachable": "unreachable",
+    "unresolved": "unreachable",
+    "refused": "refused",
+}
 
 
 class ApiEngine:
