@@ -24,8 +24,8 @@ async def replay(
     uses = read_uses(use or ())
     async with command.platform() as tea:
         found = await asyncio.to_thread(tea.tracer.find, run)
+        count = await asyncio.to_thread(lambda: sum(1 for _ in tea.tracer.store.read(found)))
         outcome = await tea.replay(found, lenient=lenient, use=uses)
-        count = await asyncio.to_thread(lambda: sum(1 for _ in tea.tracer.records(found)))
     verdict = "identical" if not lenient else "identical but for data"
     data = {"run": found, "verdict": verdict, "records": count, "outcome": outcome.to_json()}
     for one in outcome.remarks:

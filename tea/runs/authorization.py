@@ -23,7 +23,7 @@ from tea.types import EVERY, AgentResponse, JsonObject, JsonValue, Response, Res
 
 _Consent = tuple[str, JsonValue, JsonValue]  # what is called, its arguments, and the destinations that nobody named
 CONSENT = ("allow", "deny")
-LOST_MEANWHILE = ". What is open there now ends with this process, so =always spares the next questions"
+LOST_MEANWHILE = ". What it has open is lost until then: =always spares further questions"
 ALWAYS = "always"
 Check = Callable[[], Awaitable[Response]]
 
@@ -229,7 +229,8 @@ class Authorizer:
                 "allow",
                 " (or =deny, =always for this destination, =TEXT)" if places else " (or =deny, =TEXT)",
             )
-            fix += LOST_MEANWHILE if places and request.config.recovery == "lost" else ""
+            is_lost = request.config.kind == "environment" and request.config.recovery == "lost"
+            fix += LOST_MEANWHILE if places and is_lost else ""
             raise ApprovalNeeded(asked, fix=fix)
         self._recorder.answered(request.key, {"target": request.ref}, answer)
         if version and answer in CONSENT:

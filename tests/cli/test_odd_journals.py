@@ -153,5 +153,5 @@ def test_an_odd_head_is_one_finding_among_the_others(home: Tea, tmp_path: Path) 
     assert damaged["run"] == first
     assert {one["run"] for one in tea("runs", "--json").data["runs"]} == {first, *others}
     assert tea("doctor").code == 2
-    tea("replay", first).refused(7, f"The journal of the run {first} holds what no run writes")
+    tea("replay", first).refused(2, first)
     tea("resume", first).refused(2, f"The journal of the run {first} holds what no run writes")

@@ -103,12 +103,13 @@ def test_what_a_home_is_shown_with_is_what_it_does(tea: Tea) -> None:
 
 def test_no_name_that_a_home_chose_looks_like_another_line(tea: Tea) -> None:
     tea.write(
-        "tea.toml", '[hosts."x\\n  digest sha256:0\\u001b[2K"]\nurl = "https://a.test"\nkey_env = "GITHUB_TOKEN"\n'
+        "tea.toml",
+        '[hosts."x\\n  digest sha256:00000000\\u001b[2K"]\nurl = "https://a.test"\nkey_env = "GITHUB_TOKEN"\n',
     )
     seen = tea("trust", "--home")
     assert seen.err.isascii()
     assert "\x1b" not in seen.err
-    assert [line for line in seen.err.splitlines() if line.startswith("  digest sha256:0")] == []
+    assert [line for line in seen.err.splitlines() if line.startswith("  digest sha256:00000000")] == []
 
 
 def test_variables_that_a_file_sets_lead_nothing_but_models(tea: Tea) -> None:

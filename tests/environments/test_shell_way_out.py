@@ -77,7 +77,7 @@ async def test_without_hosts_code_is_not_asked_about() -> None:
     async with platform() as tea:
         open_to(tea, index="https://pypi.org/simple")
         found = await tea.ecp.invoke("shell#python", {"code": "1 + 1"})
-        assert found.unwrap() == {"text": "RESULT:\n2", "files": [], "sandbox": "bubblewrap"}
+        assert found.unwrap() == {"text": "RESULT:\n2", "sandbox": "bubblewrap"}
         said = await tea.ecp.invoke("shell#install", {"packages": ["--index-url=http://127.0.0.1/"]})
         assert "is not a package's name" in said.error["problem"]
 

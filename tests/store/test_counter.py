@@ -57,7 +57,7 @@ def test_the_newest_run_stays_though_the_clock_dated_another_two_years_ahead(
 
     def ended() -> str:
         trace = tracer.create(begin=lambda run, _: [first_record("run", "2026-01-01T00:00:00Z", {})])
-        trace.append("end", "", {})
+        trace.append("end", "", {"status": "done", "answer": None, "reason": ""})
         trace.close()
         return trace.run
 
