@@ -179,8 +179,10 @@ class Provenance:
         """
         readings = self._around(place)
         sources = dict.fromkeys(one for reading in readings for one in reading.sources)
-        asked = {address for text in texts_in(dict(arguments)) if (address := canonical_address(text.strip()))}
-        linked = frozenset(one for one in asked if any(one in reading.links for reading in readings))
+        links = [reading.links for reading in readings if reading.links]
+        texts = texts_in(dict(arguments)) if links else ()
+        asked = {address for text in texts if (address := canonical_address(text.strip()))}
+        linked = frozenset(one for one in asked if any(one in shown for shown in links))
         return Known(sources=tuple(sources), linked=linked, typed=self.typed)
 
     def enter(self, key: str) -> None:
@@ -309,8 +311,8 @@ def _links(value: JsonValue) -> set[str]:
 
 def source_of(ref: str, arguments: JsonObject, key: str) -> Source:
     """Return an operation's outcome as a source, with the subject of the request."""
-    given = next((text for text in texts_in(dict(arguments)) if canonical_address(text.strip())), None)
-    about = given if given is not None else next(texts_in(dict(arguments)), "")
+    texts = list(texts_in(dict(arguments)))
+    about = next((text for text in texts if canonical_address(text.strip())), texts[0] if texts else "")
     line = " ".join(about.split())
     return Source("read", ref, line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}...", key)
 
