@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from tea.loop.observation import Observation
 from tea.loop.opening import Head
@@ -20,6 +21,9 @@ _FRAGMENT = re.compile(r"\.{3}|…|\n|;|\||(?<=[.!?])\s")
 MOST_LINE = 160  # characters of the line shown beside a quote that does not stand
 _PART = re.compile(r"[^\W_]+")
 _LINE = re.compile(r"\n|(?<=[.!?])\s")
+_TOKEN = re.compile(rf"(?P<number>{_NUMBER.pattern})|(?P<word>{_WORD.pattern})")
+_GROUPED = re.compile(rf"(?<![\w.])[-+]?\d+(?:{_GROUPING.pattern}\d{{3}})+(?:\.\d+)?")
+_SEPARATOR = re.compile(r"[,;:|({\[=]")
 _LONGEST_QUOTE, _MOST_READ = 2_000, 1_000_000
 _MOST_SOUGHT = 200  # pieces of a quote, and numbers of a piece, of which each is sought in every line
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "\xa0": " "})
@@ -116,7 +120,7 @@ def stands_in(quote: str, text: str) -> bool:
 
     White space, case, kinds of quotation marks, separators of thousands, percent and rounding do not count. A quote in
     pieces (`...`, `|`, `;`, lines) stands where each of its pieces does: as it is, or with all of its words and numbers
-    in one line.
+    in one sentence or row, in their order; cells and clauses, which follow a comma or the like, may change places.
     """
     whole = _plain(text)
     if _plain(quote).strip(" \"'.") in whole:
@@ -124,8 +128,9 @@ def stands_in(quote: str, text: str) -> bool:
     pieces = [piece for piece in (_plain(one).strip(" \"'.,:") for one in _FRAGMENT.split(quote)) if piece]
     if len(pieces) > _MOST_SOUGHT:
         return False
-    lines = [(set(_WORD.findall(line)), list(numbers_in(line))) for line in map(_plain, text.splitlines())]
-    everything = [number for _, numbers in lines for number in numbers]
+    lines = [line for line in map(_plain, _LINE.split(text)) if line]
+    bare = any(_WORD.search(piece) is None for piece in pieces)
+    everything = [number for line in lines for number in numbers_in(line)] if bare else []
     return bool(pieces) and all(piece in whole or _in_a_line(piece, lines, everything) for piece in pieces)
 
 
@@ -182,24 +187,99 @@ def evidence_in(value: JsonObject) -> tuple[Evidence, ...]:
     return tuple(Evidence.model_validate(one) for one in value["evidence"])
 
 
-def _in_a_line(piece: str, lines: Sequence[tuple[set[str], list[float]]], everything: Sequence[float]) -> bool:
-    words, numbers = set(_WORD.findall(piece)), list(_wanted(piece))
+class _Number(NamedTuple):
+    """A number of a quote.
+
+    Args:
+        value: Its value.
+        decimals: Number of its decimals.
+        percent: Whether it is a percentage.
+    """
+
+    value: float
+    decimals: int
+    percent: bool
+
+
+class _Line(NamedTuple):
+    """A sentence or row as words and numbers.
+
+    Args:
+        words: Places of each word, in order.
+        numbers: Numbers with their places; one with separators of thousands whole and in its parts.
+        begins: Places at which a cell or clause begins, if there are several.
+    """
+
+    words: dict[str, list[int]]
+    numbers: list[tuple[float, int]]
+    begins: set[int]
+
+    @classmethod
+    def of(cls, text: str) -> _Line:
+        """Read a line in plain letters."""
+        line, end = cls({}, [], set()), 0
+        for match in _TOKEN.finditer(text):
+            if _SEPARATOR.search(text, end, match.start()):
+                line.begins.add(match.start())
+            if match["number"] is None:
+                line.words.setdefault(match[0], []).append(match.start())
+            else:
+                line.numbers.append((float(match[0]), match.start()))
+            end = match.end()
+        line.numbers.extend((float(_GROUPING.sub("", one[0])), one.start()) for one in _GROUPED.finditer(text))
+        if line.begins and (first := _TOKEN.search(text)):
+            line.begins.add(first.start())
+        return line
+
+    def holds(self, piece: Sequence[str | _Number]) -> bool:
+        """Return whether words and numbers stand in their order; each cell or clause may come before those ahead of it.
+
+        Taking the nearest place is enough: from there all can be reached that can be from a later one.
+        """
+        at = -1
+        for one in piece:
+            if isinstance(one, str):
+                places = self.words.get(one, [])
+            else:
+                places = sorted(place for value, place in self.numbers if _found(one, (value,)))
+            reached = [*places[bisect_right(places, at) :][:1], *(place for place in places if place in self.begins)]
+            if not reached:
+                return False
+            at = min(reached)
+        return True
+
+
+def _in_a_line(piece: str, lines: Sequence[str], everything: Sequence[float]) -> bool:
+    parts = list(_parts(piece))
+    numbers = [one for one in parts if not isinstance(one, str)]
     if len(numbers) > _MOST_SOUGHT:
         return False
+    words = {one for one in parts if isinstance(one, str)}
     if not words:
         return bool(numbers) and all(_found(one, everything) for one in numbers)
-    return any(words <= known and all(_found(one, there) for one in numbers) for known, there in lines)
+    return any(_Line.of(line).holds(parts) for line in lines if all(word in line for word in words))
 
 
-def _wanted(piece: str) -> Iterator[tuple[float, int, bool]]:
-    """Yield the numbers of a quote: value, decimals, and whether it is a percentage."""
+def _parts(piece: str) -> Iterator[str | _Number]:
+    """Yield the words and numbers of a quote, in order."""
+    text = _GROUPING.sub("", piece)
+    for match in _TOKEN.finditer(text):
+        yield _number(match, text) if match["word"] is None else match[0]
+
+
+def _wanted(piece: str) -> Iterator[_Number]:
+    """Yield the numbers of a quote."""
     text = _GROUPING.sub("", piece)
     for match in _NUMBER.finditer(text):
-        decimals = len(match[0].partition(".")[2]) if "e" not in match[0] else 12
-        yield float(match[0]), decimals, text[match.end() : match.end() + 2].strip().startswith("%")
+        yield _number(match, text)
 
 
-def _found(wanted: tuple[float, int, bool], numbers: Iterable[float]) -> bool:
+def _number(match: re.Match[str], text: str) -> _Number:
+    decimals = len(match[0].partition(".")[2]) if "e" not in match[0] else 12
+    return _Number(float(match[0]), decimals, text[match.end() : match.end() + 2].strip().startswith("%"))
+
+
+def _found(wanted: _Number, numbers: Iterable[float]) -> bool:
     value, decimals, percent = wanted
     near = 0.5 * 10.0**-decimals + 1e-9 * abs(value)
     return any(abs(one - value) <= near or (percent and abs(100 * one - value) <= near) for one in numbers)

@@ -49,7 +49,7 @@ EMPTY_WORDS = (
 UNCONFIRMED = "The evidence could not be confirmed: {}."
 NOT_THERE = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
 NO_FILE = "There is no file {} in the workspace."
-GUESSED = "No function has given a result yet, and the numbers of the answer stand nowhere in what was shown."
+GUESSED = "No function has given a result yet, and what was shown does not tell these numbers for sure: {}."
 EXAMPLES = "No result holds {}: the head of a file shows it as one of several values."
 UNFOUNDED = "These numbers of the answer stand in no result, and follow from none by simple arithmetic: {}."
 TELL = "call what tells them, or call `done` again if they are right."
@@ -299,7 +299,8 @@ class Ending:
         known = self._parts or self._task.facts or self._ledger.facts
         if "nothing" in self._returned or self._sees or known or not self._is_unread(grounds := self._grounds()):
             return ""
-        problem = GUESSED if grounds.numbers(answer) else _examples(grounds.examples(answer))
+        numbers = ", ".join(grounds.numbers(answer)[:MOST_NAMED])
+        problem = GUESSED.format(numbers) if numbers else _examples(grounds.examples(answer))
         self._returned |= {"nothing"} if problem else set()
         return problem
 

@@ -13,12 +13,14 @@ from statistics import fmean, median
 from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import numbers_in
+from tea.loop.dates import spans
 from tea.models.rendering import rendered
 from tea.types import JsonValue
 
 MOST_FEW = 40  # numbers of a result that are combined with others
 MOST_POOL = 80
 MOST_ROWS, MOST_COLUMNS = 40, 12  # of a table whose groups are added up
+MOST_COMPARED = 6  # columns of which sums of groups are compared
 MOST_SUBSETS = 8  # single values of which each subset is added up
 MOST_COUNTED = 50  # things that are counted by reading
 MOST_SAID = 12  # a number that stands in words for itself: the top three, two of them
@@ -48,8 +50,9 @@ class _Reading(NamedTuple):
 def unfounded(answer: JsonValue, given: str, read: Iterable[JsonValue]) -> list[str]:
     """Return the numbers of an answer that stand nowhere, and follow from nothing read by simple arithmetic.
 
-    Roundings, percentages, sums and means of columns and groups, counts of what was read, and the sum, difference,
-    product and quotient of two numbers follow. It is a doubt and no proof: of many numbers too much follows.
+    Roundings, percentages, sums and means of columns and groups, and what these differ by, days between dates, counts
+    of what was read, and the sum, difference, product and quotient of two numbers follow. It is a doubt and no proof:
+    of many numbers too much follows.
 
     Args:
         answer: The answer.
@@ -67,7 +70,7 @@ def unfounded(answer: JsonValue, given: str, read: Iterable[JsonValue]) -> list[
     if not left:
         return []
     own = {abs(one) for word in wanted for one, _ in word.readings if _stands(word, known)}
-    found = _Derived.of(values, [*sorted(own), *map(abs, _all_numbers(given))])
+    found = _Derived.of(values, [*sorted(own), *map(abs, _all_numbers(given))], spans(texts))
     return list(dict.fromkeys(one.text for one in left if not any(map(found.gives, one.readings))))
 
 
@@ -86,16 +89,19 @@ class _Derived(NamedTuple):
         pool: Numbers of which two are combined, in order.
         counts: Numbers by which those are multiplied and divided, if there are results.
         more: Sums and means of groups, and all others, in order.
+        last: Numbers of which none other follows: days between dates, and what sums of groups differ by, in order.
     """
 
     pool: list[float]
     counts: list[float]
     more: list[float]
+    last: list[float]
 
     @classmethod
-    def of(cls, values: Sequence[JsonValue], own: Iterable[float]) -> _Derived:
+    def of(cls, values: Sequence[JsonValue], own: Iterable[float], last: Iterable[float]) -> _Derived:
         """Return what follows from values read and further numbers."""
         few, single, counts, more = list[float](), list[float](), set[float](), set[float]()
+        compared = set(last)
         for value in values:
             numbers = list(dict.fromkeys(map(abs, _all_numbers(_words(value)))))
             few += numbers if len(numbers) <= MOST_FEW else ()
@@ -104,24 +110,27 @@ class _Derived(NamedTuple):
                 totals, groups = _added(rows)
                 few += totals
                 more |= groups
+                compared |= _compared(rows)
                 counts |= {float(len({*map(str, column)})) for column in zip(*rows, strict=False)} | {float(len(rows))}
         listed = list(dict.fromkeys(own))[:MOST_POOL]
         for numbers in (listed, list(dict.fromkeys(single))):
             more |= _subsets(numbers) if len(numbers) <= MOST_SUBSETS else set()
         pool = {*few[-MOST_POOL:], *listed}
         divisors = {*pool, *counts} - {0.0} if values else set[float]()
-        return cls(sorted(pool), sorted(divisors), sorted({*more, *pool, *counts}))
+        return cls(sorted(pool), sorted(divisors), sorted({*more, *pool, *counts}), sorted(compared))
 
     def gives(self, wanted: _Reading) -> bool:
         """Return whether a number is one of these, or two of them give it."""
         return any(self._gives(wanted.value * scale, wanted.near * scale) for scale in _SCALES)
 
     def _gives(self, value: float, near: float) -> bool:
-        if _holds(self.more, value, near):
+        if _holds(self.more, value, near) or _holds(self.last, value, near):
             return True
         if any(_holds(self.pool, each, near) for one in self.pool for each in (value - one, one - value, one + value)):
             return True
         part = near / 100
+        if _holds(self.last, value / 100, part):
+            return True
         shares = ((value, near), (value / 100, part), (1 + value / 100, part), (1 - value / 100, part))
         if not self.counts:
             return False
@@ -251,6 +260,24 @@ def _added(rows: Sequence[Sequence[Any]]) -> tuple[list[float], set[float]]:
             numbers = _numeric([column[at] for at in some])
             groups |= {sum(numbers), fmean(numbers)} if numbers else set()
     return [abs(one) for one in totals], {abs(one) for one in groups}
+
+
+def _compared(rows: Sequence[Sequence[Any]]) -> set[float]:
+    """Return differences and shares of rows and sums of groups between columns, and of those sums between groups."""
+    found = set[float]()
+    columns = [list(column) for column in zip(*rows, strict=False)] if len(rows) <= MOST_ROWS else []
+    numeric = [one for one in columns if _numeric(one)]
+    if not 0 < len(numeric) <= MOST_COMPARED:
+        return found
+    across = [list(row) for row in zip(*numeric, strict=True)]
+    for by in columns[:MOST_COLUMNS]:
+        groups = [[at for at, one in enumerate(by) if str(one) == value] for value in dict.fromkeys(map(str, by))]
+        if 1 < len(groups) < len(rows):
+            sums = [[sum(_numeric([column[at] for at in some])) for some in groups] for column in numeric]
+            across += [*sums, *map(list, zip(*sums, strict=True))]
+    for one, other in (pair for some in across for pair in combinations(_numeric(some), 2)):
+        found |= {abs(one - other), *(abs(one - other) / abs(each) for each in (one, other) if each)}
+    return found
 
 
 def _parts(column: Sequence[Any]) -> Iterator[list[int]]:

@@ -107,6 +107,29 @@ def test_failed_and_repeated_results_prove_nothing() -> None:
     assert "was not opened" in Sources("", [], [failed]).doubt(Evidence(source="x.txt"))
 
 
+TOLD = "1,2,In 1871 the council voted eleven to four to build the bridge at 18,400 crowns. Later the ferry went."
+ROWS = 'region,manager,n,m\nWest,Otto Brandt,443,507\n{"town": "Vik", "n": 12}'
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "stands"),
+    [
+        ("the council voted four to eleven", TOLD, False),
+        ("the bridge voted the council to build", TOLD, False),
+        ("voted to build the ferry", TOLD, False),
+        ("18,400 crowns the bridge at", TOLD, False),
+        ("the council voted ... to build the bridge", TOLD, True),
+        ("the council voted to build the bridge at 18400 crowns", TOLD, True),
+        ("Otto Brandt, West: 443", ROWS, True),
+        ("443 507 West", ROWS, True),
+        ("n 12, town Vik", ROWS, True),
+        ("from 12 to 30", "The fee went from 30 to 12 euros.", False),
+    ],
+)
+def test_words_of_a_quote_stand_in_their_order_in_one_sentence_or_row(quote: str, text: str, stands: bool) -> None:
+    assert stands_in(quote, text) == stands
+
+
 @given(text=st.text(max_size=300), start=st.integers(0, 300), size=st.integers(1, 80))
 def test_every_piece_of_a_text_stands_in_it(text: str, start: int, size: int) -> None:
     assert stands_in(text[start : start + size], text)

@@ -40,7 +40,8 @@ async def test_an_example_of_a_head_is_no_answer_until_it_is_given_again(
 ) -> None:
     end = step(done(answer))
     outcome, model = await stage.play(end, end, task="Which has most delays?", files=[flights])
-    assert "head of a file shows it" in str(told(model.requests[1])) or isinstance(answer, int)
+    words = "does not tell these numbers for sure: 37." if answer == 37 else "head of a file shows it"
+    assert words in str(told(model.requests[1]))
     assert (outcome.ok, outcome.answer, len(model.requests)) == (True, answer, 2)
 
 
@@ -121,9 +122,25 @@ ROWS = {"columns": ["town", "n", "m"], "rows": [["Vik", 120, 3.5], ["Holm", 340,
 TEXT = "The bridge was built in 1871 and closed in 1994; in 12 years 1,204 boats passed, 38 % of them at night."
 
 
+TOWNS = "town,county,before,after\n" + "\n".join(
+    f"{name},{county},{before},{after}"
+    for name, county, before, after in [
+        ("Alder", "Marsh", 12400, 15100), ("Bexwell", "Marsh", 8300, 8200), ("Corran", "Hill", 22150, 25980),
+        ("Dunmere", "Hill", 5400, 4900), ("Esk", "Lake", 17800, 19250), ("Farleigh", "Lake", 3100, 3350),
+        ("Garrow", "Coast", 40200, 47115), ("Holt", "Coast", 9900, 10450),
+    ]
+)  # fmt: skip
+TERMS = {"columns": ["name", "since"], "rows": [["Lind", "2018-01-10"], ["Zhang", "2020-02-20"]]}
+OPENED = "It was opened on 14 September 1874. The ferry ceased on November 2nd, 1876."
+
+
 @pytest.mark.parametrize(
     ("answer", "read"),
     [
+        ("7,465 people", [TOWNS]),
+        ("Town 17 grew by 7,887", [{"rows": [[n, 1000 + n * n * 37, 1101 + n * n * 64 - n] for n in range(30)]}]),
+        ("771 days", [TERMS]),
+        ("780 days, 111 weeks", [OPENED]),
         ("735 in all, 245 on average, Holm alone 46 %", [ROWS]),
         ("46.26", [ROWS]),
         (0.4626, [ROWS]),
@@ -157,6 +174,9 @@ async def test_numbers_that_follow_from_results_are_known(answer: Any, read: lis
     ("answer", "read", "found"),
     [
         ("745 in all", [ROWS], ["745"]),
+        ("7,645 people", [TOWNS], ["7,645"]),
+        ("717 days", [TERMS], ["717"]),
+        ("790 days", [OPENED], ["790"]),
         ({"sum": 836, "of": 3}, [ROWS], ["836"]),
         ("736", [ROWS], ["736"]),
         ("It stood 132 years", [TEXT], ["132"]),

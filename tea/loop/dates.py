@@ -1,0 +1,42 @@
+"""Dates in texts, and the time between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import date, datetime
+from itertools import combinations
+
+MOST_DATES = 24  # dates of which each two are compared
+_DATE = re.compile(
+    r"(?<![\w.-])(?:\d{4}-\d{2}-\d{2}(?!\d)|\d{1,2}(?:st|nd|rd|th)?\.? [^\W\d_]{3,9},? \d{4}\b"
+    r"|[^\W\d_]{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b)"
+)
+_ASIDE = re.compile(r"(?<=\d)(?:st|nd|rd|th)|[.,]")
+_FORMS = ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%d %b %Y", "%b %d %Y")
+
+
+def spans(text: str) -> set[float]:
+    """Return the days and weeks between each two dates of a text, written as `2026-05-03` or with the English month.
+
+    Of a text with more than 24 dates nothing is returned, as too much would follow.
+
+    Examples:
+        >>> sorted(spans("from 3 May 2026 to 2026-05-17"))
+        [2.0, 14.0, 15.0]
+    """
+    found = list(dict.fromkeys(_dates(text)))
+    days = (
+        {abs((one - other).days) for one, other in combinations(found, 2)} if len(found) <= MOST_DATES else set[int]()
+    )
+    return {float(each) for one in days for each in (one, one + 1, one / 7)}  # with and without the first day
+
+
+def _dates(text: str) -> Iterator[date]:
+    for match in _DATE.finditer(text):
+        for form in _FORMS:
+            try:
+                yield datetime.strptime(_ASIDE.sub("", match[0]), form).date()
+            except ValueError:
+                continue
+            break
