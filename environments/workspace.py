@@ -1,6 +1,8 @@
 """The files of a run: listing, reading, finding, changing and taking back, inside one folder."""
 
 import asyncio
+import fcntl
+import os
 import re
 import tempfile
 from collections.abc import Callable, Generator
@@ -244,7 +246,8 @@ class Workspace(Environment):
             if folder.root != Path.cwd():
                 yield Files(folder, History(folder, folder), bounded=True)
                 return
-            with RootedFolder(kept or self._passing(ctx.workspace)) as history:
+            place = kept or self._passing(ctx.workspace)
+            with _alone_in(place), RootedFolder(place) as history:
                 yield Files(folder, History(folder, history), bounded=False)
 
     def _passing(self, workspace: str) -> Path:
@@ -254,6 +257,17 @@ class Workspace(Environment):
             found = tempfile.TemporaryDirectory(prefix="tea-", ignore_cleanup_errors=True)
             self._aside[workspace] = found
         return Path(found.name)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Generator[None]:
+    """Wait until no other process or thread works on a history."""
+    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(opened)
 
 
 def _check_session(ctx: Context) -> None:

@@ -9,7 +9,10 @@ import gzip
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+from PIL import Image
 
 PYTHON = "usr/lib/python3.11/test"
 SQLITE = "usr/share/doc/sqlite3"
@@ -44,6 +47,8 @@ def main() -> None:
             shutil.copyfile(root / source, out / name)
     manual = gzip.decompress((debian / "usr/share/doc/bzip2/manual.pdf.gz").read_bytes())
     (out / "bzip2_manual.pdf").write_bytes(manual)
+    with Image.open(out / "sqlite_cycles.jpg") as image:
+        image.save(out / "sqlite_cycles.pdf", creationDate=time.gmtime(0), modDate=time.gmtime(0))
     for page, name in CONVERTED.items():
         kind = Path(name).suffix[1:]
         line = ["soffice", "--headless", "--infilter=HTML (StarWriter)", "--convert-to", kind, "--outdir", str(out)]

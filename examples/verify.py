@@ -293,6 +293,7 @@ ANSWERS: dict[str, Callable[[], Any]] = {
     "block_size": memory_of_bunzip2,
     "camera": camera,
     "chart_unit": chart_unit,
+    "scanned_chart": chart_unit,
     "conflict_hook": conflict_hook,
     "dingus_fish": attached_picture,
     "equipment_in_douglas": lambda: int((pd.read_excel(DATA / "ne_1033.xlsx")["county"] == "DOUGLAS").sum()),

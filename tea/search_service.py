@@ -286,6 +286,6 @@ def _failed(found: Findings) -> ToolError:
     told: Mapping[str, str] = {one.engine: one.problem for one in found.reports}
     words = " ".join(f"{engine}: {problem}" for engine, problem in told.items())
     fix = "try again later, or with other engines in [search]."
-    if all(one.kind == "unreachable" for one in found.reports if one.kind != "missing"):
+    if all(one.kind in ("unreachable", "unresolved") for one in found.reports if one.kind != "missing"):
         fix = "check the network, then try again."
     return ToolError(f"No engine answered. {words}"[:900], fix=fix)

@@ -43,12 +43,26 @@ async def register(
     check_version(version)
     async with command.platform() as tea:
         before = tea.versions.store.moves
-        with _component(file, kind) as what:
+        with declared_component(file, kind) as what:
             library = tea.libraries[_kind(tea, what, kind)]
             config = await library.register(what, version=version, reason=reason)
         current = await library.info(config.name)
         unchanged = tea.versions.store.moves == before
     show_stored(command, "registered", config, current, unchanged=unchanged)
+
+
+@contextmanager
+def declared_component(file: Path, kind: str | None) -> "Generator[Path | Agent]":
+    """Yield the agent that a file declares by a call; any other file itself."""
+    from tea.source.agent_file import agent_in, declares_agent
+    from tea.source.bundled import read_source
+
+    source = read_source(file)[0] if file.suffix == ".py" and kind in (None, "agent") else ""
+    if not declares_agent(source):
+        yield file
+        return
+    with agent_in(file, source) as agent:
+        yield agent
 
 
 def check_version(version: str | None) -> None:
@@ -103,20 +117,6 @@ def tell_undeclared(command: Command, config: "Manifest") -> None:
         f"note: {who}{more} declares no effects; if it changes nothing, "
         f'@{word}(effects="reads", idempotent=True) lets it run beside others and be retried.'
     )
-
-
-@contextmanager
-def _component(file: Path, kind: str | None) -> "Generator[Path | Agent]":
-    """Yield the agent that a file declares by a call; any other file itself."""
-    from tea.source.agent_file import agent_in, declares_agent
-    from tea.source.bundled import read_source
-
-    source = read_source(file)[0] if file.suffix == ".py" and kind in (None, "agent") else ""
-    if not declares_agent(source):
-        yield file
-        return
-    with agent_in(file, source) as agent:
-        yield agent
 
 
 def _kind(tea: "Platform", file: "Path | Agent", wanted: str | None) -> Kind:

@@ -1,8 +1,17 @@
 """`tea update`: a new implementation for a registered component."""
 
+from pathlib import Path
+
 from tea.cli.command import Command
-from tea.cli.reference import RefArgument, find
-from tea.cli.register import FileArgument, ReasonOption, VersionOption, check_version, show_stored
+from tea.cli.reference import KEPT, RefArgument, find
+from tea.cli.register import (
+    FileArgument,
+    ReasonOption,
+    VersionOption,
+    check_version,
+    declared_component,
+    show_stored,
+)
 
 
 async def update(
@@ -11,8 +20,10 @@ async def update(
     """Give a component a new implementation, as a new version."""
     check_version(version)
     async with command.platform() as tea:
-        library, found = await find(tea, ref, upto="component")
-        before = tea.versions.store.moves
-        config = await library.update(found.name, file, version=version, reason=reason)
+        with declared_component(file, None) as what:
+            plain = isinstance(what, Path) or ":" in ref  # a declared agent has a prompt of its name
+            library, found = await find(tea, ref, KEPT if plain else ("agent",), upto="component")
+            before = tea.versions.store.moves
+            config = await library.update(found.name, what, version=version, reason=reason)
         unchanged = tea.versions.store.moves == before
     show_stored(command, "updated", config, config, unchanged=unchanged)

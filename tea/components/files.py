@@ -17,7 +17,7 @@ _LEAST = 3
 
 
 def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
-    """Yield the names and paths of a folder's files, folder by folder, without hidden ones and links leading out.
+    """Yield names and paths of a folder's regular files, folder by folder, without hidden ones and links leading out.
 
     Args:
         root: The folder, of which at most 20,000 files are looked at.
@@ -30,7 +30,7 @@ def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
             path = Path(folder, name)
             if visited > MOST_VISITED:
                 return
-            if not name.startswith(".") and path.resolve().is_relative_to(inside):
+            if not name.startswith(".") and path.is_file() and path.resolve().is_relative_to(inside):
                 yield path.relative_to(inside).as_posix(), path
 
 
@@ -107,7 +107,19 @@ def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str, *
         return path_of(copy)
     if problem is not None:
         raise ToolError(problem, fix=missing_file(root, name).fix)
-    raise missing_file(root, name, corpus=corpus)
+    raise _no_file(path, root, name) or missing_file(root, name, corpus=corpus)
+
+
+def _no_file(path: Path, root: str | Path, name: str) -> ToolError | None:
+    """Return the error for what is there and no regular file, None for what is not there."""
+    if path.is_dir():
+        prefix = f"{name.strip('/')}/"
+        held = [one for one, _ in files_in(root) if one.startswith(prefix)][:_MOST_TOLD]
+        fix = f"name a file of it, such as {', '.join(map(repr, held))}." if held else "name a file."
+        return ToolError(f"{name[:100]!r} is a folder.", fix=fix)
+    if path.exists():
+        return ToolError(f"{name[:100]!r} is a pipe, socket or device, which is not read.", fix="name a regular file.")
+    return None
 
 
 def copied_name(root: str | Path, name: str) -> str | None:

@@ -46,6 +46,7 @@ MOST_FURTHER = 8
 FURTHER_TOKENS = 1_000  # of what is offered of the registry beside an agent's own
 MOST_FOUND = 3
 LEAST_FIT = 0.35  # the least score of a function that fits a search
+MOST_NEAR = 5  # functions that are named where none fits
 LEAST_ROOM = 0.3  # of an environment whose actions are looked at
 LEAST_MADE = 0.75  # of a tool made for another task that fits this one
 MOST_ADDED = 24
@@ -270,9 +271,12 @@ class Toolset:
         usable = [name for name in names if name in self._known]
         self.add(*usable)
         idle = [name for name in names if name not in usable]
-        return self._told_found(query, usable, [name for name in fitting if name in there], idle)
+        near = () if fitting else await ranked(self._ctx.tcp, {**texts, **there}, query, MOST_NEAR)
+        return self._told_found(query, usable, [name for name in fitting if name in there], idle, near)
 
-    def _told_found(self, query: str, names: Sequence[str], there: Sequence[str], idle: Sequence[str]) -> str:
+    def _told_found(
+        self, query: str, names: Sequence[str], there: Sequence[str], idle: Sequence[str], near: Sequence[str]
+    ) -> str:
         """Return what a search found: added functions, open ones fitting or running code, and ones of no use here.
 
         Raises:
@@ -282,7 +286,8 @@ class Toolset:
         lacks = f"{' and '.join(idle)} cannot be used: no search engine is configured." if idle else ""
         if not names and not there:
             code = f"write it as a program for {codes[0]}" if codes else "use what is there"
-            fix = f"{code}, say it in other words, or end honestly without it."
+            nearest = f" The nearest are {', '.join(near)}: a search by name adds one." if near else ""
+            fix = f"{code}, say it in other words, or end honestly without it.{nearest}"
             raise ToolError(f"No function fits {query[:100]!r}. {lacks}".rstrip(), fix=fix)
         already = ", ".join(dict.fromkeys((*there[:MOST_FOUND], *codes)))
         if not names:

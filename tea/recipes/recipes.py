@@ -334,8 +334,12 @@ class Recipes:
         """
         there = await _present(library, recipe.name)
         if there is not None and not continues(recipe, there):
-            fix = "give `name`, or unregister it first."
-            raise AlreadyRegistered(f"{there.ref.at(None)} is something else already.", fix=fix)
+            of = ""
+            if is_recipe(there.source):
+                before = read_recipe(there.source)
+                of = f", made by {before.transform} of {', '.join(str(one.parsed) for one in before.operands)}"
+            fix = f"give `name`, or unregister {there.ref.at(None)} first."
+            raise AlreadyRegistered(f"{there.ref.at(None)} is something else already{of[:200]}.", fix=fix)
         return there
 
     async def _moved(self, recipe: AnyRecipe, config: Manifest) -> AnyRecipe | None:

@@ -450,6 +450,13 @@ def test_a_file_with_a_declared_agent_is_registered_with_its_parts(tea: Tea) -> 
         assert tea("show", name).code == 0
     assert tea("call", "people", "city=Lima").out == "4\n"
     assert tea("register", "capitals.py").out == "agent:capitals@1.0.0 is unchanged\n"
+    assert tea("update", "capitals", "capitals.py").out == "agent:capitals@1.0.0 is unchanged\n"
+    (tea.folder / "capitals.py").write_text(
+        DECLARED.replace('instructions="Answer."', 'instructions="Answer briefly."')
+    )
+    assert tea("update", "capitals", "capitals.py").out == "updated agent:capitals@1.0.1\n"
+    refused = tea("update", "helper", "capitals.py")
+    assert (refused.code, "capitals" in refused.err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,17 @@ def test_calls_of_one_session_find_what_the_earlier_ones_kept(tea: Tea) -> None:
     assert tea("call", "desk#calculator", "--session", "tuesday").out == "2\n"
 
 
+def test_a_toolkit_with_the_names_of_another_is_refused_with_what_has_them(tea: Tea) -> None:
+    tea("transform", "E2T", "environment:workspace")
+    refused = tea("transform", "E2T", "environment:git", "--name", "workspace")
+    assert refused.code == 2
+    assert refused.err == (
+        "tea: tool:workspace_diff is something else already, made by E2T of environment:workspace@1.0.0#diff. "
+        "Fix: give `name`, or unregister tool:workspace_diff first.\n"
+    )
+    assert tea("list", "tools").out.count("tool:workspace_clone") == 0
+
+
 def test_saving_a_recipe_says_what_it_is_made_of_and_the_file_lacks(tea: Tea, tmp_path: Path) -> None:
     tea("transform", "T2E", "calculator", "--name", "desk")
     tea("transform", "E2T", "desk")

@@ -1,10 +1,12 @@
 """Test files of a workspace by their names, and nearest names."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from tea.components.files import files_in, missing_file, nearest
+from tea.components.files import existing_file, files_in, missing_file, nearest
+from tea.errors import ToolError
 from tea.testing import platform
 
 
@@ -33,6 +35,8 @@ def test_hidden_files_and_those_that_lead_out_are_none_of_a_workspace(tmp_path: 
     for name in ("b/two.txt", "one.txt", ".hidden", "b/.git/config", "../outside.txt"):
         (inside / name).write_text("x")
     (inside / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (inside / "dangling.txt").symlink_to("nowhere")
+    os.mkfifo(inside / "pipe.txt")
     assert {name: path.name for name, path in files_in(inside)} == {"one.txt": "one.txt", "b/two.txt": "two.txt"}
 
 
@@ -66,3 +70,21 @@ def test_a_shared_ending_makes_no_file_the_nearest(tmp_path: Path) -> None:
         (tmp_path / name).write_text("a\n")
     assert missing_file(tmp_path, "tyres.csv").fix == "there are 'bikes.csv', 'owners.csv'."
     assert missing_file(tmp_path, "bike.csv").fix == "did you mean 'bikes.csv'?"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem", "fix"),
+    [
+        ("tables", "'tables' is a folder.", "name a file of it, such as 'tables/bikes.csv'."),
+        ("pipe.txt", "'pipe.txt' is a pipe, socket or device, which is not read.", "name a regular file."),
+        ("dangling.txt", "There is no file 'dangling.txt'.", "there are 'tables/bikes.csv'."),
+    ],
+)
+def test_what_is_no_regular_file_is_told_as_what_it_is(tmp_path: Path, name: str, problem: str, fix: str) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "bikes.csv").write_text("a\n")
+    (tmp_path / "dangling.txt").symlink_to("nowhere")
+    os.mkfifo(tmp_path / "pipe.txt")
+    with pytest.raises(ToolError) as told:
+        existing_file(lambda one: tmp_path / one, tmp_path, name)
+    assert (told.value.problem, told.value.fix) == (problem, fix)

@@ -182,6 +182,24 @@ async def test_a_pull_brings_what_others_pushed_and_keeps_own_work(
     assert (folder / "w" / "note.txt").read_text() == "own\n"
 
 
+async def test_a_pull_that_meets_the_same_lines_names_them_and_changes_nothing(
+    act: Act, folder: Path, bare: Path, tmp_path: Path
+) -> None:
+    await act("clone", url=str(bare), folder="w")
+    other_pushes(bare, tmp_path, "a.txt", "of another\n")
+    (folder / "w" / "a.txt").write_text("own\n")
+    made = (await act("commit", folder="w", message="Own")).unwrap()
+    theirs = git(bare, "rev-parse", "main")
+    words = await refused(act("pull", folder="w"))
+    assert "Others changed the same lines: 'a.txt'. No branch and no file is changed" in words
+    assert f"make a branch from {theirs[:12]}" in words
+    status = (await act("status", folder="w")).unwrap()
+    assert (status["commit"], status["changes"], status["ahead"], status["behind"]) == (made["commit"], [], 1, 1)
+    assert (folder / "w" / "a.txt").read_text() == "own\n"
+    assert (await act("branch", folder="w", name="mine", start=theirs[:12])).ok
+    assert (folder / "w" / "a.txt").read_text() == "of another\n"
+
+
 async def test_branches_are_made_and_checked_out(act: Act, folder: Path, bare: Path) -> None:
     await act("clone", url=str(bare), folder="w")
     assert (await act("branch", folder="w", name="work/new")).ok

@@ -1,7 +1,9 @@
 """Test the workspace environment: find, change, compare, undo and restore, through the platform's door."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack
 from pathlib import Path
 from subprocess import run
 from typing import Any
@@ -274,6 +276,19 @@ async def test_the_history_of_a_session_outlives_the_process(tmp_path: Path, fol
     lost = (await call("restore_snapshot", name="first")).error
     assert lost is not None
     assert "There is no snapshot 'first'." in lost["problem"]
+
+
+async def test_processes_that_undo_at_once_take_back_one_change_each(tmp_path: Path, folder: Path) -> None:
+    """Each platform stands for a process."""
+    home, many = tmp_path / "home", 24
+    async with AsyncExitStack() as stack:
+        desks = [await stack.enter_async_context(Platform(home, state=tmp_path / "state")) for _ in range(6)]
+        for number in range(many + 1):
+            change = {"name": "a.txt", "text": f"{number}\n"}
+            (await desks[number % 6].ecp.invoke("workspace#write", change, session="desk")).unwrap()
+        undone = (desks[number % 6].ecp.invoke("workspace#undo", {}, session="desk") for number in range(many))
+        assert [one.error for one in await asyncio.gather(*undone)] == [None] * many
+    assert (folder / "a.txt").read_text() == "0\n"
 
 
 @pytest.mark.parametrize("action", ["undo", "save_snapshot", "restore_snapshot"])

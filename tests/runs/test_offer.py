@@ -288,6 +288,20 @@ async def test_what_fits_nothing_is_not_added_and_what_is_there_is_said(tmp_path
     assert not {"git_diff", "workspace_write"} & {*script.asked[-1].functions}
 
 
+async def test_where_nothing_fits_the_nearest_are_named_and_found_by_name(tmp_path: Path) -> None:
+    answers = [
+        says(call("find_tools", query="summarise the minutes")),
+        says(call("find_tools", query="read_file")),
+        ends("12"),
+    ]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    results = list(script.asked[-1].results.values())
+    assert "No function fits 'summarise the minutes'." in results[0]
+    assert "The nearest are " in results[0]
+    assert "a search by name adds one." in results[0]
+    assert "read_file" in script.asked[-1].functions
+
+
 async def test_a_search_without_words_is_told_what_is_wanted(tmp_path: Path) -> None:
     answers = [says(call("find_tools", query="?!"), call("find_tools")), ends("12")]
     _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})

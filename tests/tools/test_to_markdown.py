@@ -375,6 +375,26 @@ async def test_what_cannot_be_read_is_one_clear_line(refused: Read, folder: Path
     assert error["fix"]
 
 
+async def test_what_is_left_out_of_an_archive_is_told(read: Read, folder: Path) -> None:
+    (folder / "a.tar").write_bytes(taped(("link", b"", tarfile.SYMTYPE), ("pipe", b"", b"6"), ("f", b"y", b"0")))
+    assert (await read("a.tar"))["notes"] == ["Left out: 'link' (a link or device); 'pipe' (a link or device)."]
+    packed(folder / "0.zip", {"f": "y"})
+    for number in range(3):
+        packed(folder / f"{number + 1}.zip", {f"{number}.zip": (folder / f"{number}.zip").read_bytes()})
+    got = await read("3.zip")
+    assert got["files"] == ["3.zip.d/2.zip.d/1.zip.d/0.zip"]
+    assert got["notes"] == ["Left out: what is in '2.zip.d/1.zip.d/0.zip' (more than 3 archives deep)."]
+    packed(folder / "many.zip", {f"../{number}": "x" for number in range(12)})
+    assert (await read("many.zip"))["notes"][0].endswith("; and 2 more.")
+
+
+async def test_a_damaged_video_is_told_in_one_line_without_the_words_of_programs(refused: Read, folder: Path) -> None:
+    (folder / "a.mp4").write_bytes(b"\0\0\0\x18ftypmp42" + bytes(2_000))
+    problem = (await refused("a.mp4"))["problem"]
+    assert problem.startswith("'a.mp4' is a damaged sound or video: ")
+    assert not [one for one in ("Warning", "0x", "/workspace", "[mov") if one in problem]
+
+
 async def test_an_encrypted_archive_is_told(refused: Read, folder: Path) -> None:
     packed(folder / "a.zip", {"f": "y"})
     data = bytearray((folder / "a.zip").read_bytes())

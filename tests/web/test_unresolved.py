@@ -51,7 +51,7 @@ async def test_a_name_that_does_not_resolve_is_no_refusal(tea: Platform, ref: st
 @pytest.mark.parametrize(
     ("answers", "kind", "words"),
     [
-        (None, "unreachable", "does not resolve"),
+        (None, "unresolved", "does not resolve"),
         ("10.0.0.1", "refused", "The guard refuses"),
     ],
 )

@@ -59,7 +59,7 @@ def file_bytes(path: Path, name: str) -> bytes:
         raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error
     if b"\x00" in head:
         raise no_text(head, size, name)
-    raise ToolError(f"{name!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
+    raise ToolError(f"{name!r} is larger than {MOST_BYTES // 10**6} MB.", fix="read it with to_markdown, or split it.")
 
 
 def no_text(data: bytes, size: int, name: str) -> ToolError:

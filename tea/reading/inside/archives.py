@@ -30,6 +30,8 @@ _MOST_LISTED = 1_000
 _PROGRAMS = ("7zz", "7z", "7za")
 _INSTALL = "install it: apt-get install 7zip (or p7zip-full)."
 _SECONDS = 25.0
+_MOST_LEFT_OUT = 10
+_ENCRYPTED = ("is encrypted", "give a copy without a password.")
 _DAMAGED = (
     zipfile.BadZipFile, tarfile.TarError, lzma.LZMAError, zlib.error, EOFError, OSError, ValueError,
     NotImplementedError, RuntimeError,
@@ -44,8 +46,11 @@ class _Folder:
         self.files: list[dict[str, Any]] = []
         self.left_out: list[str] = []
 
-    def add(self, name: str, read: Callable[[], bytes], deep: int) -> None:
-        """Add a file, with its content if it is an archive itself."""
+    def add(self, name: str, read: Callable[[], bytes] | None, deep: int) -> None:
+        """Add a file, with its content if it is an archive itself; what is no file is left out."""
+        if read is None:
+            self.left_out.append(f"{name[:100]!r} (a link or device)")
+            return
         wanted = part_name(name)
         if not wanted:
             self.left_out.append(f"{name[:100]!r} (leads out of its folder)")
@@ -54,9 +59,11 @@ class _Folder:
             raise Unreadable(f"holds more than {MOST_FILES:,} files", "unpack the needed part by hand, and name that.")
         data = read()
         nested = kind_of(data[:600], wanted)
-        if nested.family == "archive" and packed_kind_of(nested.name, data) is None and deep < MOST_NESTED:
-            self._nest(wanted, nested.name, data, deep)
-            return
+        if nested.family == "archive" and packed_kind_of(nested.name, data) is None:
+            if deep < MOST_NESTED:
+                self._nest(wanted, nested.name, data, deep)
+                return
+            self.left_out.append(f"what is in {wanted[:100]!r} (more than {MOST_NESTED} archives deep)")
         self.files.append(kept_part(self.order, wanted, data))
 
     def _nest(self, name: str, kind: str, data: bytes, deep: int) -> None:
@@ -95,8 +102,8 @@ def parse_archive(order: Order, kind: str) -> Parsed:
                 folder.add(name, read, 1)
         else:
             for name, read in members(order.path, kind, order.name, folder.counter):
-                size = getattr(read, "size", None)
-                folder.files.append({"name": name[:300], "bytes": size if size is not None else len(read())})
+                if read is not None:
+                    folder.files.append({"name": name[:300], "bytes": len(read()) if read.size is None else read.size})
                 if len(folder.files) > MOST_PARTS:
                     raise Unreadable(f"holds more than {MOST_PARTS:,} files", "unpack it by hand.")
     except _DAMAGED as error:
@@ -110,7 +117,8 @@ def _listed(kind: str, folder: _Folder, order: Order) -> Parsed:
         lines.append(f"- and {len(folder.files) - _MOST_LISTED:,} more")
     found = Parsed(kind=kind, text="\n".join(lines) or "(empty)", facts={"files": len(folder.files)})
     if folder.left_out:
-        found.notes.append(f"Left out: {'; '.join(folder.left_out[:10])}.")
+        more = f"; and {len(folder.left_out) - _MOST_LEFT_OUT:,} more" if len(folder.left_out) > _MOST_LEFT_OUT else ""
+        found.notes.append(f"Left out: {'; '.join(folder.left_out[:_MOST_LEFT_OUT])}{more}.")
     if not order.unpack:
         found.notes.append("Its files were not unpacked; `unpack` writes them into a folder of the workspace.")
     return found
@@ -126,8 +134,8 @@ class _Part:
         return self._read()
 
 
-def members(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tuple[str, _Part]]:
-    """Yield the regular files in an archive: name, and a callable for their counted bytes.
+def members(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tuple[str, _Part | None]]:
+    """Yield the files in an archive: name, and a callable for their counted bytes, None for a link or device.
 
     Args:
         path: The archive.
@@ -138,7 +146,9 @@ def members(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tupl
     if kind == "zip":
         with opened_zip(path, MOST_BYTES) as archive:
             for one in archive.infolist():
-                if not one.is_dir() and not stat.S_ISLNK(one.external_attr >> 16):
+                if stat.S_ISLNK(one.external_attr >> 16):
+                    yield one.filename, None
+                elif not one.is_dir():
                     yield one.filename, _Part(lambda one=one: counter.read(archive.open(one)), one.file_size)
     elif kind == "tar":
         with path.open("rb") as file:
@@ -149,7 +159,7 @@ def members(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tupl
         yield from _of_stream(path, kind, name, counter)
 
 
-def _of_stream(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tuple[str, _Part]]:
+def _of_stream(path: Path, kind: str, name: str, counter: Counter) -> Iterator[tuple[str, _Part | None]]:
     """Yield the file packed in a stream, or the files of the TAR archive in it."""
     streams: dict[str, Callable[[Path], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
     with streams[kind](path) as file:
@@ -162,25 +172,27 @@ def _of_stream(path: Path, kind: str, name: str, counter: Counter) -> Iterator[t
     yield inner or "content", _Part(lambda: data, len(data))
 
 
-def _of_tar(file: IO[bytes], counter: Counter) -> Iterator[tuple[str, _Part]]:
-    """Yield the regular files of a TAR archive: links and devices are none."""
+def _of_tar(file: IO[bytes], counter: Counter) -> Iterator[tuple[str, _Part | None]]:
+    """Yield the files of a TAR archive."""
     with tarfile.open(fileobj=file, mode="r:") as archive:
         for number, one in enumerate(archive):
             if number >= MOST_PARTS:
                 raise Unreadable(f"has more than {MOST_PARTS:,} parts", "unpack the needed part by hand.")
             stream = archive.extractfile(one) if one.isreg() else None
-            if stream is not None:
+            if stream is None and not one.isdir():
+                yield one.name, None
+            elif stream is not None:
                 yield one.name, _Part(lambda stream=stream: counter.read(stream), one.size)
 
 
-def _of_7z(path: Path, counter: Counter) -> Iterator[tuple[str, _Part]]:
+def _of_7z(path: Path, counter: Counter) -> Iterator[tuple[str, _Part | None]]:
     """Yield the files of a 7Z archive, unpacked by the program of the system into a watched folder."""
     program = next((one for one in _PROGRAMS if shutil.which(one)), None)
     if program is None:
         raise Unreadable("needs the program 7z, which is not installed", _INSTALL)
     told = _ran([program, "l", "-slt", "-p", str(path)])
     if "Encrypted = +" in told:
-        raise Unreadable("is encrypted", "give a copy without a password.")
+        raise Unreadable(*_ENCRYPTED)
     sizes = [int(line.removeprefix("Size = ")) for line in told.splitlines() if line.startswith("Size = ") and line[7:]]
     if sum(sizes) > MOST_BYTES or len(sizes) > MOST_PARTS:
         raise Unreadable(f"unpacks to more than {MOST_BYTES // 1_000_000} MB", "unpack the needed part by hand.")
@@ -190,7 +202,9 @@ def _of_7z(path: Path, counter: Counter) -> Iterator[tuple[str, _Part]]:
         for folder, _, names in os.walk(target):
             for name in sorted(names):
                 one = Path(folder, name)
-                if one.is_file() and not one.is_symlink():
+                if one.is_symlink() or not one.is_file():
+                    yield one.relative_to(target).as_posix(), None
+                else:
                     with one.open("rb") as file:
                         data = counter.read(file)
                     yield one.relative_to(target).as_posix(), _Part(lambda data=data: data, len(data))
@@ -206,8 +220,7 @@ def _ran(line: list[str]) -> str:
         raise Unreadable("takes too long to unpack", "unpack the needed part by hand, and name that.") from error
     text = done.stdout.decode("utf-8", "replace")
     if done.returncode:
-        words = (
-            "is encrypted" if "password" in (text + done.stderr.decode("utf-8", "replace")).lower() else "is damaged"
-        )
-        raise Unreadable(f"{words}, so 7z refuses it", "check the archive, or get it again.")
+        if "password" in (text + done.stderr.decode("utf-8", "replace")).lower():
+            raise Unreadable(*_ENCRYPTED)
+        raise Unreadable("is damaged, so 7z refuses it", "check the archive, or get it again.")
     return text

@@ -25,6 +25,7 @@ _MOST_SIDE = 4_000
 _EXIF = ("Make", "Model", "DateTime", "DateTimeOriginal", "ImageDescription", "Artist", "Copyright", "Software")
 _EXIF_FOLDER, _GPS_FOLDER = 0x8769, 0x8825
 _TAGS = ("title", "artist", "album", "date", "genre", "comment", "creation_time")
+_OF_PROGRAM = re.compile(r"^(?:\[[^\]]*\]|\S*/\S*:)\s*")  # what ffprobe writes before its words: its part, or a path
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 
@@ -187,7 +188,8 @@ def _probed(order: Order) -> dict[str, Any]:
 
 
 def _damaged(words: bytes) -> dict[str, Any]:
-    said = " ".join(words.decode("utf-8", "replace").split())[-200:]
+    lines = [_OF_PROGRAM.sub("", line).strip() for line in words.decode("utf-8", "replace").splitlines()]
+    said = next((line for line in reversed(lines) if line), "ffprobe cannot read it")[:200]
     raise Unreadable(f"is a damaged sound or video: {said}", "check the file, or get it again.")
 
 

@@ -83,7 +83,7 @@ def _failure(said: str, closed: Sequence[tuple[str, Verdict]]) -> EngineFailed:
     """Return the failure for what `ddgs` said, which is made for its own makers."""
     if closed:
         place, verdict = next((one for one in closed if not one[1].unresolved), closed[0])
-        kind = "unreachable" if verdict.unresolved else "refused"
+        kind = "unresolved" if verdict.unresolved else "refused"
         return EngineFailed(kind, f"None of its engines could be reached. {verdict.problem(place)}")
     if any(word in said for word in _CAPTCHA_WORDS):
         return EngineFailed("captcha", "Its engines want proof that a person asks.")

@@ -9,7 +9,17 @@ from typing import Literal, Protocol, get_args
 Since = Literal["", "day", "week", "month", "year"]
 SINCE: tuple[Since, ...] = get_args(Since)
 FailureKind = Literal[
-    "key", "captcha", "rate_limit", "refused", "timeout", "unreachable", "broken", "resting", "budget", "missing"
+    "key",
+    "captcha",
+    "rate_limit",
+    "refused",
+    "timeout",
+    "unresolved",
+    "unreachable",
+    "broken",
+    "resting",
+    "budget",
+    "missing",
 ]
 
 

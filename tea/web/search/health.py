@@ -34,6 +34,9 @@ CREATE TABLE IF NOT EXISTS runs (run TEXT PRIMARY KEY, asked INTEGER, last REAL)
 """
 _MOST_ANSWERS, _KEPT_SECONDS = 5_000, 7 * 86_400
 _DAY = 86_400.0
+_OWN: frozenset[FailureKind] = frozenset(
+    {"key", "missing", "resting", "budget", "unresolved"}
+)  # not the engine's fault
 _COOLING: frozenset[FailureKind] = frozenset({"rate_limit", "captcha", "timeout", "unreachable", "broken"})
 
 
@@ -109,7 +112,9 @@ class Health:
         """Note a failure of an engine: it rests if it asked for a rest, refused, or fails too often."""
 
         def change(record: _Record, now: float) -> None:
-            if error.kind in ("key", "missing", "resting", "budget"):
+            if error.kind == "unresolved":  # offline: it was never asked
+                record.asked, record.free = max(0, record.asked - 1), min(record.free, now)
+            if error.kind in _OWN:
                 return
             wait, why = error.wait, error.problem
             if error.kind in ("rate_limit", "captcha"):

@@ -23,7 +23,7 @@ _OF_WALLS: Mapping[Wall, FailureKind] = {
 _OF_FAILURES: Mapping[str, FailureKind] = {
     "timeout": "timeout",
     "unreachable": "unreachable",
-    "unresolved": "unreachable",
+    "unresolved": "unresolved",
     "refused": "refused",
 }
 

@@ -59,6 +59,15 @@ def test_a_wrong_key_is_not_rested_for(tmp_path: Path) -> None:
     assert rest(one) == ""
 
 
+def test_a_name_that_does_not_resolve_counts_against_nobody(tmp_path: Path) -> None:
+    clock = Clock()
+    one = health(tmp_path, clock)
+    for _ in range(30):
+        assert one.admit("e", delay=1.5, per_day=1) == 0
+        one.failed("e", EngineFailed("unresolved", "no network"))
+    assert one.admit("e", delay=1.5, per_day=1) == 0
+
+
 def test_a_tenth_of_the_last_twenty_may_fail_and_more_opens_the_circuit(tmp_path: Path) -> None:
     clock = Clock()
     one = health(tmp_path, clock)
