@@ -17,7 +17,7 @@ from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.mask import Mask
 from tea.journal.pin import Pin, pins
-from tea.journal.recorder import AGAIN, answer_of
+from tea.journal.recorder import AGAIN, answer_of, unmarked
 from tea.journal.revision import REVISION, check_revision
 from tea.journal.status import ASKED, RunStatus
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping
@@ -257,7 +257,7 @@ def _foreign_answers(records: Sequence[TraceRecord], run: str, made: Made) -> fr
     asked, found = dict[str, JsonValue](), set[int]()
     for one in records:
         if one.kind == ASKED:
-            asked[one.key] = one.data
+            asked[one.key] = unmarked(as_mapping(one.data))
         elif one.kind == "answer":
             said = as_mapping(one.data)
             if not made(said.get(MARK), answer_of(one.key, asked.get(one.key), said, run)):

@@ -48,11 +48,22 @@ def _asking(question: str, choices: Sequence[str], call: JsonObject) -> JsonObje
 
 def answer_of(key: str, question: JsonValue, data: JsonObject, run: str) -> JsonObject:
     """Return the content of the mark of an answer; without a question it counts for this run alone."""
-    about = {name: value for name, value in data.items() if name not in ("answer", MARK)}
+    about = {name: value for name, value in unmarked(data).items() if name != "answer"}
     return {"key": key, "question": question or {**about, "run": run}, "answer": data.get("answer")}
 
 
+def question_of(key: str, data: JsonObject, run: str) -> JsonObject:
+    """Return the content of the mark of a question."""
+    return {"asks": run, "key": key, "question": unmarked(data)}
+
+
+def unmarked(data: JsonObject) -> JsonObject:
+    """Return the data of a record without its mark."""
+    return {name: value for name, value in data.items() if name != MARK}
+
+
 AGAIN = "again"
+_CALLED = ("target", "data")  # what a question says of the call that it is about
 Watcher = Callable[[Event], None]
 NO_SECRETS = Mask({})
 
@@ -82,18 +93,22 @@ class Recorder:
         self._heard: dict[str, dict[str, Pieces]] = {}
         self._asked: set[str] = set()
         self._meant: dict[str, JsonValue] = {}
-        self._before: Mapping[str, JsonValue] = {}
+        self._before: Mapping[str, JsonObject] = {}
+        self._marks: Mapping[str, JsonValue] = {}
         self._again: Mapping[str, int] = {}
 
     def ask(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> None:
         """Record a question to a person, about a `call` or other data, and keep it open until `answered`."""
         self._asked.add(key)
-        self._meant[key] = self.mask.data(_asking(question, choices, call))
-        self.write(ASKED, key, self._meant[key])
+        meant = self._meant[key] = self.mask.data(_asking(question, choices, call))
+        mark = {MARK: self._seal(question_of(key, meant, self._run))} if self._seal is not None else {}
+        self.write(ASKED, key, {**meant, **mark})
 
     def recall(self, before: Mapping[str, JsonValue], again: Mapping[str, int]) -> None:
         """Set the last questions of the run's earlier processes, by key, and the number of restarts of each call."""
-        self._before, self._again = before, again
+        self._before = {key: unmarked(as_mapping(data)) for key, data in before.items()}
+        self._marks = {key: as_mapping(data).get(MARK) for key, data in before.items()}
+        self._again = again
 
     def again(self, key: str) -> int:
         """Record the repetition of a request to a model, and return the number of requests by earlier processes."""
@@ -103,19 +118,28 @@ class Recorder:
     def same(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> bool:
         """Return whether an answer under `key` fits this question: earlier processes asked no other one there.
 
-        A tool that begins anew may ask something else in the place of what was answered.
+        A tool that begins anew may ask something else in the place of what was answered. Where a call is repeated, the
+        reason for the question may be another one now, and the call may not.
         """
-        if self.repeats or key not in self._before:
+        if key not in self._before:
             return True
-        return canonical(self._before[key]) == canonical(self.mask.data(_asking(question, choices, call)))
+        before, now = self._before[key], self.mask.data(_asking(question, choices, call))
+        if self.repeats:
+            before, now = ({name: one.get(name) for name in _CALLED} for one in (before, now))
+        return canonical(before) == canonical(now)
 
     def asked_last(self, key: str) -> JsonObject:
-        """Return what the run's earlier processes asked under `key`; empty for nothing."""
-        return as_mapping(self._before.get(key))
+        """Return what this account asked last under `key` in earlier processes; empty for nothing.
+
+        A question that others wrote may say something else than what it is about.
+        """
+        asked = self._before.get(key, {})
+        ours = self._seal is not None and self._marks.get(key) == self._seal(question_of(key, asked, self._run))
+        return asked if ours else {}
 
     def asked_before(self, key: str, question: str, choices: Sequence[str], **call: JsonValue) -> bool:
         """Return whether an earlier process asked this under `key`, regardless of the call's arguments."""
-        before = {name: value for name, value in as_mapping(self._before.get(key)).items() if name != "data"}
+        before = {name: value for name, value in self._before.get(key, {}).items() if name != "data"}
         return canonical(before) == canonical(self.mask.data(_asking(question, choices, call)))
 
     def answered(self, key: str, about: JsonObject, answer: str) -> None:

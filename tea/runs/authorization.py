@@ -105,7 +105,7 @@ class Authorizer:
             why = "may have happened already" if uncertain else "needs a person's consent"
             reasons = decision == "ask" and verdict.why and not uncertain
             stands_in = await self._answered(request, response, verdict.why if reasons else why, verdict=verdict)
-        elif decision == "once" and not self._recorder.repeats:
+        elif decision == "once":
             stands_in = await self._answered_once(request, response, verdict)
         if stands_in is not None:
             return stands_in

@@ -381,7 +381,9 @@ class Executions:
         """Return a fork, with everything restored to its position, and remarks on it for a person."""
         kept = [one for one in past.records[1:] if one.kind != "forked"]
         await self._inherit(past.run_config, origin, kept)
-        said = RunStatus.of(kept).answers.items() & origin.status.answers.items()
+        status = RunStatus.of(kept)
+        recorder.recall(status.meant, {})
+        said = status.answers.items() & origin.status.answers.items()
         known = {**dict(said), **answers}
         with understood(origin.run_config.run):
             one = self._run(past, _resumed(recorder, past), recorder, known)

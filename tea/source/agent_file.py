@@ -6,14 +6,20 @@ import ast
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 from tea.components.component import Agent
 from tea.errors import BadComponent, TeaError, words_of
-from tea.source.text import one_line
+from tea.source.effort import Effort
+from tea.source.names import Names, dotted, imported
+from tea.source.reach import check_quiet
+from tea.source.shape import check_shape
+from tea.source.text import ParsedFile, check_characters, one_line
 
-_CALLED = "Agent"
+_CALLED = "tea.Agent"
 
 
 def declares_agent(source: str) -> bool:
@@ -22,24 +28,25 @@ def declares_agent(source: str) -> bool:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return False
-    return any(isinstance(one, ast.Assign | ast.AnnAssign) and _calls_agent(one.value) for one in tree.body)
+    origins = dict(imported(tree.body))
+    return any(isinstance(one, ast.Assign | ast.AnnAssign) and _calls_agent(one.value, origins) for one in tree.body)
 
 
 @contextmanager
 def agent_in(path: Path, source: str) -> Generator[Agent]:
     """Yield the agent declared in a file; its module is there until the end.
 
-    The file is executed but for the calls that stand for themselves at its top level, such as `asyncio.run(main())`.
+    Beside declarations of agents its top level is held to the rule of components, and that is what is executed: what
+    stands for itself there, such as `asyncio.run(main())` or `if __name__ == "__main__"`, is left out.
 
     Args:
         path: The file.
         source: Its text.
 
     Raises:
-        BadComponent: It raises, or declares several agents of which none names the others.
+        BadComponent: It does work, raises, or declares several agents of which none names the others.
     """
-    tree = ast.parse(source, str(path))
-    tree.body = [one for one in tree.body if not isinstance(one, ast.Expr)]
+    tree = _checked(source)
     module = ModuleType(f"_tea_declared_{abs(hash(path.resolve()))}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
@@ -54,6 +61,51 @@ def agent_in(path: Path, source: str) -> Generator[Agent]:
         yield _only(path, [one for one in vars(module).values() if isinstance(one, Agent) and one.declaration])
     finally:
         del sys.modules[module.__name__]
+
+
+def _checked(source: str) -> ast.Module:
+    """Return what is executed of a source: its imports, definitions, constants and declared agents.
+
+    Raises:
+        BadComponent: It does more.
+    """
+    file = ParsedFile.read(source)
+    check_characters(file.source)
+    origins = dict(imported(file.tree.body))
+    kept = ast.Module(body=[one for one in file.tree.body if not _stands_alone(one)], type_ignores=[])
+    without = _Declarations(origins).visit(deepcopy(kept))
+    held = replace(file, tree=without, nodes=tuple(ast.walk(without)))
+    names = Names.of(held)
+    (names,) = Names.together([names], Effort(len(held.nodes)))
+    check_quiet(held)
+    check_shape(held, names)
+    return kept
+
+
+def _stands_alone(node: ast.stmt) -> bool:
+    """Return whether a statement is a program's own work: an expression, or what a started file does."""
+    match node:
+        case ast.Expr():
+            return True
+        case ast.If(test=ast.Compare(left=ast.Name(id="__name__"))):
+            return True
+        case _:
+            return False
+
+
+class _Declarations(ast.NodeTransformer):
+    """A transformer of declarations of agents into tuples of what they are given, which has to be constant."""
+
+    def __init__(self, origins: dict[str, str]) -> None:
+        self._origins = origins
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """Return the tuple in place of a declaration."""
+        self.generic_visit(node)
+        if not _calls_agent(node, self._origins):
+            return node
+        given = [*node.args, *(one.value for one in node.keywords)]
+        return ast.copy_location(ast.Tuple(elts=given, ctx=ast.Load()), node)
 
 
 def _only(path: Path, found: list[Agent]) -> Agent:
@@ -75,8 +127,8 @@ def _agents_of(agent: Agent) -> Iterable[Agent]:
                 yield from _agents_of(one)
 
 
-def _calls_agent(value: ast.expr | None) -> bool:
+def _calls_agent(value: ast.expr | None, origins: dict[str, str]) -> bool:
     if not isinstance(value, ast.Call):
         return False
-    called = value.func
-    return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) == _CALLED
+    first, *rest = dotted(value.func) or ("",)
+    return ".".join((origins.get(first, ""), *rest)) == _CALLED

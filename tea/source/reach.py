@@ -81,8 +81,7 @@ class Reach:
 
     def _check_module(self, file: ParsedFile, module: str, node: ast.AST, members: Collection[str] = ()) -> None:
         root = module.partition(".")[0]
-        if root in _WORKING or "__main__" in (*module.split("."), *members):
-            raise file.refuse(f"imports {module!r}, which does work when it is imported.", "do without it.", node)
+        _check_quiet(file, module, node, members)
         if root == "tea":
             if module != "tea" and (module not in PUBLIC_MODULES or not members):
                 raise file.refuse(f"imports {module!r}, a part of tea's inside.", "write `from tea import ...`.", node)
@@ -110,6 +109,29 @@ class Reach:
         if distribution_name(root) in self.requires:
             return True
         return bool(self.requires & {distribution_name(one) for one in packages_distributions().get(root, ())})
+
+
+def check_quiet(file: ParsedFile) -> None:
+    """Raise BadComponent for a file that imports modules known to do work; any others are open to it.
+
+    Raises:
+        BadComponent: It does; the error names its line.
+    """
+    _check_chains(file)
+    for node in file.nodes:
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    _check_quiet(file, alias.name, node)
+            case ast.ImportFrom(module=module, names=names):
+                _check_quiet(file, module or "", node, [alias.name for alias in names])
+            case _:
+                pass
+
+
+def _check_quiet(file: ParsedFile, module: str, node: ast.AST, members: Collection[str] = ()) -> None:
+    if module.partition(".")[0] in _WORKING or "__main__" in (*module.split("."), *members):
+        raise file.refuse(f"imports {module!r}, which does work when it is imported.", "do without it.", node)
 
 
 def _check_chains(file: ParsedFile) -> None:

@@ -13,8 +13,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from tea.errors import StorageError
-from tea.store.files import write_over, writing
+from tea.errors import Damaged, StorageError
+from tea.store.files import shown, write_over, writing
 from tea.store.scratch import Scratch
 from tea.store.sealed import sealed, unsealed
 from tea.store.turn import claim
@@ -62,9 +62,12 @@ class FileEnvironments:
 
         Raises:
             StorageError: It cannot be made.
+            Damaged: A link stands in its place, and may lead out of the home.
         """
         name = f"{environment}:{place}"
         folder = self._path(session, name).with_suffix("")
+        if folder.is_symlink():
+            raise Damaged(f"{shown(folder)} is a link, and no folder of a session.", fix="remove it.")
         if not folder.is_dir():
             self.write(session, name, {"folder": place})
             with writing(folder):
@@ -92,7 +95,9 @@ class FileEnvironments:
         """
         for path in self._of(sessions):
             with writing(path):
-                if (folder := path.with_suffix("")).is_dir():
+                if (folder := path.with_suffix("")).is_symlink():
+                    folder.unlink()
+                elif folder.is_dir():
                     shutil.rmtree(folder)
                 path.unlink(missing_ok=True)
 

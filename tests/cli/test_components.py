@@ -460,6 +460,39 @@ def test_a_file_with_a_declared_agent_is_registered_with_its_parts(tea: Tea) -> 
 
 
 @pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("done = open('done', 'w').write('at once')", "does work at the top level"),
+        ("import this", "does work when it is imported"),
+        ("for one in [open('done', 'w')]: pass", "does work at the top level"),
+        ("two = Agent(name='two', instructions=open('done', 'w').name)", "does work at the top level"),
+        ("class Two(open('done', 'w').__class__): pass", "a base class is not a class's name"),
+        ("two = '\u202e'", "U+202E"),
+    ],
+)
+def test_a_file_with_a_declared_agent_executes_nothing_that_components_may_not(tea: Tea, line: str, words: str) -> None:
+    lines = ("from tea import Agent", "import os", "first = os.mkdir('made')" if "202" in words else "", line)
+    (tea.folder / "odd.py").write_text("\n".join((*lines, "one = Agent(name='one', instructions='A.')")))
+    tea("register", "odd.py").refused(2, words)
+    assert not (tea.folder / "done").exists()
+    assert not (tea.folder / "made").exists()
+
+
+def test_what_a_file_does_once_it_is_started_is_no_part_of_its_agent(tea: Tea) -> None:
+    started = "if __name__ == '__main__':\n    open('done', 'w').write('started')\n"
+    (tea.folder / "one.py").write_text(f"import tea\none = tea.Agent(name='one', instructions='A.')\n{started}")
+    assert tea("register", "one.py").out == "registered agent:one@1.0.0\n"
+    assert not (tea.folder / "done").exists()
+
+
+def test_a_class_of_its_own_that_is_called_like_an_agent_declares_none(tea: Tea) -> None:
+    source = "class Agent:\n    pass\none = Agent()\ndone = open('done', 'w').write('at once')\n"
+    (tea.folder / "odd.py").write_text(source)
+    tea("register", "odd.py").refused(2, "")
+    assert not (tea.folder / "done").exists()
+
+
+@pytest.mark.parametrize(
     ("lines", "words"),
     [
         (("one = Agent(name='one', instructions='A.')", "two = Agent(name='two', instructions='B.')"), "one, two"),

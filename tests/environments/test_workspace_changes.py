@@ -13,6 +13,7 @@ import pytest_asyncio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tea.errors import Damaged
 from tea.platform import Platform
 from tea.testing import ScriptedModel, platform
 from tea.types import ActionResponse
@@ -276,6 +277,26 @@ async def test_the_history_of_a_session_outlives_the_process(tmp_path: Path, fol
     lost = (await call("restore_snapshot", name="first")).error
     assert lost is not None
     assert "There is no snapshot 'first'." in lost["problem"]
+
+
+async def test_a_history_is_not_kept_where_a_link_in_a_home_leads(tmp_path: Path, folder: Path) -> None:
+    home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+
+    async def write(text: str) -> ActionResponse:
+        async with Platform(home, state=tmp_path / "state") as tea:
+            return await tea.ecp.invoke("workspace#write", {"name": "a.txt", "text": text}, session="desk")
+
+    (await write("one")).unwrap()
+    (kept,) = (one for one in (home / "traces" / "memory").iterdir() if one.is_dir())
+    kept.rename(tmp_path / "kept")
+    kept.symlink_to(elsewhere)
+    with pytest.raises(Damaged, match="is a link"):
+        await write("two")
+    assert list(elsewhere.iterdir()) == []
+    async with Platform(home, state=tmp_path / "state") as tea:
+        tea.memory.forget({"desk"})
+    assert not kept.is_symlink()
 
 
 async def test_processes_that_undo_at_once_take_back_one_change_each(tmp_path: Path, folder: Path) -> None:

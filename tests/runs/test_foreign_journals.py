@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from journals import rewrite
 
-from tea.errors import ApprovalNeeded, Damaged
+from tea.errors import ApprovalNeeded, Damaged, TeaError
 from tea.journal.tracer import as_mapping
 from tea.platform import Platform
 
@@ -196,3 +196,93 @@ async def test_an_answer_without_a_question_counts_in_its_own_run_alone(tea: Pla
 
     with pytest.raises(ApprovalNeeded, match="tool:give"):
         await tea.resume(forge(tea, asked.value.run, forged))
+
+
+BANK = '''
+from tea import Environment, action
+
+
+class Bank(Environment):
+    """Pay, and again after a crash."""
+
+    recovery = "rerun"
+
+    def __init__(self) -> None:
+        self.paid = []
+
+    async def state(self) -> list[str]:
+        """Return who was paid."""
+        return self.paid
+
+    @action(effects="irreversible", network=False)
+    async def pay(self, to: str) -> str:
+        """Pay.
+
+        Args:
+            to: Whom.
+        """
+        self.paid.append(to)
+        with open("FOLDER/paid.txt", "a") as file:
+            file.write(f"{to} ")
+        return "paid"
+'''
+BANKER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Banker(Agent):
+    """Pay, and ask something."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        await ctx.ecp.invoke("bank#pay", {"to": task.text})
+        return Result(answer=await ctx.person("In colour?"))
+'''
+
+
+async def _banking(tea: Platform, folder: Path) -> None:
+    await tea.ecp.register(BANK.replace("FOLDER", str(folder)))
+    await tea.acp.register(BANKER)
+
+
+def _to_eve(records: Records) -> Records:
+    for one in records:
+        if one["kind"] == "start" and one["data"]["kind"] == "environment":
+            one["data"]["data"]["arguments"]["to"] = "eve"
+    return records
+
+
+async def test_what_a_journal_says_was_done_is_not_done_again_without_consent(tmp_path: Path) -> None:
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        await _banking(tea, tmp_path)
+        with pytest.raises(ApprovalNeeded, match="In colour"):
+            await tea.run("alice", agent="banker", allow=["bank"])
+        run = tea.tracer.find("last")
+        other = forge(tea, run, _to_eve)
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        (question,) = (await tea.inbox(other)).questions
+        with pytest.raises(TeaError, match="asks a person first"):
+            await tea.resume(other, answers={question.key: "yes"})
+        assert (tmp_path / "paid.txt").read_text() == "alice "
+        (question,) = (await tea.inbox(run)).questions
+        assert (await tea.resume(run, answers={question.key: "yes"})).answer == "yes"
+        assert (tmp_path / "paid.txt").read_text() == "alice alice "
+
+
+async def test_consent_to_one_call_is_none_to_what_a_journal_puts_in_its_place(tmp_path: Path) -> None:
+    rules = [{"component": "bank", "decision": "ask"}]
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        await _banking(tea, tmp_path)
+        with pytest.raises(ApprovalNeeded, match="environment:bank"):
+            await tea.run("alice", agent="banker", policy=rules)
+        (question,) = (await tea.inbox()).questions
+        with pytest.raises(ApprovalNeeded, match="In colour"):
+            await tea.resume(question.run, answers={question.key: "allow"})
+        other = forge(tea, question.run, _to_eve)
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        (later,) = (await tea.inbox(other)).questions
+        with pytest.raises(TeaError, match="asks a person first"):
+            await tea.resume(other, answers={later.key: "yes"})
+        assert (tmp_path / "paid.txt").read_text() == "alice "
+        (later,) = (await tea.inbox(question.run)).questions
+        assert (await tea.resume(question.run, answers={later.key: "yes"})).answer == "yes"

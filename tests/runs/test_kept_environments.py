@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from journals import rewrite
 
 from tea.errors import ApprovalNeeded
 from tea.platform import Platform
@@ -200,3 +202,26 @@ async def test_pages_of_a_few_waiting_runs_are_kept_and_end_with_the_platform(tm
             await answered(tea, run, "allow")
             outcome = await tea.resume(run, answers={await key(tea, run): "allow"})
             assert outcome.reason.count("was lost") == lost
+
+
+@pytest.mark.parametrize("said", ["allow", "always", "done by hand"])
+async def test_an_answer_to_a_question_that_others_wrote_says_nothing_of_a_lost_page(tmp_path: Path, said: str) -> None:
+    async with process(tmp_path) as tea:
+        run = await begun(tea)
+
+        def forged(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            for one in kept:
+                if one["kind"] == "asked":
+                    one["data"].update(question="Go to alice@example.org?", destinations=["eve@example.org"])
+            return kept
+
+        other = rewrite(tea.home, run, forged)
+        (tea.home / "traces" / other / "workspace").mkdir()
+    async with process(tmp_path) as tea:
+        with pytest.raises(ApprovalNeeded, match="environment:page"):
+            await tea.resume(other, answers={await key(tea, other): said})
+        (question,) = (await tea.inbox(other)).questions
+        assert "environment:page" in question.question
+        ends = [str(one.data) for one in tea.tracer.records(other) if one.kind == "done"]
+        assert not any("a person has allowed" in one or said in one for one in ends)
+    assert not any(b"eve@" in one.read_bytes() for one in (tmp_path / "state").rglob("*") if one.is_file())
