@@ -104,6 +104,7 @@ async def variables_of(platform: Platform, refs: Sequence[str], use: Mapping[str
     Raises:
         BadInput: One of them has no variable that may be rewritten.
         UnknownComponent: There is none of that name.
+        Quarantined: One consists of words that nobody trusts.
     """
     found: dict[str, list[Variable]] = {}
     for text in refs:
@@ -111,11 +112,23 @@ async def variables_of(platform: Platform, refs: Sequence[str], use: Mapping[str
         name = str(ref.at(None))
         library = platform.libraries[ref.kind]
         chosen = use.get(name, ref.selector)
+        await base_of(platform, ref.at(chosen))
         trainable = [one for one in await library.vars(ref.at(chosen)) if one.trainable]
         if not trainable:
             raise BadInput(f"{name} has no variable that may be rewritten.", fix=f"`tea vars {name}` shows them.")
         found[name] = trainable
     return found
+
+
+async def base_of(platform: Platform, ref: Ref) -> Manifest:
+    """Return a version for proposals to build on: words become trusted with what is made of them.
+
+    Raises:
+        UnknownComponent: There is no such version.
+        Quarantined: It consists of words that nobody trusts.
+    """
+    library: Any = platform.libraries[ref.kind]
+    return await (library.info(ref) if library.executed else library.pin(ref))
 
 
 async def stage(platform: Platform, proposal: Proposal, use: Mapping[str, str]) -> Staged:
@@ -135,7 +148,7 @@ async def stage(platform: Platform, proposal: Proposal, use: Mapping[str, str]) 
     for name, texts in sorted(proposal.changes.items()):
         ref = Ref.parse(name)
         library: Any = platform.libraries[ref.kind]
-        before: Manifest = await library.info(ref.at(use.get(name)))
+        before = await base_of(platform, ref.at(use.get(name)))
         lineage = Lineage(how=proposal.how, parent=before.version, run=proposal.run or None)
         after = await stage_version(library, before, texts, proposal.why, lineage)
         if not library.executed:  # words, for whose rewriting the operator called; code stays in the sandbox

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tea.errors import BadInput, ProviderError
 from tea.evolve.libraries import Gepa, TextGrad
+from tea.evolve.proposal import base_of
 from tea.evolve.strategies import Given, Reflection
 from tea.evolve.worker import require_library
 from tea.models.config import OFFLINE
@@ -32,12 +33,13 @@ async def check_ready(platform: Platform, strategy: Strategy, refs: Sequence[str
         MissingExtra: Its library is not installed.
         ProviderError: It asks a model, and none is configured.
         UnknownComponent: The given version is not there.
+        Quarantined: It consists of words that nobody trusts.
     """
     if isinstance(strategy, Given):
         if len(refs) != 1:
             raise BadInput("A version is a candidate for one component.", fix="name that component alone.")
         ref = Ref.parse(refs[0])
-        await platform.libraries[ref.kind].info(ref.at(strategy.version))
+        await base_of(platform, ref.at(strategy.version))
     if isinstance(strategy, Reflection | TextGrad | Gepa):
         config = platform.models.config(strategy.model, _ASKED[strategy.name])
         if config.provider == OFFLINE:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from conftest import Tea
 
 SET = "".join(
@@ -54,7 +56,7 @@ def test_bad_input_is_one_line_with_a_remedy(tea: Tea) -> None:
         (["prompt:planner", "--tasks", "set.jsonl", "--budget", "usd=lots"], "The budget 'usd=lots' is not usable"),
         (["prompt:nobody", "--tasks", "set.jsonl", "--strategy", "nothing"], "No prompt is named 'nobody'"),
         (["prompt:planner", "--tasks", "gone.jsonl"], "gone.jsonl"),
-        (["prompt:planner", "--tasks", "set.jsonl", "--candidate", "9.9.9"], "prompt:planner has no '9.9.9'"),
+        (["prompt:planner", "--tasks", "set.jsonl", "--candidate", "9.9.9"], "prompt:planner has no version '9.9.9'"),
         (["prompt:planner", "tool:todo", "--tasks", "set.jsonl", "--candidate", "1.0.0"], "name that component alone"),
     ):
         found = tea("evolve", *arguments)
@@ -62,3 +64,18 @@ def test_bad_input_is_one_line_with_a_remedy(tea: Tea) -> None:
         assert said in found.err
     tea("evolve", "prompt:planner", "--tasks", "set.jsonl").refused(4, "asks a model", "--reflect-model")
     assert tea("runs").out == "There is no run yet.\n"
+
+
+@pytest.mark.parametrize("how", [("--strategy", "random"), ("--candidate", "1.0.1")])
+def test_words_that_nobody_here_trusts_are_no_base_and_no_candidate_of_a_campaign(
+    tea: Tea, how: tuple[str, str]
+) -> None:
+    tea.write("set.jsonl", SET)
+    sender = {"TEA_STATE": str(tea.state / "sender")}
+    assert tea("vars", "prompt:planner", "--set", "agent_profile=Of the sender.", **sender).code == 0
+    if how[0] == "--candidate":
+        assert tea("restore", "prompt:planner@1.0.0").code == 0
+    found = tea("evolve", "prompt:planner", "--tasks", "set.jsonl", *how, "--budget", "tests=1")
+    found.refused(2, "prompt:planner@1.0.1 is not trusted", "tea trust prompt:planner@1.0.1")
+    assert len(tea("history", "prompt:planner", "--json").data["versions"]) == 2
+    assert "trusted: no" in tea("show", "prompt:planner@1.0.1").out

@@ -1,5 +1,6 @@
 """Test scorers, case by case; GAIA's equal the leaderboard's own code."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,22 @@ async def test_gaia_answers_are_scored_as_on_the_leaderboard(answer: str, expect
 )
 async def test_fixed_rules_decide(scorer: str, answer: Any, expected: Any, right: float) -> None:
     assert await score(scorer, answer, expected) == right
+
+
+async def test_a_pattern_that_never_ends_holds_nothing_else_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tea.evaluate.scorers.plain._SECONDS", 0.5)
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    counting = asyncio.ensure_future(count())
+    found = await grade("regex", Question(answer="a" * 60 + "!", expected="(a+)+$"))
+    counting.cancel()
+    assert (found.score, "longer than" in found.why, turns > 100) == (0.0, True, True)
 
 
 @given(st.text(max_size=60))

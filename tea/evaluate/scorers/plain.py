@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import math
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -14,7 +17,10 @@ from tea.evaluate.scoring import Grade, Helpers, Question
 from tea.types import JsonObject, JsonValue
 
 _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
-_MOST_MATCHED = 20_000  # characters that a pattern is tried on, as patterns may take long
+_MOST_MATCHED = 20_000  # characters that a pattern is tried on
+_SECONDS = 10.0
+# A pattern can take any time, which nothing but the end of its process stops.
+_WORKER = "import json, re, sys; text, *given = json.load(sys.stdin); sys.exit(not re.compile(*given).search(text))"
 
 
 async def exact(question: Question, helpers: Helpers) -> Grade:
@@ -81,7 +87,19 @@ async def as_json(question: Question, helpers: Helpers) -> Grade:
 async def regex(question: Question, helpers: Helpers) -> Grade:
     """Grade an answer as right if it contains the expected pattern, with `flags` of `ims`."""
     pattern = check_pattern(question.expected, question.options)
-    return Grade(score=float(pattern.search(text_of(question.answer)[:_MOST_MATCHED]) is not None))
+    asked = json.dumps([text_of(question.answer)[:_MOST_MATCHED], pattern.pattern, pattern.flags])
+    words, quiet = (sys.executable, "-I", "-S", "-c", _WORKER), asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.PIPE, stderr=quiet, env={})
+    try:
+        async with asyncio.timeout(_SECONDS):
+            await process.communicate(asked.encode())
+    except TimeoutError:
+        return Grade(score=0.0, why=f"the pattern took longer than {_SECONDS:.0f} s")
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return Grade(score=float(process.returncode == 0))
 
 
 def check_pattern(expected: JsonValue, options: JsonObject) -> re.Pattern[str]:
