@@ -179,7 +179,7 @@ class Workspace(Environment):
 
     @action(effects="writes", network=False, before="the file exists", after="it does not")
     async def delete(self, ctx: Context, name: str) -> File:
-        """Delete one file, never a folder; of a link the link itself, which no undo brings back.
+        """Delete one file, never a folder; of a link the link itself.
 
         Args:
             name: File name.

@@ -28,6 +28,7 @@ HEAD = 16_384
 _PAGES = re.compile(r"\s*(\d{1,6})\s*(?:(-|–|to)\s*(\d{1,6})?)?\s*")
 _LANGUAGE = re.compile(r"[A-Za-z_]{2,20}(?:\+[A-Za-z_]{2,20}){0,5}")
 _DATA = re.compile(r"data:([^,;]*)((?:;[^,;]*)*),", re.IGNORECASE)
+_USUAL_FACT = ("encoding", "utf-8")
 _HIDDEN_FACTS = ("contents", "without_text", "links", "parts")
 
 
@@ -46,10 +47,10 @@ class Opened(TypedDict):
 
     source: str
     kind: str
-    title: str
     document: str
     total_lines: int
-    truncated: bool
+    title: NotRequired[str]
+    truncated: NotRequired[bool]
     place: NotRequired[str]
     start: NotRequired[int]
     end: NotRequired[int]
@@ -126,12 +127,15 @@ def _head(document: Document, name: str) -> Opened:
     opened = Opened(
         source=name,
         kind=document.kind,
-        title=document.title,
         document=document.digest,
         total_lines=len(document.lines),
-        truncated=document.truncated,
     )
-    if facts := {key: value for key, value in document.facts.items() if key not in _HIDDEN_FACTS and value}:
+    if document.title:
+        opened["title"] = document.title
+    if document.truncated:
+        opened["truncated"] = True
+    told = {key: value for key, value in document.facts.items() if key not in _HIDDEN_FACTS and value}
+    if facts := {key: value for key, value in told.items() if (key, value) != _USUAL_FACT}:
         opened["facts"] = facts
     notes = list(document.notes)
     if document.parts:
@@ -146,7 +150,9 @@ def _head(document: Document, name: str) -> Opened:
 
 
 def _found(opened: Opened, matches: list[Match], total: int) -> None:
-    opened["matches"], opened["total"], opened["truncated"] = matches, total, len(matches) < total
+    opened["matches"], opened["total"] = matches, total
+    if len(matches) < total:
+        opened["truncated"] = True
 
 
 def _window(opened: Opened, document: Document, start: int) -> None:
@@ -155,7 +161,7 @@ def _window(opened: Opened, document: Document, start: int) -> None:
     if place := document.place(window["start"]):
         opened["place"] = place
     if "next_start" in window:
-        opened["next_start"], opened["truncated"] = window["next_start"], True
+        opened["next_start"] = window["next_start"]
 
 
 def _passages(document: Document, question: str) -> list[Passage]:

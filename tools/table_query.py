@@ -10,6 +10,7 @@ from ._table_query.books import Book, open_books
 from ._table_query.brief import BriefTable, brief_links, brief_tables, fitting
 from ._table_query.database import Database
 from ._table_query.describing import Link, TableDescription, describe, links
+from ._table_query.files import TableFile, table_file
 from ._table_query.finding import Found
 from ._table_query.finding import find as find_cells
 from ._table_query.loading import load
@@ -73,14 +74,14 @@ async def table_query(
         raise ToolError("Both sql and find were given.", fix="give one of them.")
     if len(find) > MOST_PHRASES or limit < 1 or offset < 0:
         raise ToolError("Too much was asked for.", fix=f"at most {MOST_PHRASES} phrases, rows from 1.")
-    paths = [(name, await ctx.file(name)) for name in files]
+    given = [await asyncio.to_thread(table_file, name, await ctx.file(name)) for name in files]
     folder = await ctx.cache()
-    books = await open_books(ctx, paths, folder)
-    return await asyncio.to_thread(_answer, paths, books, folder, sql, find, min(limit, MOST_ROWS), offset, full)
+    books = await open_books(ctx, given, folder)
+    return await asyncio.to_thread(_answer, given, books, folder, sql, find, min(limit, MOST_ROWS), offset, full)
 
 
 def _answer(
-    paths: list[tuple[str, Path]],
+    files: list[TableFile],
     books: dict[str, Book],
     folder: Path | None,
     sql: str,
@@ -89,7 +90,7 @@ def _answer(
     offset: int,
     full: bool,
 ) -> Answer:
-    tables = load(paths, books, folder)
+    tables = load(files, books, folder)
     if phrases:
         found = find_cells(tables, phrases)
         return {**_described(tables, full), "found": found} if full else _found(found, limit, offset)

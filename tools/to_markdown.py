@@ -47,17 +47,17 @@ class Passage(TypedDict):
 class Markdown(TypedDict):
     """What was read: lines `start` to `end` of `total_lines` in `text`, or what was asked for in their place.
 
-    Where `truncated` is true, more follows from `next_start` on, or there are more pages. `source` is the file to ask
-    again about, `document` changes with its content, `files` were taken out of it, `transcript` is what is said in it,
-    `answer` what a model that sees or hears says about the question.
+    More follows from `next_start` on. With `truncated` there is more than was read: more pages, rows or matches.
+    `source` is the file to ask again about, `document` changes with its content, `files` were taken out of it,
+    `transcript` is what is said in it, `answer` what a model that sees or hears says about the question.
     """
 
     source: str
     kind: str
-    title: str
     document: str
     total_lines: int
-    truncated: bool
+    title: NotRequired[str]
+    truncated: NotRequired[bool]
     place: NotRequired[str]
     start: NotRequired[int]
     end: NotRequired[int]

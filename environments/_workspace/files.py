@@ -5,6 +5,7 @@ import hashlib
 import io
 import json
 import os
+import posixpath
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -269,8 +270,18 @@ class Files:
         return new
 
     def delete_link(self, name: str) -> bool:
-        """Delete a link itself, which no history keeps; return whether there was one."""
-        return self._folder.remove_link(name)
+        """Delete a link itself, and return whether there was one."""
+        target = self._folder.link_target(name)
+        if target is None:
+            return False
+        folder, _, last = name.rstrip("/").rpartition("/")
+        change = Change(name=posixpath.normpath(f"{self._folder.inside(folder or '.')}/{last}"), link=target)
+        self._history.record("delete", [change], lambda: self._remove_link(name))
+        return True
+
+    def _remove_link(self, name: str) -> None:
+        if not self._folder.remove_link(name):
+            raise ToolError(f"{name[:100]!r} is no link any more.", fix="list the files.")
 
     def delete(self, name: str) -> File:
         """Delete a file."""

@@ -23,7 +23,8 @@ BLOCK = 1 << 20
 class Change:
     """One changed file: digests of its content before and after, None for no file.
 
-    `size` is what an appended file had before; `moved` is the earlier name of a moved one.
+    `size` is what an appended file had before; `moved` is the earlier name of a moved one; `link` is where a deleted
+    link led.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Change:
     after: str | None = None
     size: int | None = None
     moved: str | None = None
+    link: str | None = None
 
 
 class History:
@@ -185,11 +187,15 @@ class History:
         return None if one.before is None else self.content(one.before)
 
     def _is_before(self, one: Change) -> bool:
+        if one.link is not None:
+            return self._files.link_target(one.name) == one.link
         return self.digest(one.name) == one.before
 
     def _check(self, one: Change) -> None:
         now = self.digest(one.name)
-        if one.moved is not None:
+        if one.link is not None:
+            usable = self._files.link_target(one.name) is None and self._files.status(one.name) is None
+        elif one.moved is not None:
             usable = self._files.status(one.name) is not None and self._files.status(one.moved) is None
         else:
             usable = now in (one.after, one.before)
@@ -200,6 +206,8 @@ class History:
     def _take_back(self, one: Change) -> None:
         if one.moved is not None:
             self._files.move(one.name, one.moved)
+        elif one.link is not None:
+            self._files.make_link(one.name, one.link)
         elif one.before is None:
             if self._files.is_file(one.name):
                 self._files.remove(one.name)

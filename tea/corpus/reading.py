@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from tea.corpus.passages import Section, sections
 from tea.errors import BadInput
+from tea.reading.inside.charset import utf_16_of
 
 if TYPE_CHECKING:
     from tea.reading.pages import PageReader
@@ -157,14 +158,13 @@ def read_markdown(data: bytes, name: str) -> Document:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """Return the text of bytes: UTF-8 or UTF-16 by its mark, else the declared encoding, else Latin.
+    """Return the text of bytes: UTF-8 with a mark, UTF-16, else the declared encoding, else Latin.
 
     Raises:
         BadInput: They are not text.
     """
-    for mark, encoding in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if data.startswith(mark):
-            return _lines(data.decode(encoding, "replace"))
+    if encoding := "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else utf_16_of(data):
+        return _lines(data.decode(encoding, "replace"))
     if b"\0" in data[:_LOOKED_AT]:
         raise BadInput(f"{name[-100:]!r} is not text.", fix="leave it out.")
     try:

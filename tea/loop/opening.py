@@ -134,23 +134,19 @@ async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: i
 
 
 async def _body(ctx: Context, name: str, kind: str, most: int) -> _Body:
-    """Return a short view of a file; empty if its tool is missing or fails."""
-    if kind in TABLES:
-        value = await _told(ctx, "table_query", {"files": [name]})
-        if value is None:
-            return _Body()
+    """Return a short view of a file, by `to_markdown` where the tool for its kind fails; empty if all do."""
+    if kind in TABLES and (value := await _told(ctx, "table_query", {"files": [name]})) is not None:
         whole = await _rows(ctx, name, value, most)
         return _Body(whole, whole=True) if whole else _outline(value)
     if most < LEAST_TEXT:
         return _Body()
-    if kind in TEXTS:
-        value = await _told(ctx, "read_file", {"path": name, "lines": HEAD_LINES})
-    else:
-        value = await _told(ctx, "to_markdown", {"source": name})
-        if value is not None and kind == "archive" and value.get("files"):
-            text, members = await _unpacked(ctx, cast("list[str]", value["files"]), most)
-            return _Body(text, members=members, told="\n".join(one.sure for one in members))
-    return _Body() if value is None else _beginning(value, counted=kind in TEXTS)
+    if kind in TEXTS and (value := await _told(ctx, "read_file", {"path": name, "lines": HEAD_LINES})) is not None:
+        return _beginning(value, counted=True)
+    value = await _told(ctx, "to_markdown", {"source": name})
+    if value is not None and kind == "archive" and value.get("files"):
+        text, members = await _unpacked(ctx, cast("list[str]", value["files"]), most)
+        return _Body(text, members=members, told="\n".join(one.sure for one in members))
+    return _Body() if value is None else _beginning(value, counted=False)
 
 
 async def _told(ctx: Context, tool: str, arguments: JsonObject) -> Mapping[str, Any] | None:
@@ -208,7 +204,8 @@ def _beginning(value: Mapping[str, Any], *, counted: bool) -> _Body:
     """Return a short text whole, and of a longer one the first lines; of a text their number is told."""
     text = str(value["text"])
     lines = f"{value['total_lines']:,} line{'' if value['total_lines'] == 1 else 's'}"
-    if not value["truncated"] and len(text) <= MOST_WHOLE:
+    more = value.get("truncated") or value.get("next_start")
+    if not more and len(text) <= MOST_WHOLE:
         return _Body(f"{lines}, all of them:\n{text}" if counted else text, whole=True)
     shown, left = list[str](), MOST_BEGINNING
     for line in text.splitlines():

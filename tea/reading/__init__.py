@@ -10,6 +10,7 @@ from tea.lazy import lazy_names as _lazy_names
 if _typing.TYPE_CHECKING:
     from tea.reading.document import Document, Heading, Match, digest_of
     from tea.reading.excerpts import UNFIT, Excerpt, Part, best_excerpts, is_fit, part_of
+    from tea.reading.inside.charset import utf_16_of
     from tea.reading.inside.dates import day_in
     from tea.reading.inside.kinds import Kind, kind_of, kind_of_file, packed_kind, size_words
     from tea.reading.inside.recognition import language_fault
@@ -39,6 +40,7 @@ __all__ = [
     "packed_kind",
     "part_of",
     "size_words",
+    "utf_16_of",
     "window_of",
 ]
 
@@ -47,6 +49,7 @@ __getattr__, __dir__ = _lazy_names(
     {
         "tea.reading.document": "Document Heading Match digest_of",
         "tea.reading.excerpts": "UNFIT Excerpt Part best_excerpts is_fit part_of",
+        "tea.reading.inside.charset": "utf_16_of",
         "tea.reading.inside.dates": "day_in",
         "tea.reading.inside.kinds": "Kind kind_of kind_of_file packed_kind size_words",
         "tea.reading.inside.recognition": "language_fault",

@@ -143,24 +143,48 @@ class RootedFolder:
         with self._parent(name, make=False) as (folder, last):
             os.unlink(last, dir_fd=folder)
 
+    def link_target(self, name: str) -> str | None:
+        """Return where a link leads, as it is written in it; None if there is no link."""
+        with self._beside(name) as (folder, last), suppress(OSError, ValueError):
+            return os.readlink(last, dir_fd=folder)
+        return None
+
+    def make_link(self, name: str, target: str) -> None:
+        """Make a link, which no other method follows out of the root.
+
+        Raises:
+            ToolError: Its name is taken, or its folder is not there.
+        """
+        try:
+            with self._beside(name) as (folder, last):
+                os.symlink(target, last, dir_fd=folder)
+        except (OSError, ValueError) as error:
+            raise ToolError(f"{name[:100]!r} cannot be made a link: {error}.", fix="choose another name.") from error
+
     def remove_link(self, name: str) -> bool:
         """Remove a link itself, wherever it leads, and return whether there was one."""
+        with self._beside(name) as (folder, last):
+            try:
+                os.readlink(last, dir_fd=folder)
+            except (OSError, ValueError):  # it is not there, no link, or has a character that no name can hold
+                return False
+            os.unlink(last, dir_fd=folder)
+        return True
+
+    @contextmanager
+    def _beside(self, name: str) -> Generator[tuple[int, str]]:
+        """Yield the folder of a name without its last part being followed, and that part."""
         folder, _, last = name.rstrip("/").rpartition("/")
-        if last in ("", ".", ".."):
-            return False
+        if last in (".", ".."):
+            last = ""
         try:
             descriptor = self._folder(self.inside(folder or "."), make=False)
-        except (FileNotFoundError, NotADirectoryError):
-            return False
+        except (FileNotFoundError, NotADirectoryError):  # so neither is the name in it
+            descriptor, last = os.open(self.root, os.O_DIRECTORY | os.O_CLOEXEC), ""
         try:
-            if not stat.S_ISLNK(os.stat(last, dir_fd=descriptor, follow_symlinks=False).st_mode):
-                return False
-            os.unlink(last, dir_fd=descriptor)
-        except (FileNotFoundError, ValueError):  # of a character that no name can hold
-            return False
+            yield descriptor, last
         finally:
             os.close(descriptor)
-        return True
 
     def move(self, name: str, new: str) -> None:
         """Rename a file or a folder, and make the folders needed for it.

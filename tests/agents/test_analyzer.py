@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from openpyxl import Workbook
 from PIL import Image
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -93,6 +94,22 @@ async def test_a_model_is_told_kind_size_and_columns_of_its_files(stage: Any, tm
     assert "age" in table
     assert "Oslo" in table
     assert text.startswith("n.txt: text, 19 bytes\n2 lines, all of them:\nsome notes\nand more")
+
+
+async def test_a_file_named_as_another_kind_is_shown_as_what_it_is(stage: Any, tmp_path: Path) -> None:
+    (tmp_path / "page.csv").write_text("<!doctype html><h1>Fares</h1><p>A boat pays 14 shillings.</p>")
+    book = Workbook()
+    for row in (["city", "lamps"], ["Bergen", 31]):
+        book.worksheets[0].append(row)
+    book.save(tmp_path / "book.txt")
+    (tmp_path / "rows.csv").write_bytes("city,lamps\nOslo,7\n".encode("utf-16-be"))
+    files = [str(tmp_path / name) for name in ("page.csv", "book.txt", "rows.csv")]
+    await stage.play({"analyzer": [step("done", answer=1)]}, "How many lamps?", files=files, agent="analyzer")
+    page, sheet, rows = stage.requests["analyzer"][0].variables["heads"]
+    assert "# Fares\n\nA boat pays 14 shillings." in page
+    assert "| Bergen | 31 |" in sheet
+    assert "lamps" in rows
+    assert "Oslo" in rows
 
 
 @pytest.mark.parametrize(

@@ -279,6 +279,21 @@ async def test_the_history_of_a_session_outlives_the_process(tmp_path: Path, fol
     assert "There is no snapshot 'first'." in lost["problem"]
 
 
+async def test_a_deleted_link_is_brought_back(act: Act, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "a.txt").write_text("one")
+    for name, target in (("near", "a.txt"), ("sub/far", "/etc/passwd"), ("gone", "nowhere")):
+        (folder / name).symlink_to(target)
+        (await act("delete", name=name)).unwrap()
+        assert not (folder / name).is_symlink()
+        assert (await act("undo")).unwrap() == {"action": "delete", "files": [name]}
+        assert str((folder / name).readlink()) == target
+    (await act("delete", name="near")).unwrap()
+    (folder / "near").write_text("another")
+    assert "changed by something else" in str((await act("undo")).error)
+    assert (folder / "near").read_text() == "another"
+
+
 async def test_a_history_is_not_kept_where_a_link_in_a_home_leads(tmp_path: Path, folder: Path) -> None:
     home, elsewhere = tmp_path / "home", tmp_path / "elsewhere"
     elsewhere.mkdir()

@@ -66,6 +66,19 @@ def test_no_name_or_link_leads_out(folder: RootedFolder, name: str) -> None:
     assert list(folder.files()) == []
 
 
+def test_a_link_is_looked_at_made_and_removed_itself(folder: RootedFolder) -> None:
+    outside = folder.root.parent / "outside"
+    folder.make_link("near", "a.txt")
+    assert folder.link_target("near") == "a.txt"
+    for name in ("near", "out/new", "gone/new", "../outside/new", ".", "", "a\0b"):
+        with pytest.raises(ToolError):
+            folder.make_link(name, "a.txt")
+    assert not (outside / "new").exists()
+    assert folder.remove_link("near")
+    assert not folder.remove_link("near")
+    assert folder.link_target("gone/near") is None
+
+
 def test_links_inside_are_followed(folder: RootedFolder) -> None:
     folder.write("d/a.txt", b"x")
     (folder.root / "near").symlink_to("d")
@@ -113,6 +126,9 @@ def test_a_folder_swapped_for_a_link_ten_thousand_times_never_leads_out(folder: 
             lambda: seen.update(name for name, _ in folder.files()),
             partial(folder.remove, name),
             lambda: folder.move("d/more.txt", "d/moved.txt"),
+            partial(folder.make_link, f"d/{turns % 7}.link", "a.txt"),
+            partial(folder.remove_link, f"d/{turns % 7}.link"),
+            partial(folder.remove_link, "d/a.txt"),
         ):
             try:
                 act()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tarfile
 import zipfile
 from pathlib import Path
@@ -70,12 +71,22 @@ async def test_passages_are_few_and_neighbours_are_one(tools: TCPServer, folder:
     assert many["more_passages"] > 0
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "cp1252", "utf-8-sig"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "cp1252", "utf-8-sig"])
 async def test_other_encodings_are_read_and_said(tools: TCPServer, folder: Path, encoding: str) -> None:
     (folder / "a.txt").write_bytes("Größe: 3".encode(encoding))
     got = (await tools.invoke("read_file", {"path": "a.txt"})).unwrap()
     assert got["text"] == "Größe: 3"
-    assert got.get("read_as") == {"utf-16": "utf-16", "cp1252": "windows-1252"}.get(encoding)
+    assert got.get("read_as") == {"cp1252": "windows-1252", "utf-8-sig": None}.get(encoding, "utf-16")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+async def test_a_text_of_two_bytes_a_letter_needs_no_mark(tools: TCPServer, folder: Path, encoding: str) -> None:
+    text = "名前,値段\u3000円\nＡ東京,12\n大阪Ā,3456\n"
+    (folder / "a.txt").write_bytes(text.encode(encoding))
+    assert (await tools.invoke("read_file", {"path": "a.txt"})).unwrap()["text"] == text.rstrip()
+    numbers = b"".join(number.to_bytes(2, "little") for number in range(0, 4_000, 7))
+    (folder / "a.txt").write_bytes(numbers)
+    assert not (await tools.invoke("read_file", {"path": "a.txt"})).ok
 
 
 @pytest.mark.parametrize("path", ["nowhere.txt", "../nowhere.md", "binary.bin", "bad.pdf"])
@@ -260,3 +271,17 @@ async def test_the_very_words_come_first_with_their_number_and_each_passage_with
     got = (await tools.invoke("read_file", {"path": "harbour.txt", "find": "Alida"})).unwrap()
     assert (got["matches"], got["passages"][0]["heading"]) == (1, "CHAPTER 23")
     assert "Alida over the bar" in got["passages"][0]["text"]
+
+
+async def test_a_file_too_large_to_be_held_names_what_reads_it(tools: TCPServer, folder: Path) -> None:
+    for name, begins, words in (
+        ("a.log", b"a line\n", ("is larger than 50 MB", "to_markdown")),
+        ("b.log", b"\0\x01", ("is binary data of 50.0 MB", "name another file")),
+        ("c.log", b"\x89PNG\r\n\x1a\n\0", ("is a PNG image of 50.0 MB", "ask to_markdown")),
+    ):
+        (folder / name).write_bytes(begins * (16_384 // len(begins)) + b" " * 20_000)
+        os.truncate(folder / name, 50_000_001)
+        error = (await tools.invoke("read_file", {"path": name})).error
+        assert error is not None
+        assert words[0] in error["problem"]
+        assert words[1] in error["fix"]

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import zipfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,15 @@ def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> As
     return ask
 
 
+def small_workbook() -> bytes:
+    """A workbook with one sheet of two rows below its header."""
+    book, data = Workbook(), io.BytesIO()
+    for row in (["name", "n"], ["x", 1], ["y", 2]):
+        book.worksheets[0].append(row)
+    book.save(data)
+    return data.getvalue()
+
+
 async def columns(ask: Ask, name: str, content: str | bytes) -> dict[str, str]:
     (table,) = (await ask({name: content}, full=True)).unwrap()["tables"]
     return {column["name"]: column["type"] for column in table["columns"]}
@@ -54,6 +64,17 @@ async def columns(ask: Ask, name: str, content: str | bytes) -> dict[str, str]:
         ("a.json", '{"name": ["x", "y"], "n": [1, 2]}'),
         ("a.jsonl", '{"name": "x", "n": 1}\n{"name": "y", "n": 2}\n'),
         ("a.json", '[["name", "n"], ["x", 1], ["y", 2]]'),
+        ("a.csv", "name,n\nx,1\ny,2\n".encode("utf-16-le")),
+        ("a.csv", "name;n\nx;1\ny;2\n".encode("utf-16-be")),
+        ("a.csv", '[{"name": "x", "n": 1}, {"name": "y", "n": 2}]'),
+        ("a.tsv", '{"name": "x", "n": 1}\n{"name": "y", "n": 2}\n'),
+        ("a.csv", json.dumps([{"name": "x", "n": 1}, {"name": "y", "n": 2}], indent=1)),
+        ("a.json", "name,n\nx,1\ny,2\n"),
+        ("a.xlsx", "name,n\nx,1\ny,2\n"),
+        ("a.ods", '[{"name": "x", "n": 1}, {"name": "y", "n": 2}]'),
+        ("a.csv", small_workbook()),
+        ("a.json", small_workbook()),
+        ("a", small_workbook()),
     ],
 )
 async def test_tables_of_every_shape_are_the_same_table(ask: Ask, name: str, content: str | bytes) -> None:
@@ -179,6 +200,40 @@ async def test_what_is_no_table_is_an_error_that_names_the_file(ask: Ask, name: 
     assert not response.ok
     assert response.error
     assert name in response.error["problem"]
+
+
+LAUGHS = '<?xml version="1.0"?>\n<!DOCTYPE z [\n<!ENTITY a "ha">\n' + "".join(
+    f'<!ENTITY {new} "{f"&{old};" * 10}">\n' for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("laughs.xml", f"{LAUGHS}]>\n<z>&i;</z>\n", "is an XML file, which holds no table"),
+        ("laughs.csv", f"{LAUGHS}]>\n<z>&i;</z>\n", "is an XML file, which holds no table"),
+        ("build.yaml", "steps: [a, b]\nother: [c, d]\nthird: [e, f]\n", "is a YAML file, which holds no table"),
+        ("page.csv", "<!doctype html><table><tr><td>1</td></tr></table>", "is a web page, which holds no table"),
+        ("old.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(512), "is an old or encrypted Office file"),
+        ("paper.csv", b"%PDF-1.7\n", "is a PDF file, which holds no table"),
+        ("parts.xlsx", b"PK\x05\x06" + bytes(18), "is a ZIP archive, which holds no table"),
+    ],
+)
+async def test_another_kind_of_file_is_called_what_it_is(ask: Ask, name: str, content: str | bytes, words: str) -> None:
+    response = await ask({name: content})
+    assert response.error
+    assert response.error["problem"].startswith(f"{name!r} {words}")
+    assert response.error["fix"]
+
+
+async def test_an_archive_named_as_a_workbook_is_called_one(ask: Ask) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.csv", "n\n1\n")
+    response = await ask({"a.xlsx": packed.getvalue()})
+    assert response.error
+    assert response.error["problem"] == "'a.xlsx' is a ZIP archive, which holds no table for SQL."
+    assert "unpacks" in response.error["fix"]
 
 
 async def test_points_between_thousands_are_no_decimal_points(ask: Ask) -> None:

@@ -1,15 +1,18 @@
 """Visits: cache, attempts, walls, robots, archive, and the way without TLS, as an operator's settings want them."""
 
+import asyncio
 import os
+import socket
 import ssl
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from sites import Asked, Page, Site, html, redirect
 
-from tea.web import FetchFailed, Visitor, WebSettings
+from tea.web import FetchFailed, UrlGuard, Visitor, WebSettings
 from tea.web.blocked import WALLS, wall_of
 from tea.web.cache import Entry, PageCache
 from tea.web.fetch import Answer
@@ -126,6 +129,88 @@ async def test_attempts_end(settings: WebSettings, clock: Clock) -> None:
     async with Site({"/": Page(status=503, body=b"busy")}).open() as site:
         found = await visitor(site, settings, clock).visit(site.url)
     assert (found.answer.status, found.attempts, found.cached) == (503, 3, "")
+
+
+async def test_of_all_statuses_only_those_of_the_table_are_tried_again(settings: WebSettings, clock: Clock) -> None:
+    again = {408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524}
+    refused = range(400, 600)
+    async with Site({f"/{status}": Page(status=status, body=b"no") for status in refused}).open() as site:
+        visiting = visitor(site, settings, clock)
+        attempts = {status: (await visiting.visit(f"{site.url}/{status}")).attempts for status in refused}
+    assert attempts == {status: 3 if status in again else 1 for status in refused}
+
+
+CUT = b"HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf"
+NO_GZIP = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 4\r\n\r\nzip!"
+FAILURES: dict[str, tuple[Page, int]] = {
+    "broken": (Page(raw=CUT), 3),
+    "encoding": (Page(raw=NO_GZIP), 1),
+    "redirects": (Page(status=302, headers={"location": "/x"}), 1),
+    "refused": (Page(status=302, headers={"location": "http://127.0.0.1:22/"}), 1),
+}
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+async def test_of_all_failures_only_those_of_the_table_are_tried_again(
+    settings: WebSettings, clock: Clock, kind: str
+) -> None:
+    page, attempts = FAILURES[kind]
+    async with Site({"/x": page}).open() as site:
+        assert (await failure(visitor(site, settings, clock, redirects=1), f"{site.url}/x")).kind == kind
+        assert len(site.asked) == attempts
+
+
+async def test_a_server_that_cannot_be_reached_is_tried_again_and_an_unknown_one_is_not(
+    settings: WebSettings, clock: Clock, waits: list[float]
+) -> None:
+    with socket.socket() as bound:  # so that nothing answers there
+        bound.bind(("127.0.0.1", 0))
+        place = f"127.0.0.1:{bound.getsockname()[1]}"
+        closed = Visitor(replace(settings, allow=(place,), retries=(0.5, 1.5)), now=clock)
+        assert (await failure(closed, f"http://{place}/")).kind == "unreachable"
+    assert waits == [0.5, 1.5]
+
+    async def nowhere(name: str) -> list[str]:
+        return []
+
+    unknown = Visitor(replace(settings, retries=(0.5, 1.5)), UrlGuard(resolver=nowhere), now=clock)
+    assert (await failure(unknown, "http://example.com/")).kind == "unresolved"
+    assert waits == [0.5, 1.5]
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds waited between attempts, passing at once."""
+    asked = list[float]()
+
+    async def sleep(seconds: float) -> None:
+        asked.append(seconds)
+
+    monkeypatch.setattr("tea.web.visit.asyncio", SimpleNamespace(sleep=sleep, to_thread=asyncio.to_thread))
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("told", "waited"),
+    [
+        (None, [0.5, 1.5]),
+        ("0", [0.5, 1.5]),
+        ("1", [1.0, 1.5]),
+        ("7", [7.0, 7.0]),
+        ("10", [10.0, 10.0]),
+        ("11", []),
+        ("-5", [0.5, 1.5]),
+        ("1e9", [0.5, 1.5]),
+        ("99999999999999999999", []),
+    ],
+)
+async def test_the_time_between_attempts_is_ours_or_longer_where_the_server_says_so(
+    tmp_path: Path, clock: Clock, waits: list[float], told: str | None, waited: list[float]
+) -> None:
+    page = Page(status=503, headers={} if told is None else {"retry-after": told})
+    async with Site({"/": page}).open() as site:
+        found = await visitor(site, WebSettings(cache=str(tmp_path / "cache")), clock).visit(site.url)
+    assert (waits, found.attempts) == (waited, len(waited) + 1)
 
 
 @pytest.mark.parametrize("wait", ["3600", "Fri, 01 Jan 2100 00:00:00 GMT"])

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tea import ToolError
-from tea.reading import Kind, kind_of, packed_kind, size_words
+from tea.reading import Kind, kind_of, packed_kind, size_words, utf_16_of
 
 MOST_BYTES = 50_000_000
 HEAD = 16_384
@@ -22,7 +22,7 @@ class Text:
 
 
 def text_of(data: bytes, name: str) -> Text:
-    """Return the lines of a text: UTF-8, UTF-16 with a mark, else Windows Latin.
+    """Return the lines of a text: UTF-8, UTF-16, else Windows Latin.
 
     Args:
         data: The file's bytes.
@@ -31,8 +31,8 @@ def text_of(data: bytes, name: str) -> Text:
     Raises:
         ToolError: It is not text.
     """
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return Text(lines=data.decode("utf-16", errors="replace").splitlines(), read_as="utf-16")
+    if wide := utf_16_of(data):
+        return Text(lines=data.decode(wide, errors="replace").splitlines(), read_as="utf-16")
     if b"\x00" in data[:_LOOKED_AT]:
         raise no_text(data, len(data), name)
     try:

@@ -9,34 +9,34 @@ from typing import TYPE_CHECKING
 
 from tea import Context
 
+from .files import WORKBOOK, TableFile
 from .stored import BOOK, StoredTable, keep, keeping
 from .stored_workbook import known_sheets, stored_sheets
 
 if TYPE_CHECKING:
     from tea.reading import Sheets
 
-ENDINGS = frozenset({".xlsx", ".xlsm", ".ods"})
 MOST_KEPT = 20_000_000  # bytes of the rows of one book
 
 Book = bytes | Sequence[StoredTable]  # rows as JSON, or the tables of a large one
 
 
-async def open_books(ctx: Context, paths: Sequence[tuple[str, Path]], folder: Path | None) -> dict[str, Book]:
+async def open_books(ctx: Context, files: Sequence[TableFile], folder: Path | None) -> dict[str, Book]:
     """Return the workbooks among files by the names of their user; each is parsed once for all runs.
 
     Args:
-        paths: The files, each by what its user calls it.
+        files: The files.
         folder: Where copies are kept, None for the system's temporary files.
 
     Raises:
         ToolError: One is not a workbook, is too large, or cannot be kept.
     """
     found = dict[str, Book]()
-    for name, path in paths:
-        if path.suffix.lower() not in ENDINGS:
+    for one in files:
+        if one.form != WORKBOOK:
             continue
-        book = await asyncio.to_thread(_recalled, path, name, folder)
-        found[name] = await _parsed(ctx, path, name, folder) if book is None else book
+        book = await asyncio.to_thread(_recalled, one.path, one.name, folder)
+        found[one.name] = await _parsed(ctx, one.path, one.name, folder) if book is None else book
     return found
 
 

@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from tea import ToolError
+from tea.reading import utf_16_of
 
 MOST_BYTES = 200_000_000
 
 
 def decoded(data: bytes, name: str) -> tuple[str, str]:
-    """Return the text of bytes, with its encoding: UTF-8, UTF-16 with a mark, else Windows Latin.
+    """Return the text of bytes, with its encoding: UTF-8, UTF-16, else Windows Latin.
 
     Args:
         data: The file's bytes.
@@ -17,8 +18,8 @@ def decoded(data: bytes, name: str) -> tuple[str, str]:
     Raises:
         ToolError: It is not text.
     """
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return data.decode("utf-16", errors="replace"), "utf-16"
+    if wide := utf_16_of(data):
+        return data.decode(wide, errors="replace"), wide
     if b"\x00" in data[:100_000]:
         raise ToolError(f"{name!r} is a binary file.", fix="name a CSV, TSV, JSON, XLSX or ODS file.")
     try:

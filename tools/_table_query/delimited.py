@@ -39,10 +39,17 @@ class Shape:
     decimal_comma: bool
 
 
-def shape_of(lines: list[str]) -> Shape | None:
-    """Return the shape of a text by its first lines, None without any."""
+def shape_of(lines: list[str], *, loose: bool = True) -> Shape | None:
+    """Return the shape of a text by its first lines, None without any.
+
+    Args:
+        lines: Its first lines.
+        loose: Take lines without any delimiter for a table of one column.
+    """
     comments, body = _split_comments(lines)
-    delimiter = _delimiter(body) or ","
+    delimiter = _delimiter(body) or ("," if loose else None)
+    if delimiter is None:
+        return None
     try:
         rows = [row for row in csv.reader(body, delimiter=delimiter, skipinitialspace=True) if any(map(str.strip, row))]
     except csv.Error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tea import ToolError
+from tea.reading import utf_16_of
 
 from .columns import distinct
 from .delimited import Shape, layout_of, shape_of
@@ -107,7 +108,7 @@ class Source:
     layout: str = ""
 
 
-def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable | None:
+def stored(path: Path, file: str, name: str, folder: Path | None, *, loose: bool = True) -> StoredTable | None:
     """Return the table in a large delimited file, None without one.
 
     Args:
@@ -115,6 +116,7 @@ def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable
         file: What its user calls it.
         name: A name for the table.
         folder: Where copies are kept for all runs; None for a folder of the system's temporary files.
+        loose: Take lines without any delimiter for a table of one column.
 
     Raises:
         ToolError: It is too large, or cannot be read or kept.
@@ -123,7 +125,7 @@ def stored(path: Path, file: str, name: str, folder: Path | None) -> StoredTable
         target = kept / f"{digest}{SUFFIX}"
         found = _told(target)
         if found is None:
-            source = _delimited(path, file)
+            source = _delimited(path, file, loose=loose)
             found = None if source is None else _made(source, file, target)
         return None if found is None else _table(found, file, name, target)
 
@@ -204,12 +206,12 @@ def _opened(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _delimited(path: Path, file: str) -> Source | None:
+def _delimited(path: Path, file: str, *, loose: bool) -> Source | None:
     """Return the table in a delimited text, None without any."""
     encoding = _encoding(path, file)
     with _lines(path, encoding) as lines:
         first = list(islice(lines, _SAMPLE_LINES))
-    shape = shape_of(first)
+    shape = shape_of(first, loose=loose)
     if shape is None:
         return None
     found = shape
@@ -302,12 +304,12 @@ def _as_json(column: Column) -> dict[str, str]:
 
 
 def _encoding(path: Path, file: str) -> str:
-    """Return the encoding of a text: UTF-8, UTF-16 with a mark, else Windows Latin."""
+    """Return the encoding of a text: UTF-8, UTF-16, else Windows Latin."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     with path.open("rb") as reading:
         head = reading.read(_CHUNK)
-        if head.startswith((b"\xff\xfe", b"\xfe\xff")):
-            return "utf-16"
+        if wide := utf_16_of(head):
+            return wide
         if b"\0" in head[:100_000]:
             raise ToolError(f"{file!r} is a binary file.", fix="name a CSV, TSV, JSON, XLSX or ODS file.")
         try:

@@ -2,6 +2,7 @@
 
 import codecs
 import re
+import unicodedata
 
 _LOOKED_AT = 4_096
 _DETECTED_FROM = 100_000
@@ -19,6 +20,8 @@ _MEANT = {
     "utf-16": "utf-16-le",
 }  # fmt: skip
 _USUAL = "cp1252"
+_WIDE = 16_384  # bytes by which UTF-16 without a mark is told
+_LEAST_ASCII = 0.05  # the share of blanks, digits and the like, in texts of any script
 _ONE_BYTE = re.compile(r"cp\d+|iso8859|koi8|mac")
 
 
@@ -32,6 +35,8 @@ def text_of(data: bytes, content_type: str) -> tuple[str, str]:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return data[len(mark) :].decode(name, "replace"), name
+    if wide := utf_16_of(data):
+        return data.decode(wide, "replace"), wide
     header = _HEADER.search(content_type)
     said = _SAID.search(data[:_LOOKED_AT])
     names = [header[1] if header else "", (said[1] or said[2]).decode("ascii") if said else ""]
@@ -45,6 +50,34 @@ def text_of(data: bytes, content_type: str) -> tuple[str, str]:
         return data.decode(declared[0], "replace"), declared[0]
     found = _detected(data)
     return data.decode(found, "replace"), found
+
+
+def utf_16_of(data: bytes) -> str:
+    """Return the encoding of a text in UTF-16, empty for other bytes.
+
+    With a mark it is `utf-16`; without, bytes are told by the zeros in every other place, and by being text when read.
+
+    Args:
+        data: The text, or an even number of its first bytes.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "" if data.startswith(codecs.BOM_UTF32_LE) else "utf-16"
+    head = data[:_WIDE]
+    if 0 not in head or len(data) % 2:
+        return ""
+    found = max(("utf-16-le", "utf-16-be"), key=lambda name: _ascii_share(head, name))
+    return found if _ascii_share(head, found) >= _LEAST_ASCII else ""
+
+
+def _ascii_share(head: bytes, name: str) -> float:
+    """Return the share of ASCII among the characters of a text, 0 for bytes without meaning in an encoding."""
+    try:
+        text = codecs.getincrementaldecoder(name)().decode(head)
+    except UnicodeDecodeError:
+        return 0.0
+    if any(one not in "\t\n\r\f" and unicodedata.category(one) in ("Cc", "Cn", "Co") for one in text):
+        return 0.0
+    return sum(one.isascii() for one in text) / max(1, len(text))
 
 
 def _utf8_first(declared: list[str], data: bytes) -> list[str]:

@@ -25,6 +25,7 @@ _LINKING_NAMES = re.compile(
 _UNSEEN = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])", re.I
 )
+DEEPEST = 1_000  # elements in each other that are converted; the library for trees itself reads 2,048
 _MAIN = "//main | //*[@role='main'] | //article | //*[@itemprop='articleBody']"
 _BLOCKS = ("p", "pre", "td", "blockquote", "li", "dd")
 _KEPT = frozenset(("html", "body", "main", "article", "h1", "tr", "td", "tbody", "pre", "code"))
@@ -42,12 +43,20 @@ _ALT = re.compile(r"\w.*\w")
 def parsed(text: str) -> Any:
     """Return the tree of a page, None if there is no element in it."""
     etree, html = _lxml()
-    parser = html.HTMLParser(remove_comments=True, remove_pis=True, recover=True, no_network=True)
+    parser = html.HTMLParser(remove_comments=True, remove_pis=True, recover=True, no_network=True, huge_tree=True)
     plain = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\0", ""), count=1)
     try:
         return html.document_fromstring(plain, parser=parser)
     except (etree.LxmlError, ValueError, AssertionError):
         return None
+
+
+def is_cut(tree: Any) -> bool:
+    """Return whether a page is nested deeper than can be converted, so that a part of it is left out."""
+    log = tree.getroottree().parser.error_log
+    return any(one.type_name == "ERR_RESOURCE_LIMIT" for one in log) or bool(
+        tree.xpath(f"boolean(//*[count(ancestor::*) > {DEEPEST}])")
+    )
 
 
 def title_of(tree: Any) -> str:

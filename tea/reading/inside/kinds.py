@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path, PurePath
 
+from tea.reading.inside.charset import utf_16_of
+
 HEAD = 16_384  # bytes by which most kinds are told
 UNKNOWN = "binary"
 _MOST_PARTS = 20_000
@@ -95,7 +97,7 @@ _OPEN_DOCUMENTS = {
 TEXT = _kind("text", "text", "a text")
 _TEXTS = {
     "html": _kind("html", _DOCUMENT, "a web page"),
-    "xml": _kind("xml", "text"),
+    "xml": _kind("xml", "text", "an XML file"),
     "json": _kind("json", "text"),
     "jsonl": _kind("jsonl", "text", "a file of JSON lines"),
     "ipynb": _kind("ipynb", _DOCUMENT, "a notebook"),
@@ -145,7 +147,7 @@ def kind_of(head: bytes, name: str = "") -> Kind:
             return kind
     if b"%PDF-" in head[:1_024]:
         return next(kind for _, mark, kind in _MARKS if mark == b"%PDF-")
-    return _text_kind(head, name) if text else _kind(UNKNOWN, "other", "binary data")
+    return _text_kind(_narrow(head), name) if text else _kind(UNKNOWN, "other", "binary data")
 
 
 def kind_of_file(path: Path, name: str = "") -> Kind:
@@ -188,8 +190,8 @@ def packed_kind(source: Path | bytes) -> Kind | None:
 
 
 def is_text(head: bytes) -> bool:
-    """Return whether bytes are a text: UTF-8, UTF-16 with a mark, or an encoding without control characters."""
-    if head.startswith((b"\xff\xfe", b"\xfe\xff")) and not head.startswith((b"\xff\xfe\x00\x00",)):
+    """Return whether bytes are a text: UTF-8, UTF-16, or an encoding without control characters."""
+    if utf_16_of(head):
         return True
     if b"\0" in head:
         return False
@@ -199,6 +201,12 @@ def is_text(head: bytes) -> bool:
         cut = len(head) >= HEAD and error.start >= len(head) - 4  # within a character
         return cut or not _CONTROL.search(head)
     return True
+
+
+def _narrow(head: bytes) -> bytes:
+    """Return the beginning of a text in UTF-16 as UTF-8, and of another as it is."""
+    wide = utf_16_of(head)
+    return head.decode(wide, "ignore").encode("utf-8", "ignore") if wide else head
 
 
 def size_words(number: int) -> str:
@@ -215,7 +223,7 @@ def _text_kind(head: bytes, name: str) -> Kind:
         return _TEXTS["html"]
     if body.startswith(b"<?xml") or (body[:1] == b"<" and PurePath(name).suffix.lower() in (".xml", ".svg", ".rss")):
         return _TEXTS["xml"]
-    if wanted in ("csv", "tsv", "jsonl", "markdown"):
+    if wanted in ("csv", "tsv", "jsonl", "markdown") and not (wanted in ("csv", "tsv") and _is_nested(body)):
         return _TEXTS[wanted]
     if body[:1] in (b"{", b"[") and (found := _json_kind(body, wanted)):
         return found
@@ -230,8 +238,22 @@ def is_html(head: bytes) -> bool:
     return bool(_HTML.match(body) or (body.lstrip().startswith(b"<?xml") and _XHTML.search(body[:2_048])))
 
 
+def _is_nested(body: bytes) -> bool:
+    """Return whether a text begins with an array or object of JSON, and nothing but others follow it."""
+    text = body.decode("utf-8", "replace")
+    if text[:1] not in ("{", "["):
+        return False
+    try:
+        end = json.JSONDecoder().raw_decode(text)[1]
+    except json.JSONDecodeError as error:  # of a long file only the beginning is here
+        return len(body) > HEAD // 2 and (error.pos >= len(text) - 8 or error.msg.startswith("Unterminated"))
+    except RecursionError:
+        return True
+    return text[end:].lstrip()[:1] in ("", "{", "[")
+
+
 def _json_kind(body: bytes, wanted: str) -> Kind | None:
-    if wanted:
+    if wanted and wanted not in ("csv", "tsv"):
         return _TEXTS[wanted]
     lines = body.splitlines()
     if len(lines) > 1 and all(_is_json(line) for line in lines[:2]):

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from tea.reading.inside.charset import text_of
 from tea.reading.inside.dates import dates_of, day_in
 from tea.reading.inside.document import Order, Parsed, Unreadable
-from tea.reading.inside.html import markdown_and_links, markdown_of, parsed, title_of
+from tea.reading.inside.html import DEEPEST, is_cut, markdown_and_links, markdown_of, parsed, title_of
 from tea.reading.inside.parts import kept_part
 from tea.reading.inside.trees import parsed_xml
 from tea.reading.inside.unpacked import opened_zip
@@ -25,6 +25,7 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 _DC = "{http://purl.org/dc/elements/1.1/}"
 _FENCE = "```"
 _MOST_OUTPUT = 4_000  # characters of what a notebook's cell gave
+_DEEP = f"is nested too deeply, with more than {DEEPEST:,} elements in each other"
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -38,13 +39,17 @@ def parse_html(order: Order) -> Parsed:
     tree = parsed(text)
     if tree is None:
         return Parsed(kind="text", text=text, facts={"encoding": encoding})
+    cut = is_cut(tree)
     title, (published, modified) = title_of(tree), dates_of(tree, order.url, {})
     markdown, links = markdown_and_links(tree, order.url)
+    if not markdown.strip() and cut:
+        raise Unreadable(f"{_DEEP}, and holds no text before", "read_file shows its source; or look for another.")
     if not markdown.strip():
         fix = "look for another source, or for the data that the page shows."
         raise Unreadable("holds no text; it may be made by a program in the browser", fix)
     facts = {"encoding": encoding, "published": published, "modified": modified, "links": links}
-    return Parsed(kind="html", text=markdown, title=title, facts=facts)
+    notes = [f"It {_DEEP}, so a part of it is missing."] if cut else []
+    return Parsed(kind="html", text=markdown, title=title, facts=facts, notes=notes, truncated=cut)
 
 
 def _plain_html(data: bytes, content_type: str = "") -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tea.reading.inside.document import Unreadable
+from tea.reading.inside.kinds import packed_kind
 from tea.reading.inside.open_sheets import Take, is_open_workbook, read_open_sheets
 from tea.reading.inside.sheets import Workbook, is_large
 from tea.reading.inside.survey import MOST_CELLS, survey
@@ -45,6 +46,7 @@ def write_sheets(path: Path, out: Path) -> dict[str, Any]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
+            _check_kind(path)
             large, typed, streamed = is_large(archive), _typed, _streamed
             if is_open_workbook(archive):
                 typed, streamed = _typed_open, _streamed_open
@@ -57,6 +59,20 @@ def write_sheets(path: Path, out: Path) -> dict[str, Any]:
     except Exception as error:  # a foreign workbook fails in any way, and each means the same
         words = " ".join(str(error).split())[:200]
         raise Unreadable(f"is not a readable workbook: {words}", "save it as XLSX or ODS.") from error
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse a ZIP archive without a workbook's parts.
+
+    Raises:
+        Unreadable: It is another document, or just an archive.
+    """
+    kind = packed_kind(path)
+    if kind is None:
+        fix = "ask to_markdown, which unpacks it, and name the files in it."
+        raise Unreadable("is a ZIP archive, which holds no table for SQL", fix)
+    if kind.family != "table":
+        raise Unreadable(f"is {kind.words}, which holds no table for SQL", "ask to_markdown.")
 
 
 def rows_name(number: int) -> str:
