@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tea.clock import timestamp
 from tea.components.clients import Agents
@@ -56,7 +56,9 @@ if TYPE_CHECKING:
     from tea.runs.fork import Change, Fork
 
 Tell = Callable[[str], None]
+T = TypeVar("T")
 _MOST_TOLD = 3
+_MOST_THREADS = 2  # with more, threads and event loop spend their time on taking turns
 
 
 class Executions:
@@ -72,6 +74,7 @@ class Executions:
     def __init__(self, deps: RunDeps, tracer: Tracer, workspaces: WorkspaceStore, instances: Instances) -> None:
         self._deps, self._tracer, self._workspaces, self._instances = deps, tracer, workspaces, instances
         self._descriptors = Descriptors()
+        self._threads = asyncio.Semaphore(_MOST_THREADS)
         self._kept = KeptEnvironments(instances)
 
     async def begin(
@@ -239,7 +242,7 @@ class Executions:
             begun = trace.position
             tell(remarks)
             try:
-                return await self._finish(one, past.task, trace)
+                return await self._finish(one, past, trace)
             except ApprovalNeeded:
                 waits = True
                 raise
@@ -285,7 +288,7 @@ class Executions:
         if not (lenient or past.given_up) and _ending(outcome) != past.end:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
-        return replace(await self._whole(outcome, one), remarks=await again(one.flow.followed))
+        return replace(await self._whole(outcome, one, past.inputs), remarks=await again(one.flow.followed))
 
     async def explain(self, run: str, key: str) -> tuple[CallRequest, Verdict]:
         """Return a call of a run as its policy is asked about it, and the decision by the rules of now.
@@ -333,7 +336,7 @@ class Executions:
             trace = self._tracer.create(session, task, first)
             return trace, self._past(trace.run, given)
 
-        creating = asyncio.ensure_future(asyncio.to_thread(create))
+        creating = asyncio.ensure_future(self._in_thread(create))
         try:
             return await completed(creating)
         except asyncio.CancelledError:
@@ -456,28 +459,27 @@ class Executions:
         one.readings.begin_with(past)
         return one
 
-    async def _finish(self, run: Run, task: TaskFile, trace: Trace) -> Outcome:
+    async def _finish(self, run: Run, past: History, trace: Trace) -> Outcome:
         with _resumable(trace.run):
             try:
-                outcome = await self._outcome(run, task)
+                outcome = await self._outcome(run, past.task)
                 await run.attempts.hand_over(outcome)
             except ApprovalNeeded as error:
                 record = run.recorder.suspended(error.record(), run.gate.open_keys())
                 await trace.sync()
                 raise ApprovalNeeded(record["problem"], fix=record["fix"], run=trace.run) from None
             if self._deps.mask:
-                await asyncio.to_thread(self._mask_files, run)
+                await asyncio.to_thread(self._mask_files, run, past.inputs)
             await self._deps.memory.sync(run.session)
             run.recorder.write("end", "", _ending(outcome))
         await trace.sync()
-        return await self._whole(outcome, run)
+        return await self._whole(outcome, run, past.inputs)
 
-    def _mask_files(self, run: Run) -> None:
+    def _mask_files(self, run: Run, inputs: Iterable[JsonObject]) -> None:
         """Mask secrets in the texts written by a run into its folder, and record the masked ones."""
         mask, found = self._deps.mask, dict[str, list[str]]()
         if mask:
             folder = Path(run.run_config.workspace)
-            inputs = as_mapping(next(self._tracer.records(run.id)).data).get("files", ())
             for path in self._workspaces.written(run.id, inputs):
                 if what := mask_file(path, mask):
                     found.setdefault(what, []).append(path.relative_to(folder).as_posix())
@@ -506,19 +508,24 @@ class Executions:
             run.id, str(past.end["reason"]), run.accounts.root.total(), self._workspaces.home(run.id)
         )
 
-    async def _whole(self, outcome: Outcome, run: Run) -> Outcome:
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        """Return the result of a function in one of few threads."""
+        async with self._threads:
+            return await asyncio.to_thread(function)
+
+    async def _whole(self, outcome: Outcome, run: Run, inputs: Iterable[JsonObject]) -> Outcome:
         """Return the outcome of a run with the files it left and the messages it did not take."""
-        files, unheard = await asyncio.to_thread(self._left, run.id, run.services.delivery.last)
+        look = partial(self._left, run.id, run.services.delivery.last, inputs)
+        files, unheard = await self._in_thread(look)
         return replace(outcome, files=files, unheard=unheard)
 
-    def _left(self, run: str, last: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # The thread may hold what it was given for a moment longer, so it is given nothing of the run itself.
         messages = self._tracer.store.messages(run)
         try:
             unheard = [one.text for one in messages.read(last)] if messages.waits(last) else []
         except StorageError as error:
             unheard = [error.problem]
-        inputs = as_mapping(next(self._tracer.records(run)).data).get("files", ())
         return self._workspaces.left(run, inputs), tuple(unheard)
 
 

@@ -108,18 +108,19 @@ class Readings:
         self._asked = effect_key(key)
 
     def begin(self, call: CallRequest) -> CallRequest:
-        """Note a call by the branch at work, and return the call with the branch's knowledge."""
+        """Note a call by the branch at work, and return the call with its key and the branch's knowledge."""
         known = self.known(call.arguments)
         self._provenance.begin(self._gate.path(), self._traits(call), _environment(call.config))
-        return replace(call, known=known)
+        return replace(call, key=self._gate.next_key(), known=known)
 
     def deliver(self, key: str, call: CallRequest, outcome: JsonValue) -> None:
         """Add a delivered outcome to the reading of the branch at work."""
         inside = self._calls.pop(key, {})
         for inner, target, data in self._recorded.pop(key, ()):
             inside.setdefault(inner, self._recorded_call(inner, target, data))
-        traits = self._traits(call)
-        if self._believes(call.config.digest) and _failed_with(outcome, NotConfigured):
+        believed = self._believes(call.config.digest)
+        traits = call.traits if believed else _worst(call.traits)
+        if believed and _failed_with(outcome, NotConfigured):
             traits = replace(traits, returns_untrusted=False)
         self._provenance.deliver(self._gate.path(), _delivered(key, call, outcome, traits), inside.values())
 
@@ -148,16 +149,16 @@ class Readings:
             value: What it gave.
             key: Key of its effect.
         """
-        service, verb, data = request.service, request.verb, request._asdict()
+        service, verb = request.service, request.verb
         if service in ("memory", "state"):
             if verb in _WRITING:
                 self._provenance.kept(self._gate.path())
             elif verb in _READING:
-                self._provenance.recalled(self._gate.path(), value, lasting=bool(data.get("lasting")))
+                self._provenance.recalled(self._gate.path(), value, lasting=bool(request._asdict().get("lasting")))
         elif verb == "solutions" and value:
             self._provenance.recalled(self._gate.path(), value, lasting=True)
         elif service == "media":
-            self._provenance.seen(self._gate.path(), data["names"])
+            self._provenance.seen(self._gate.path(), request._asdict()["names"])
         elif service == "registry" and verb in _FINDING:
             self._found(one for one in value if not one.get("trusted", True))
         elif service == "skills":
@@ -214,10 +215,8 @@ class Readings:
             self._provenance.read(place, Source("component", ref))
 
     def _traits(self, call: CallRequest) -> Traits:
-        """Return the effective traits: the worst ones for an untrusted operation, as it may declare anything."""
-        if self._believes(call.config.digest):
-            return call.traits
-        return replace(call.traits, returns_untrusted=True, effects="irreversible")
+        """Return the effective traits: the worst ones for an untrusted operation."""
+        return call.traits if self._believes(call.config.digest) else _worst(call.traits)
 
     def _recorded_call(self, key: str, target: str, data: JsonObject) -> Delivered:
         """Return a call from inside an effect as its journal holds it."""
@@ -227,6 +226,11 @@ class Readings:
             return _delivered(key, replace(call, arguments=data["arguments"]), None, self._traits(call))
         except (TeaError, KeyError):  # nothing is known of it any more, so it counts as the worst
             return Delivered(source=source_of(target, {}, key), traits=None)
+
+
+def _worst(traits: Traits) -> Traits:
+    """Return the traits of an untrusted operation, as it may declare anything."""
+    return replace(traits, returns_untrusted=True, effects="irreversible")
 
 
 def _delivered(key: str, call: CallRequest, outcome: JsonValue, traits: Traits) -> Delivered:

@@ -357,7 +357,6 @@ class Run:
         self._model_calls.change(data["model"])
 
     async def _leaf(self, call: CallRequest) -> Response:
-        own_key = self.gate.next_key()
         call = self.readings.begin(call)
 
         async def perform(key: str) -> JsonValue:
@@ -371,7 +370,7 @@ class Run:
             value = await self.gate.effect(call.config.kind, call.ref, call.begun, perform)
         except BadArguments as error:  # they are not JSON, so there is nothing to record
             return failure(self._response(call), call.ref, error)
-        self.readings.deliver(own_key, call, value)
+        self.readings.deliver(call.key, call, value)
         return self._response(call).model_validate(value)
 
     async def _scope(self, call: CallRequest) -> Response:
@@ -516,7 +515,8 @@ class Run:
             with suppress(RegistryError, BadInput):  # it is not called, and carrying it out says why
                 definition = await self.pins.definition(call.config)
                 traits = definition.operations[call.operation].signature.traits.opened(self._ways)
-        return replace(call, key=key, traits=traits)
+        unchanged = call.key == key and traits is call.traits
+        return call if unchanged else replace(call, key=key, traits=traits)
 
     async def _observed(self, call: CallRequest, key: str) -> JsonValue:
         """Return the state of the environment of a call, None if the environment gives none."""

@@ -193,6 +193,7 @@ class _List:
 
     def __init__(self, folder: Path | None, name: str) -> None:
         self.path = (folder or state_folder()) / name
+        self._name = str(self.path)
         self._granted = _Granted()
 
     def add(self, digest: str, what: str, *, durable: bool = True) -> None:
@@ -221,7 +222,7 @@ class _List:
         """Return all entries, as of now."""
         known = self._granted
         try:
-            stamp = _stamp(self.path.stat())
+            stamp = _stamp(os.stat(self._name))
             if stamp != known.stamp:
                 known = self._granted = known.followed(read_regular(self._place(), _LIMIT), stamp)
         except FileNotFoundError:

@@ -1,0 +1,53 @@
+"""Trust in a run: how often a call looks at the operator's list."""
+
+import os
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tea.testing import platform
+
+CALLER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Caller(Agent):
+    """Call the tool so many times."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        for number in range(int(task.text)):
+            await ctx.tcp.invoke("echo", {"text": str(number)})
+        return Result(answer=task.text)
+'''
+
+ECHO = '''
+from tea import tool
+
+
+@tool(effects="reads", idempotent=True)
+async def echo(text: str) -> str:
+    """Return a text."""
+    return text
+'''
+
+
+async def test_a_call_in_a_run_looks_at_the_trusted_digests_three_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = Counter[str]()
+    stat = os.stat
+
+    def counted(path: Any, **more: Any) -> os.stat_result:
+        looked[str(path)] += 1
+        return stat(path, **more)
+
+    async with platform() as tea:
+        await tea.tcp.register(ECHO)
+        await tea.acp.register(CALLER)
+        await tea.run("1", agent="caller")
+        monkeypatch.setattr(os, "stat", counted)
+        trusted = str(tea.trust.path)
+        await tea.run("1", agent="caller")
+        few = looked.pop(trusted)
+        await tea.run("11", agent="caller")
+        assert looked[trusted] - few == 3 * 10  # as it begins, as it acts, and as its outcome is delivered
