@@ -102,8 +102,6 @@ class Workspace(Environment):
         """
         if not 0 < len(query) <= MOST_PATTERN:
             raise ToolError("The query is empty or too long.", fix=f"write 1 to {MOST_PATTERN} characters.")
-        if pattern:
-            _check_pattern(query)
         texts, whole = await self._work(ctx, Files.texts, _name(ctx, name) if name else "")
         found = (
             await by_pattern(query, texts, MOST_MATCHES)
@@ -323,12 +321,3 @@ def _mapped(ctx: Context, patch: FilePatch) -> FilePatch:
     """Return a patch with usable names."""
     old, new = (one if one == NOWHERE else _name(ctx, one) for one in (patch.old, patch.new))
     return FilePatch(old=old, new=new, hunks=patch.hunks)
-
-
-def _check_pattern(pattern: str) -> None:
-    try:
-        re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise ToolError(
-            f"{pattern[:60]!r} is not a regular expression: {error}.", fix="escape it, or search literally."
-        ) from error

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # a home without hosts of its own loads none
 TRUSTED = "TEA_TRUST_HOME"
 # What decides neither about keys nor about data.
 _FREE = ("durability", "git", "research")
-_FREE_OF_MODELS = ("capabilities", "context", "fold", "limits", "max_output", "prices", "senses")
+_FREE_OF_MODELS = ("capabilities", "context", "fold", "limits", "max_output", "senses")
 _FREE_OF_SEARCH = ("fresh", "grace", "open", "profile", "results", "retries", "searches", "seconds")
 _FREE_OF_ENGINES = ("delay", "per_day", "tier")
 _SHOWN = 100  # characters of an address in an error
@@ -69,6 +69,8 @@ class Route:
         if "opens" in self.covered:
             return f"{setting} {self.covered['opens']} {_plain(self.address)}"
         names = ", ".join(map(_plain, self.keys)) or "the keys of models that name no address"
+        if "prices" in self.covered:
+            return f"{setting} counts what is paid with {names} at prices of its own, {_plain(self.address)}"
         given = as_object(self.covered.get("options") or {}).items()
         options = ", ".join(f"{_plain(str(name))} = {_value(value)}" for name, value in given)
         return f"{setting} sends {names} to {_plain(self.address)}{f', with {options}' if options else ''}"
@@ -102,6 +104,7 @@ class HomeTrust:
         self._addresses = dict(_addresses(keys))
         self._settings = _deciding(settings.written if settings is not None else {})
         routes = [_of_model(one) for one in configs.values()] + [_of_embedder(embedder)]
+        routes += [_of_prices(one) for one in configs.values()]
         routes += _of_search(settings.search) if settings is not None and settings.search else []
         routes += _of_hosts(settings.hosts) if settings is not None and settings.hosts else []
         routes += [_of_variable(name, address) for name, address in self._addresses.items()]
@@ -137,7 +140,15 @@ class HomeTrust:
     @property
     def left_out(self) -> list[Route]:
         """The openings of the settings replaced by the defaults until a grant."""
-        return [one for one in self.refused() if "opens" in one.covered]
+        return [one for one in self.refused() if "opens" in one.covered or "prices" in one.covered]
+
+    def counted(self, config: ModelConfig) -> ModelConfig:
+        """Return a configuration of the settings, without its own prices if they wait for a grant.
+
+        Prices below the true ones would let a run spend more than its budget in dollars.
+        """
+        waits = any(map(self._keys.from_process, config.keys)) and not self.granted
+        return replace(config, prices={}) if config.prices and waits else config
 
     def of_settings(self, config: ModelConfig, key: str) -> None:
         """Refuse a key of the environment to a configuration of `tea.toml`; see `tea.models.connect.Guard`."""
@@ -196,6 +207,16 @@ def _of_model(config: ModelConfig) -> Route | None:
     options = dict(config.options)
     covered = {"provider": config.provider, "address": config.base_url, "keys": list(keys), "options": options}
     return Route(setting=f"[models.{config.name}] in {SETTINGS}", keys=keys, address=address, covered=covered)
+
+
+def _of_prices(config: ModelConfig) -> Route | None:
+    """Return the route of a configuration's own prices for what its keys pay."""
+    if not config.keys or not config.prices:
+        return None
+    prices = dict(config.prices)
+    covered: JsonObject = {"model": config.name, "prices": prices, "keys": list(config.keys)}
+    setting, address = f"[models.{config.name}] in {SETTINGS}", dumps(prices).decode()
+    return Route(setting=setting, keys=config.keys, address=address, covered=covered)
 
 
 def _of_embedder(going: Destination | None) -> Route | None:

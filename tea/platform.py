@@ -127,7 +127,7 @@ class Platform:
         self.compiled = SourceCache(self.trust.path.parent)
         self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
         self.prompts = PromptManager()
-        self.environments = FileEnvironments(self.home / "traces" / "memory")
+        self.environments = FileEnvironments(self.home / "traces" / "memory", self.seal)
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"), self.environments)
         self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
         self.keys = read_keys(self.home)
@@ -140,7 +140,7 @@ class Platform:
             self.settings = narrowed(self.settings, self.home)
         self.models = _models(model, self.settings)
         for config in configs.values():
-            offer(self.models, config, self.keys, self.home_trust.of_settings)
+            offer(self.models, self.home_trust.counted(config), self.keys, self.home_trust.of_settings)
         self.models.add(OFFLINE, OfflineModel())
         installed = entry_point_roots()
         self.problems: list[str] = list(installed.problems)

@@ -15,7 +15,12 @@ SHOWN = 300
 _WORKER = """
 import json, re, sys
 asked = json.load(sys.stdin)
-pattern, left, found = re.compile(asked["pattern"]), asked["most"], []
+left, found = asked["most"], []
+try:
+    pattern = re.compile(asked["pattern"])
+except (re.error, OverflowError, RecursionError) as error:
+    json.dump(str(error), sys.stdout)
+    sys.exit()
 for name, text in asked["texts"]:
     for number, line in enumerate(text.splitlines(), 1):
         if left >= 0 and (match := pattern.search(line)):
@@ -51,7 +56,7 @@ async def by_pattern(pattern: str, texts: Sequence[tuple[str, str]], most: int) 
     """Return the lines matching a Python regular expression, up to one more than the limit.
 
     Raises:
-        ToolError: The pattern is too slow.
+        ToolError: The pattern is none, or too slow.
     """
     asked = json.dumps({"pattern": pattern, "texts": texts, "most": most})
     process = await asyncio.create_subprocess_exec(
@@ -74,5 +79,8 @@ async def by_pattern(pattern: str, texts: Sequence[tuple[str, str]], most: int) 
             await process.wait()
     if process.returncode != 0:
         raise ToolError(f"The search for {pattern[:60]!r} failed.", fix="search literally, or in fewer files.")
-    found = cast("list[tuple[str, int, str]]", json.loads(out))
-    return [Match(name=name, line=line, text=text) for name, line, text in found]
+    found = json.loads(out)
+    if isinstance(found, str):
+        problem = f"{pattern[:60]!r} is not a regular expression: {found}."
+        raise ToolError(problem, fix="escape it, or search literally.")
+    return [Match(name=name, line=line, text=text) for name, line, text in cast("list[tuple[str, int, str]]", found)]

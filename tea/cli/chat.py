@@ -13,6 +13,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.ending import about
 from tea.cli.failure import complain
+from tea.cli.left_out import tell_left_out
 from tea.cli.lines import Lines, dropped, file_at
 from tea.cli.progress import Progress
 from tea.cli.run import AllowOption, ToolOption, UseOption
@@ -80,6 +81,7 @@ async def chat(
     async with command.platform() as tea:
         if listing:
             return await _list(command, tea)
+        tell_left_out(command, tea)
         if (answering := usable_model(tea, base_url, model)) is not None:
             chosen["model"] = answering
         return await _Talk(command, tea, await _opened(tea, session, resume, fork, at, agent, chosen), chosen).hold(

@@ -10,6 +10,7 @@ import typer
 
 from tea.cli.budget import read_budget
 from tea.cli.command import Command
+from tea.cli.left_out import tell_left_out
 from tea.cli.run import AllowOption, ToolOption, UseOption, WithoutOption
 from tea.cli.task_input import read_uses, separate
 from tea.cli.terminal import one_line, write
@@ -146,8 +147,9 @@ async def _evaluated(
 
     how["spending"], watch = Spending(**how["spending"]), _Progress(command)
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         try:
-            found = await evaluate(tea, tasks, plan, judging=judging, watch=watch, **how)
+            found = await evaluate(tea, tasks, plan, judging=judging, watch=watch, tell=command.tell, **how)
         except asyncio.CancelledError:
             problem = f"Interrupted after {watch.done} of {len(tasks) * how['epochs']} runs, which are kept."
             raise Interrupted(problem, fix="the same command goes on where it stopped.") from None

@@ -10,6 +10,7 @@ import typer
 from tea.cli.budget import read_budget
 from tea.cli.command import Command
 from tea.cli.eval_run import CostOption, SecondsOption, StepsOption, TokensOption, plan_of
+from tea.cli.left_out import tell_left_out
 from tea.cli.run import AllowOption, ToolOption, UseOption, WithoutOption
 from tea.cli.task_input import read_uses, separate
 from tea.cli.terminal import one_line
@@ -75,6 +76,7 @@ async def evolve(
     workers = {"agent": agent, "model": model, "use": read_uses(use or ())}
     plan = plan_of(workers, each, {"without": separate(without or ()), "also": tool or [], "allow": allow or []})
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         campaign = Campaign(
             platform=tea, tasks=found, refs=refs, strategy=chosen,
             plan=plan, protected=tuple(protect or ()),

@@ -7,6 +7,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
+from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.resume import RunArgument
 from tea.cli.run import UseOption
@@ -37,6 +38,7 @@ async def fork(
         command.tell(f"tea: {one_line(remark, 300)}")
 
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         found = await asyncio.to_thread(tea.tracer.find, run)
         progress = Progress(command)
         async with interruptible(progress):

@@ -50,6 +50,8 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
         lines.append(folded(asks, sys.stdout))
         lines.append(_deeper(excerpt(review(one.question), whole)))
         if one.call:
+            caller = f"agent:{one_line(one.agent)} calls it. " if one.agent else ""
+            lines.append(_deeper(f"{caller}Its digest is {one_line(one.digest, _WORDS)}."))
             lines.append(_deeper(f"arguments:\n{indent(excerpt(argument_lines(one.arguments), whole), '  ')}"))
         if one.choices:
             further = " / text in place of its result" if one.call else ""

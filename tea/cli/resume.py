@@ -8,6 +8,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
 from tea.cli.learning import mends_in
+from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.errors import BadInput
 
@@ -25,6 +26,7 @@ async def resume(
     """Resume a run interrupted or waiting for an answer."""
     answers = _answers(answer or [])
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         found = await asyncio.to_thread(tea.tracer.find, run)
         progress = Progress(command, found)
         async with interruptible(progress):

@@ -7,7 +7,9 @@ import math
 import re
 import string
 import unicodedata
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, cast
 
 from tea.types import JsonValue
@@ -22,10 +24,42 @@ def same(one: JsonValue, other: JsonValue) -> bool:
     """Return whether two items are the same: equal as numbers if both are, else as normalised texts."""
     first, second = number_of(one), number_of(other)
     if first is not None and second is not None:
-        return math.isclose(first, second, rel_tol=1e-9, abs_tol=1e-12)
+        return _is_near(first, second)
     if isinstance(one, list | Mapping) or isinstance(other, list | Mapping):
         return equal(one, other)
     return plain(one) == plain(other)
+
+
+class Items:
+    """Items to find others among, each by value and not by comparing every pair.
+
+    Args:
+        items: The items.
+    """
+
+    def __init__(self, items: Iterable[JsonValue]) -> None:
+        self._data, self._words, self._all_words = set[Hashable](), set[str](), set[str]()
+        numbers: list[float] = []
+        for one in items:
+            if isinstance(one, list | Mapping):
+                self._data.add(_value_of(one))
+                continue
+            self._all_words.add(words := plain(one))
+            if (number := number_of(one)) is None:
+                self._words.add(words)
+            else:
+                numbers.append(number)
+        self._numbers = sorted(numbers)
+
+    def hold(self, one: JsonValue) -> bool:
+        """Return whether one of the items is the same; see `same`."""
+        if isinstance(one, list | Mapping):
+            return _value_of(one) in self._data
+        if (number := number_of(one)) is None:
+            return plain(one) in self._all_words
+        place = bisect_left(self._numbers, number)
+        near = self._numbers[max(0, place - 1) : place + 1]
+        return any(_is_near(number, other) for other in near) or plain(one) in self._words
 
 
 def equal(one: JsonValue, other: JsonValue) -> bool:
@@ -63,7 +97,9 @@ def number_of(value: JsonValue) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
-        return float(value)
+        with suppress(OverflowError):
+            return float(value)
+        return None
     if not isinstance(value, str):
         return None
     text = unicodedata.normalize("NFKC", value).replace("\u2212", "-").strip().rstrip(".").translate(_UNITS)
@@ -74,3 +110,16 @@ def number_of(value: JsonValue) -> float | None:
     except ValueError:
         return None
     return found if math.isfinite(found) else None
+
+
+def _is_near(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def _value_of(value: JsonValue) -> Hashable:
+    """Return a value that equals another one's where `equal` says so."""
+    if isinstance(value, list):
+        return "list", tuple(map(_value_of, cast("list[Any]", value)))
+    if isinstance(value, Mapping):
+        return "object", frozenset((name, _value_of(one)) for name, one in cast("Mapping[str, Any]", value).items())
+    return ("truth", value) if isinstance(value, bool) else ("scalar", value)

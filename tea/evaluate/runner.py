@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tea.clock import timestamp
@@ -15,6 +17,7 @@ from tea.errors import (
     BadInput,
     BudgetExceeded,
     Conflict,
+    Damaged,
     ErrorRecord,
     Interrupted,
     ProviderError,
@@ -25,6 +28,7 @@ from tea.errors import (
 )
 from tea.evaluate.evaluation import RESULTS, Evaluation, ScoredRun
 from tea.evaluate.judge import Judging, judging_of
+from tea.evaluate.ledger import OwnLedger, own_ledger
 from tea.evaluate.plan import Plan, Snapshot, snapshot_of
 from tea.evaluate.scoring import JUDGED, Grade, Helpers, Question, grade
 from tea.evaluate.statistics import smallest_visible
@@ -33,7 +37,8 @@ from tea.evaluate.task_set import PlacedTask, TaskSet
 from tea.journal.header import Closed
 from tea.journal.history import History
 from tea.journal.tracer import as_mapping
-from tea.store.evaluations import HEAD, FileEvaluations, Ledger
+from tea.source.seal import MARK, unmarked
+from tea.store.evaluations import HEAD, NUMBER, FileEvaluations
 from tea.store.strict import dumps
 from tea.types import JsonObject
 
@@ -109,12 +114,13 @@ async def evaluate(
     retry: bool = False,
     judging: Judging | None = None,
     watch: Watch | None = None,
+    tell: Callable[[str], object] | None = None,
     spending: Spending | None = None,
 ) -> Evaluation:
     """Run every task of a set as an ordinary run, score the outcomes, and keep all of it.
 
-    What was run before counts again, by the digest of everything that counts, the task and the repetition; what was
-    interrupted is resumed. All runs use the same versions, whatever is registered meanwhile.
+    What this account ran before counts again, by the digest of everything that counts, the task and the repetition;
+    what was interrupted is resumed. All runs use the same versions, whatever is registered meanwhile.
 
     Args:
         platform: Runs the tasks.
@@ -126,6 +132,7 @@ async def evaluate(
         retry: Whether to run again what a provider or this machine made fail.
         judging: Which model judges, in which words; the platform's default model by default.
         watch: Told of each scored run, with how many there are and will be.
+        tell: Told in a line what of the home does not count.
         spending: What may be spent now.
 
     Raises:
@@ -142,22 +149,41 @@ async def evaluate(
     store = FileEvaluations(platform.home / "traces" / "evaluations")
     used, snapshot, begun = await _parts(platform, asked, store, request)
     digest = snapshot.digest(used)
-    id = digest_of([digest, tasks.digest, epochs, series, used.label])[:12]
     evaluation = Evaluation(
-        id=id, name=tasks.name, set_digest=tasks.digest, plan=used, plan_digest=digest, epochs=epochs, series=series,
-        runs=(), components=snapshot.use, model=snapshot.model, begun=begun,
+        id=digest_of([digest, tasks.digest, epochs, series, used.label])[:12], name=tasks.name, set_digest=tasks.digest,
+        plan=used, plan_digest=digest, epochs=epochs, series=series, runs=(),
+        components=snapshot.use, model=snapshot.model, begun=begun,
     )  # fmt: skip
     cells = _cells(tasks, epochs, series, judge)
-    with store.ledger(digest) as ledger:
-        await asyncio.to_thread(store.write, id, {HEAD: dumps(evaluation.head(finished=False, request=request))})
+    with own_ledger(store, digest, platform.seal) as ledger:
+        save = partial(_save, platform, store, request, await asyncio.to_thread(store.next))
+        await save(evaluation)
         work = _Work(platform, used, snapshot.pins, ledger, helpers, retry=retry, watch=watch, total=len(cells),
                      spending=spending or Spending())  # fmt: skip
-        await work.run(cells, concurrency)
-        await asyncio.to_thread(ledger.sync)
+        await work.run(cells, concurrency, tell)
     done = replace(evaluation, runs=tuple(work.scored[cell.key] for cell in cells), fresh=work.fresh)
-    rows = b"".join(dumps(one.to_json()) + b"\n" for one in done.runs)
-    await asyncio.to_thread(store.write, id, {RESULTS: rows, HEAD: dumps(done.head(finished=True, request=request))})
-    return done
+    return await save(done, finished=True)
+
+
+async def _save(
+    platform: Platform,
+    store: FileEvaluations,
+    request: str,
+    number: int,
+    evaluation: Evaluation,
+    *,
+    finished: bool = False,
+) -> Evaluation:
+    """Write an evaluation, and return it.
+
+    Its head has the mark of this account, as it decides which versions a later call uses.
+    """
+    head = {**evaluation.head(finished=finished, request=request), NUMBER: number}
+    files = {HEAD: dumps({**head, MARK: platform.seal(head)})}
+    if finished:
+        files[RESULTS] = b"".join(dumps(one.to_json()) + b"\n" for one in evaluation.runs)
+    await asyncio.to_thread(store.write, evaluation.id, files)
+    return evaluation
 
 
 def _closing(plan: Plan, tasks: TaskSet) -> Plan:
@@ -201,7 +227,7 @@ class _Work:
         platform: Platform,
         plan: Plan,
         use: Mapping[str, str],
-        ledger: Ledger,
+        ledger: OwnLedger,
         helpers: Helpers,
         *,
         retry: bool,
@@ -218,14 +244,16 @@ class _Work:
         self.fresh = 0
         self._unscored: TeaError | None = None
 
-    async def run(self, cells: Sequence[_Cell], concurrency: int) -> None:
-        """Run and score all cells.
+    async def run(self, cells: Sequence[_Cell], concurrency: int, tell: Callable[[str], object] | None) -> None:
+        """Run and score all cells; tell in a line what of the ledger does not count.
 
         Raises:
             TeaError: One could not be scored; the runs are kept.
         """
         for line in await asyncio.to_thread(self._ledger.lines):
             self._known.take(line)
+        if tell is not None and self._ledger.foreign:
+            tell(self._ledger.foreign)
         waiting = iter(cells)
         try:
             async with asyncio.TaskGroup() as group:
@@ -235,6 +263,7 @@ class _Work:
             if (one := sole_error(error)) is not None:
                 raise one from error
             raise
+        await asyncio.to_thread(self._ledger.sync)
         if self._unscored is not None:
             raise self._unscored
         if (left := len(cells) - len(self.scored)) and (end := self._end):
@@ -364,8 +393,13 @@ async def _parts(platform: Platform, plan: Plan, store: FileEvaluations, request
     used, snapshot = await snapshot_of(platform, plan)
 
     def unfinished() -> JsonObject | None:
-        heads = (store.head(id) for id in store.list())
-        return next((one for one in heads if one.get("request") == request and not one.get("finished")), None)
+        for id in store.list():
+            with suppress(Damaged):
+                head = store.head(id)
+                asked = head.get("request") == request and not head.get("finished")
+                if asked and platform.seal.made(head.get(MARK), unmarked(head)):
+                    return head
+        return None
 
     if (head := await asyncio.to_thread(unfinished)) is not None:
         return used, snapshot.earlier(head["components"], head["model"]), str(head["begun"])

@@ -120,7 +120,7 @@ class Account:
         try:
             return await evaluate(
                 platform, tasks, plan, epochs=epochs, concurrency=concurrency, series=series, retry=True, watch=watch,
-                spending=self._left(),
+                tell=self.tell, spending=self._left(),
             )  # fmt: skip
         finally:
             await self._count(found.items())

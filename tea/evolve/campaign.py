@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tea.clock import timestamp
 from tea.errors import BadInput, BudgetExceeded, TeaError
 from tea.evaluate.evaluation import Evaluation
+from tea.evaluate.ledger import OwnLedger, own_ledger
 from tea.evaluate.plan import Plan, Snapshot
 from tea.evaluate.statistics import smallest_visible
 from tea.evaluate.task import PARTS, digest_of
@@ -20,8 +21,7 @@ from tea.evolve.gate import Gate, Verdict
 from tea.evolve.proposal import Known, Proposal, Staged, Strategy, stage, variables_of
 from tea.evolve.readiness import check_ready
 from tea.refs import Ref
-from tea.source.seal import MARK
-from tea.store.evaluations import FileEvaluations, Ledger
+from tea.store.evaluations import FileEvaluations
 from tea.types import JsonObject
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Campaign:
         await check_ready(self.platform, self.strategy, self.refs)
         store = FileEvaluations(self.platform.home / "traces" / "evolution")
         locked: JsonObject | None = None
-        with store.ledger(self.tasks.digest[:16]) as ledger:
+        with own_ledger(store, self.tasks.digest[:16], self.platform.seal) as ledger:
             self._account = Account(limits=limits, write=partial(self._write, ledger, "spent"), tell=self.tell)
             await self._begin(ledger)
             self._require_locked()
@@ -154,7 +154,7 @@ class Campaign:
             self._cheaper_tests, self._account,
         )  # fmt: skip
 
-    async def _rounds(self, ledger: Ledger, gate: Gate, train: TaskSet, limits: Limits) -> None:
+    async def _rounds(self, ledger: OwnLedger, gate: Gate, train: TaskSet, limits: Limits) -> None:
         """Propose and test, one candidate after the other.
 
         Raises:
@@ -183,13 +183,13 @@ class Campaign:
             self._after = _mean(base)
             anchor = anchor if verdict.cheaper else base
 
-    async def _begin(self, ledger: Ledger) -> None:
+    async def _begin(self, ledger: OwnLedger) -> None:
         """Read the ledger's records of this campaign, and of others on the same tasks."""
         for line in await asyncio.to_thread(ledger.lines):
             if line.get("what") == "locked":
                 self._locked_looks += 1
                 self._others_looks += line.get("campaign") != self.id
-            if line.get("campaign") != self.id or not self._is_ours(line):
+            if line.get("campaign") != self.id:
                 continue
             if line.get("what") in _TAKEN_UP:
                 self._proposed = None
@@ -221,13 +221,10 @@ class Campaign:
                     self._anchor_use = self._anchor_use if line["cheaper"] else dict(self._use)
                 case _:
                     pass
+        if ledger.foreign:
+            self.tell(ledger.foreign)
 
-    def _is_ours(self, line: JsonObject) -> bool:
-        """Return whether this account wrote a line: a ledger may come with a home from elsewhere."""
-        rest = {name: value for name, value in line.items() if name != MARK}
-        return self.platform.seal.made(line.get(MARK), rest)
-
-    async def _next(self, ledger: Ledger, train: TaskSet) -> Proposal | None:
+    async def _next(self, ledger: OwnLedger, train: TaskSet) -> Proposal | None:
         """Return the proposal of a test begun and not decided or of an earlier process, else a new one; None without.
 
         A proposal is written down before anything else, as it may have cost a lot.
@@ -256,7 +253,7 @@ class Campaign:
         return await self.strategy.propose(self.platform, known)
 
     async def _tested(
-        self, ledger: Ledger, gate: Gate, proposal: Proposal, base: Evaluation, anchor: Evaluation
+        self, ledger: OwnLedger, gate: Gate, proposal: Proposal, base: Evaluation, anchor: Evaluation
     ) -> tuple[Verdict | None, Staged | None]:
         """Stage and test a proposal; an earlier decision is not made again."""
         allowed = {str(Ref.parse(one).at(None)) for one in self.refs}
@@ -316,7 +313,7 @@ class Campaign:
                 verdict = await gate.test(candidate, dict(self._use), anchor, base, number)
         return verdict
 
-    async def _promote(self, ledger: Ledger, gate: Gate, staged: Staged, verdict: Verdict) -> Evaluation:
+    async def _promote(self, ledger: OwnLedger, gate: Gate, staged: Staged, verdict: Verdict) -> Evaluation:
         """Make a candidate the incumbent of the campaign, name it in the registry, and measure it afresh."""
         small = len({one.cluster for one in gate.tasks.tasks}) < LEAST_GATE
         for name, version in staged.use.items():
@@ -333,7 +330,7 @@ class Campaign:
         self._look = "due"
         return await gate.baseline(self._use, self._promotions)
 
-    async def _final(self, ledger: Ledger) -> JsonObject | None:
+    async def _final(self, ledger: OwnLedger) -> JsonObject | None:
         """Return the comparison of first and last version on the locked part, once for each change of the incumbent.
 
         Raises:
@@ -373,7 +370,7 @@ class Campaign:
         problem = f"The locked tasks are used up: other campaigns looked at them {self._others_looks} times."
         raise BadInput(problem, fix="take new tasks, or look again with --reuse-locked.")
 
-    async def _may_look(self, ledger: Ledger) -> bool:
+    async def _may_look(self, ledger: OwnLedger) -> bool:
         """Return whether the locked part may be looked at now, and count the look."""
         if self._account.end:
             self.tell("the locked part was not looked at: nothing more may be spent now")
@@ -393,12 +390,12 @@ class Campaign:
             return f"{MOST_TESTS} candidates were tested; take new tasks for more"
         return self._account.end
 
-    async def _write(self, ledger: Ledger, what: str, more: JsonObject | None = None, **line: Any) -> None:
+    async def _write(self, ledger: OwnLedger, what: str, more: JsonObject | None = None, **line: Any) -> None:
         head = {"what": what, "campaign": self.id, "time": timestamp(), "strategy": self.strategy.name}
         whole = {**head, **(more or {}), **line}
 
         def write() -> None:
-            ledger.append({**whole, MARK: self.platform.seal(whole)})
+            ledger.append(whole)
             ledger.sync()
 
         await asyncio.to_thread(write)

@@ -129,6 +129,7 @@ class _Asked(TypedDict):
     question: str
     choices: list[str]
     target: NotRequired[str]
+    digest: NotRequired[str]
     once: NotRequired[str]
 
 

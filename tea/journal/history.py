@@ -17,7 +17,7 @@ from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.mask import Mask
 from tea.journal.pin import Pin, pins
-from tea.journal.recorder import AGAIN, answer_of, unmarked
+from tea.journal.recorder import AGAIN, answer_of
 from tea.journal.revision import REVISION, check_revision
 from tea.journal.status import ASKED, RunStatus
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping
@@ -25,7 +25,7 @@ from tea.kernel.entry import Entry
 from tea.kernel.key import after, path_of
 from tea.policy.rules import read_option
 from tea.refs import check_session
-from tea.source.seal import MARK
+from tea.source.seal import MARK, unmarked
 from tea.types import JsonObject, JsonValue, is_text
 from tea.untrusted import PROGRAM
 
@@ -195,7 +195,7 @@ class History:
 
 def begun(run: str, head: JsonObject) -> JsonObject:
     """Return the content of the mark of a run: its id, and its head."""
-    return {"run": run, "head": {name: value for name, value in head.items() if name != MARK}}
+    return {"run": run, "head": unmarked(head)}
 
 
 def is_own(run: str, first: TraceRecord, made: Made) -> bool:

@@ -27,6 +27,7 @@ class Question:
         choices: The only answers that count, any text without one. Of a call `allow` and `deny`, beside which any
             text stands for its result.
         call: The exact operation that waits for consent, empty for a question.
+        digest: The digest of its component, empty for a question.
         arguments: What it would be called with.
         command: The line that answers it.
     """
@@ -39,6 +40,7 @@ class Question:
     question: str
     choices: tuple[str, ...]
     call: str
+    digest: str
     arguments: JsonValue
     command: str
 
@@ -107,6 +109,7 @@ def _question(run: str, task: str, key: str, record: TraceRecord) -> Question:
         question=str(data["question"]),
         choices=tuple(map(str, data["choices"])),
         call=call,
+        digest=str(data.get("digest", "")),
         arguments=data.get("data"),
         command=answering(run, key, "allow" if call else "TEXT"),
     )

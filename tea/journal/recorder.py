@@ -15,7 +15,7 @@ from tea.journal.tracer import Trace, TraceRecord, as_mapping, span_id
 from tea.kernel.entry import Entry, canonical, encode
 from tea.kernel.key import effect_key, innermost
 from tea.models.manager import Delta, Listen
-from tea.source.seal import MARK
+from tea.source.seal import MARK, unmarked
 from tea.types import JsonObject, JsonValue
 
 
@@ -47,9 +47,9 @@ def _asking(question: str, choices: Sequence[str], call: JsonObject) -> JsonObje
 
 
 def answer_of(key: str, question: JsonValue, data: JsonObject, run: str) -> JsonObject:
-    """Return the content of the mark of an answer; without a question it counts for this run alone."""
+    """Return the content of the mark of an answer: it counts in this run, for this question alone."""
     about = {name: value for name, value in unmarked(data).items() if name != "answer"}
-    return {"key": key, "question": question or {**about, "run": run}, "answer": data.get("answer")}
+    return {"run": run, "key": key, "question": question or about, "answer": data.get("answer")}
 
 
 def question_of(key: str, data: JsonObject, run: str) -> JsonObject:
@@ -57,13 +57,8 @@ def question_of(key: str, data: JsonObject, run: str) -> JsonObject:
     return {"asks": run, "key": key, "question": unmarked(data)}
 
 
-def unmarked(data: JsonObject) -> JsonObject:
-    """Return the data of a record without its mark."""
-    return {name: value for name, value in data.items() if name != MARK}
-
-
 AGAIN = "again"
-_CALLED = ("target", "data")  # what a question says of the call that it is about
+_CALLED = ("target", "digest", "data")  # what a question says of the call that it is about
 Watcher = Callable[[Event], None]
 NO_SECRETS = Mask({})
 

@@ -189,7 +189,7 @@ class Authorizer:
 
     def _said_before(self, request: CallRequest, why: str, version: str) -> str | None:
         """Return the answer to the same question of an earlier process about another call of the version."""
-        about = {"target": request.ref, "once": version}
+        about = {"target": request.ref, "digest": request.digest, "once": version}
         alike = (
             answer
             for key, answer in self._answers.items()
@@ -210,7 +210,7 @@ class Authorizer:
         choices = (*CONSENT, ALWAYS) if places else CONSENT
         asked = _asked(request, request.key, why)
         unnamed = [] if verdict is None else list(verdict.unnamed)
-        about: dict[str, JsonValue] = {"target": request.ref, "data": dict(request.arguments)}
+        about: dict[str, JsonValue] = {"target": request.ref, "digest": request.digest, "data": dict(request.arguments)}
         about |= {"once": version} if version else {}
         about |= {"destinations": unnamed} if unnamed else {}
         answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, choices, **about) else None

@@ -171,7 +171,7 @@ class Executions:
             inputs = self._workspaces.inherit(folder, run, history.inputs)
             run_config = fork.run_config(new, str(self._workspaces.path(new)))
             head = header_record(self._deps, task, run_config, inputs, history, fork.origin)
-            return fork.records(run_config, head, timestamp())
+            return fork.records(run_config, head, timestamp(), self._deps.seal)
 
         async with self._descriptors.place():
             trace, past = await self._created(first)

@@ -8,19 +8,22 @@ of the position, because all that the program does after that event is done anew
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from tea.components.manifest import Manifest
 from tea.errors import BadInput
 from tea.journal.header import RunConfig
 from tea.journal.history import History, pins_of
 from tea.journal.pin import RESOLVE, asked_in, exact_of
+from tea.journal.recorder import answer_of, question_of
 from tea.journal.status import ASKED
 from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.kernel.key import effect_key, outer
 from tea.refs import Kind, Ref
 from tea.runs.pins import require_used
+from tea.source.seal import MARK, Seal, unmarked
 from tea.types import JsonObject
 
 _SPOKEN = frozenset({"start", "note"})
@@ -108,12 +111,20 @@ class Fork:
             model=model,
         )
 
-    def records(self, run_config: RunConfig, head: TraceRecord, time: str) -> list[TraceRecord]:
-        """Return the fork's first records: its head, the kept ones, and the change at its position."""
+    def records(self, run_config: RunConfig, head: TraceRecord, time: str, seal: Seal) -> list[TraceRecord]:
+        """Return the fork's first records: its head, the kept ones, and the change at its position.
+
+        Args:
+            run_config: The fork's configuration.
+            head: Its first record.
+            time: The present time, ISO 8601 in UTC.
+            seal: Marks what this account asked and answered in the origin as the fork's.
+        """
         if not self.kept:
             return [head]
         change = first_record("forked", time, {"data": self.origin})
-        moved = [_moved(one, self.history.run_config.run, run_config.run) for one in self.kept]
+        old, new = self.history.run_config.run, run_config.run
+        moved = [_moved(one, old, new) for one in _marked(self.kept, old, new, seal)]
         return [head, *moved[:-1], change, moved[-1]]
 
     def remarks(self) -> list[str]:
@@ -273,6 +284,23 @@ def _kept(records: Sequence[TraceRecord], events: Sequence[TraceRecord]) -> tupl
         for one in records[: last.seq + 1]
         if one.kind in GATE_KINDS or (one.kind in (ASKED, "answer", "evidence") and effect_key(one.key) in ended)
     )
+
+
+def _marked(records: Iterable[TraceRecord], old: str, new: str, seal: Seal) -> Iterator[TraceRecord]:
+    """Yield records with the questions and answers of this account marked as another run's."""
+    asked = dict[str, JsonObject]()
+    for one in records:
+        data = as_mapping(one.data)
+        if one.kind == ASKED:
+            asked[one.key] = unmarked(data)
+            content = partial(question_of, one.key, data)
+        elif one.kind == "answer":
+            content = partial(answer_of, one.key, asked.get(one.key), data)
+        else:
+            yield one
+            continue
+        ours = seal.made(data.get(MARK), content(old))
+        yield replace(one, data={**unmarked(data), MARK: seal(content(new))}) if ours else one
 
 
 def _moved(record: TraceRecord, old: str, new: str) -> TraceRecord:

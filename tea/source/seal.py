@@ -14,7 +14,7 @@ from tea.source.trust import state_folder
 from tea.store.files import read_regular
 from tea.store.scratch import PRIVATE_FILE
 from tea.store.strict import Refused, dumps
-from tea.types import JsonValue
+from tea.types import JsonObject, JsonValue
 
 MARK = "mark"  # the name under which marks are written
 _FILE, _BYTES = "seal", 32
@@ -61,3 +61,8 @@ class Seal:
         finally:
             os.close(handle)
             draft.unlink()
+
+
+def unmarked(data: JsonObject) -> JsonObject:
+    """Return data without its mark."""
+    return {name: value for name, value in data.items() if name != MARK}

@@ -17,6 +17,11 @@ _DATABASES = {
     f"{TRACES}/usage/usage.sqlite": "it is made again from the journals, with what was erased of it by hand",
 }
 
+_COUNTERS = {
+    TRACES: "the next run counts from the journals",
+    f"{TRACES}/evaluations": "the next evaluation counts from the others",
+}
+
 
 def examine_derived(home: Path, *, mend: bool) -> Generator[Finding]:
     """Yield the problems with databases and catalogues; a damaged one is repaired by removal.
@@ -31,9 +36,10 @@ def examine_derived(home: Path, *, mend: bool) -> Generator[Finding]:
             yield from _database(path, again, mend)
     for path in sorted((home.absolute() / REGISTRY / FOLDER).glob("*.json")):
         yield from _checked(path, whole, "the next list writes it again", mend)
-    path = home.absolute() / TRACES / NAME
-    if os.path.lexists(path):
-        yield from _checked(path, sound, "the next run counts from the journals", mend)
+    for folder, again in _COUNTERS.items():
+        path = home.absolute() / folder / NAME
+        if os.path.lexists(path):
+            yield from _checked(path, sound, again, mend)
 
 
 def _database(path: Path, again: str, mend: bool) -> Generator[Finding]:

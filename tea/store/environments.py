@@ -18,7 +18,7 @@ from tea.store.files import shown, write_over, writing
 from tea.store.scratch import Scratch
 from tea.store.sealed import sealed, unsealed
 from tea.store.turn import claim
-from tea.types import JsonObject
+from tea.types import JsonObject, JsonValue
 
 SUFFIX = ".json"
 
@@ -28,10 +28,12 @@ class FileEnvironments:
 
     Args:
         root: The folder; created with the first document.
+        mark: Gives the names of folders from what they are for. What lies in them is taken back into files of the
+            person, so nobody else may know where to put something.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, mark: Callable[[JsonValue], str]) -> None:
+        self._root, self._mark = root, mark
         self._scratch = Scratch(root.parent, private=True)
 
     def read(self, session: str, environment: str) -> dict[str, Any] | None:
@@ -51,11 +53,7 @@ class FileEnvironments:
             BadInput: The document is not JSON, or larger than 16 MiB.
             StorageError: It cannot be written; the one before stands.
         """
-        data = sealed({"session": session, "environment": environment, "kept": document})
-        path = self._path(session, environment)
-        with writing(path):
-            self._scratch.make(self._root)
-        write_over(path, data, self._scratch)
+        self._write(self._path(session, environment), session, environment, document)
 
     def folder(self, session: str, environment: str, place: str) -> Path:
         """Return the folder of an environment in a session, for one place that it acts in; made if it is missing.
@@ -65,11 +63,12 @@ class FileEnvironments:
             Damaged: A link stands in its place, and may lead out of the home.
         """
         name = f"{environment}:{place}"
-        folder = self._path(session, name).with_suffix("")
+        path = self._root / f"environment-{self._mark({'folder': name, 'session': session})}{SUFFIX}"
+        folder = path.with_suffix("")
         if folder.is_symlink():
             raise Damaged(f"{shown(folder)} is a link, and no folder of a session.", fix="remove it.")
         if not folder.is_dir():
-            self.write(session, name, {"folder": place})
+            self._write(path, session, name, {"folder": place})
             with writing(folder):
                 self._scratch.make(folder)
         return folder
@@ -104,6 +103,12 @@ class FileEnvironments:
     def holds(self, session: str) -> bool:
         """Return whether an environment keeps something in a session."""
         return any(True for _ in self._of({session}))
+
+    def _write(self, path: Path, session: str, environment: str, document: JsonObject) -> None:
+        data = sealed({"session": session, "environment": environment, "kept": document})
+        with writing(path):
+            self._scratch.make(self._root)
+        write_over(path, data, self._scratch)
 
     def _of(self, sessions: Container[str]) -> Iterator[Path]:
         for path in sorted(self._root.glob(f"*{SUFFIX}")):

@@ -1,8 +1,9 @@
 """Evaluations: their results, and a ledger of every run of an evaluation, to go on after an interruption.
 
 On disk, `<root>/ledgers/<name>.jsonl`, one line for each run begun, ended and graded, and `<root>/<id>/` with the files
-of one evaluation. A ledger has one writer at a time, by a lock on its file. An append is one write, so it survives
-SIGKILL; a line cut short at the end is dropped by the next writer.
+of one evaluation; `<root>/.counter` numbers the evaluations in the order of their beginning, regardless of the clock,
+and the number stands in the head. A ledger has one writer at a time, by a lock on its file. An append is one write, so
+it survives SIGKILL; a line cut short at the end is dropped by the next writer.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
-from tea.errors import BadInput, Conflict, TeaError
+from tea.errors import BadInput, Conflict, ResourceExhausted, TeaError
 from tea.store.bulk import write_whole
+from tea.store.counter import NAME, Counter
 from tea.store.files import open_regular, parse_json_strict, read_open, read_regular, reading, write_all, writing
 from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER, make_folders
-from tea.store.strict import Refused, dumps
+from tea.store.strict import Refused, as_json_object, dumps, loads
 from tea.types import JsonObject
 
 HEAD = "evaluation.json"
+NUMBER = "number"  # the name under which a head holds its place among all
+_HIGHEST = 10**18 - 1
 _LIMIT = 2**30
 _NAME = re.compile(r"[0-9a-f]{8,64}", re.ASCII)
 
@@ -115,13 +119,12 @@ class FileEvaluations:
         """Return the head of an evaluation.
 
         Raises:
+            Damaged: It is not a JSON object.
             StorageError: It cannot be read.
         """
         path = self.folder(id) / HEAD
         with reading(path):
-            data = read_regular(path, _LIMIT)
-        found = parse_json_strict(data, path.name)
-        return cast("dict[str, Any]", found)
+            return as_json_object(loads(read_regular(path, _LIMIT)))
 
     def rows(self, id: str, name: str) -> list[JsonObject]:
         """Return the lines of a file of an evaluation.
@@ -133,13 +136,20 @@ class FileEvaluations:
         with reading(path):
             return _objects(read_regular(path, _LIMIT))
 
+    def next(self) -> int:
+        """Return the number of the next evaluation.
+
+        Raises:
+            StorageError: The system refuses.
+        """
+        with writing(self._root):
+            make_folders(self._root, PRIVATE_FOLDER)
+            return Counter(self._root / NAME, lambda: max(self._numbers().values(), default=0)).next()
+
     def list(self) -> list[str]:
-        """Return the ids of all evaluations, the latest first."""
-        if not self._root.is_dir():
-            return []
-        with reading(self._root):
-            heads = [one / HEAD for one in self._root.iterdir() if _NAME.fullmatch(one.name) and (one / HEAD).is_file()]
-            return [one.parent.name for one in sorted(heads, key=lambda one: one.stat().st_mtime_ns, reverse=True)]
+        """Return the ids of all evaluations, the latest first, by their numbers; unreadable ones last."""
+        found = self._numbers()
+        return sorted(found, key=lambda id: (-found[id], id))
 
     def find(self, name: str) -> str:
         """Return the evaluation with the given id, unique beginning of an id, or `last`.
@@ -154,6 +164,23 @@ class FileEvaluations:
         problem = f"{len(found) or 'No'} evaluations begin with {name[:60]!r}."
         problem = "There is no evaluation yet." if not there else problem
         raise BadInput(problem, fix="`tea eval list` lists them.")
+
+    def _numbers(self) -> dict[str, int]:
+        """Return the number of each evaluation, 0 where its head does not tell."""
+        if not self._root.is_dir():
+            return {}
+        with reading(self._root):
+            there = [one.name for one in self._root.iterdir() if _NAME.fullmatch(one.name) and (one / HEAD).is_file()]
+        return {id: self._number(id) for id in there}
+
+    def _number(self, id: str) -> int:
+        try:
+            found = self.head(id).get(NUMBER)
+        except ResourceExhausted:
+            raise
+        except TeaError:
+            return 0
+        return found if type(found) is int and 0 <= found <= _HIGHEST else 0
 
 
 def _objects(data: bytes) -> list[JsonObject]:

@@ -117,9 +117,11 @@ def test_consent_is_asked_with_the_arguments_of_the_call(tea: Tea) -> None:
     (question,) = questions(tea)
     assert (question["call"], question["choices"]) == ("tool:pay@1.0.0#call", ["allow", "deny"])
     assert question["arguments"] == {"to": "A\x1b[2J", "amount": 5}
+    assert question["digest"] == tea("show", "tool:pay", "--json").data["component"]["digest"]
     shown = tea("inbox").out
     assert "\n    choices: allow / deny / text in place of its result\n" in shown
     assert '\n    arguments:\n      to: "A\\u001b[2J"\n      amount: 5\n' in shown
+    assert f"\n    agent:payer calls it. Its digest is {question['digest']}.\n" in shown
     assert question["command"].endswith(f"--answer {question['key']}=allow")
     assert "\x1b" not in shown
     answered(tea, question, "")

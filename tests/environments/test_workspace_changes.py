@@ -327,6 +327,21 @@ async def test_processes_that_undo_at_once_take_back_one_change_each(tmp_path: P
     assert (folder / "a.txt").read_text() == "0\n"
 
 
+async def test_a_history_from_elsewhere_is_not_taken_back_into_files(tmp_path: Path, folder: Path) -> None:
+    """The history of another account, in a home that came from there, for the same folder and session."""
+
+    async def call(state: str, action: str, **arguments: Any) -> ActionResponse:
+        async with Platform(tmp_path / "home", state=tmp_path / state) as tea:
+            return await tea.ecp.invoke(f"workspace#{action}", arguments, session="desk")
+
+    for text in ("planted", "mine"):
+        (await call("other", "write", name="a.txt", text=text)).unwrap()
+    error = (await call("own", "undo")).error
+    assert error is not None
+    assert "no change to take back" in error["problem"]
+    assert (folder / "a.txt").read_text() == "mine"
+
+
 @pytest.mark.parametrize("action", ["undo", "save_snapshot", "restore_snapshot"])
 async def test_a_call_without_a_session_promises_no_history(tea: Platform, folder: Path, action: str) -> None:
     arguments = {} if action == "undo" else {"name": "first"}

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,60 @@ async def test_a_line_cut_short_is_dropped_and_its_run_resumed(tea: Platform) ->
     assert [one.run for one in again.runs] == [one.run for one in first.runs]
     assert [one.score for one in again.runs] == [1.0, 1.0]
     assert len(tea.tracer.runs()) == 2
+
+
+def ledger_of(tea: Platform, found: Evaluation) -> Path:
+    return tea.home / "traces" / "evaluations" / "ledgers" / f"{found.plan_digest}.jsonl"
+
+
+@pytest.mark.parametrize("what", ["graded", "ended", "begun"])
+async def test_a_line_that_this_account_did_not_write_counts_for_nothing(tea: Platform, what: str) -> None:
+    first = await evaluate(tea, tasks("a"), STUBBED)
+    path = ledger_of(tea, first)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    other = await evaluate(tea, tasks("b"), STUBBED, series="x")
+    changes = {"graded": {"score": 0.0}, "ended": {"answer": "forged"}, "begun": {"run": other.runs[0].run}}
+    last = {"begun": 1, "ended": 2, "graded": 3}[what]
+    kept = [{**one, **changes[what]} if one["what"] == what else one for one in lines[:last]]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in kept))
+    told: list[str] = []
+    again = await evaluate(tea, tasks("a"), STUBBED, tell=told.append)
+    assert ([one.score for one in again.runs], [one.answer for one in again.runs]) == ([1.0], ["a"])
+    assert told == ["1 line of the ledger was not written by this account, and does not count"]
+
+
+async def test_a_line_counts_in_the_ledger_that_it_was_written_for_alone(tea: Platform) -> None:
+    first = await evaluate(tea, tasks("a"), STUBBED)
+    written = ledger_of(tea, first).read_bytes()
+    await tea.acp.update("stub", source(" + '!'"))
+    second = await evaluate(tea, tasks("b"), STUBBED)
+    ledger_of(tea, second).write_bytes(ledger_of(tea, second).read_bytes() + written)
+    found = await evaluate(tea, tasks("a"), STUBBED)
+    assert [one.answer for one in found.runs] == ["a!"]
+
+
+async def test_versions_of_an_evaluation_begun_elsewhere_are_not_used(tea: Platform) -> None:
+    first = await evaluate(tea, tasks("a"), STUBBED)
+    head = tea.home / "traces" / "evaluations" / first.id / "evaluation.json"
+    head.write_text(json.dumps({**json.loads(head.read_text()), "finished": False}))
+    await tea.acp.update("stub", source(" + '!'"))
+    found = await evaluate(tea, tasks("a"), STUBBED)
+    assert [one.answer for one in found.runs] == ["a!"]
+
+
+async def test_the_last_evaluation_is_told_by_numbers_and_not_by_the_clock(tea: Platform) -> None:
+    found = [await evaluate(tea, tasks("a"), STUBBED, series=one) for one in "xyz"]
+    found.append(await evaluate(tea, tasks("a"), STUBBED, series="x"))  # looked at again
+    store = FileEvaluations(tea.home / "traces" / "evaluations")
+    for days, one in enumerate(found[1:]):
+        os.utime(store.folder(one.id) / "evaluation.json", (10**9 - days, 10**9 - days))
+    assert store.list() == [one.id for one in (found[0], found[2], found[1])]
+    (tea.home / "traces" / "evaluations" / ".counter").unlink()
+    last = await evaluate(tea, tasks("b"), STUBBED)
+    assert store.find("last") == last.id
+    (store.folder(last.id) / "evaluation.json").write_text("[]")
+    assert store.find("last") == found[0].id
+    assert (await evaluate(tea, tasks("b"), STUBBED)).runs == last.runs
 
 
 async def test_a_plan_that_cannot_be_used_runs_nothing(tea: Platform) -> None:

@@ -1,6 +1,7 @@
 """Test scorers, case by case; GAIA's equal the leaderboard's own code."""
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tea import Platform
+from tea.components.equality import Items, same
 from tea.errors import BadInput, MissingExtra, ProviderError, ToolError
 from tea.evaluate import SCORERS, grade
 from tea.evaluate.prompts import filled, published, read_template
@@ -149,6 +151,44 @@ async def test_a_pattern_that_never_ends_holds_nothing_else_up(monkeypatch: pyte
     found = await grade("regex", Question(answer="a" * 60 + "!", expected="(a+)+$"))
     counting.cancel()
     assert (found.score, "longer than" in found.why, turns > 100) == (0.0, True, True)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["a" * 1_001, "(" * 900, "[\U00010000-\U0010ffff" * 100], ids=["long", "open", "an open set"]
+)
+async def test_a_pattern_that_cannot_be_used_is_refused_in_one_line(pattern: str) -> None:
+    with pytest.raises(BadInput, match=r"^The expected pattern"):
+        await grade("regex", Question(answer="a", expected=pattern))
+
+
+async def test_a_pattern_with_wide_sets_is_compiled_where_it_is_matched() -> None:
+    wide = "[\x00-\U0010ffff]" * 190
+    began = time.process_time()
+    assert await score("regex", "a" * 190, wide, flags="i") == 1
+    assert await score("regex", "a" * 189, wide, flags="i") == 0
+    assert time.process_time() - began < 0.5  # each takes a second and a half, in a process of its own
+
+
+async def test_sets_of_many_items_are_compared_at_once() -> None:
+    items: list[Any] = [f"word {number}" for number in range(10_000)] + [{"a": [number]} for number in range(10_000)]
+    began = time.process_time()
+    assert await score("set", items, items[::-1]) == 1
+    assert await score("set", [*items, "surplus"], items) == 0
+    assert time.process_time() - began < 10  # every pair would take minutes
+
+
+ITEMS = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.sampled_from([1, 1.0, 1 + 1e-12, -3, 0, 1e300, 10**400, "1", "1.0", "1!", "The a", "A"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@given(ITEMS, st.lists(ITEMS, max_size=5))
+def test_an_item_is_found_among_others_where_it_is_the_same_as_one(one: Any, others: list[Any]) -> None:
+    assert Items(others).hold(one) == any(same(one, other) for other in others)
 
 
 @given(st.text(max_size=60))

@@ -9,7 +9,9 @@ from speller_kit import AGENT, PROMPT, WORDS, campaign, platform
 from tea import Platform
 from tea.errors import BadInput
 from tea.evaluate import TaskSet
+from tea.evaluate.ledger import own_ledger
 from tea.evolve.campaign import LEAST_LOCKED, MOST_LOCKED_LOOKS, Limits, Report
+from tea.source.seal import Seal
 from tea.store.evaluations import FileEvaluations
 
 SIZES = {"train": 3, "gate": 20, "locked": LEAST_LOCKED}
@@ -28,9 +30,10 @@ def with_locked() -> TaskSet:
     )  # fmt: skip
 
 
-def looks(tea: Platform, more: int = 0) -> int:
+def looks(tea: Platform, more: int = 0, seal: Seal | None = None) -> int:
     """Count the looks in the set's ledger, after those of another campaign are written into it."""
-    with FileEvaluations(tea.home / "traces" / "evolution").ledger(with_locked().digest[:16]) as ledger:
+    store = FileEvaluations(tea.home / "traces" / "evolution")
+    with own_ledger(store, with_locked().digest[:16], seal or tea.seal) as ledger:
         for _ in range(more):
             ledger.append({"what": "locked", "campaign": "another", "use": {}})
         ledger.sync()
@@ -79,3 +82,14 @@ async def test_first_and_last_version_are_compared_on_the_locked_tasks_once(tmp_
     async with platform(tmp_path) as tea:
         again = await campaign(tea, tasks=with_locked()).run(Limits(tests=1))
         assert (again.locked, looks(tea)) == (None, 1)
+
+
+async def test_looks_that_another_account_wrote_down_refuse_nothing(tmp_path: Path) -> None:
+    told: list[str] = []
+    async with platform(tmp_path) as tea:
+        await tea.acp.register(AGENT)
+        await tea.libraries["prompt"].register(PROMPT)
+        looks(tea, MOST_LOCKED_LOOKS, Seal(tmp_path / "elsewhere"))
+        await campaign(tea, tasks=with_locked(), told=told).run(Limits(tests=1, runs=1))
+    assert "3 lines of the ledger were not written by this account, and do not count" in told
+    assert not any("looked at" in one for one in told)

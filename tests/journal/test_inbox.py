@@ -1,12 +1,13 @@
 """Test questions to a person: the open ones, and the use of an answer."""
 
 import asyncio
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import rewrite
+from journals import rewrite, rewrite_in_place
 
 from tea.errors import ApprovalNeeded, BadInput, Damaged
 from tea.journal.inbox import Question
@@ -258,14 +259,16 @@ async def test_a_question_elsewhere_makes_no_call_certain() -> None:
 
 
 def crashed(tea: Platform, run: str, kind: str) -> str:
-    """Copy a run up to the last record of a kind, as a crash could have left it; return the copy's id."""
+    """Cut a run behind the last record of a kind, as a crash could have left it, without its files; return its id."""
 
     def cut(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:
         return kept[: max(place for place, one in enumerate(kept) if one["kind"] == kind) + 1]
 
-    other = rewrite(tea.home, run, cut)
-    (tea.home / "traces" / other / "workspace").mkdir()
-    return other
+    rewrite_in_place(tea.home, run, cut)
+    workspace = tea.home / "traces" / run / "workspace"
+    shutil.rmtree(workspace)
+    workspace.mkdir()
+    return run
 
 
 async def test_a_question_that_nobody_waits_for_any_more_is_not_open() -> None:

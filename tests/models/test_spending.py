@@ -1,6 +1,7 @@
 """Test spending with several answering models, at their own prices, and its report."""
 
 import asyncio
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from dialects import DIALECTS, said
 from journals import PROMPT, Asks
 from loopback import Loopback, document
-from run_kit import ADDS, home, run, tea
+from run_kit import ADDS, ENDS, home, run, tea
 
 from tea import Agent, BudgetExceeded, Context, Result, Task
 from tea.cli.ending import cost_words
@@ -234,3 +235,25 @@ async def test_the_model_of_the_first_agents_role_needs_a_price_too_before_anyth
     with pytest.raises(BadInput, match="The price of the model 'unpriced' is not known"):
         await run(tmp_path, budget={"usd": 1})
     assert not (tmp_path / "traces").exists()
+
+
+async def test_prices_of_a_home_count_for_keys_of_the_environment_once_they_are_granted(tmp_path: Path) -> None:
+    (tmp_path / "tea.toml").write_text(
+        'model = "fake"\n[models.fake]\nprovider = "openai_chat"\nmodel = "gpt-5"\nkey_env = "OPENAI_API_KEY"\n'
+        "prices = {input = 0, output = 0}\n"
+    )
+    line = ("run", "What is 6 * 7?", "--max-cost", "0.000001")
+    async with Loopback(answer=lambda _: said(CHAT, ENDS)).open() as server:
+        given = {"OPENAI_API_KEY": "sk-of-the-operator-0123456789", "OPENAI_BASE_URL": server.url + CHAT.base}
+        code, _, err = await tea(tmp_path, *line, **given)
+        assert (code, server.asked) == (2, []), err
+        assert "The price of the model 'fake' is not known" in err
+        assert "counts what is paid with OPENAI_API_KEY at prices of its own" in err
+        assert "left out until `tea trust --home` grants it" in err
+        digest = re.search(r"sha256:\w+", (await tea(tmp_path, "trust", "--home", **given))[2])
+        assert digest
+        assert (await tea(tmp_path, "trust", "--home", f"@{digest[0]}", **given))[0] == 0
+        code, out, err = await tea(tmp_path, *line, **given)
+        assert (code, out.strip(), "prices of its own" in err) == (0, "42", False), err
+        (tmp_path / "tea.toml").write_text((tmp_path / "tea.toml").read_text().replace("output = 0", "output = 0.01"))
+        assert (await tea(tmp_path, *line, **given))[0] == 2  # the grant was of the others

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import rewrite
+from journals import rewrite, rewrite_in_place
 
 from tea.errors import ApprovalNeeded, Damaged, TeaError
 from tea.journal.tracer import as_mapping
@@ -139,7 +139,7 @@ async def test_an_answer_survives_the_death_of_the_process_that_wrote_it(tea: Pl
         return records[: next(number for number, one in enumerate(records) if one["kind"] == "answer") + 1]
 
     with pytest.raises(ApprovalNeeded, match="tool:pay"):
-        await tea.resume(forge(tea, run, cut))
+        await tea.resume(rewrite_in_place(tea.home, run, cut))
 
 
 @pytest.mark.parametrize("key", ["0.1\n  0.9  tea asks", "0.1=allow", "0.1 --answer 0.2", "0.1\x1b[2K", 7])

@@ -2,10 +2,12 @@
 
 import shutil
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from journals import rewrite_in_place
 from provenance_kit import EVIL, READ, mail, plain, scripted, stock
 
 from tea.errors import ApprovalNeeded, Diverged
@@ -60,13 +62,7 @@ async def resumed(tea: Platform, run: str, **answers: str) -> None:
 
 def rewritten(tea: Platform, run: str, change: Callable[[Records], Records]) -> None:
     """Change the records of a run where they are, with valid checks: its head keeps the mark of this account."""
-    store = FileJournals(tea.home / "traces")
-    kept = [{k: v for k, v in dict(one).items() if k not in ("seq", "check")} for one in store.read(run)]
-    shutil.move(tea.home / "traces" / run / "workspace", tea.home / "kept")
-    store.remove(run)
-    with store.create(run) as writer:
-        writer.append(change(kept))
-    shutil.move(tea.home / "kept", tea.home / "traces" / run / "workspace")
+    rewrite_in_place(tea.home, run, change)
 
 
 def outcomes(kind: str, data: Any) -> Callable[[Records], Records]:
@@ -122,6 +118,24 @@ async def test_a_no_ends_what_a_journal_says_was_permitted(tea: Platform) -> Non
     (question,) = (await tea.inbox(run)).questions
     with pytest.raises(Diverged, match="A person said no to tool:pay"):
         await tea.resume(run, answers={question.key: "deny"})
+
+
+async def test_an_answer_counts_in_the_run_that_it_was_given_to(tea: Platform) -> None:
+    await tea.tcp.register(PAY)
+    await tea.acp.register(PAYER)
+    answered, run = await waiting(tea, "pay", "payer"), ""
+    for _ in range(2):
+        for one in (await tea.inbox(answered)).questions:
+            with suppress(ApprovalNeeded):
+                await tea.resume(answered, answers={one.key: "allow"})
+    said = [one for one in FileJournals(tea.home / "traces").read(answered) if one["kind"] == "answer"]
+    run = await waiting(tea, "pay", "payer")
+    own = {name: value for name, value in said[-1].items() if name not in ("seq", "check")}
+    asked = (await tea.inbox(run)).questions
+    assert [one.key for one in asked] == [own["key"]]
+    rewritten(tea, run, lambda records: [*(one for one in records if one["kind"] != "waiting"), own])
+    with pytest.raises(ApprovalNeeded, match="Is bob right"):
+        await tea.resume(run)
 
 
 async def test_a_fork_asks_again_about_what_its_origin_says_was_permitted(tea: Platform) -> None:

@@ -230,7 +230,8 @@ BASE = MODEL.replace("WHERE", URL)
     [
         (f'# a word\ndurability = "synced"\n{BASE}context = 9000\n', "# a word\nOTHER=1\n", True),
         (f'model = "x"\n{BASE}', "", False),
-        (f"{BASE}limits = {{attempts = 2}}\nprices = {{input = 1, output = 2}}\n", "", True),
+        (f"{BASE}limits = {{attempts = 2}}\n", "", True),
+        (f"{BASE}prices = {{input = 1, output = 2}}\n", "", False),
         (f"{BASE}[roles]\nplanner = 'x'\n[policy]\nexternal = 'ask'\n", "OPENAI_API_KEY=x\n", False),
         (BASE, "OPENAI_API_KEY=x\n", True),
         (f'{BASE}[models.mini]\npreset = "openai"\nmodel = "gpt-5.4-mini"\n', "", False),

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, cast
 
-from tea.components.equality import equal, number_of, same, text_of
+from tea.components.equality import Items, equal, number_of, same, text_of
 from tea.errors import BadInput
 from tea.evaluate.forms import decoded, items_of, only_number, unfenced
 from tea.evaluate.scoring import Grade, Helpers, Question
@@ -20,7 +20,18 @@ _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 _MOST_MATCHED = 20_000  # characters that a pattern is tried on
 _SECONDS = 10.0
 # A pattern can take any time, which nothing but the end of its process stops.
-_WORKER = "import json, re, sys; text, *given = json.load(sys.stdin); sys.exit(not re.compile(*given).search(text))"
+_WORKER = """
+import json, re, sys
+text, *given = json.load(sys.stdin)
+try:
+    pattern = re.compile(*given)
+except (re.error, OverflowError, RecursionError):
+    sys.exit(2)
+sys.exit(not pattern.search(text))
+"""
+_UNUSABLE = 2
+_MOST_PATTERN = 1_000  # characters
+_WIDE = re.compile(r"[^\x00-\xff]|\\[uUN]")  # a set with such characters takes long to compile
 
 
 async def exact(question: Question, helpers: Helpers) -> Grade:
@@ -34,7 +45,7 @@ async def normalized(question: Question, helpers: Helpers) -> Grade:
 
     Numbers are compared as numbers, as points and signs count in them.
     """
-    return _any(question, lambda expected: same(question.answer, expected))
+    return _any(question, Items([question.answer]).hold)
 
 
 async def numeric(question: Question, helpers: Helpers) -> Grade:
@@ -72,8 +83,9 @@ async def listed(question: Question, helpers: Helpers) -> Grade:
 async def as_set(question: Question, helpers: Helpers) -> Grade:
     """Grade a list with the expected items in any order, each however often."""
     answer, expected = items_of(question.answer), items_of(question.expected)
-    missing = [one for one in expected if not any(same(one, other) for other in answer)]
-    surplus = [one for one in answer if not any(same(one, other) for other in expected)]
+    given, wanted = Items(answer), Items(expected)
+    missing = [one for one in expected if not given.hold(one)]
+    surplus = [one for one in answer if not wanted.hold(one)]
     words = [f"{len(missing)} missing"] * bool(missing) + [f"{len(surplus)} too many"] * bool(surplus)
     return Grade(score=float(not words), why=", ".join(words))
 
@@ -86,8 +98,8 @@ async def as_json(question: Question, helpers: Helpers) -> Grade:
 
 async def regex(question: Question, helpers: Helpers) -> Grade:
     """Grade an answer as right if it contains the expected pattern, with `flags` of `ims`."""
-    pattern = check_pattern(question.expected, question.options)
-    asked = json.dumps([text_of(question.answer)[:_MOST_MATCHED], pattern.pattern, pattern.flags])
+    pattern, flags = check_pattern(question.expected, question.options)
+    asked = json.dumps([text_of(question.answer)[:_MOST_MATCHED], pattern, flags])
     words, quiet = (sys.executable, "-I", "-S", "-c", _WORKER), asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(*words, stdin=asyncio.subprocess.PIPE, stderr=quiet, env={})
     try:
@@ -99,23 +111,31 @@ async def regex(question: Question, helpers: Helpers) -> Grade:
         if process.returncode is None:
             process.kill()
             await process.wait()
+    if process.returncode == _UNUSABLE:
+        raise BadInput("The expected pattern cannot be used.", fix="mend it.")
     return Grade(score=float(process.returncode == 0))
 
 
-def check_pattern(expected: JsonValue, options: JsonObject) -> re.Pattern[str]:
-    """Return the expected pattern.
+def check_pattern(expected: JsonValue, options: JsonObject) -> tuple[str, int]:
+    """Return the expected pattern and its flags; one with sets of rare characters is compiled where it matches only.
 
     Raises:
-        BadInput: It is not one, or a flag is none.
+        BadInput: It is not one, is too long, or a flag is none.
     """
     flags = re.NOFLAG
     for letter in text_of(options.get("flags")):
         if letter not in _FLAGS:
             raise BadInput(f"{letter!r} is not a flag of a pattern.", fix=f"flags are {', '.join(_FLAGS)}.")
         flags |= _FLAGS[letter]
+    pattern = text_of(expected)
+    if len(pattern) > _MOST_PATTERN:
+        problem = f"The expected pattern has {len(pattern):,} characters, and {_MOST_PATTERN:,} are allowed."
+        raise BadInput(problem, fix="write a shorter one.")
     try:
-        return re.compile(text_of(expected), flags)
-    except re.error as error:
+        if not _WIDE.search(pattern):
+            re.compile(pattern, flags)
+        return pattern, int(flags)
+    except (re.error, OverflowError, RecursionError) as error:
         raise BadInput(f"The expected pattern cannot be used: {error}.", fix="mend it.") from error
 
 
