@@ -23,6 +23,7 @@ from tea.components.annotations import read_hints
 from tea.components.context import Context
 from tea.components.docstring import Docstring, read_docstring, require_short
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
+from tea.components.naming import name_hint
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.threads import Threads
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
@@ -278,7 +279,9 @@ class InProcess:
                 valid = self.validators.arguments.validator.validate_json(strict_object(arguments))
             except (ValueError, TypeError, RecursionError) as error:
                 problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
-                raise BadArguments(problem, fix=f"{parameters_in_words(self.parameters())}.") from error
+                schema = self.parameters()
+                hint = name_hint(schema, arguments)
+                raise BadArguments(problem, fix=f"{hint}{parameters_in_words(schema)}.") from error
         if self.contexts:
             valid = {**valid, **dict.fromkeys(self.contexts, context if self.threads is None else _alone(context))}
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from tea.components.context import Context
-from tea.components.lossless import lossless
+from tea.components.naming import understood
 from tea.errors import (
     ApprovalNeeded,
     BadArguments,
@@ -138,7 +138,7 @@ class Actions:
         ledger = self.ledger
         act = {NOTE: ledger.note, PLAN: ledger.replace_plan, DRAFT: ledger.draft}.get(call.name, self.window.read)
         (schema,) = [one["parameters"] for one in FUNCTIONS if one["name"] == call.name]
-        arguments = lossless(schema, call.arguments)
+        arguments = understood({**schema, "additionalProperties": False}, call.arguments)
         try:
             value = await self.toolset.find(arguments) if call.name == FIND_TOOLS else act(arguments)
         except CallError as error:

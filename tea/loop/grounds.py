@@ -62,8 +62,9 @@ class Grounds(NamedTuple):
     def numbers(self, answer: JsonValue) -> list[str]:
         """Return the numbers of an answer that stand nowhere and follow from nothing."""
         asked = [json.dumps(one.arguments, ensure_ascii=False) for one in self.results]
-        given = "\n".join([self.task, self.told, self.sure, *self._named(answer), *asked])
-        return unfounded(answer, given, [*(one.text for one in self.whole), *(one.value for one in self.results)])
+        told = "\n".join([self.told, self.sure, *self._named(answer), *asked])
+        read = [*(one.text for one in self.whole), *(one.value for one in self.results)]
+        return unfounded(answer, self.task, read, told)
 
     def shows(self, answer: JsonValue) -> bool:
         """Return whether the heads tell an answer for sure."""

@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
 from math import isfinite
-from statistics import fmean, median
 from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import numbers_in
 from tea.loop.dates import spans
+from tea.loop.derived import Numbers, Rows, closely, holds, holds_surely, loosely, numbers_of
+from tea.loop.number_words import numbers_in_words
 from tea.models.rendering import rendered
 from tea.types import JsonValue
 
 MOST_FEW = 40  # numbers of a result that are combined with others
-MOST_POOL = 80
-MOST_ROWS, MOST_COLUMNS = 40, 12  # of a table whose groups are added up
-MOST_COMPARED = 6  # columns of which sums of groups are compared
-MOST_SUBSETS = 8  # single values of which each subset is added up
-MOST_COUNTED = 50  # things that are counted by reading
-MOST_SAID = 12  # a number that stands in words for itself: the top three, two of them
+MOST_TOGETHER = 8  # of which each two are
+MOST_SAID = 3  # a number that stands in words for itself: one of them, the first two
+MOST_LOOKED = 200  # rows of a table in which named ones are sought
+MOST_WORDS = 200  # words of a question and its answer that are counted in texts
 MOST_READ = 2_000_000
 MOST_ANSWER = 20_000
-_UNITS = (2.0, 7.0, 10.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1024.0, 3600.0, 86_400.0, 1e6, 1e9)
-_SCALES = (1.0, 1e3, 1e6, 1e9)
+_SCALES = (1e3, 1e6, 1e9)
+_PERCENT = re.compile(r"\s?(?:%|pct\b|per\s?cent|percentage|prozent|procent|pour\s?cent|por\s?cien)", re.IGNORECASE)
+_SHARE = re.compile(r"%|pct|per\s?cent|prozent|procent|pour\s?cent|por\s?cien|share|rate|proportion", re.IGNORECASE)
 _ASIDE = re.compile(
     r"^```.*?^```|https?://\S+|\[\d{1,4}\]|\b\d{1,2}:\d{2}(?::\d{2})?\b|^\s*(?:[-*+]\s+)?\d{1,3}[.)]\s"
     r"|\b\d+(?:[.,]\d+)?\s?(?:e[-+]?\d+|[x\u00d7*]\s?10\^?[-+]?\d+)|(?<![\w.])\d+(?:\.\d+){2,}(?!\.?\d)|\w+@\S+",
@@ -36,6 +34,7 @@ _ASIDE = re.compile(
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[ ,.'\u2019_]\d{3}(?!\d))*(?:[.,]\d+)?(?![^\W\d]*\d)")
 _GROUPED = re.compile(r"(?<=\d)[ ,.'\u2019_](?=\d{3}(?!\d))")
 _COMMA, _DOTTED = re.compile(r"(?<=\d),(?=\d)"), re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
+_JUDGED = {"confidence", "certainty", "probability", "likelihood", "rating"}  # an answer says so of itself
 _CELLS = re.compile(r"\s*[,;|\t]\s*|\s{2,}")
 _WORD = re.compile(r"\w+")
 
@@ -47,31 +46,33 @@ class _Reading(NamedTuple):
     near: float
 
 
-def unfounded(answer: JsonValue, given: str, read: Iterable[JsonValue]) -> list[str]:
+def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], told: str = "") -> list[str]:
     """Return the numbers of an answer that stand nowhere, and follow from nothing read by simple arithmetic.
 
     Roundings, percentages, sums and means of columns and groups, and what these differ by, days between dates, counts
-    of what was read, and the sum, difference, product and quotient of two numbers follow. It is a doubt and no proof:
-    of many numbers too much follows.
+    of what was read, and the sum, difference, product and quotient of two numbers follow: of what question and answer
+    name for sure, of all else where a number of as many digits would hardly follow by chance. It is a doubt and no
+    proof.
 
     Args:
         answer: The answer.
-        given: Words with numbers that need no other source, such as the task.
+        asked: The question in words.
         read: Values of results, and texts shown whole.
+        told: Other words with numbers that need no source.
     """
     wanted = list(_wanted(answer))
     if not wanted:
         return []
     values = list(read)
-    texts = "\n".join([given, *map(rendered, values)])[:MOST_READ]
+    texts = "\n".join([asked, told, *map(rendered, values)])[:MOST_READ]
     known = sorted({abs(one) for one in _all_numbers(texts)})
-    counted = max(map(_listed, values), default=0)
-    left = [one for one in wanted if not _stands(one, known) and not _is_count(one, counted, alone=len(wanted) == 1)]
-    if not left:
-        return []
-    own = {abs(one) for word in wanted for one, _ in word.readings if _stands(word, known)}
-    found = _Derived.of(values, [*sorted(own), *map(abs, _all_numbers(given))], spans(texts))
-    return list(dict.fromkeys(one.text for one in left if not any(map(found.gives, one.readings))))
+    found = _Found.of(answer, asked, values, told, [*spans(texts)])
+    several = len(wanted) > 1
+    left = [one for one in wanted if not (_stands(one, known) or _is_said(one, several, len(wanted)))]
+    for _ in range(2):  # what follows from a derived number follows too
+        own = [reading.value for one in wanted if one not in left for reading in one.readings]
+        left = found.without(left, own) if left else left
+    return list(dict.fromkeys(one.text for one in left))
 
 
 class _Wanted(NamedTuple):
@@ -80,72 +81,127 @@ class _Wanted(NamedTuple):
     text: str
     readings: tuple[_Reading, ...]
     is_value: bool = False
+    is_share: bool = False
 
 
-class _Derived(NamedTuple):
-    """What follows from the numbers read.
+class _Found(NamedTuple):
+    """What was read, as tables and numbers.
 
     Args:
-        pool: Numbers of which two are combined, in order.
-        counts: Numbers by which those are multiplied and divided, if there are results.
-        more: Sums and means of groups, and all others, in order.
-        last: Numbers of which none other follows: days between dates, and what sums of groups differ by, in order.
+        tables: The tables.
+        named: For each the rows that question or answer name.
+        single: Results of one number.
+        together: Those of each result of very few.
+        few: Numbers of small results.
+        asked: Numbers of the question.
+        told: Those told besides.
+        spans: Days between dates.
+        counts: Counts of members, lines and words of what was read.
+        shares: Whether question or answer speak of shares.
     """
 
-    pool: list[float]
+    tables: Sequence[Rows]
+    named: Sequence[Sequence[int]]
+    single: list[float]
+    together: list[list[float]]
+    few: list[float]
+    asked: list[float]
+    told: list[float]
+    spans: list[float]
     counts: list[float]
-    more: list[float]
-    last: list[float]
+    shares: bool
 
     @classmethod
-    def of(cls, values: Sequence[JsonValue], own: Iterable[float], last: Iterable[float]) -> _Derived:
-        """Return what follows from values read and further numbers."""
-        few, single, counts, more = list[float](), list[float](), set[float](), set[float]()
-        compared = set(last)
+    def of(cls, answer: JsonValue, asked: str, values: Sequence[JsonValue], told: str, days: Sequence[float]) -> _Found:
+        """Look at what was read."""
+        words = f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]
+        single, together, few = list[float](), list[list[float]](), list[float]()
         for value in values:
             numbers = list(dict.fromkeys(map(abs, _all_numbers(_words(value)))))
             few += numbers if len(numbers) <= MOST_FEW else ()
             single += numbers if len(numbers) == 1 else ()
-            for rows in _tables(value):
-                totals, groups = _added(rows)
-                few += totals
-                more |= groups
-                compared |= _compared(rows)
-                counts |= {float(len({*map(str, column)})) for column in zip(*rows, strict=False)} | {float(len(rows))}
-        listed = list(dict.fromkeys(own))[:MOST_POOL]
-        for numbers in (listed, list(dict.fromkeys(single))):
-            more |= _subsets(numbers) if len(numbers) <= MOST_SUBSETS else set()
-        pool = {*few[-MOST_POOL:], *listed}
-        divisors = {*pool, *counts} - {0.0} if values else set[float]()
-        return cls(sorted(pool), sorted(divisors), sorted({*more, *pool, *counts}), sorted(compared))
+            together += [numbers] if 1 < len(numbers) <= MOST_TOGETHER else []
+        tables = [rows for value in values for rows in _tables(value) if rows]
+        tokens, numbers = _tokens(words), {abs(one) for one in _all_numbers(words)}
+        return cls(
+            tables=tables,
+            named=[_named(rows, tokens, numbers) for rows in tables],
+            single=single,
+            together=together,
+            few=few,
+            told=list(dict.fromkeys(map(abs, _all_numbers(told)))),
+            asked=list(dict.fromkeys(map(abs, _all_numbers(asked)))),
+            spans=sorted(days),
+            counts=sorted({float(one) for value in values for one in _counts(value, words)}),
+            shares=_SHARE.search(words) is not None,
+        )
 
-    def gives(self, wanted: _Reading) -> bool:
-        """Return whether a number is one of these, or two of them give it."""
-        return any(self._gives(wanted.value * scale, wanted.near * scale) for scale in _SCALES)
+    def without(self, left: Sequence[_Wanted], own: Sequence[float]) -> list[_Wanted]:
+        """Return the numbers that do not follow from what was read.
 
-    def _gives(self, value: float, near: float) -> bool:
-        if _holds(self.more, value, near) or _holds(self.last, value, near):
-            return True
-        if any(_holds(self.pool, each, near) for one in self.pool for each in (value - one, one - value, one + value)):
-            return True
-        part = near / 100
-        if _holds(self.last, value / 100, part):
-            return True
-        shares = ((value, near), (value / 100, part), (1 + value / 100, part), (1 - value / 100, part))
-        if not self.counts:
-            return False
-        divided = any(_holds(self.more, share * one, at * one) for one in self.counts for share, at in shares)
-        return divided or any(
-            any(_holds(self.pool, value * by, near * by) for by in (1 / one, one, 100 / one if one < 100 else one))
-            for one in (*self.counts, *_UNITS)
+        Args:
+            left: The numbers.
+            own: Other numbers of the answer, which stand or follow.
+        """
+        numbers = [*self.single, *self.asked, *own] if self.few or self.tables else []
+        near = closely(self.tables, self.named, numbers, self.together, [*self.asked, *own])
+        near = Numbers(sorted({*near.values, *self.counts, *self.spans}), near.shares)
+        left = [one for one in left if not self._given(one, near, by_chance=False)]
+        far = loosely(self.tables, [*self.few, *numbers], self.told) if left and self.few else Numbers([], [])
+        return [one for one in left if not self._given(one, far, by_chance=True)]
+
+    def _given(self, one: _Wanted, numbers: Numbers, *, by_chance: bool) -> bool:
+        return any(
+            numbers.give(
+                value,
+                near,
+                is_share=one.is_share,
+                may_be_share=self.shares or not value.is_integer(),
+                by_chance=by_chance,
+            )
+            for value, near in one.readings
         )
 
 
+def _named(rows: Rows, words: str, numbers: set[float]) -> list[int]:
+    """Return the rows of which a name, or a number that stands for one, is in words."""
+    found = list[int]()
+    for at, row in enumerate(rows[:MOST_LOOKED]):
+        texts = [one for one in row if isinstance(one, str) and _WORD.search(one)]
+        if any(_tokens(one) in words for one in texts) or not numbers.isdisjoint(numbers_of(row[:1])):
+            found.append(at)
+    return found
+
+
+def _counts(value: JsonValue, words: str) -> Iterator[int]:
+    """Yield how many members, lines and words a value has, and how often it names what some words name."""
+    if isinstance(value, str):
+        text = value[:MOST_READ]
+        yield from (len(_WORD.findall(text)), sum(1 for line in text.splitlines() if line.strip()))
+        tokens = Counter(_WORD.findall(text.casefold()))
+        yield from (tokens[one] for one in list(dict.fromkeys(_WORD.findall(words.casefold())))[:MOST_WORDS])
+    elif isinstance(value, Mapping):
+        members = cast("Mapping[str, Any]", value).values()
+        yield len(members)
+        for one in members:
+            yield from _counts(one, words) if isinstance(one, list | dict | str) else ()
+    elif isinstance(value, list):
+        items = cast("list[Any]", value)
+        yield len(items)
+        for one in items[:MOST_LOOKED]:
+            yield from _counts(one, words) if isinstance(one, list | dict) else ()
+
+
+def _tokens(text: str) -> str:
+    """Return the words of a text in small letters, with a space around each."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
 def _wanted(answer: JsonValue) -> Iterator[_Wanted]:
-    """Yield the numbers of an answer; those alone in a member of it are values."""
+    """Yield the numbers of an answer, without its judgements; those alone in a member of it are values."""
     if isinstance(answer, Mapping):
-        for one in cast("Mapping[str, Any]", answer).values():
-            yield from _wanted(one)
+        for name, one in cast("Mapping[str, Any]", answer).items():
+            yield from _wanted(one) if name.casefold() not in _JUDGED else ()
     elif isinstance(answer, list):
         for one in cast("list[Any]", answer):
             yield from _wanted(one)
@@ -155,7 +211,8 @@ def _wanted(answer: JsonValue) -> Iterator[_Wanted]:
     elif isinstance(answer, str):
         plain = unicodedata.normalize("NFKC", _ASIDE.sub(" ", answer[:MOST_ANSWER]))
         for match in _NUMBER.finditer(plain):
-            yield _Wanted(match[0], tuple(_readings(match[0])))
+            is_share = _PERCENT.match(plain, match.end()) is not None
+            yield _Wanted(match[0], tuple(_readings(match[0])), is_share=is_share)
 
 
 def _readings(text: str) -> Iterator[_Reading]:
@@ -171,42 +228,27 @@ def _readings(text: str) -> Iterator[_Reading]:
 
 
 def _all_numbers(text: str) -> Iterator[float]:
-    """Yield the numbers of a text, in each way of marking thousands and fractions."""
+    """Yield the numbers of a text, in each way of marking thousands and fractions, and those in words."""
     yield from filter(isfinite, numbers_in(text))
+    yield from numbers_in_words(text)
     if "," in text:
         yield from filter(isfinite, numbers_in(_COMMA.sub(".", _DOTTED.sub("", text))))
 
 
 def _stands(one: _Wanted, known: Sequence[float]) -> bool:
     """Return whether a number occurs, as it is, rounded, or as a percentage."""
-    return any(_holds(known, value * scale, near * scale) for value, near in one.readings for scale in (*_SCALES, 0.01))
+    for value, near in one.readings:
+        if holds(known, value, near) or (one.is_share and holds(known, value / 100, near / 100)):
+            return True
+        if any(holds_surely(known, value * scale, near * scale) for scale in (*_SCALES, 0.01)):
+            return True
+    return False
 
 
-def _is_count(one: _Wanted, counted: int, *, alone: bool) -> bool:
-    """Return whether a number may count what was read, or only stands in the words."""
+def _is_said(one: _Wanted, several: bool, most: int) -> bool:
+    """Return whether a number only stands in the words, or numbers the members of an answer."""
     value = min((each.value for each in one.readings), default=0.0)
-    if not value.is_integer():
-        return False
-    return value <= min(counted, MOST_COUNTED) or (value <= MOST_SAID and not alone and not one.is_value)
-
-
-def _holds(numbers: Sequence[float], value: float, near: float) -> bool:
-    """Return whether ordered numbers hold a value, as nearly as it is written."""
-    near += 1e-9 * abs(value)
-    return bisect_left(numbers, value - near) < bisect_right(numbers, value + near)
-
-
-def _listed(value: JsonValue) -> int:
-    """Return the number of things that a value lists: rows, members, or words of a text."""
-    if isinstance(value, str):
-        return len(_WORD.findall(value[:MOST_READ]))
-    if isinstance(value, Mapping):
-        members = cast("Mapping[str, Any]", value).values()
-        return max(len(members), *map(_listed, members)) if members else 0
-    if isinstance(value, list | tuple):
-        items = cast("list[Any]", value)
-        return max(len(items), *map(_listed, items)) if items else 0
-    return 1
+    return value.is_integer() and several and not one.is_share and value <= (most if one.is_value else MOST_SAID)
 
 
 def _words(value: JsonValue) -> str:
@@ -243,58 +285,3 @@ def _cell(text: str) -> Any:
         return float(text)
     except ValueError:
         return text
-
-
-def _added(rows: Sequence[Sequence[Any]]) -> tuple[list[float], set[float]]:
-    """Return sums and means of the columns of a table, and counts, sums and means of its groups and ordered parts."""
-    totals, groups = list[float](), set[float]()
-    columns = [list(column) for column in zip(*rows, strict=False)]
-    numeric = [one for one in columns if _numeric(one)][:MOST_COLUMNS]
-    for numbers in map(_numeric, numeric):
-        totals += (
-            [sum(numbers), fmean(numbers), median(numbers), max(numbers) - min(numbers)] if len(numbers) > 1 else ()
-        )
-    for some in (each for by in columns[:MOST_COLUMNS] for each in _parts(by)) if len(rows) <= MOST_ROWS else ():
-        groups.add(float(len(some)))
-        for column in numeric:
-            numbers = _numeric([column[at] for at in some])
-            groups |= {sum(numbers), fmean(numbers)} if numbers else set()
-    return [abs(one) for one in totals], {abs(one) for one in groups}
-
-
-def _compared(rows: Sequence[Sequence[Any]]) -> set[float]:
-    """Return differences and shares of rows and sums of groups between columns, and of those sums between groups."""
-    found = set[float]()
-    columns = [list(column) for column in zip(*rows, strict=False)] if len(rows) <= MOST_ROWS else []
-    numeric = [one for one in columns if _numeric(one)]
-    if not 0 < len(numeric) <= MOST_COMPARED:
-        return found
-    across = [list(row) for row in zip(*numeric, strict=True)]
-    for by in columns[:MOST_COLUMNS]:
-        groups = [[at for at, one in enumerate(by) if str(one) == value] for value in dict.fromkeys(map(str, by))]
-        if 1 < len(groups) < len(rows):
-            sums = [[sum(_numeric([column[at] for at in some])) for some in groups] for column in numeric]
-            across += [*sums, *map(list, zip(*sums, strict=True))]
-    for one, other in (pair for some in across for pair in combinations(_numeric(some), 2)):
-        found |= {abs(one - other), *(abs(one - other) / abs(each) for each in (one, other) if each)}
-    return found
-
-
-def _parts(column: Sequence[Any]) -> Iterator[list[int]]:
-    """Yield the rows with an equal value in a column, and the first and last ones in its order."""
-    for value in dict.fromkeys(map(str, column)):
-        yield [at for at, one in enumerate(column) if str(one) == value]
-    order = sorted(range(len(column)), key=lambda at: (_numeric([column[at]]) or [0.0])[0])
-    for at in range(1, len(order)):
-        yield order[:at]
-        yield order[at:]
-
-
-def _numeric(values: Iterable[Any]) -> list[float]:
-    return [float(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
-
-
-def _subsets(numbers: Sequence[float]) -> set[float]:
-    """Return the sum and the mean of each choice of numbers."""
-    chosen = [some for size in range(2, len(numbers) + 1) for some in combinations(numbers, size)]
-    return {sum(some) for some in chosen} | {fmean(some) for some in chosen}

@@ -67,7 +67,7 @@ def told(columns: Sequence[Column], *, whole: bool = True) -> list[str]:
     types = {kind: [one.name for one in columns if one.type == kind] for kind in dict.fromkeys(c.type for c in columns)}
     groups = {"columns": [one.name for one in columns], **types, "with missing values": missing}
     counted = [f"{len(names)} {kind}: {', '.join(names)}" for kind, names in groups.items()] if whole else []
-    values = [f"{one.name}: {len(one.listed.values)} values" for one in columns if one.listed.all]
+    values = [f"{one.name}: {_extent(one.listed.values)}" for one in columns if one.listed.all]
     return [*lines, *counted, *values]
 
 
@@ -98,6 +98,15 @@ def named_whole(answer: JsonValue, listed: Iterable[Listed]) -> list[str]:
         if all(_tokens(value.casefold()) in _tokens(words) for value in ends):
             found += one.values
     return found
+
+
+def _extent(values: Sequence[str]) -> str:
+    """Return how many values there are, and of numbers the least and the greatest."""
+    count = f"{len(values)} values"
+    if len(values) == 1 or not all(map(_NUMBER.fullmatch, values)):
+        return count
+    order = sorted(values, key=_size)
+    return f"{count}, {order[0]} to {order[-1]}"
 
 
 def _with_value(one: Column) -> str:

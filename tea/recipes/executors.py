@@ -13,7 +13,8 @@ from typing import Any, cast
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.components.manifest import Manifest, canonical
-from tea.components.operation import Executor
+from tea.components.naming import name_hint
+from tea.components.operation import Executor, parameters_in_words
 from tea.components.port import ClaimState, Invocation, LoadState, PutState, PutStateInTurn, ReleaseState
 from tea.errors import BadArguments, CallFailed, InternalError, ToolError
 from tea.recipes.scoped_port import exact_ref
@@ -201,7 +202,8 @@ class NamedAction:
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Validate, ask the agent, and return its answer."""
         if faults := value_faults(self.parameters, dict(arguments)):
-            raise BadArguments(f"{self.action!r} got bad arguments: {'; '.join(faults)}.", fix="follow its schema.")
+            fix = f"{name_hint(self.parameters, arguments)}{parameters_in_words(self.parameters)}."
+            raise BadArguments(f"{self.action!r} got bad arguments: {'; '.join(faults)}.", fix=fix)
         task = Task(text=canonical({"action": self.action, "arguments": dict(arguments)}).decode())
         response = await _given(context).acp.invoke(self.relay.ref.partition("#")[0], task)
         response.unwrap()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from tea.components.lossless import lossless
 from tea.components.manifest import Manifest
+from tea.components.naming import understood
 from tea.components.operation import Traits
 from tea.errors import CallFailed
 from tea.kernel.entry import own
@@ -120,7 +120,7 @@ class CallRequest:
             problem = f"{self.config.kind}:{self.config.name} would be {depth + 1} calls deep."
             raise CallFailed(problem, fix="look whether components call each other in a circle.")
         given = own(arguments)
-        used = lossless(self.config.operation(self.operation).parameters, given)
+        used = understood(self.config.operation(self.operation).parameters, given)
         handed = None if used is given else given
         who = principal or self.principal
         return replace(self, arguments=used, given=handed, agent=agent, depth=depth, through=through, principal=who)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any
 
-from tea.components.lossless import lossless
+from tea.components.naming import understood
 from tea.components.operation import Executor, InProcess
 from tea.errors import BadInput, CallError, RegistryError
 from tea.kernel.defects import as_defects
@@ -111,7 +111,7 @@ class Direct:
         plain = known.ready
         if plain is None or not plain.allowed:
             return self._consider(plain, ref, arguments, session)
-        work = plain.call(None, lossless(plain.parameters, arguments), None)
+        work = plain.call(None, understood(plain.parameters, arguments), None)
         return self._server.answer(plain.request.ref, work, self._seconds, now, goes_on=plain.goes_on)
 
     async def _look_first(
@@ -125,7 +125,7 @@ class Direct:
         """Execute a call, in a run or after a decision if it needs one."""
         if plain is None:
             return await self._in_a_run("tool", ref, arguments, session)
-        arguments = lossless(plain.parameters, arguments)
+        arguments = understood(plain.parameters, arguments)
         if not plain.allowed:
             arguments = own(arguments)  # nobody changes them while a person is asked
             stands_in = await self._ask(plain, arguments, session)

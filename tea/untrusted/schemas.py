@@ -7,7 +7,8 @@ from pathlib import PurePath
 from typing import cast
 
 from tea.components.json_schema import schema_fault, value_faults
-from tea.components.operation import Signature
+from tea.components.naming import name_hint
+from tea.components.operation import Signature, parameters_in_words
 from tea.errors import BadArguments, CallFailed
 from tea.types import JsonObject, JsonSchema, JsonValue, Result
 
@@ -30,7 +31,8 @@ def check_arguments(signature: Signature, arguments: JsonObject, ref: str) -> No
     """
     if faults := value_faults(_usable(signature.parameters, ref), dict(arguments)):
         problem = f"{signature.name!r} got bad arguments: {'; '.join(faults)}."
-        raise BadArguments(problem, fix="follow its schema.")
+        hint = name_hint(signature.parameters, arguments)
+        raise BadArguments(problem, fix=f"{hint}{parameters_in_words(signature.parameters)}.")
 
 
 def check_result(signature: Signature, value: JsonValue, ref: str) -> None:

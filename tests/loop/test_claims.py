@@ -246,7 +246,7 @@ async def test_a_name_in_other_letters_is_understood_and_an_odd_one_refused_with
 
 
 async def test_bad_arguments_are_answered_with_the_parameters(stage: Stage) -> None:
-    _, model = await stage.play(step(("fetch_page", {"source": "a.html"})), step(done(7)))
+    _, model = await stage.play(step(("fetch_page", {"place": "a.html"})), step(done(7)))
     fix = observations(model.requests[1])[0]["calls"][0]["error"]["fix"]
     assert fix == "its parameters are url (string), needed; question (string); start (integer); find (string)."
 

@@ -13,8 +13,8 @@ from tea.loop.numbers import unfounded
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CODES = ("DL", "UA", "B6", "EV", "AA", "MQ", "US", "WN", "VX", "FL", "AS", "F9")
-FLIGHTS = "year,carrier,origin,delay\n" + "".join(
-    f"2013,{CODES[n * n % 12]},{('EWR', 'JFK', 'LGA')[n % 3]},{n * 37 % 401}\n" for n in range(600)
+FLIGHTS = "year,month,carrier,origin,delay\n" + "".join(
+    f"2013,{(1, 6, 12)[n % 3]},{CODES[n * n % 12]},{('EWR', 'JFK', 'LGA')[n % 3]},{n * 37 % 401}\n" for n in range(600)
 )
 
 
@@ -63,11 +63,16 @@ async def test_an_example_of_a_description_is_no_answer_either_and_a_result_conf
     [
         ("600", [{"source": "flights.csv"}]),
         (600, [{"source": "flights.csv", "quote": "600 rows"}]),
-        ("It has 4 columns: year, carrier, origin and delay.", [{"source": "flights.csv"}]),
-        (["year", "carrier", "origin", "delay"], [{"source": "flights.csv", "quote": "year, carrier, origin, delay"}]),
+        ("It has 5 columns: year, month, carrier, origin and delay.", [{"source": "flights.csv"}]),
+        (
+            ["year", "month", "carrier", "origin", "delay"],
+            [{"source": "flights.csv", "quote": "year, month, carrier, origin, delay"}],
+        ),
         ("EWR, JFK and LGA", [{"source": "flights.csv"}]),
         ("2013", [{"source": "flights.csv"}]),
-        ("4", [{"source": "flights.csv", "quote": "4 columns"}]),
+        ("12", [{"source": "flights.csv", "quote": "1 to 12"}]),
+        (1, [{"source": "flights.csv"}]),
+        ("5", [{"source": "flights.csv", "quote": "5 columns"}]),
     ],
 )
 async def test_what_a_head_tells_for_sure_costs_no_further_question(
@@ -78,7 +83,7 @@ async def test_what_a_head_tells_for_sure_costs_no_further_question(
 
 
 async def test_words_of_what_a_head_tells_end_at_once(stage: Stage, flights: Path) -> None:
-    text = "The columns are year, carrier, origin and delay."
+    text = "The columns are year, month, carrier, origin and delay."
     outcome, model = await stage.play(text, task="Which columns are there?", files=[flights])
     assert (outcome.answer, len(model.requests)) == (text, 1)
 
@@ -149,6 +154,8 @@ OPENED = "It was opened on 14 September 1874. The ferry ceased on November 2nd, 
         ("about 700", [ROWS]),
         ("three towns, 2 of them above 200", [ROWS, {"rows": [[200]]}]),
         ("735,0", [ROWS]),
+        ({"town": "Holm", "confidence": 91}, [ROWS]),
+        ("For 41 marks, a profit of 14", ["Aldous sold it for forty-one marks.", "He took fifty-five marks for it."]),
         ("It stood 123 years", [TEXT]),
         ("1204 boats, 458 of them at night", [TEXT]),
         ("14:05 h", [845]),
@@ -186,3 +193,46 @@ async def test_numbers_that_follow_from_results_are_known(answer: Any, read: lis
 )
 async def test_numbers_that_follow_from_nothing_are_named(answer: Any, read: list[Any], found: list[str]) -> None:
     assert unfounded(answer, "", read) == found
+
+
+async def test_a_parameter_named_as_in_another_function_is_understood_once_and_recorded(
+    stage: Stage, flights: Path
+) -> None:
+    look = step(("table_query", {"path": "flights.csv", "query": "SELECT count(*) FROM flights"}))
+    outcome, model = await stage.play(look, step(done("600")), task="How many?", files=[flights])
+    assert (observations(model.requests[1])[0]["calls"][0]["ok"], len(model.requests)) == (True, 2)
+    begun = [one.data["data"] for one in stage.tea.tracer.records(outcome.run) if one.kind == "start"]
+    (call,) = [one for one in begun if "given" in one]
+    assert (sorted(call["given"]), sorted(call["arguments"])) == (["path", "query"], ["files", "sql"])
+
+
+NUMBERED: dict[str, Any] = {"columns": ["town", "n"], "rows": [[f"Town{n}", n * n % 97 + 3] for n in range(1, 25)]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        ("7.7 %", "What share has Town9?"),
+        (7.69, "What share has Town9, in percent?"),
+        ("Town9 has 84 of 1092, 7.69 percent", ""),
+        ("9.1 %", "What share has the largest?"),
+        ("24", "How many towns?"),
+        (10, "How many have more than 50?"),
+        ("11 (46 %) of the 24", "How many have more than 48?"),
+        ("45.5 on average, 99 at most", ""),
+        ("80 more", "How many more has Town9 than Town1?"),
+        ("95.2 % less", "Town1 against Town9?"),
+        ("Together 88", "Town1 and Town9?"),
+    ],
+)
+async def test_what_follows_for_what_is_named_is_known(answer: Any, asked: str) -> None:
+    assert unfounded(answer, asked, [NUMBERED]) == []
+
+
+async def test_most_random_percentages_and_counts_follow_from_nothing() -> None:
+    percentages = [f"{n / 10:.1f}" for n in range(3, 1000, 9)]
+    doubted = [one for one in percentages if unfounded(f"{one} %", "What share has Town9?", [NUMBERED])]
+    assert len(doubted) >= 0.9 * len(percentages)
+    rows = {"rows": [[name, 1000 + 137 * at] for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]}
+    counts = [n for n in range(4, 51) if unfounded(f"There are {n}.", "How many are like c?", [rows])]
+    assert len(counts) >= 35

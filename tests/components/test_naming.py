@@ -1,0 +1,64 @@
+"""Test names of arguments: those of other functions for the same thing, and misspelt ones."""
+
+from typing import Any
+
+import pytest
+
+from tea.components.naming import name_hint, renamed, understood
+
+NAMES: dict[str, dict[str, Any]] = {
+    "read": {"path": {"type": "string"}, "start": {"type": "integer"}, "find": {"type": "string"}},
+    "convert": {"source": {"type": "string"}, "question": {"type": "string"}, "url": {"type": "string"}},
+    "table": {"files": {"type": "array", "items": {"type": "string"}}, "sql": {"type": "string"}},
+    "move": {"name": {"type": "string"}, "new": {"type": "string"}},
+}
+
+
+def schema(function: str, **more: Any) -> dict[str, Any]:
+    names = NAMES[function]
+    closed = {"additionalProperties": False, **more}
+    return {"type": "object", "properties": names, "required": [next(iter(names))], **closed}
+
+
+@pytest.mark.parametrize(
+    ("function", "given", "meant"),
+    [
+        ("read", {"source": "a.txt"}, {"path": "a.txt"}),
+        ("read", {"files": ["a.txt"], "start": "5"}, {"path": "a.txt", "start": 5}),
+        ("read", {"file_path": "a.txt", "Start": 5}, {"path": "a.txt", "start": 5}),
+        ("convert", {"path": "a.pdf", "question": "Why?"}, {"source": "a.pdf", "question": "Why?"}),
+        ("convert", {"file": "a.pdf", "query": "Why?"}, {"source": "a.pdf", "question": "Why?"}),
+        ("table", {"path": "a.csv", "query": "SELECT 1"}, {"files": ["a.csv"], "sql": "SELECT 1"}),
+        ("table", {"filse": ["a.csv"]}, {"files": ["a.csv"]}),
+    ],
+)
+def test_a_name_of_the_same_thing_is_understood(function: str, given: Any, meant: Any) -> None:
+    assert understood(schema(function), given) == meant
+
+
+@pytest.mark.parametrize(
+    ("function", "given"),
+    [
+        ("read", {"path": "a.txt", "source": "b.txt"}),
+        ("read", {"source": "a.txt", "file": "b.txt"}),
+        ("read", {"colour": "red"}),
+        ("read", {"path": "a.txt"}),
+        ("move", {"name": "a", "old": "b"}),
+        ("read", None),
+        ("read", ["a.txt"]),
+    ],
+)
+def test_a_name_of_nothing_sure_stays(function: str, given: Any) -> None:
+    assert renamed(schema(function), given) is given
+
+
+@pytest.mark.parametrize("more", [{"additionalProperties": True}, {"patternProperties": {".*": {}}}])
+def test_names_stay_where_others_are_taken(more: dict[str, Any]) -> None:
+    given = {"source": "a.txt"}
+    assert renamed(schema("read", **more), given) is given
+
+
+def test_the_nearest_parameter_is_asked_about() -> None:
+    assert name_hint(schema("read"), {"my_path": 1, "path": "a"}) == "did you mean 'path'? "
+    assert name_hint(schema("read"), {"colour": 1}) == ""
+    assert name_hint(schema("read"), ["path"]) == ""
