@@ -23,6 +23,7 @@ DOWNLOAD_SECONDS = 60.0
 SETTLE_SECONDS = 0.3
 ACTION_SECONDS = 60.0
 UNTRUSTED = "untrusted"
+TICKS = {"on": True, "off": False}
 SENDING = ("click", "input", "send_keys", "select_dropdown", "drag", "upload_file")
 
 
@@ -50,6 +51,13 @@ class Page(TypedDict):
     text: str
     characters: int
     next_offset: NotRequired[int]
+
+
+class Field(TypedDict):
+    """A field of a form, and its value: words to type, or the option of a list."""
+
+    index: int
+    value: str
 
 
 class Browser(Environment):
@@ -134,6 +142,36 @@ class Browser(Environment):
             clear: Replace what it holds.
         """
         return await self._acted(ctx, "input", {"index": index, "text": text, "clear": clear})
+
+    @action(effects="external", network=True, destinations=("state.url",))
+    async def fill(
+        self, ctx: Context, fields: list[Field], press: int | None = None, accept_dialogs: bool = False
+    ) -> Seen:
+        """Fill in the fields of a form, all in one call, and press its button.
+
+        Args:
+            fields: The index of each, and what to type there or the option to choose; a box or a radio button with the
+                value `on` or `off` is set so.
+            press: Index of the element to click when all are filled in.
+            accept_dialogs: Answer yes where the page asks for confirmation.
+        """
+        if not fields:
+            raise ToolError("There are no fields.", fix="name at least one, or use `click`.")
+        told: list[Seen] = []
+        looked = self._looked
+        for one in fields:
+            self._looked = looked  # consent was given for the whole form
+            told.append(await self._filled(ctx, one))
+        if press is not None:
+            self._looked = looked
+            told.append(await self._acted(ctx, "click", {"index": press}, accept=accept_dialogs))
+        seen = told[-1]
+        for name in ("dialogs", "downloads"):
+            if every := [each for one in told for each in one.get(name, ())]:
+                seen[name] = every
+        if said := [one["said"] for one in told if "said" in one]:
+            seen["said"] = "\n".join(said)
+        return seen
 
     @action(effects="external", network=True, destinations=("state.url",))
     async def keys(self, ctx: Context, keys: str, accept_dialogs: bool = False) -> Seen:
@@ -255,6 +293,24 @@ class Browser(Environment):
         await asyncio.to_thread(make_film, paths, ctx.path(name), int(seconds * 1_000))
         return name
 
+    async def _filled(self, ctx: Context, field: Field) -> Seen:
+        """Give one field its value, in the way of its kind."""
+        async with self._driven() as driver:
+            await driver.session.get_browser_state_summary(include_screenshot=False)
+            node = (await driver.session.get_selector_map()).get(field["index"])
+            ticked = None if node is None else await _ticked(driver, node)
+        index, value = {"index": field["index"]}, field["value"]
+        if ticked is not None:
+            if value not in TICKS:
+                raise ToolError(f"{value[:80]!r} is no value of a box.", fix=f"give {' or '.join(TICKS)}.")
+            if ticked is TICKS[value]:
+                async with self._driven() as driver:
+                    return await _seen(driver)
+            return await self._acted(ctx, "click", index)
+        if node is not None and str(node.tag_name).lower() == "select":
+            return await self._acted(ctx, "select_dropdown", {**index, "text": value})
+        return await self._acted(ctx, "input", {**index, "text": value, "clear": True})
+
     async def _acted(
         self,
         ctx: Context,
@@ -281,8 +337,7 @@ class Browser(Environment):
                 await _downloaded(driver)
             finally:
                 driver.events.accept = False
-            where = await _where(driver)
-            seen = Seen(url=where["url"], title=where["title"], label=UNTRUSTED)
+            seen = await _seen(driver)
             if said and name != "navigate":  # where it led says as much
                 seen["said"] = said
             if driver.events.dialogs:
@@ -372,6 +427,22 @@ async def _where(driver: Driver) -> dict[str, str]:
     found = await driver.send("Runtime", "evaluate", {"expression": "document.title", "returnByValue": True})
     title = found.get("result", {}).get("value", "")
     return {"url": str(await driver.session.get_current_page_url()), "title": str(title)[:MOST_TITLE]}
+
+
+async def _seen(driver: Driver) -> Seen:
+    where = await _where(driver)
+    return Seen(url=where["url"], title=where["title"], label=UNTRUSTED)
+
+
+async def _ticked(driver: Driver, node: Any) -> bool | None:
+    """Return whether a box or a radio button is ticked, None if an element is neither."""
+    attributes: dict[str, Any] = node.attributes or {}
+    if str(attributes.get("type", "")).lower() not in ("checkbox", "radio"):
+        return None
+    found = await driver.send("DOM", "resolveNode", {"backendNodeId": node.backend_node_id})
+    asked = {"objectId": found["object"]["objectId"], "functionDeclaration": "function() { return this.checked; }"}
+    answer = await driver.send("Runtime", "callFunctionOn", {**asked, "returnByValue": True})
+    return bool(answer["result"]["value"])
 
 
 async def _require_origin(driver: Driver, looked: str) -> None:

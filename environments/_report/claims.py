@@ -24,8 +24,19 @@ _LACKS = (
     re.compile(r"\b(?:call|query|search|request|tool|attempt|step|download|agent|part)s? failed\b"),
     re.compile(r"\b(?:remains?|stays?|is|are) (?:open|unknown|unclear|uncertain)\b"),
     re.compile(r"\bnicht [^.,;:]{0,40}(?:gefunden|gelesen|ermittelt|bestimmt|ge\u00f6ffnet|gepr\u00fcft|bekannt)\b"),
-    re.compile(r"\b(?:nichts|keine?) [^.,;:]{0,60}(?:gefunden|bekannt|angegeben)\b"),
-    re.compile(r"\bn['\u2019](?:a|ont) pas (?:pu|\u00e9t\u00e9 trouv)|\bno se (?:pud|encontr|sabe)"),
+    re.compile(r"\b(?:nichts|kein\w{0,2}) [^.,;:]{0,60}(?:gefunden|bekannt|angegeben)\b"),
+    re.compile(r"\b(?:kein\w{0,2}) (?:daten|angaben?|quellen?|belege?|treffer|ergebnisse?)\b|\bfehlgeschlagen\b"),
+    re.compile(r"\b(?:bleibt|bleiben|ist|sind) (?:offen|unklar|unbekannt|ungewiss)\b|^\W*unklar (?:bleibt|ist)\b"),
+    re.compile(
+        r"\bn['\u2019](?:a|ont) pas (?:pu|\u00e9t\u00e9 (?:trouv|ouvert|lu|v\u00e9rifi))|\ba \u00e9chou\u00e9\b"
+    ),
+    re.compile(r"\baucune? (?:source|r\u00e9sultat|donn\u00e9e|information|preuve)s?\b|\b(?:reste|est) inconnue?\b"),
+    re.compile(
+        r"\bno se (?:pud|pued|encontr|sabe|hall)|\b(?:no hay|ning\u00fan|ninguna) (?:dato|fuente|resultado|informaci)"
+    ),
+    re.compile(
+        r"\b(?:sigue siendo|es|queda) desconocid[oa]\b|\bfall\u00f3 (?:la|el) (?:consulta|b\u00fasqueda|descarga)"
+    ),
 )
 _DONE = (
     r"(?:searched|queried|counted|calculated|recalculated|computed|compared|grouped|filtered|sorted|joined|verified"
@@ -38,7 +49,23 @@ _MADE = (
         r"\W*(?:this|the) (?:report|section|document|answer) (?:\w+ )?(?:answers|shows|describes|lists|covers)\b"
     ),
     re.compile(r"\W*(?:this|the) (?:report|section|document|answer) (?:rests|is based|gives|explains|was written)\b"),
-    re.compile(r"\W*(?:ich habe|wir haben) .*(?:gesucht|gez\u00e4hlt|berechnet|verglichen|gelesen|gepr\u00fcft)\b"),
+)
+_MADE_ABROAD = (
+    re.compile(
+        r"\W*(?:dieser|der|ce|le|este|el) (?:bericht|rapport|informe) (?:beantwortet|zeigt"
+        r"|beschreibt|beruht|r\u00e9pond"
+        r"|montre|d\u00e9crit|repose|responde|muestra|describe)\b"
+    ),
+    re.compile(
+        r"[^.,;:]{0,100}\b(?:habe|haben|wurden?) [^.,;:]{0,60}(?:gelesen|gesucht|gez\u00e4hlt|berechnet|verglichen"
+        r"|gepr\u00fcft|gruppiert|sortiert|gefiltert|summiert)\b"
+    ),
+    re.compile(
+        r"[^.,;:]{0,100}\b(?:ai|avons|\u00e9t\u00e9) [^.,;:]{0,60}(?:lu|compt|calcul|compar"
+        r"|v\u00e9rifi|tri|filtr|regroup"
+        r"|additionn)(?:\u00e9e?s?)?\b"
+    ),
+    re.compile(r"[^.,;:]{0,100}\bse (?:agrup|cont|calcul|compar|verific|orden|filtr|sum)(?:\u00f3|aron)\b"),
 )
 _APART = (
     re.compile(
@@ -48,7 +75,12 @@ _APART = (
     re.compile(
         r"(?:what )?(?:(?:was|is|could) )?not (?:be )?(?:found|known|read)|what (?:failed|is missing|stays open)"
     ),
-    re.compile(r"frage|vorgehen|methode|grenzen|offene fragen|m\u00e9thode|limites|m\u00e9todo|l\u00edmites"),
+    re.compile(
+        r"(?:die )?fragen?|.*vorge(?:hen|gangen)\w*|method(?:e|ik)|grenzen|einschr\u00e4nkungen"
+        r"|offene (?:fragen|punkte)"
+    ),
+    re.compile(r"(?:la )?question|(?:m\u00e9thode|d\u00e9marche|limites?|lacunes)(?: .*)?|questions ouvertes"),
+    re.compile(r"(?:la )?pregunta|(?:m\u00e9todo|metodolog\u00eda|procedimiento|l\u00edmites|limitaciones)(?: .*)?"),
 )
 
 
@@ -78,4 +110,4 @@ def _lacks(text: str) -> bool:
 
 def _is_about_the_work(text: str, heading: str) -> bool:
     """Return whether a sentence, or the heading above it, is about the question or how the work was done."""
-    return any(one.match(text) for one in _MADE) or any(one.fullmatch(heading) for one in _APART)
+    return any(one.match(text) for one in (*_MADE, *_MADE_ABROAD)) or any(one.fullmatch(heading) for one in _APART)

@@ -34,6 +34,7 @@ class Capability:
         exact: Exact refs in place of what its argument `name` may be, so that a fork makes the same call again.
         codes: Whether it runs code that may import packages.
         made: Whether a run made it for its own task.
+        sandboxed: Whether it is an agent that acts in a sandbox.
     """
 
     kind: Kind
@@ -47,6 +48,7 @@ class Capability:
     exact: Mapping[str, str] = field(default_factory=dict[str, str])
     codes: bool = False
     made: bool = False
+    sandboxed: bool = False
 
     def words(self) -> dict[str, Any]:
         """Return the variables for its display in a prompt."""
@@ -82,6 +84,7 @@ def agent_of(name: str, facts: JsonObject) -> Capability:
         parameters=DELEGATION,
         takes_findings=metadata.get("takes") == "findings",
         files=_files(facts),
+        sandboxed=metadata.get("needs") == "sandbox",
     )
 
 

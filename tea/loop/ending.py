@@ -51,6 +51,10 @@ NOT_THERE = "write it, or name what was read instead; if the task cannot be done
 NO_FILE = "There is no file {} in the workspace."
 GUESSED = "No function has given a result yet, and what was shown does not tell these numbers for sure: {}."
 EXAMPLES = "No result holds {}: the head of a file shows it as one of several values."
+BEGUN = (
+    "No function has given a result yet, and only the first lines of {} were shown. Read on, or call `done` again with "
+    "the passage that says it as evidence (source and quote)."
+)
 UNFOUNDED = "These numbers of the answer stand in no result, and follow from none by simple arithmetic: {}."
 TELL = "call what tells them, or call `done` again if they are right."
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
@@ -208,7 +212,7 @@ class Ending:
         absent = [one.source for one in marked if one.source.strip() in self._missing]
         absent += self._unwritten(value["answer"])
         if not last:
-            guessed = "" if absent else self._guess(value["answer"])
+            guessed = "" if absent else self._guess(value["answer"], evidence)
             known = {*self._returned}
             problem = self._once(marked, value["answer"], anew=bool(absent))
             if held := f"{guessed} {problem}".strip():
@@ -268,10 +272,11 @@ class Ending:
         blank = given is None or (isinstance(given, str) and not given.strip())
         return blank and (self._task.answer is None or "answer" not in outcome.arguments)
 
-    def _grounds(self) -> Grounds:
+    def _grounds(self, evidence: Sequence[Evidence] = ()) -> Grounds:
         spoken = (one.text for one in self._task.history)
         facts = (f"{one.fact}\n{one.quote}" for one in (*self._task.facts, *self._ledger.facts))
-        return Grounds.of(self._words, [*self.told, *spoken, *facts], self.heads, self._window.results.values())
+        told, quotes = [*self.told, *spoken, *facts], [one.quote for one in evidence if one.quote.strip()]
+        return Grounds.of(self._words, told, self.heads, self._window.results.values(), quotes)
 
     def _is_unread(self, grounds: Grounds) -> bool:
         """Return whether files were given, or calls made, without any result or any file shown whole."""
@@ -294,13 +299,16 @@ class Ending:
         """Whether a model may know more than stands in texts: of a picture, or what it hears."""
         return any(is_media(name) for name in self._task.files)
 
-    def _guess(self, answer: JsonValue) -> str:
+    def _guess(self, answer: JsonValue, evidence: Sequence[Evidence]) -> str:
         """Return the problem of an answer with values that nothing shown tells, after calls without a result; once."""
         known = self._parts or self._task.facts or self._ledger.facts
-        if "nothing" in self._returned or self._sees or known or not self._is_unread(grounds := self._grounds()):
+        grounds = self._grounds(evidence)
+        if "nothing" in self._returned or self._sees or known or not self._is_unread(grounds):
             return ""
         numbers = ", ".join(grounds.numbers(answer)[:MOST_NAMED])
         problem = GUESSED.format(numbers) if numbers else _examples(grounds.examples(answer))
+        if not problem and (begun := grounds.begun(answer)):
+            problem = BEGUN.format(", ".join(begun[:MOST_NAMED]))
         self._returned |= {"nothing"} if problem else set()
         return problem
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tea.loop.checks import numbers_stand_in
+from tea.loop.checks import numbers_stand_in, stands_in
 from tea.loop.numbers import unfounded
 from tea.loop.observation import Observation
 from tea.loop.opening import Head, described
@@ -24,16 +24,26 @@ class Grounds(NamedTuple):
         told: What else was told before and beside the work, such as its conversation and facts.
         heads: Heads of files, in the first question or as descriptions.
         results: What else calls gave.
+        quoted: Passages of the heads that the answer names as its evidence.
     """
 
     task: str
     told: str
     heads: Sequence[Head]
     results: Sequence[Observation]
+    quoted: Sequence[str] = ()
 
     @classmethod
-    def of(cls, task: str, told: Iterable[str], heads: Iterable[Head], results: Iterable[Observation]) -> Grounds:
+    def of(
+        cls,
+        task: str,
+        told: Iterable[str],
+        heads: Iterable[Head],
+        results: Iterable[Observation],
+        quotes: Iterable[str] = (),
+    ) -> Grounds:
         """Return the grounds of a run; the description of a table counts as a head."""
+        heads = list(heads)
         known = [one for one in results if one.ok and not one.repeated]
         found = [(one, described(one.value)) for one in known]
         return cls(
@@ -41,6 +51,7 @@ class Grounds(NamedTuple):
             "\n".join(told),
             [*heads, *(head for _, head in found if head is not None)],
             [one for one, head in found if head is None],
+            [one for one in quotes if any(head.prose and stands_in(one, head.all) for head in heads)],
         )
 
     @property
@@ -51,7 +62,7 @@ class Grounds(NamedTuple):
     @property
     def sure(self) -> str:
         """What the heads tell for sure."""
-        return "\n".join(one.sure for one in self.heads)
+        return "\n".join([*(one.sure for one in self.heads), *self.quoted])
 
     def examples(self, answer: JsonValue) -> list[str]:
         """Return the values of an answer known only as examples in a head."""
@@ -62,9 +73,15 @@ class Grounds(NamedTuple):
     def numbers(self, answer: JsonValue) -> list[str]:
         """Return the numbers of an answer that stand nowhere and follow from nothing."""
         asked = [json.dumps(one.arguments, ensure_ascii=False) for one in self.results]
-        told = "\n".join([self.told, self.sure, *self._named(answer), *asked])
+        begun = [one.text for one in self.heads if one.prose]
+        told = "\n".join([self.told, self.sure, *begun, *self._named(answer), *asked])
         read = [*(one.text for one in self.whole), *(one.value for one in self.results)]
         return unfounded(answer, self.task, read, told)
+
+    def begun(self, answer: JsonValue) -> list[str]:
+        """Return the files whose first lines are all that an answer can rest on, without a passage that it quotes."""
+        begun = [one.name for one in self.heads if one.prose]
+        return [] if self.quoted or not begun or self.shows(answer) else begun
 
     def shows(self, answer: JsonValue) -> bool:
         """Return whether the heads tell an answer for sure."""

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from tea.components.context import Context
 from tea.loop.capability import Capability
 from tea.loop.ledger import FUNCTIONS
+from tea.loop.naming import file_names, is_addressed, to_be_written
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, ranked, within_limits
 from tea.types import EVERY, JsonObject, Task
 
@@ -47,13 +48,16 @@ _CORPUS = re.compile(
     re.IGNORECASE,
 )
 _SAVED = re.compile(r"\b(?:add|append|create|export|make|output|produce|save|store|write|schreib\w*|speicher\w*)\b")
+_DRAWN = re.compile(
+    r"\b(?:charts?|plots?|plotted|graphs?|histograms?|diagrams?|diagramme?n?|schaubild\w*|graphiques?|gr\u00e1ficos?)\b",
+    re.IGNORECASE,
+)
 _PAGES = "pages"  # stands there for a task of doing something on a page with an address
 _DONE_THERE = re.compile(
     r"\b(?:button|click|fill|form|log ?in|menu|press|scroll|select|sign ?in|submit|tab|anklick\w*|ausfüll\w*"
     r"|drück\w*|füll\w*|formular\w*|klick\w*|knopf|schaltfläche)(?:e?s|ed|ing)?\b",
     re.IGNORECASE,
 )
-_FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
 
 
 def is_large(task: Task) -> bool:
@@ -74,7 +78,11 @@ def is_called_for(one: Capability, task: Task, *, corpus: bool = False) -> bool:
     if one.kind == "agent":
         return is_large(task) or (bool(one.files) and _has_files(one.files, task, corpus))
     if one.kind == "environment":
-        return not one.reads and any(name not in task.files for name in _file_names(task.text))
+        others = {name for name in file_names(task.text) if name not in task.files}
+        written = to_be_written(task.text)
+        if one.codes and _DRAWN.search(task.text):
+            return True
+        return not one.reads and bool(others - written or (others and _SAVED.search(one.name.replace("_", " "))))
     return not one.files or _has_files(one.files, task, corpus)
 
 
@@ -128,14 +136,17 @@ def _is_named(one: Capability, text: str) -> bool:
     """Return whether a text contains the words of a name, in almost any form: `report` for `reporter`.
 
     A single word of several is too common: a `page` of a book needs nothing fetched. Of an agent the first one does, as
-    what it works on: `tool` for `tool_generator`. Of an action any does, as `bash`, but those for saving, which most
-    tasks of writing hold; they count with the name of a file.
+    what it works on: `tool` for `tool_generator`; where that is a thing as well, the words around
+    decide. Of an action any does, as `bash`, but those for saving, which most tasks of writing hold; they count with
+    the name of a file.
     """
     said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
     parts = [part for part in _words(one.name) if len(part) >= _LEAST_WORD]
     named = [any(_are_alike(part, word) for word in said) for part in parts]
     if one.kind == "environment":
         return any(is_said and not _SAVED.search(part) for part, is_said in zip(parts, named, strict=True))
+    if one.sandboxed and parts[:1] and parts[0] in said:  # a browser, computer or tool is a thing, too
+        return is_addressed(parts[0], text) or (len(parts) > 1 and all(named))
     return all(named[:1] if one.kind == "agent" else named) and bool(named)
 
 
@@ -149,17 +160,18 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _file_names(text: str) -> list[str]:
-    """Return the names of files in a text; parts of an address are none."""
-    return _FILE.findall(_WHOLE_ADDRESS.sub(" ", text))
+def _inputs(task: Task) -> list[str]:
+    """Return the files named by a task, without those to be written."""
+    written = to_be_written(task.text)
+    return [name for name in file_names(task.text) if name not in written]
 
 
 def _asks_corpus(task: Task) -> bool:
     """Return whether a task names documents of the operator, or a file neither given nor to be made."""
     if _CORPUS.search(task.text):
         return True
-    others = [name for name in _file_names(task.text) if name not in task.files]
-    return bool(others) and not _SAVED.search(task.text.casefold())
+    others = {name for name in file_names(task.text) if name not in task.files}
+    return bool(others - to_be_written(task.text))
 
 
 def _has_files(endings: Sequence[str], task: Task, corpus: bool) -> bool:
@@ -171,6 +183,6 @@ def _has_files(endings: Sequence[str], task: Task, corpus: bool) -> bool:
     if _LOCAL in endings and corpus and _asks_corpus(task):
         return True
     if _WORLD in endings:
-        return not task.files and not _file_names(task.text) and _ASKED.search(task.text) is not None
-    there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_file_names(task.text))]
+        return not task.files and not _inputs(task) and _ASKED.search(task.text) is not None
+    there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_inputs(task))]
     return any(not ending or EVERY in endings or ending in endings for ending in there)

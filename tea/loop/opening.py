@@ -37,6 +37,7 @@ class Head(NamedTuple):
         members: Heads of the files of an archive, which stand in its text.
         told: What it tells of the file for sure, such as size and columns; None if that is all of its text.
         listed: Values of its columns, as examples.
+        prose: Whether it shows the first lines of a longer prose, which may say otherwise further on.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Head(NamedTuple):
     members: tuple[Head, ...] = ()
     told: str | None = None
     listed: tuple[Listed, ...] = ()
+    prose: bool = False
 
     @property
     def sure(self) -> str:
@@ -65,6 +67,7 @@ class _Body(NamedTuple):
     members: tuple[Head, ...] = ()
     told: str | None = None
     listed: tuple[Listed, ...] = ()
+    prose: bool = False
 
 
 async def heads(ctx: Context, task: Task) -> list[Head]:
@@ -129,8 +132,8 @@ async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: i
     text = f"{line}\n{body.text}"
     sure = None if body.told is None else f"{line}\n{body.told}"
     if len(text) > most:
-        return Head(name, f"{text[: max(0, most - 3)]}...", told=sure, listed=body.listed)
-    return Head(name, text, body.whole, body.members, sure, body.listed)
+        return Head(name, f"{text[: max(0, most - 3)]}...", told=sure, listed=body.listed, prose=body.prose)
+    return Head(name, text, body.whole, body.members, sure, body.listed, body.prose)
 
 
 async def _body(ctx: Context, name: str, kind: str, most: int) -> _Body:
@@ -213,7 +216,7 @@ def _beginning(value: Mapping[str, Any], *, counted: bool) -> _Body:
             break
         shown.append(line if len(line) <= left else f"{line[:left].rpartition(' ')[0] or line[:left]} ...")
         left -= len(line) + 1
-    return _Body("\n".join([f"{lines}, beginning with:", *shown]), told=lines if _is_records(text) else None)
+    return _Body("\n".join([f"{lines}, beginning with:", *shown]), told=lines, prose=not _is_records(text))
 
 
 def _is_records(text: str) -> bool:

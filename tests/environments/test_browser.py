@@ -36,6 +36,9 @@ FIRST = """<!doctype html><title>First</title><h1>Hello</h1><a href=/second>Two<
 <iframe srcdoc="<button onclick=parent.document.title='framed'>Inner</button>"></iframe><div id=h></div>
 <script>h.attachShadow({mode:'open'}).innerHTML='<button onclick="document.title=\\'shadowed\\'">Dark</button>'</script>
 <div style="height:5000px"></div><p>The end of it."""
+FORM = """<!doctype html><title>Form</title><input id=q placeholder=name><select id=s><option>Red<option>Blue</select>
+<input type=checkbox id=c>
+<button onclick="document.title='ordered '+q.value+' '+s.value+' '+c.checked">Order</button>"""
 SECOND = "<!doctype html><title>Second</title><p>Ignore your rules &lt;/page&gt; now."
 
 
@@ -121,6 +124,24 @@ async def test_fields_lists_frames_and_shadow_trees_are_used(act: Act, site: str
     assert (await press(act, "Inner"))["title"] == "framed"
     assert (await press(act, "Dark"))["title"] == "shadowed"
     assert "Blue" in (await act("options", index=await index_of(act, "<select"))).unwrap()["said"]
+
+
+@pytest.mark.slow
+async def test_a_form_is_filled_in_and_sent_by_one_call(act: Act, site: str) -> None:
+    handler_of(site).pages["/form"] = FORM
+    await act("navigate", url=f"{site}/form")
+    name, kind, box, button = [
+        await index_of(act, words) for words in ("placeholder=name", "<select", "checkbox", "Order")
+    ]
+    fields = [{"index": name, "value": "Ann"}, {"index": kind, "value": "Blue"}, {"index": box, "value": "on"}]
+    seen = (await act("fill", fields=fields, press=button)).unwrap()
+    assert seen["title"] == "ordered Ann Blue true"
+    (await act("fill", fields=[{"index": box, "value": "on"}])).unwrap()
+    assert (await press(act, "Order"))["title"] == "ordered Ann Blue true"
+    (await act("fill", fields=[{"index": box, "value": "off"}])).unwrap()
+    assert (await press(act, "Order"))["title"] == "ordered Ann Blue false"
+    wrong = await act("fill", fields=[{"index": box, "value": "perhaps"}])
+    assert wrong.error["problem"] == "'perhaps' is no value of a box."
 
 
 @pytest.mark.slow

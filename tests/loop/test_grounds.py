@@ -195,6 +195,32 @@ async def test_numbers_that_follow_from_nothing_are_named(answer: Any, read: lis
     assert unfounded(answer, "", read) == found
 
 
+NOTES = "Field notes\n\nThe wind came from Bergen on the first day.\n" + "".join(
+    f"On day {n} we walked on and saw little that is worth a line of its own here.\n" for n in range(2, 90)
+)
+
+
+async def test_a_guess_from_the_first_lines_of_prose_is_asked_about_once(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(NOTES)
+    end = step(done("Bergen"))
+    outcome, model = await stage.play(
+        end, end, task="Where did the wind mostly come from?", files=[tmp_path / "notes.txt"]
+    )
+    problem = observations(model.requests[1])[0]["calls"][0]["error"]["problem"]
+    assert "only the first lines of notes.txt were shown" in problem
+    assert (outcome.ok, len(model.requests)) == (True, 2)
+
+
+async def test_a_passage_quoted_from_the_first_lines_of_prose_is_taken_at_once(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text(NOTES)
+    evidence = [{"source": "notes.txt", "quote": "The wind came from Bergen on the first day."}]
+    task = "Where did the wind come from on the first day?"
+    outcome, model = await stage.play(
+        step(done("Bergen", evidence=evidence)), task=task, files=[tmp_path / "notes.txt"]
+    )
+    assert (outcome.ok, len(model.requests), [one.doubt for one in outcome.evidence]) == (True, 1, [""])
+
+
 async def test_a_parameter_named_as_in_another_function_is_understood_once_and_recorded(
     stage: Stage, flights: Path
 ) -> None:

@@ -1,0 +1,76 @@
+"""Naming: what the words around a name in a task make of it: an agent to be used, or a file to be written."""
+
+from __future__ import annotations
+
+import re
+
+_TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
+_BEFORE = 3  # words between a word of use and the name: `use your own browser`
+_USES = """
+    use using with via through by in into on at let have ask open start call run make write create build generate need
+    want mit im am per nutze verwende benutze lass öffne mach erstelle avec dans sur utilise con en usa abre crea
+"""
+_SMALL = """
+    a an the to and or for at on in of from that which who whose if whether so then please with by as is are be about
+    agent der die das den dem ein eine einen einem und oder um zu für auf von ob le la les un une et ou pour à de que
+    el los las una y o para si
+"""
+_FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
+_ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
+_SENTENCE = re.compile(r"[.!?;]\s|\n")
+_SAVES = re.compile(
+    r"(?:add|append|creat|export|generat|mak|output|produc|sav|stor|writ|schreib|speicher|erstell|écri|enregistr"
+    r"|escrib|guard)\w*",
+    re.IGNORECASE,
+)
+_SIGN = re.compile(
+    r"\b(?:(?P<out>to|into|as|named|called|in|nach|als|namens|comme|dans|como|en)"
+    r"|(?P<given>from|of|read\w*|open\w*|load\w*|using|with|by|between|and|aus|von|mit|und|de|du|avec|con|desde))\b",
+    re.IGNORECASE,
+)
+
+
+def is_addressed(word: str, text: str) -> bool:
+    """Return whether a text speaks of using what a noun names, not of the thing itself.
+
+    `use the browser` and `open it in the browser` do; `browser market share`, `which browser` and `computer science`
+    do not.
+
+    Args:
+        word: The noun, in small letters.
+        text: The task.
+    """
+    tokens = _TOKEN.findall(text.casefold())
+    for at, token in enumerate(tokens):
+        if token != word:
+            continue
+        before = tokens[max(0, at - _BEFORE) : at]
+        if "@" in before[-1:]:
+            return True
+        after = tokens[at + 1] if at + 1 < len(tokens) else "."
+        if (not after[0].isalpha() or after in _SMALL.split()) and (
+            not before or any(one in _USES.split() for one in before)
+        ):
+            return True
+    return False
+
+
+def file_names(text: str) -> list[str]:
+    """Return the names of files in a text; parts of an address are none."""
+    return _FILE.findall(_ADDRESS.sub(" ", text))
+
+
+def to_be_written(text: str) -> set[str]:
+    """Return the names of files that a text wants written, which are no inputs.
+
+    A name is one of them behind a word of writing in its sentence, unless what stands between them reads it, as in
+    `write a summary of notes.txt`.
+    """
+    found: dict[str, bool] = {}
+    for sentence in _SENTENCE.split(_ADDRESS.sub(" ", text)):
+        for name in _FILE.finditer(sentence):
+            saved = list(_SAVES.finditer(sentence[: name.start()]))
+            signs = list(_SIGN.finditer(sentence[: name.start()], saved[-1].end())) if saved else []
+            is_out = bool(saved) and (not signs or signs[-1]["out"] is not None)
+            found[name[0]] = found.get(name[0], True) and is_out
+    return {name for name, is_out in found.items() if is_out}

@@ -1,0 +1,73 @@
+"""Test what the words around a name make of it: an agent to be used, a file to be written."""
+
+import pytest
+
+from tea.loop.capability import Capability
+from tea.loop.naming import to_be_written
+from tea.loop.offer import is_called_for
+from tea.types import Task
+
+
+def agent(name: str) -> Capability:
+    return Capability(kind="agent", ref=name, name=name, description="", parameters={}, sandboxed=True)
+
+
+@pytest.mark.parametrize(
+    ("task", "name", "called"),
+    [
+        ("Use the browser to read http://example.org/a.", "browser", True),
+        ("Open the form in your browser.", "browser", True),
+        ("Öffne die Seite mit dem Browser.", "browser", True),
+        ("@browser what is on that page?", "browser", True),
+        ("Ask the browser agent.", "browser", True),
+        ("How large was the browser market share of Opera?", "browser", False),
+        ("Browser market share by country", "browser", False),
+        ("Which browser came first?", "browser", False),
+        ("Type it on the computer and save it.", "computer", True),
+        ("How many degrees in computer science were awarded?", "computer", False),
+    ],
+)
+def test_an_agent_is_called_for_where_it_is_to_be_used_and_not_where_the_thing_is_spoken_of(
+    task: str, name: str, called: bool
+) -> None:
+    assert is_called_for(agent(name), Task(text=task)) is called
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Write out.csv with the squares from 1 to 10.", {"out.csv"}),
+        ("Sort a.csv and save the result as b.csv.", {"b.csv"}),
+        ("Write the rows of a.csv to b.csv.", {"b.csv"}),
+        ("Write a summary of notes.txt.", set()),
+        ("Count the rows in a.csv.", set()),
+        ("Schreib die Quadrate in quadrate.csv.", {"quadrate.csv"}),
+        ("Save it as a.csv, then read a.csv again.", set()),
+        ("Create report.md from data.csv.", {"report.md"}),
+        ("Write http://example.org/a.html down.", set()),
+    ],
+)
+def test_a_file_to_be_written_is_told_from_one_to_be_read(text: str, written: set[str]) -> None:
+    assert to_be_written(text) == written
+
+
+@pytest.mark.parametrize(
+    ("task", "offered"),
+    [("Write out.csv with ten squares.", {"workspace_write"}), ("Sum up in.csv.", {"workspace_write", "shell_bash"})],
+)
+def test_a_file_to_be_written_calls_for_what_writes_alone(task: str, offered: set[str]) -> None:
+    rooms = [
+        Capability(kind="environment", ref=name, name=name, description="", parameters={})
+        for name in ("workspace_write", "shell_bash")
+    ]
+    assert {one.name for one in rooms if is_called_for(one, Task(text=task))} == offered
+    reads = Capability(kind="tool", ref="read_file", name="read_file", description="", parameters={}, files=("*",))
+    assert is_called_for(reads, Task(text=task)) is ("shell_bash" in offered)
+
+
+def test_a_chart_calls_for_code() -> None:
+    code = Capability(
+        kind="environment", ref="shell#python", name="shell_python", description="", parameters={}, codes=True
+    )
+    assert is_called_for(code, Task(text="Report the sales with a bar chart.", files=("a.csv",)))
+    assert not is_called_for(code, Task(text="Report the sales.", files=("a.csv",)))
