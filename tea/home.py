@@ -24,8 +24,8 @@ SECRETS = ".env"
 STORES = ("registry", "traces", ".corpus")
 # What is written to without a look at each name of its path, so none of it may lead out of the home.
 _WRITTEN = (
-    *(f"traces/{name}" for name in (".research", "evaluations", "evolution", "memory", "usage")),
-    *(f"registry/{name}" for name in (".catalogue", ".vectors", *map(plural, KINDS))),
+    *(f"traces/{name}" for name in (".research", "evaluations", "evolution", "memory", "usage", ".tmp")),
+    *(f"registry/{name}" for name in (".catalogue", ".tmp", ".vectors", *map(plural, KINDS))),
 )
 _LIMIT = 2**18  # bytes of settings, or of secrets
 _MOST = 2**63

@@ -16,7 +16,7 @@ from tea.cli.failure import complain, report
 from tea.cli.overseer import Overseer
 from tea.cli.person import person
 from tea.cli.stopping import Stopping
-from tea.cli.terminal import document, harmless, one_line, say, write
+from tea.cli.terminal import document, folded, harmless, one_line, say, write
 from tea.errors import TeaError
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ class Command:
         return tea
 
     def show(self, text: str, data: Mapping[str, Any]) -> None:
-        """Write the result: reviewed text for people, or data for programs."""
+        """Write the result: reviewed text for people, its long lines in marked rows at a terminal, or data."""
         if self.as_json:
             say(document(data))
         elif text:
-            say(harmless(text, sys.stdout))
+            say(folded(harmless(text, sys.stdout), sys.stdout))
 
     def tell(self, line: str) -> None:
         """Write a message beside the result, on standard error."""

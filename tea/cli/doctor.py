@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _BAD = 2
+_NAMED = 5  # folders
 _LIST = 2**26  # bytes of the list of trusted components
 
 
@@ -185,12 +186,15 @@ if TYPE_CHECKING:
 def exposures(tea: "Platform") -> list[str]:
     """Return the exposures of a home as text, each with a remedy; none of them counts as damage."""
     from tea.home import SECRETS
-    from tea.store.access import exposed_runs
+    from tea.store.access import exposed_runs, foreign_runs
 
     found = [f"{one.words}, and nobody granted that; see `tea trust --home`." for one in tea.home_trust.refused()]
     secrets, traces = tea.home / SECRETS, tea.home / "traces"
     if _is_readable(secrets):
         found.append(f"Other accounts may read {SECRETS}: `chmod 600 {quote(str(secrets))}` ends that.")
+    if runs := foreign_runs(traces):
+        more = f" and {len(runs) - _NAMED:,} more" if len(runs) > _NAMED else ""
+        found.append(f"Other accounts decide about these folders of runs: {', '.join(runs[:_NAMED])}{more}.")
     if count := exposed_runs(traces):
         folders = f"{count:,} folder{'' if count == 1 else 's'}"
         found.append(f"Other accounts may read {folders} of runs: `chmod -R go-rwx {quote(str(traces))}` ends that.")

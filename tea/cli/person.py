@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
-from tea.cli.terminal import excerpt, folded, one_line, review, undisturbed
+from tea.cli.terminal import excerpt, folded, is_narrow, one_line, review, undisturbed, write
 
 if TYPE_CHECKING:
     from tea.runs.human_input import Person
 
 _WHOLE = "show"
+_NARROW = "A question is not asked in so few columns: make the terminal wider."
 
 
 def person() -> Person | None:
@@ -41,19 +42,22 @@ class AtTerminal:
         """Return the typed answer, None if the input was closed; ask again until it is one of the choices.
 
         Of what does not fit a screen the middle is left out, which is said; `show` is answered with the whole then.
-        Nothing else is written to the terminal meanwhile.
+        Nothing else is written to the terminal meanwhile. At a terminal too narrow for it nothing is asked.
         """
         whole = review(question)
         fitting = excerpt(whole, f"answer `{_WHOLE}` to see all")
         async with self._turn:
             self._forget()
-            with undisturbed() as write:
-                write(f"\n{folded(fitting, sys.stderr)}\n")
+            if is_narrow(sys.stderr):  # a row would look like another line
+                write(f"{_NARROW}\n", sys.stderr)
+                return None
+            with undisturbed() as put:
+                put(f"\n{folded(fitting, sys.stderr)}\n")
                 while True:
-                    write(folded(f"[{' / '.join(map(one_line, choices))}] > ", sys.stderr) if choices else "> ")
+                    put(folded(f"[{' / '.join(map(one_line, choices))}] > ", sys.stderr) if choices else "> ")
                     line = await self._line()
                     if line == _WHOLE and fitting != whole:
-                        write(f"\n{folded(whole, sys.stderr)}\n")
+                        put(f"\n{folded(whole, sys.stderr)}\n")
                     elif line is None or not choices or line in choices:
                         return line
 

@@ -12,7 +12,7 @@ import typer
 from tea.characters import number, numbered_blanks, path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.terminal import SENDER, brief, folded, review, review_source, shown
+from tea.cli.terminal import SENDER, brief, folded, is_narrow, review, review_source, shown
 from tea.errors import BadInput, StorageError
 from tea.untrusted import SANDBOXED
 
@@ -55,7 +55,8 @@ async def show_component(
     elif source:
         text = folded(source_text(config), sys.stdout)
         command.show(text, {"source": config.source, "files": dict(config.files), **_covered(config)})
-        await asyncio.to_thread(_remember, tea, config)
+        if not is_narrow(sys.stdout):
+            await asyncio.to_thread(_remember, tea, config)
     else:
         state = head.states.get(config.version, "active")
         facts = {**_data(config, trusted), "state": state, "sandbox": held, "recorded_here": ours}

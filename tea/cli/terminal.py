@@ -37,7 +37,8 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _GAPS = re.compile(r"[ \t\n]+")
 _LONGEST_LINE, _MOST_LINES = 600, 60
 _GOES_ON = "... "
-_NARROWEST = 20  # columns
+_NARROWEST = 13  # columns: `... ` and a tab fit
+_USUAL = 80  # columns of a terminal that tells none
 _held: list[tuple[str, TextIO]] | None = None  # what waits for the end of a question
 
 
@@ -102,8 +103,13 @@ def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
         stream: Where it is written.
         less: Columns taken by what stands before each row.
     """
-    width = _width(stream) - less
-    return "\n".join(_rows(line, width) for line in text.split("\n")) if width > 0 else text
+    width = _width(stream)
+    return "\n".join(_rows(line, max(_NARROWEST, width - less)) for line in text.split("\n")) if width else text
+
+
+def is_narrow(stream: TextIO | None) -> bool:
+    """Return whether a terminal is too narrow for rows that `folded` can mark."""
+    return 0 < _width(stream) < _NARROWEST
 
 
 def counted(number: int, noun: str) -> str:
@@ -239,33 +245,40 @@ def _cut(line: str, where: str) -> str:
 
 
 def _width(stream: TextIO | None) -> int:
-    """Return the columns of a terminal, 0 of anything else and of an unknown width."""
+    """Return the columns of a terminal, if it tells none those of `COLUMNS`, else the usual; 0 of anything else."""
     try:
-        found = os.get_terminal_size(stream.fileno()).columns if stream is not None and stream.isatty() else 0
+        if stream is None or not stream.isatty():
+            return 0
+        found = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
-        return 0
-    return max(_NARROWEST, found) if found else 0
+        found = 0
+    named = os.environ.get("COLUMNS", "")
+    return found or (int(named) if named.isascii() and named.isdigit() and len(named) < 6 else 0) or _USUAL
 
 
 def _rows(line: str, width: int) -> str:
-    """Return a line in rows of at most `width` cells; where terminals differ a character counts as its most."""
+    """Return a line in rows of at most `width` cells; where terminals differ a character counts as its most.
+
+    Our own colours take none.
+    """
     if len(line) <= width and line.isascii() and "\t" not in line:
         return line
     rows, row, at = list[str](), "", 0
-    for one in line:
+    parts = _PAINT.split(line) if "\x1b" in line else [line]
+    for one in (one for at, part in enumerate(parts) for one in ([part] if at % 2 else part)):
         cells = _cells(one)
         while at + cells > width:
             end = row.rfind(" ", max(len(row) - width // 2, len(_GOES_ON))) + 1 or len(row)
             rows.append(row[:end])
             row = _GOES_ON + row[end:]
-            at = sum(map(_cells, row))
+            at = sum(map(_cells, _PAINT.sub("", row)))
         row += one
         at += cells
     return "\n".join([*rows, row])
 
 
 def _cells(one: str) -> int:
-    return 8 if one == "\t" else 1 if one.isascii() else 2
+    return 8 if one == "\t" else 0 if one[0] == "\x1b" else 1 if one.isascii() else 2
 
 
 def _plain(rows: list[tuple[str, ...]]) -> bool:

@@ -18,8 +18,13 @@ from tea.source.names import Names, dotted, imported
 from tea.source.reach import check_quiet
 from tea.source.shape import check_shape
 from tea.source.text import ParsedFile, check_characters, one_line
+from tea.source.written_types import no_type
 
 _CALLED = "tea.Agent"
+_SCOPES = (
+    ast.AsyncFunctionDef, ast.ClassDef, ast.DictComp, ast.FunctionDef, ast.GeneratorExp, ast.Lambda, ast.ListComp,
+    ast.SetComp,
+)  # fmt: skip
 
 
 def declares_agent(source: str) -> bool:
@@ -73,12 +78,16 @@ def _checked(source: str) -> ast.Module:
     check_characters(file.source)
     origins = dict(imported(file.tree.body))
     kept = ast.Module(body=[one for one in file.tree.body if not _stands_alone(one)], type_ignores=[])
-    without = _Declarations(origins).visit(deepcopy(kept))
+    declarations = _Declarations(origins)
+    without = declarations.visit(deepcopy(kept))
     held = replace(file, tree=without, nodes=tuple(ast.walk(without)))
     names = Names.of(held)
     (names,) = Names.together([names], Effort(len(held.nodes)))
     check_quiet(held)
     check_shape(held, names)
+    found = no_type([one for one in declarations.outputs if not _is_schema(one, names)], names)
+    if found is not None:
+        raise file.refuse("`output` is not a type that is written out.", "write a type, or a dict.", found)
     return kept
 
 
@@ -93,17 +102,33 @@ def _stands_alone(node: ast.stmt) -> bool:
             return False
 
 
+def _is_schema(node: ast.expr, names: Names) -> bool:
+    """Return whether an expression is a dict that is written out, so that no text in it stands for a type."""
+    held = names.assigned.get(node.id, ()) if isinstance(node, ast.Name) else (node,)
+    return bool(held) and all(isinstance(one, ast.Dict) for one in held)
+
+
 class _Declarations(ast.NodeTransformer):
-    """A transformer of declarations of agents into tuples of what they are given, which has to be constant."""
+    """A transformer of declarations of agents into tuples of what they are given, which has to be constant.
+
+    Args:
+        origins: Of the names that the file imports.
+    """
 
     def __init__(self, origins: dict[str, str]) -> None:
         self._origins = origins
+        self.outputs: list[ast.expr] = []
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Return a part with its declarations replaced, unless its names may be others than those of the top level."""
+        return node if isinstance(node, _SCOPES) else super().visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Return the tuple in place of a declaration."""
         self.generic_visit(node)
-        if not _calls_agent(node, self._origins):
+        if not _calls_agent(node, self._origins) or any(one.arg is None for one in node.keywords):
             return node
+        self.outputs += [one.value for one in node.keywords if one.arg == "output"]
         given = [*node.args, *(one.value for one in node.keywords)]
         return ast.copy_location(ast.Tuple(elts=given, ctx=ast.Load()), node)
 

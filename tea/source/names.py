@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import re
 import symtable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +19,7 @@ _MODULE_NAMES = {
 }  # fmt: skip
 # What reads from outside, or loads native code, when it is looked at, iterated, or asked for a member.
 ACTING = frozenset({"stdin", "__stdin__", "cdll", "pydll", "windll", "oledll", "pythonapi"})
+MANGLED = re.compile(r"_[^\W_]\w*__\w")  # `__x` of a class `A` is `_A__x`
 KNOWN_NAMES = frozenset(dir(builtins)) | _MODULE_NAMES
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -40,6 +42,7 @@ class Names:
         made: The whole values that names of the top level come out of.
         members: The same of the bodies of all its classes together.
         files: The names of all files of the component, this one's too.
+        top: Those of the file's top level, where these are a class body's.
         weights: What is known of how large values are, by the identity of their nodes; see `tea.source.weights`.
         measures: What else was worked out of a value, by what it is and the identity of its node.
         types: The names proven to stand for types; see `tea.source.written_types`.
@@ -56,6 +59,7 @@ class Names:
     made: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     members: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     files: Sequence[Names] = field(default=(), compare=False, repr=False)
+    top: Names | None = field(default=None, compare=False, repr=False)
     weights: dict[int, float] = field(default_factory=dict[int, float], compare=False)
     measures: dict[tuple[str, int], float] = field(default_factory=dict[tuple[str, int], float], compare=False)
     types: set[str] = field(default_factory=set[str], compare=False)
@@ -95,15 +99,17 @@ class Names:
         return files
 
     def inside(self, node: ast.ClassDef) -> Names:
-        """Return the names as seen in a class body, with its own before the module's."""
+        """Return the names as seen in a class body: its own before the module's, and none of a class around it."""
+        top = self.top or self
         own = {name for one in node.body for name in bindings(one)}
         return replace(
-            self,
-            imports=_without(self.imports, own),
-            definitions=_without(self.definitions, own),
-            bound=self.bound | own,
-            assigned=_widened(self.assigned, assignments(node.body)),
-            made=_widened(self.made, assignments(node.body, whole=True)),
+            top,
+            top=top,
+            imports=_without(top.imports, own),
+            definitions=_without(top.definitions, own),
+            bound=top.bound | own,
+            assigned=_widened(top.assigned, assignments(node.body)),
+            made=_widened(top.made, assignments(node.body, whole=True)),
             measures={},
             types=set(),
         )
@@ -168,6 +174,8 @@ def bindings(node: ast.stmt) -> Iterator[str]:
             yield from (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
             yield name
+        case _ if type(node).__name__ == "TypeAlias":
+            yield node.__dict__["name"].id
         case _:
             pass
 

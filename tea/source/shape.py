@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from tea.source.names import Names, bindings, imported
+from tea.source.scopes import check_scopes
 from tea.source.text import ParsedFile, words
 from tea.source.values import impure_part
 from tea.source.weights import is_modest, is_unpacked, weight
@@ -58,7 +59,8 @@ def check_shape(file: ParsedFile, names: Names) -> None:
     Raises:
         BadComponent: A statement does work; the error names its line.
     """
-    _check_bound_once(file, names)
+    check_scopes(file, names)
+    _check_bound_once(file, file.tree.body)
     _check_properties(file, names, file.tree)
     _check_body(file, names, file.tree.body)
     if not is_modest(names):
@@ -71,16 +73,15 @@ def _check_body(file: ParsedFile, names: Names, body: Sequence[ast.stmt]) -> Non
         _check_statement(file, names, node)
 
 
-def _check_bound_once(file: ParsedFile, names: Names) -> None:
+def _check_bound_once(file: ParsedFile, body: list[ast.stmt]) -> None:
     """Raise BadComponent for an import or a class with its name bound twice, as other checks rely on the binding."""
     seen: dict[str, str] = {}
-    for node in file.tree.body:
+    imports = dict(imported(body))
+    for node in body:
         origins = dict(imported([node]))
         for name in bindings(node):
             what = origins.get(name, type(node).__name__)
-            single = (
-                name in names.imports or isinstance(names.definitions.get(name), ast.ClassDef) or what == "ClassDef"
-            )
+            single = name in imports or "ClassDef" in (what, seen.get(name))
             if name in seen and single and not (name in origins and seen[name] == what):
                 raise file.refuse(f"{name[:60]!r} is bound twice.", "give the second another name.", node)
             seen[name] = what
@@ -147,12 +148,15 @@ def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
     _check_values(file, names, [*node.bases, *(keyword.value for keyword in node.keywords), *limits])
     _check_types(file, names, [*node.bases, *limits])
     inside = names.inside(node)
+    _check_bound_once(file, node.body)
     _check_properties(file, inside, node)
     _check_body(file, inside, node.body)
 
 
 def _check_member(file: ParsedFile, names: Names, node: ast.ClassDef, inner: ast.stmt) -> None:
     """Raise BadComponent for members called or applied by Python or pydantic in creating or describing the class."""
+    if isinstance(inner, ast.Import | ast.ImportFrom):
+        raise file.refuse("a class imports.", "write the import at the top of the file, or into a function.", inner)
     if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef):
         if _is_special(inner.name) and inner.name not in _METHODS:
             raise file.refuse(f"{inner.name[:60]} may run while the file is imported.", "do without it.", inner)

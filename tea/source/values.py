@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tea.source.names import KNOWN_NAMES, Names, acts_when_read
 from tea.source.text import words
 from tea.source.weights import MOST, weight
-from tea.source.written_types import no_type
+from tea.source.written_types import MAKERS, no_type
 
 _BUILTINS = """
     abs bool bytes chr complex dict enumerate float frozenset int len list max min object ord range
@@ -99,11 +99,13 @@ def is_pure_call(node: ast.Call, names: Names) -> bool:
     origin = names.origin(node.func)
     if origin == "type" and len(node.args) != 1:
         return False
+    if origin in MAKERS and no_type([node], names) is not None:
+        return False
     if origin in PURE_CALLS:
         return not any(_is_called(origin, one, names) for one in [*node.args, *node.keywords])
     match node.func:
         case ast.Name(id=name) if isinstance(found := names.definitions.get(name), ast.ClassDef):
-            return is_data_class(found, names)
+            return is_data_class(found, names.top or names)
         case ast.Attribute(value=value, attr=attribute) if attribute in PURE_METHODS:
             return names.origin(value) in _BUILTINS.split() or _is_plain(value, names)
         case _:
@@ -200,6 +202,8 @@ def _is_quiet(node: ast.expr, names: Names) -> bool:
             return not acts_when_read(node, names)
         case ast.Subscript(value=value):
             return _is_plain(value, names) or no_type([node], names) is None
+        case ast.BinOp(op=ast.BitOr(), left=left, right=right) if _is_text(left) or _is_text(right):
+            return no_type([node], names) is None
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
             targets = [part for loop in node.generators for part in ast.walk(loop.target)]
             taken = names.imports.keys() | names.definitions.keys() | set(_BUILTINS.split())
@@ -255,6 +259,10 @@ def _is_small(node: ast.expr, names: Names) -> bool:
     """Return whether evaluating takes negligible time and space: no towers of powers, no endless repetition."""
     loops = [loop for loop in node.generators if loop.is_async] if isinstance(node, _LOOPS) else []
     return not loops and (isinstance(node, ast.Name | ast.Attribute) or weight(node, names) <= MOST)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _is_sequence(node: ast.expr) -> bool:

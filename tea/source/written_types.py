@@ -18,15 +18,16 @@ import typing
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 
-from tea.source.names import ACTING, KNOWN_NAMES, Names, assignments
+from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments
 from tea.source.text import parsed_expression, words
 
 _TYPING = ("typing", "typing_extensions")
-_MAKERS = frozenset(
+MAKERS = frozenset(
     f"{module}.{name}"
     for module in _TYPING
     for name in words("NamedTuple NewType ParamSpec TypeVar TypeVarTuple TypedDict")
 ) | {"collections.namedtuple"}
+_DICT_OPTIONS = frozenset({"total", "closed"})
 _LITERAL = frozenset(f"{module}.Literal" for module in _TYPING)
 _ANNOTATED = frozenset(f"{module}.Annotated" for module in _TYPING)
 # The types of the standard library named unlike classes, and those of its names in capitals that are types.
@@ -196,7 +197,7 @@ class _Reader:
         return all(one.origin(node) in origins for one in (self._names, *others))
 
     def _is_type_name(self, name: str) -> bool:
-        if name.startswith("__"):
+        if name.startswith("__") or MANGLED.match(name):
             return False
         if self._is_seen(name):
             return True
@@ -279,17 +280,27 @@ class _Reader:
     def _is_made(self, node: ast.Call) -> bool:
         """Return whether a call makes a type of types: `NewType("Id", int)`."""
         origin = self._names.origin(node.func)
+        options = {one.arg: one.value for one in node.keywords}
         if origin == "collections.namedtuple":
             return True
-        if origin not in _MAKERS or any(one.arg is None for one in node.keywords):
+        if origin not in MAKERS or None in options or any(isinstance(one, ast.Starred) for one in node.args):
             return False
         fields = node.args[1:]
         if origin.endswith(".TypedDict"):
-            return all(isinstance(one, ast.Dict) and self._are_types(one.values) for one in fields)
+            rows = [one.values if isinstance(one, ast.Dict) else (None,) for one in fields]
+            return options.keys() <= _DICT_OPTIONS and all(map(self._are_types, rows))
         if origin.endswith(".NamedTuple"):
             rows = [row for one in fields for row in getattr(one, "elts", (None,))]
-            return all(isinstance(row, ast.Tuple) and self._are_types(row.elts[1:]) for row in rows)
-        return self._are_types([*fields, *(one.value for one in node.keywords)])
+            return not options and all(self._is_row(row) for row in rows)
+        return self._are_types([*fields, *options.values()])
+
+    def _is_row(self, node: ast.expr | None) -> bool:
+        """Return whether a field of a named tuple is its name and its type."""
+        match node:
+            case ast.Tuple(elts=[ast.Constant(), kind]):
+                return self.is_type(kind)
+            case _:
+                return False
 
     def _are_types(self, values: Sequence[ast.expr | None]) -> bool:
         return all(one is not None and self.is_type(one) for one in values)

@@ -90,6 +90,33 @@ def exposed_runs(traces: Path) -> int:
         return 0
 
 
+def require_own_run(*places: Path) -> None:
+    """Raise Damaged for a run's folder or file controlled by another account.
+
+    Raises:
+        Damaged: The error names it.
+        OSError: It cannot be looked at.
+    """
+    for place in places:
+        if reason := foreign_hand(place):
+            problem = f"The run at {str(place)[-100:]!r} does not go on: {reason}."
+            raise Damaged(problem, fix="make it yours with chown and `chmod go-w` if it is, else start anew.")
+
+
+def foreign_runs(traces: Path) -> list[str]:
+    """Return the names of folders of runs, or of their memory, that accounts other than this one and root control.
+
+    Args:
+        traces: The folder of the journals; a missing one has none.
+    """
+    try:
+        with os.scandir(traces) as entries:
+            folders = [one for one in entries if one.is_dir(follow_symlinks=False)]
+        return sorted(one.name for one in folders if foreign_hand(Path(one.path)))
+    except OSError:  # what cannot be looked at, other looks tell
+        return []
+
+
 def read_own(path: Path, limit: int) -> bytes:
     """Return the bytes of a regular file controlled by nobody but this account and root.
 

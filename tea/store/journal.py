@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from tea.errors import BadInput, Conflict
+from tea.store.access import require_own_run
 from tea.store.blobs import Blobs, FileBlobs
 from tea.store.counter import NAME, Counter
 from tea.store.files import publish, reading, shown, writing
@@ -240,7 +241,7 @@ class FileJournals:
         """See `JournalStore.resume`."""
         folder = self._existing(run)
         with reading(folder / JOURNAL):
-            os.stat(folder / JOURNAL)
+            require_own_run(folder, folder / JOURNAL)
         with writing(folder):
             self._scratch.settle(self._root)
         return FileJournalWriter(run, folder, self._durability)

@@ -11,7 +11,8 @@ from typing import Any
 from pydantic_core import to_json
 
 from tea.errors import BadInput
-from tea.store.files import FILE_LIMIT, read_regular, reading
+from tea.store.access import read_own
+from tea.store.files import FILE_LIMIT, reading
 from tea.store.strict import Refused, as_json_object, check_depth, dumps, loads
 from tea.types import JsonObject
 
@@ -73,7 +74,7 @@ def unsealed_numbered(path: Path, number: int) -> tuple[dict[str, Any], bool]:
 
 def _opened(path: Path, formats: tuple[int, ...]) -> tuple[dict[str, Any], int | None]:
     """Return a file's document, and the number held in it."""
-    envelope = as_json_object(loads(read_regular(path, FILE_LIMIT)))
+    envelope = as_json_object(loads(read_own(path, FILE_LIMIT)))
     if envelope.get("format") not in formats:
         raise Refused(f"it is not of format {' or '.join(map(str, formats))}")
     numbered = envelope["format"] == NUMBERED

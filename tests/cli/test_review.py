@@ -149,8 +149,9 @@ def on_terminal(tea: Tea, typed: list[bytes], *line: str) -> tuple[int, str]:
     """Return exit code and screen of a command; each text is typed when the next question was shown."""
     master, terminal = os.openpty()
     with subprocess.Popen(
-        tea.line(*line), cwd=tea.folder, env=tea.environment, stdin=terminal, stdout=terminal, stderr=terminal
-    ) as process:
+        tea.line(*line), cwd=tea.folder, env={**tea.environment, "COLUMNS": "1000"},
+        stdin=terminal, stdout=terminal, stderr=terminal,
+    ) as process:  # fmt: skip
         os.close(terminal)
         said, waiting = b"", list(typed)
         try:

@@ -148,6 +148,30 @@ def test_a_home_of_another_account_is_refused_by_every_command(tea: Tea, line: l
     assert tea.files() == before
 
 
+@pytest.mark.parametrize("name", ["registry/.tmp", "traces/.tmp"])
+def test_a_home_whose_scratch_folder_others_may_write_is_refused(tea: Tea, name: str) -> None:
+    folder = tea.folder / name
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    tea("list").refused(2, name, "every account may write it")
+
+
+@pytest.mark.parametrize("part", ["heads/000001.json", "versions/1.0.0.json"])
+def test_no_file_of_a_registry_counts_that_others_may_write(tea: Tea, part: str) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    (tea.folder / "registry/tools/shout" / part).chmod(0o666)
+    found = tea("call", "shout", "text=a")
+    assert found.code != 0
+    assert "every account may write it" in found.err
+
+
+def test_the_doctor_names_runs_that_others_decide_about(tea: Tea) -> None:
+    assert tea("run", "-q", "What is 2 + 2?").code == 0
+    (run,) = [path.parent for path in tea.folder.rglob("journal.jsonl")]
+    run.chmod(0o777)
+    assert f"Other accounts decide about these folders of runs: {run.name}." in tea("doctor").out
+
+
 def test_the_doctor_warns_of_what_others_may_read(tea: Tea) -> None:
     secrets = tea.write(".env", "A=b\n")
     secrets.chmod(0o600)

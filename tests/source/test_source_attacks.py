@@ -3,10 +3,13 @@
 import builtins
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tea.errors import BadComponent
+from tea.source.agent_file import agent_in
+from tea.source.declared import declared_source
 from tea.source.dynamic import DynamicManager
 
 MANAGER = DynamicManager(lambda digest: True)
@@ -75,6 +78,14 @@ TEXTS = {
     "named tuple": tool("x: D", f'from typing import NamedTuple\n{EVIL}class D(NamedTuple):\n    y: "evil()"'),
     "named tuple made": tool("x: D", f'from typing import NamedTuple\n{EVIL}D = NamedTuple("D", [("y", "evil()")])'),
     "new type": tool("x: D", f'from typing import NewType\n{EVIL}D = NewType("D", "evil()")'),
+    "typed dict by keyword": tool("x: D", f'from typing import TypedDict\n{EVIL}D = TypedDict("D", y="evil()")'),
+    "named tuple by keyword": tool("x: D", f'from typing import NamedTuple\n{EVIL}D = NamedTuple("D", y="evil()")'),
+    "named tuple unfolded": tool(
+        "x: D", f'from typing import NamedTuple\n{EVIL}D = NamedTuple("D", [(*("y", "evil()"),)])'
+    ),
+    "new type unfolded": tool("x: D", f'from typing import NewType\n{EVIL}D = NewType(*("D", "evil()"))'),
+    "new type as a value": tool(head=f'from typing import NewType\n{EVIL}D = NewType("D", "evil()")'),
+    "union as a value": tool(head=f'from typing import List\n{EVIL}D = List[int] | "evil()"'),
     "bound": tool("x: T", f'from typing import TypeVar\n{EVIL}T = TypeVar("T", bound="evil()")'),
     "constraint": tool("x: T", f'from typing import TypeVar\n{EVIL}T = TypeVar("T", "evil()", int)'),
     "dataclass": tool("x: D", f'from dataclasses import dataclass\n{EVIL}@dataclass\nclass D:\n    y: "evil()"'),
@@ -265,6 +276,43 @@ COPIES = {
     "chosen": "X = (shutil if 1 else 0).copy(A, B)",
 }
 
+OUTPUTS = {
+    "new type": 'T = NewType("T", "evil()")',
+    "typed dict": 'T = TypedDict("T", {"y": "evil()"})',
+    "named tuple": 'T = NamedTuple("T", [("y", "evil()")])',
+    "bound": 'T = TypeVar("T", bound="evil()")',
+    "union": 'T = List[int] | "evil()"',
+    "union of a name": 'A = "evil()"\nT = List[int] | A',
+    "inside a list": 'T = list["evil()"]',
+    "out of a tuple": 'T = (List[int], "evil()")',
+}
+MODULE = "import shutil as f\nfrom functools import cache as __c, cache as kept\n"
+READ = "f.copy('x', 'y')"
+SCOPES = {
+    "bound twice": f"class A:\n    f = 'x'\n    import shutil as f\n    y = {READ}",
+    "a class bound twice": f"class A:\n    f = 'x'\n    class f:\n{method('copy', 'staticmethod', indent=' ' * 8)}"
+    "    y = f.copy()",
+    "an import alone": "class A:\n    import shutil",
+    "read before it is bound": f"class A:\n    y = {READ}\n    f = 'x'",
+    "nested": f"class A:\n    f = 'x'\n    class B:\n        y = {READ}",
+    "a loop": f"class A:\n    f = 'x'\n    y = [{READ} for i in (1,)]",
+    "a callback": f"class A:\n    f = 'x'\n    y = max([1], key=lambda v: {READ})",
+    "a factory": "from dataclasses import dataclass, field\n@dataclass\nclass D:\n"
+    f"    x: str = field(default_factory=lambda: {READ})\nclass A:\n    f = 'x'\n    y = D()",
+    "a nested annotation": "from os import environ\nclass A:\n    environ = list\n"
+    "    class B:\n        x: environ['1']",
+    "a private decorator": f"def _A__c(g):\n    {RUN}\n    return g\nclass A:\n    @__c\n    def m(self): return 1",
+    "a private name of a module": "import shutil as _A__f\n__f = 'x'\nclass A:\n    y = __f.copy('x', 'y')",
+    "a private name of a class": "class A:\n    __g = f\n    y = _A__g.copy('x', 'y')",
+    "a private text": f"{EVIL}from dataclasses import dataclass\n@dataclass\nclass A:\n    __g = 'evil()'\n"
+    "    y: '_A__g' = 1",
+    "a private property": f"from enum import Enum\nclass K(Enum):\n    a = 1\n{method('__p', 'property')}X = K.a._K__p",
+    "a private base": "from typing import Generic as __E\nfrom enum import Enum as _A__E\nclass A:\n    class B(__E):\n"
+    f"        X = 1\n{method('__new__', indent=' ' * 8)}",
+    "a decorator of an outer class": "class A:\n    from functools import cache\n    class B:\n        @cache\n"
+    "        def m(self): return 1",
+}
+
 
 @pytest.fixture(autouse=True)
 def canary() -> Iterator[None]:
@@ -359,6 +407,41 @@ def test_no_module_is_reached_in_disguise(line: str) -> None:
     assert refused(tool(head=head + line))
 
 
+@pytest.mark.parametrize("lines", OUTPUTS.values(), ids=OUTPUTS)
+def test_no_text_in_the_answer_type_of_a_declared_agent_is_evaluated(lines: str, tmp_path: Path) -> None:
+    imports = "from typing import List, NamedTuple, NewType, TypedDict, TypeVar\nfrom tea import Agent\n"
+    file = f'{imports}{EVIL}{lines}\nprobe = Agent(name="probe", instructions="Do it.", output=T)\n'
+    with pytest.raises(BadComponent), agent_in(tmp_path / "probe.py", file) as agent:
+        declared_source(agent)
+
+
+@pytest.mark.parametrize("output", ['[Agent(name="a", output=T) for T in ("int",)][0]', 'Agent(**{"name": "a"})'])
+def test_an_agent_is_declared_where_names_mean_what_they_mean_at_the_top_level(output: str, tmp_path: Path) -> None:
+    file = f"from tea import Agent\nprobe = Agent(name='probe', instructions='Do it.', agents=[{output}])\n"
+    with pytest.raises(BadComponent), agent_in(tmp_path / "probe.py", file):
+        pass
+
+
+def test_no_other_agent_of_a_class_is_taken_for_a_declaration(tmp_path: Path) -> None:
+    file = f"from tea import Agent\n{EVIL}class A:\n    Agent = evil\n    x = Agent(1)\nprobe = Agent(name='probe')\n"
+    with pytest.raises(BadComponent), agent_in(tmp_path / "probe.py", file):
+        pass
+
+
+@pytest.mark.parametrize("output", ["{'type': 'string'}", "SCHEMA", "list[Report]", "Optional[Report]", "None"])
+def test_types_and_schemas_of_answers_are_taken(output: str, tmp_path: Path) -> None:
+    head = "from typing import Optional\nfrom pydantic import BaseModel\nfrom tea import Agent\n"
+    head += "SCHEMA = {'type': 'object', 'properties': {}}\nclass Report(BaseModel):\n    words: list['str']\n"
+    file = f"{head}probe = Agent(name='probe', instructions='Do it.', output={output})\n"
+    with agent_in(tmp_path / "probe.py", file) as agent:
+        assert declared_source(agent)
+
+
+@pytest.mark.parametrize("lines", SCOPES.values(), ids=SCOPES)
+def test_names_in_a_class_are_read_as_python_reads_them(lines: str) -> None:
+    assert refused(tool(head=f"{MODULE}{lines}"))
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -383,6 +466,7 @@ if sys.version_info >= (3, 12):
             'def f[T: "evil()"](x: T) -> T: return x',
             "def f[T: evil()](x: T) -> T: return x",
             'type A = "evil()"',
+            'from typing import Literal\ntype Literal[T] = list[T]\nX = Literal["evil()"]',
             "from typing import Annotated\ndef f[T: Annotated[int, evil()]](x: T) -> T: return x",
             "from typing import Annotated\nclass K[T: Annotated[int, evil()]]: pass",
             'class K[T: "evil()"]: pass',
@@ -424,6 +508,18 @@ if sys.version_info >= (3, 12):
             "    y: int\n    @field_validator('y')\n    @classmethod\n"
             "    def check(cls, v: int) -> int:\n        return v\n    @computed_field\n"
             "    @property\n    def z(self) -> int:\n        return 1"
+        ),
+        tool(
+            "x: P, y: D, z: Id",
+            "from typing import NamedTuple, NewType, TypedDict, TypeVar\n"
+            "P = NamedTuple('P', [('x', int), ('y', 'str')])\n"
+            "D = TypedDict('D', {'x': 'list[int]'}, total=False)\nId = NewType('Id', int)\nT = TypeVar('T', bound='P')",
+        ),
+        tool(
+            head="import re\nname = 'x'\nclass A:\n    name = name\n    __kept = {'a': 1}\n    flags = re.I | re.M\n"
+            "    @property\n    def __part(self): return self.__kept\n"
+            "    @__part.setter\n    def __part(self, v): pass\n"
+            "    words = [one for one in ('a', 'b')]\n    class B:\n        words = ('c',)\n        first = words[0]"
         ),
         tool(
             head="NAMES = 'a b'.split()\nUPPER = [one.upper() for one in NAMES]\n"

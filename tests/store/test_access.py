@@ -159,6 +159,17 @@ def test_messages_blobs_and_locks_are_private_too(tmp_path: Path) -> None:
     assert oct((tmp_path / "traces").stat().st_mode & 0o777) == "0o700"
 
 
+@pytest.mark.parametrize("part", ["", "journal.jsonl"])
+def test_a_run_that_others_decide_about_does_not_go_on(tmp_path: Path, part: str) -> None:
+    journals = FileJournals(tmp_path / "traces")
+    journals.create("r1", lambda folder, blobs: [{"kind": "begun"}]).close()
+    (tmp_path / "traces" / "r1" / part).chmod(0o777)
+    with pytest.raises(Damaged, match="every account may write it"):
+        journals.resume("r1")
+    (tmp_path / "traces" / "r1" / part).chmod(0o700)
+    journals.resume("r1").close()
+
+
 def test_a_database_of_uses_is_private_from_its_first_moment(tmp_path: Path) -> None:
     with umask(0):
         FileUsage(tmp_path).learn(["run"], [])

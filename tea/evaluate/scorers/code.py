@@ -44,7 +44,7 @@ async def code(question: Question, helpers: Helpers) -> Grade:
 
 async def _run(sandbox: Any, source: str, test: str | JsonObject) -> str:
     """Return the fault of code found by one test, empty if there is none."""
-    mark = secrets.token_hex(16)  # printed behind the last assertion, so that who leaves before it has not passed
+    mark = secrets.token_hex(16)  # tells who left before the last assertion; no wall: the code could read it
     words = f"{source}\n\n{test}\n\nprint('\\n{mark}')\n" if isinstance(test, str) else source
     file = Path(sandbox.workspace, _FILE)
     await asyncio.to_thread(file.write_text, words, encoding="utf-8", errors="replace")

@@ -1,0 +1,68 @@
+"""Scopes: names that Python resolves in a class otherwise than they are read, so none of them is taken."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tea.source.names import MANGLED, Names, bindings
+from tea.source.text import ParsedFile
+
+
+def check_scopes(file: ParsedFile, names: Names) -> None:
+    """Raise BadComponent for a name that may stand for something else where Python reads it.
+
+    A class body sees its own names, but only behind what binds them, and its comprehensions and lambdas see those of
+    the file; names that begin with two underscores are changed in it.
+
+    Raises:
+        BadComponent: The error names the line.
+    """
+    shared = names.imports.keys() | names.definitions.keys()
+    waiting: list[tuple[ast.AST, frozenset[str] | None]] = [(file.tree, None)]
+    while waiting:
+        node, own = waiting.pop()
+        spelled = _spelled(node)
+        if any(map(MANGLED.match, spelled)) or (own is not None and any(map(_is_private, spelled))):
+            problem = f"{spelled[0][:60]!r} is, in a class, not the name that it looks like."
+            raise file.refuse(problem, "give it a name that does not begin with underscores.", node)
+        if own and isinstance(node, ast.Name) and node.id in own and isinstance(node.ctx, ast.Load):
+            problem = f"{node.id[:60]!r} is bound in a class and at the top level, and read in that class."
+            raise file.refuse(problem, "give one of the two another name.", node)
+        if isinstance(node, ast.ClassDef):
+            inner = frozenset(shared & {name for one in node.body for name in bindings(one)})
+            waiting += [(one, inner) for one in node.body]
+        waiting += [(one, own) for one in _evaluated(node)]
+
+
+def _spelled(node: ast.AST) -> tuple[str, ...]:
+    """Return the names that a part binds or reads; those that a class binds privately are its own."""
+    match node:
+        case ast.Name(id=name, ctx=context):
+            return () if isinstance(context, ast.Store) and _is_private(name) else (name,)
+        case ast.Attribute(attr=name):
+            return (name,)
+        case ast.stmt():
+            return tuple(name for name in bindings(node) if MANGLED.match(name))
+        case _:
+            return ()
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
+
+
+def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a part that Python evaluates beside it: not what functions do, nor the bodies of classes."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        yield from ast.iter_child_nodes(node)
+        return
+    body = set(map(id, node.body))
+    for child in ast.iter_child_nodes(node):
+        if id(child) not in body and not _names_a_part(child, node.name):
+            yield child
+
+
+def _names_a_part(node: ast.AST, name: str) -> bool:
+    """Return whether a decorator is a part of the property that a function belongs to: `@x.setter`."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name
