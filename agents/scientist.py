@@ -280,7 +280,7 @@ async def _parsed(ctx: Context, surveyed: Mapping[str, Any]) -> list[str]:
         return [f"not read: {parsed.error['problem']}"] if parsed.error is not None else []
     found = parsed.value
     facts = [f"{key}: {value}" for key, value in found.get("facts", {}).items()] if is_pdf else []
-    title = [f"title: {found['title']}"] if found["title"] else []
+    title = [f"title: {found['title']}"] if found.get("title") else []
     return [*title, *facts, beginning(str(found["text"]), BRIEF), *map(str, found.get("notes", ()))]
 
 

@@ -31,8 +31,9 @@ async def test_words_after_a_look_leave_the_held_answer(stage: Stage, words: str
 
 
 async def test_words_with_another_number_are_asked_about_once(stage: Stage) -> None:
-    outcome, model = await look(stage, "It should be 8.", step(done("The sum is 8.")))
+    outcome, model = await look(stage, "It should be 8.", *[step(done("The sum is 8."))] * 2)
     assert "Words do not change the held answer" in told(model.requests[3])
+    assert "These numbers of the answer stand in no result" in told(model.requests[4])
     assert outcome.answer == "The sum is 8."
     outcome, model = await look(stage, "It should be 8.", "It should be 8.")
     assert (outcome.answer, len(model.requests)) == ("The sum is 7.", 4)
