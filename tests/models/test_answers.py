@@ -191,7 +191,7 @@ async def test_an_answer_that_breaks_off_is_said_to_have_done_so(dialect: Dialec
 async def test_an_answer_that_said_its_end_is_one_without_the_last_word_of_its_stream(
     name: str, missing: int, then: str
 ) -> None:
-    cut, limits = sse(DIALECTS[name].events(HI)[:-missing], then=then), {"attempts": 1, "attempt_seconds": 0.3}
+    cut, limits = sse(DIALECTS[name].events(HI)[:-missing], then=then), {"attempts": 1, "attempt_seconds": 1}
     async with asking(DIALECTS[name], cut, limits=limits) as (one, _):
         found = await one.ask(HELLO, stream=True)
     assert (found.text, found.attempts) == ("hello", ())

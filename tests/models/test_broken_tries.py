@@ -246,7 +246,7 @@ async def test_a_question_that_nobody_answered_in_time_may_have_been_billed_so_i
     dialect: Dialect, tmp_path: Path, tokens: int, code: int, *, stream: bool
 ) -> None:
     say = streamed if stream else said
-    limits = {"attempts": 2, "attempt_seconds": 0.5}
+    limits = {"attempts": 2, "attempt_seconds": 1}
     late = Reply(headers={"content-type": "application/json"}, then="hang", after=0.0)
     async with Loopback(late, say(dialect, ENDS)).open() as server:
         outcome = await worked(

@@ -117,7 +117,7 @@ async def test_a_whole_stream_is_an_answer_whatever_comes_behind_it(dialect: Dia
 async def test_half_a_stream_is_never_an_answer(dialect: Dialect, then: str) -> None:
     events = dialect.events(Say(text="hello world"))
     begun = sse([event for event in events if not _ends(event)][:6], then=then)
-    async with asking(dialect, begun, streamed(dialect, HI), limits={"attempt_seconds": 0.3}) as (one, _):
+    async with asking(dialect, begun, streamed(dialect, HI), limits={"attempt_seconds": 1}) as (one, _):
         found = await one.ask(HELLO, stream=True)
     assert found.text == "hello"
     assert len(found.attempts) == 1
