@@ -24,6 +24,7 @@ from tea.components.context import Context
 from tea.components.docstring import Docstring, read_docstring, require_short
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.components.naming import name_hint
+from tea.components.schema_words import type_words
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.threads import Threads
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
@@ -31,6 +32,7 @@ from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 Function = Callable[..., Any]
 FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
 _MOST_PARAMETERS = 600  # characters
+_MOST_TYPE = 80  # characters of one of them
 _MAKERS = ("__new__", "__post_init__", "model_post_init")
 _KNOWN = ("builtins", "pydantic", "tea.", "typing", "collections", "datetime", "decimal", "pathlib", "enum")
 
@@ -354,19 +356,18 @@ def parameters_in_words(schema: JsonObject) -> str:
     properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
     needed = cast("Sequence[str]", schema.get("required", ()))
     shown = [
-        f"{name}{_kind(one)}{', needed' if name in needed else ''}"
+        f"{name}{_kind(one, schema)}{', needed' if name in needed else ''}"
         for name, one in properties.items()
         if not str(one.get("description", "")).startswith(FOR_PROGRAMS)
     ]
     return f"its parameters are {'; '.join(shown)}"[:_MOST_PARAMETERS] if shown else "it takes no parameters"
 
 
-def _kind(schema: JsonObject) -> str:
-    """Return the type of a parameter in brackets, empty if it has no single one."""
-    kind, items = schema.get("type"), schema.get("items")
-    if kind == "array" and isinstance(items, dict) and isinstance(one := cast("JsonObject", items).get("type"), str):
-        return f" (array of {one}s)"
-    return f" ({kind})" if isinstance(kind, str) else ""
+def _kind(schema: JsonObject, whole: JsonObject) -> str:
+    """Return the type of a parameter in brackets, its mere kind where that is long; empty for any value."""
+    words = type_words(schema, whole)
+    words = words if len(words) <= _MOST_TYPE else str(schema.get("type", "any"))
+    return "" if words == "any" else f" ({words})"
 
 
 def reasons(error: BaseException, limit: int = 3) -> str:

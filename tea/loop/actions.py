@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -151,7 +150,7 @@ class Actions:
 
     def _known(self, call: ToolCall) -> Observation | None:
         """Return the earlier result of the same reading call, if nothing has changed since."""
-        id = self._made.get(_image(call))
+        id = self._made.get(self.toolset.image(call))
         if id is None:
             return None
         before = self.window.results[id]
@@ -177,7 +176,7 @@ class Actions:
             return
         if outcome.ok and self.toolset.reads(outcome.name):  # what failed may be tried again
             call = ToolCall(id="", name=outcome.name, arguments=dict(outcome.arguments))
-            self._made[_image(call)] = outcome.id
+            self._made[self.toolset.image(call)] = outcome.id
         self._notice([outcome])
 
     def _notice(self, outcomes: Iterable[Observation]) -> None:
@@ -214,7 +213,3 @@ async def _together(
             raise one
         outcomes.append(one)
     return outcomes
-
-
-def _image(call: ToolCall) -> str:
-    return f"{call.name} {json.dumps(call.arguments, sort_keys=True, ensure_ascii=False)}"

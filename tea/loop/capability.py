@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from tea.components.lossless import lossless
 from tea.loop.schemas import compact
 from tea.refs import Kind
 from tea.types import JsonObject, JsonSchema
@@ -53,6 +54,17 @@ class Capability:
     def words(self) -> dict[str, Any]:
         """Return the variables for its display in a prompt."""
         return {"name": self.name, "description": self.description, "parameters": self.parameters}
+
+    def exactly(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments with the exact ref of the named component."""
+        named = arguments.get("name")
+        return {**arguments, "name": self.exact[named]} if isinstance(named, str) and named in self.exact else arguments
+
+    def meant(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments in the types of its parameters, without those equal to their defaults."""
+        shown = cast("Mapping[str, Mapping[str, Any]]", self.parameters.get("properties") or {})
+        found = lossless(dict(self.parameters), arguments)
+        return {name: one for name, one in found.items() if shown.get(name, {}).get("default", ...) != one}
 
     @property
     def text(self) -> str:

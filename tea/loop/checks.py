@@ -123,7 +123,7 @@ def stands_in(quote: str, text: str) -> bool:
     in one sentence or row, in their order; cells and clauses, which follow a comma or the like, may change places.
     """
     whole = _plain(text)
-    if _plain(quote).strip(" \"'.") in whole:
+    if _is_piece(_plain(quote).strip(" \"'."), whole):
         return True
     pieces = [piece for piece in (_plain(one).strip(" \"'.,:") for one in _FRAGMENT.split(quote)) if piece]
     if len(pieces) > _MOST_SOUGHT:
@@ -131,7 +131,7 @@ def stands_in(quote: str, text: str) -> bool:
     lines = [line for line in map(_plain, _LINE.split(text)) if line]
     bare = any(_WORD.search(piece) is None for piece in pieces)
     everything = [number for line in lines for number in numbers_in(line)] if bare else []
-    return bool(pieces) and all(piece in whole or _in_a_line(piece, lines, everything) for piece in pieces)
+    return bool(pieces) and all(_is_piece(one, whole) or _in_a_line(one, lines, everything) for one in pieces)
 
 
 def nearest_line(quote: str, text: str) -> str:
@@ -247,6 +247,18 @@ class _Line(NamedTuple):
                 return False
             at = min(reached)
         return True
+
+
+def _is_piece(piece: str, whole: str) -> bool:
+    """Return whether a text holds a piece that cuts no number of it: 70 is no quote of 700."""
+    at = -1
+    for _ in range(_MOST_SOUGHT):
+        if (at := whole.find(piece, at + 1)) < 0:
+            return False
+        around = whole[max(0, at - 1) : at] + piece[:1], piece[-1:] + whole[at + len(piece) :][:1]
+        if not any(len(one) == 2 and one.isdecimal() for one in around):
+            return True
+    return False
 
 
 def _in_a_line(piece: str, lines: Sequence[str], everything: Sequence[float]) -> bool:

@@ -7,7 +7,8 @@ from typing import Any
 from tea.components.context import Context
 from tea.types import Budget
 
-_RESERVE = 1.25  # of what the dearest step so far cost, kept for the last question
+_KEPT_FOR_LAST = {"tokens": (2.0, 300), "usd": (3.0, 0.0)}  # times the dearest question, and more: a call is only
+# made where its bytes, counted generously, and a short answer are covered
 _SECONDS = 0.1  # of the time that is left, kept for it
 _KEPT = 0.1  # of the tokens and money that are left, kept for the last word on the work of several agents
 
@@ -19,33 +20,36 @@ class Limits:
         ctx: What the agent may reach.
         most: Most questions of its own.
 
-    `questions` is how many may still be asked, the next one included.
+    `questions` is how many may still be asked, the next one included, and `tightest` the limit that says so.
     """
 
     def __init__(self, ctx: Context, most: int) -> None:
         self._ctx, self.most = ctx, most
         self._asked = 0
-        self._limited = True
+        self._limited, self._was_asked = True, False
         self._left: dict[str, float] = {}
         self._cost: dict[str, float] = {}
-        self.questions = most
+        self.questions, self.tightest = most, "step budget"
 
     async def look(self) -> None:
         """Determine the number of requests left, including the next one."""
-        own = self.most - self._asked
+        asked = {"steps": self.most - self._asked}
         if self._limited:
             remaining = await self._ctx.remaining()
             now = {name: value for name, value in remaining.items() if value is not None}
             for name, value in now.items():
-                if name != "steps" and name in self._left and (spent := self._left[name] - value) > 0:
-                    self._cost[name] = max(spent, self._cost.get(name, 0))
-            self._left, self._limited = now, bool(now)
-            own = min([own, *(self._questions(name) for name in now)])
-        self.questions = own
+                if self._was_asked and name != "steps" and name in self._left:
+                    self._cost[name] = max(self._left[name] - value, self._cost.get(name, 0))
+            self._left, self._limited, self._was_asked = now, bool(now), False
+            asked |= {name: min(self._questions(name), asked.get(name, self.most)) for name in now}
+        name = min(asked, key=lambda name: asked[name])
+        self.tightest = "step budget" if name == "steps" else f"budget in {name}"
+        self.questions = asked[name]
 
     def used(self) -> None:
         """Count a request; its other costs show at the next look."""
         self._asked += 1
+        self._was_asked = True
 
     def text(self) -> str:
         """Return the remaining budget as text."""
@@ -64,7 +68,7 @@ class Limits:
         left = {name: value for name, value in self._left.items() if name != "seconds"}
         given: dict[str, Any] = {}
         for name, value in left.items():
-            kept = 1 if name == "steps" else _RESERVE * self._cost.get(name, 0.0)
+            kept = 1 if name == "steps" else self._for_last(name)
             part = (value - kept) / among
             given[name] = part if name == "usd" else int(part)
         if "seconds" in self._left:
@@ -83,7 +87,13 @@ class Limits:
         if name == "steps":
             return int(left)
         cost = self._cost.get(name, 0)
-        return max(1, int(left / cost)) if cost else self.most
+        return max(1, 1 + int((left - self._for_last(name)) / cost)) if cost else self.most
+
+    def _for_last(self, name: str) -> float:
+        """Return how much of a limit is kept for the last request."""
+        times, more = _KEPT_FOR_LAST.get(name, (1.0, 0.0))
+        cost = self._cost.get(name, 0.0)
+        return times * cost + more if cost else 0.0
 
 
 def _least(name: str, value: Any) -> Any:

@@ -246,7 +246,7 @@ class _Loop:
 
     async def run(self) -> Result:
         """Work step by step until the result."""
-        step = 0
+        step, why = 0, "The step budget ended"
         while self.limits.questions > 0:
             step += 1
             await self._hear()
@@ -254,6 +254,8 @@ class _Loop:
                 await self.toolset.learn()
             if (self.limits.questions == 1 or self.ledger.stalled >= 2 * STALL) and not self.last:
                 self.last = step
+                ended = f"The {self.limits.tightest} ended"
+                why = ended if self.limits.questions == 1 else "Its steps brought nothing new"
                 self._tell(LAST_QUESTION.format(task=self.task.text))
             result = await self._take(step, await self._ask(step))
             heard = result is not None and self.limits.questions >= 1 and await self._hear()
@@ -268,7 +270,7 @@ class _Loop:
                 self._tell(REVISE)
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
-        return self.revision.held or self.ending.best("The step budget ended before the task was done.")
+        return self.revision.held or self.ending.best(f"{why} before the task was done.")
 
     async def _ask(self, step: int) -> Reply:
         """Ask the model, with the ledger at the end of the request; a request too long for it is folded."""
@@ -390,11 +392,11 @@ class _Loop:
 
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
         """Handle text without a call as a proposed end, checked like `done`."""
-        await self.ending.look(self.ctx, reply.text)
-        if self.revision.held is not None and not self.ending.has_form(reply.text):
-            found, problem = self.revision.confirmed(reply.text)
+        await self.ending.look(self.ctx, reply.said)
+        if self.revision.held is not None and not self.ending.has_form(reply.said):
+            found, problem = self.revision.confirmed(reply.said)
         else:
-            problem = self.ending.proposed(reply.text, last=bool(self.last))
+            problem = self.ending.proposed(reply.said, last=bool(self.last))
             found = self.ending.accepted
         await self._record(step, reply, (), {})
         if not problem:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from tea.errors import ErrorRecord, TeaError
+from tea.loop.paging import fitted
 from tea.models.rendering import rendered
-from tea.types import DataPart, JsonObject, JsonValue, Message, TextPart, data_part, message
+from tea.types import DataPart, JsonObject, JsonValue, Message, Result, TextPart, data_part, message
 
 MOST_CHARACTERS = 20_000
 MOST_IN_STEP = 60_000
@@ -32,6 +33,7 @@ class Observation:
         hint: What else the model is told of it.
         repeated: Whether it is the result of an earlier call, which was not made again.
         first: Id of that call, empty without one.
+        made: Whether the call was made at all.
     """
 
     id: str
@@ -43,16 +45,24 @@ class Observation:
     hint: str = ""
     repeated: bool = False
     first: str = ""
+    made: bool = True
 
     @classmethod
     def refused(cls, id: str, name: str, arguments: JsonObject, error: TeaError) -> Observation:
         """Return the outcome of a refused call."""
-        return cls(id=id, name=name, arguments=arguments, ok=False, error=error.record())
+        return cls(id=id, name=name, arguments=arguments, ok=False, error=error.record(), made=False)
 
     @property
     def text(self) -> str:
         """All of its value, in a model's text form."""
         return rendered(self.value)
+
+    @property
+    def result(self) -> Result:
+        """An agent's result, of a broken call its error."""
+        if self.value is None and self.error is not None:
+            return Result(ok=False, reason=self.error["problem"])
+        return Result.model_validate(self.value)
 
     def message(self, limit: int, left: str) -> Message:
         """Return it as a message of the conversation.
@@ -64,7 +74,7 @@ class Observation:
         value, notes = self.value, [self.hint] if self.hint else []
         if (size := _quick_size(value)) is None or size > limit:
             text = self.text
-            if len(text) > limit:
+            if len(text) > limit and (value := fitted(value, self.arguments, limit)) is None:
                 value = text[:limit]
                 notes.append(CUT.format(shown=limit, all=len(text), id=self.id))
         data: dict[str, Any] = {"ok": self.ok, "value": value, "error": self.error}

@@ -14,6 +14,7 @@ from tea.components.json_schema import closed
 from tea.components.operation import reasons
 from tea.errors import BadOutput
 from tea.loop.exchanges import cut
+from tea.models.written_calls import answered
 from tea.types import (
     JsonObject,
     JsonSchema,
@@ -74,7 +75,7 @@ class Reply:
         problem = response.unusable
         if not problem and not calls and written:
             problem = "It is not a step: it holds no call."
-        if not problem and not calls and not response.text.strip():
+        if not problem and not calls and not answered(response.text).strip():
             problem = "It is empty."
         return cls(
             text=response.text,
@@ -90,6 +91,11 @@ class Reply:
         """Return it unchanged as a message of the conversation."""
         said = (TextPart(text=self.text),) if self.text.strip() else ()
         return message("assistant", (*self.reasoning, *said), self.calls)
+
+    @property
+    def said(self) -> str:
+        """Its words, without thinking written before them."""
+        return answered(self.text).strip()
 
     @property
     def thought(self) -> str:

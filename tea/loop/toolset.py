@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from tea.components.clients import Caller
 from tea.components.context import Context
 from tea.components.lossless import lossless
+from tea.components.manifest import canonical
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError, UnknownComponent
 from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
@@ -356,6 +357,11 @@ class Toolset:
         """Return whether a call of the given name is allowed, and declares to change nothing."""
         return name in self._known and self._known[name].reads and self._is_allowed(name)
 
+    def image(self, call: ToolCall) -> str:
+        """Return the same text for all calls meaning the same."""
+        one = self._known.get(call.name)
+        return f"{call.name} {canonical(call.arguments if one is None else one.meant(call.arguments)).decode()}"
+
     def takes_findings(self, name: str) -> bool:
         """Return whether a call of the given name goes to an agent accepting findings."""
         return name in self._known and self._known[name].takes_findings
@@ -395,7 +401,7 @@ class Toolset:
             call = changed(call, arguments=corrected(one.parameters, call.arguments, self._task.answer))
             if (error := fault_beside(one.parameters, call.arguments, self._task.answer)) is not None:
                 return Observation.refused(call.id, call.name, call.arguments, error)
-        return _outcome(call, await port.invoke(one.ref, _exactly(one, call.arguments)))
+        return _outcome(call, await port.invoke(one.ref, one.exactly(call.arguments)))
 
     async def _delegate(
         self, one: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None
@@ -465,10 +471,10 @@ class Toolset:
         return name in self._known
 
     def delegated(self, outcome: Observation) -> Result | None:
-        """Return the result of a call to an agent, None if there is none."""
-        if not self.is_agent(outcome.name) or outcome.value is None or outcome.repeated:
+        """Return the result of a call made to an agent, of a broken one its error; None for any other call."""
+        if not self.is_agent(outcome.name) or not outcome.made or outcome.repeated:
             return None
-        return Result.model_validate(outcome.value)
+        return outcome.result
 
 
 def _own_functions(task: Task) -> set[str]:
@@ -580,12 +586,6 @@ def _place(name: str, facts: JsonObject, state: Response) -> StateSource:
 def _state(response: Response) -> Any:
     """Return an observation, bounded; a failed one is an observation too."""
     return shortened(response.value, MOST_IN_STATE) if response.error is None else {"error": response.error}
-
-
-def _exactly(one: Capability, arguments: JsonObject) -> JsonObject:
-    """Return arguments with the exact ref of the named component."""
-    named = arguments.get("name")
-    return {**arguments, "name": one.exact[named]} if isinstance(named, str) and named in one.exact else arguments
 
 
 def _outcome(call: ToolCall, response: Response) -> Observation:

@@ -72,6 +72,8 @@ class Window:
     _lines: list[str] = field(default_factory=list[str])
     _shown: dict[str, Observation] = field(default_factory=dict[str, Observation])
     _counted: int = 0
+    _failed: int = 0
+    _waits: int = 0
     _uncounted: list[Message] = field(default_factory=list[Message])
 
     @property
@@ -156,7 +158,7 @@ class Window:
     def _shows(self, id: str) -> bool:
         """Return whether the result of a call still stands whole in the conversation."""
         made = [one for one in self._latest if one.role == "tool" and one.call_id == id]
-        return any(isinstance(part, DataPart) for one in made for part in one.content) and not any(map(is_cut, made))
+        return id in self.results and any(value == self.results[id].value for one in made for value in _values(one))
 
     def keep(self, outcome: Observation) -> None:
         """Keep a whole result, to be read again and to check evidence against."""
@@ -197,9 +199,15 @@ class Window:
         kept = self._kept() if self.fold == "summary" else ()
         old = self.messages[: len(self.messages) - len(kept)]
         goes = tokens(*(one for one in self._latest if not self._lasts(one))) - tokens(*kept)
-        asks = may_ask and self.fold in ASKING and goes > CARRIED_SHARE * self.context
+        wanted = may_ask and self.fold in ASKING and goes > CARRIED_SHARE * self.context
+        asks = wanted and self._waits == 0
+        self._waits -= int(wanted and not asks)
         if asks and (state := await self._state(ctx, task, "".join(map(words, tail)), old)):
             self._carry_on(state, kept)
+            self._failed = 0
+        elif asks:  # who could not say it now is asked again after some folds, ever later
+            self._failed += 1
+            self._waits = 2**self._failed
         self._make_room(tail, asked=asks)
         return asks
 

@@ -4,7 +4,9 @@ Sources: the errors of OpenAI (`context_length_exceeded`), Anthropic ("prompt is
 maximum", "exceed context limit: 190000 + 21333 > 200000"), Gemini ("exceeds the maximum number of tokens allowed
 (1048576)"), OpenRouter, DeepSeek and vLLM ("maximum context length is 8192 tokens"), Mistral ("too large for model with
 32768 maximum context length"), xAI ("maximum prompt length is 131072"), llama.cpp ("exceeds the available context size
-(4096 tokens)", `n_ctx`), LM Studio ("context length of only 4096 tokens") and Together ("must be <= 4097").
+(4096 tokens)", `n_ctx`), LM Studio ("context length of only 4096 tokens"), Together ("must be <= 4097"), Qwen ("Range
+of input length should be [1, 30720]"), Moonshot ("exceeded model token limit: 8192"), GLM ("Prompt exceeds max
+length"), Doubao ("exceed max message tokens") and Text Generation Inference ("must have less than 4096 tokens").
 """
 
 from __future__ import annotations
@@ -16,13 +18,17 @@ _CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "str
 _STATUSES = frozenset({None, 400, 422, 500})  # older servers of one's own call it their own failure
 _WORDS = re.compile(
     r"context[ _](?:length|size|window|limit)|maximum (?:prompt|input) length|n_ctx|(?:prompt|input) is too long"
-    r"|maximum number of (?:input )?tokens|too many (?:input )?tokens|max_new_tokens`? must be <=",
+    r"|maximum number of (?:input )?tokens|too many (?:input )?tokens|max_new_tokens`? must be <="
+    r"|range of input length|(?:model|input|prompt|context) token limit|(?:prompt|input)s? exceeds? (?:the )?max"
+    r"|`?inputs`? must have less than|exceeds? (?:the )?max(?:imum)? (?:message )?tokens"
+    r"|reduce the length of (?:the |your )?(?:input|message|prompt)",
     re.IGNORECASE,
 )
 _NUMBER = r"(\d[\d,_]{2,12})(?![\d_]|\s*\+)"  # a sum is what was asked
 _LIMIT = re.compile(
     rf"(?:\bmaximum (?:context|prompt|input) length|context (?:length|size|window|limit)|\bn_ctx"
     rf"|maximum number of (?:input )?tokens(?: allowed)?)(?: is| of)?(?: only)?[^\w>+]{{0,3}}{_NUMBER}"
+    rf"|range of input length should be \[\d+, ?{_NUMBER}|must have less than {_NUMBER}"
     rf"|> ?{_NUMBER}|<= ?{_NUMBER}|{_NUMBER}(?: tokens?)? maximum|\blimit(?: of|:)? {_NUMBER}",
     re.IGNORECASE,
 )

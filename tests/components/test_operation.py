@@ -164,6 +164,20 @@ def test_arguments_that_are_missing_or_unknown_are_named() -> None:
         call(taking(int), {str(number): 1 for number in range(9)})
 
 
+@pytest.mark.parametrize(
+    ("hint", "words"),
+    [
+        (int, "integer"), (int | None, "integer or null"), (list[str], "array of string"), (Colour, "one of red"),
+        (dict[str, int], "object of integer"), (Point, "{x: number, y: number}"), (Any, ""),
+        (Literal[tuple(map(str, range(90)))], "string"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_answered_with_the_type_of_each_parameter(hint: Any, words: str) -> None:
+    with pytest.raises(BadArguments) as refused:
+        call(taking(hint))
+    assert refused.value.fix == f"its parameters are value{f' ({words})' if words else ''}, needed."
+
+
 def test_arguments_nested_without_end_are_bad_arguments() -> None:
     endless: list[Any] = []
     for _ in range(100_000):

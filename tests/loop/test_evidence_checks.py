@@ -55,6 +55,8 @@ def test_what_was_read_is_confirmed(source: str, quote: str) -> None:
         ("plan.txt", "The tunnel is closed.", "does not stand"),
         ("penguins.csv", "Adelie: 1152", "does not stand"),
         ("penguins.csv", "37%", "does not stand"),
+        ("penguins.csv", "Gentoo,115", "does not stand"),
+        ("penguins.csv", "152,0.3605", "does not stand"),
         ("calculator", "43", "does not stand"),
     ],
 )
@@ -131,5 +133,7 @@ def test_words_of_a_quote_stand_in_their_order_in_one_sentence_or_row(quote: str
 
 
 @given(text=st.text(max_size=300), start=st.integers(0, 300), size=st.integers(1, 80))
-def test_every_piece_of_a_text_stands_in_it(text: str, start: int, size: int) -> None:
-    assert stands_in(text[start : start + size], text)
+def test_every_piece_of_a_text_that_cuts_no_number_stands_in_it(text: str, start: int, size: int) -> None:
+    end = start + size
+    if not any(len(one) == 2 and one.isdecimal() for one in (text[start - 1 : start + 1], text[end - 1 : end + 1])):
+        assert stands_in(text[start:end], text)

@@ -1,6 +1,7 @@
 """The loop of every tool-calling agent, driven by scripted models through the planner."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -242,6 +243,15 @@ async def test_the_same_reading_call_is_answered_from_the_record_with_a_hint(sta
     assert sum(one.data["kind"] == "tool" and "calculator" in one.data["target"] for one in starts) == 1
 
 
+async def test_the_same_reading_call_in_other_words_is_not_made_again(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("n\n1\n")
+    calls = [{"files": ["a.csv"], "limit": 100}, {"files": "a.csv"}, {"limit": "100", "files": '["a.csv"]'}]
+    asked = [step(("table_query", {**one, "sql": "SELECT * FROM a"})) for one in calls]
+    _, model = await stage.play(*asked, step(done(1)), files=[tmp_path / "a.csv"])
+    again = [one["calls"][0].get("note", "") for one in observations(model.requests[3])]
+    assert ["was not made again" in one for one in again] == [False, True, True]
+
+
 async def test_a_reading_call_is_made_again_after_something_changed(stage: Stage) -> None:
     read = ("read_file", {"path": "a.txt"})
     write = ("workspace_write", {"name": "a.txt", "text": "hello"})
@@ -273,6 +283,7 @@ async def test_a_reading_call_that_failed_or_was_not_made_may_be_made_again(stag
 async def test_steps_that_bring_nothing_new_call_for_another_strategy_and_then_for_the_end(stage: Stage) -> None:
     outcome, model = await stage.play(*[step(sum_of("1 + 1"))] * 20)
     assert not outcome.ok
+    assert "brought nothing new" in outcome.reason
     assert "brought nothing new" not in told(model.requests[3])
     assert "brought nothing new" in told(model.requests[4])
     assert "last question" in told(model.requests[7])
@@ -488,7 +499,7 @@ async def test_a_later_task_of_the_session_remembers_the_earlier(stage: Stage) -
 
 async def test_a_delegation_with_an_unusable_schema_is_an_observation(stage: Stage) -> None:
     wish = ("analyzer", {"task": "x", "answer": {"type": "no such type"}})
-    outcome, model = await stage.play(step(wish), step(done("ok")))
+    outcome, model = await stage.play(step(wish), step(done("ok")), step(done("ok")))
     (call,) = observations(model.requests[1])[0]["calls"]
     assert call["error"]["code"] == "BadTask"
     assert outcome.ok

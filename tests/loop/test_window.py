@@ -278,6 +278,15 @@ async def test_where_the_model_cannot_say_it_old_results_become_a_line_each(
     assert len(script.asked) > len(script.steps)
 
 
+async def test_who_cannot_say_it_is_asked_less_and_less_often(tmp_path: Path) -> None:
+    outcome, script = await read(tmp_path, CHAT, Reader(30, state=Say(text="no JSON at all")), fold="restart")
+    assert outcome.answer == "4711"
+    asked = [position for position, one in enumerate(script.asked) if not one.functions]
+    assert 2 <= len(asked) <= 5
+    gaps = [later - sooner for sooner, later in pairwise(asked)]
+    assert gaps == sorted(gaps)
+
+
 @pytest.mark.parametrize("steps", range(6, 14))
 async def test_a_fold_never_takes_the_last_question_away(tmp_path: Path, steps: int) -> None:
     def model(question: Question) -> Say | Reply:

@@ -41,6 +41,12 @@ SAID: list[tuple[int, str, int | None]] = [
     (400, "Your input exceeds the context window of this model. Please adjust your input and try again.", None),
     (400, "Input is too long for requested model.", None),
     (413, "Payload too large", None),
+    (400, "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]", 30_720),
+    (400, "Invalid request: Your request exceeded model token limit: 8192", 8192),
+    (400, "Prompt exceeds max length", None),
+    (400, "Total tokens of image and text exceed max message tokens.", None),
+    (422, "Input validation error: `inputs` must have less than 4096 tokens. Given: 5000", 4096),
+    (400, "Please reduce the length of the messages or completion.", None),
 ]
 
 

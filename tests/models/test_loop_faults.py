@@ -1,4 +1,4 @@
-"""Test mended faults of the loop in the three wire formats; see issue 15."""
+"""Test mended faults of the loop in the three wire formats."""
 
 import asyncio
 import base64
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from dialects import Dialect, Say, said
-from loopback import Reply
+from loopback import Reply, document
 from run_kit import tea
 from wire_kit import NATIVE, Question, call, ends, played, playing, says
 
@@ -72,6 +72,11 @@ async def test_1_one_unreadable_call_does_not_take_the_good_ones_with_it(dialect
     assert first.startswith("42")
     assert third.startswith("42")
     assert "Error:" in second
+
+
+async def test_1_thinking_written_into_the_words_is_no_part_of_the_answer(dialect: Dialect, tmp_path: Path) -> None:
+    outcome, script = await played(tmp_path, dialect, [Say(text="<think>Is it 41?</think>\nIt is 42.")], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("It is 42.", 1)
 
 
 async def test_2_what_is_noted_stands_in_every_later_question(dialect: Dialect, tmp_path: Path) -> None:
@@ -202,6 +207,27 @@ async def test_4_what_the_loop_cuts_off_a_result_can_be_read_on(dialect: Dialect
     assert "".join(parts) == " ".join(map(str, range(9000)))
 
 
+async def test_4_readings_beside_others_in_one_step_say_what_is_shown_of_each(dialect: Dialect, tmp_path: Path) -> None:
+    rows = [f"{number},{'words ' * 20}{number}" for number in range(300)]
+    (tmp_path / "rows.csv").write_text("\n".join(["n,text", *rows]))
+    reading, query = (
+        call("read_file", path="rows.csv"),
+        call("table_query", files=["rows.csv"], sql="SELECT * FROM rows"),
+    )
+    others = [call("calculator", expression=f"{number} + 1") for number in range(7)]
+    task = {"text": "Read them.", "files": [tmp_path / "rows.csv"]}
+    outcome, script = await played(tmp_path, dialect, [says(reading, query, *others), ends("read")], task=task)
+    assert outcome.answer == "read"
+    read, queried = list(script.asked[1].results.values())[:2]
+    for text, fact, after, shown in ((read, "end", "next_start", -1), (queried, "row_count", "next_offset", 0)):
+        head, *body = text.splitlines()
+        facts = dict(one.split(": ", 1) for one in head.split(", "))
+        whole = [line for line in body if line in rows]
+        assert whole == rows[: int(facts[fact]) + shown], (fact, head)
+        assert (facts["truncated"], int(facts[after])) == ("true", len(whole) - 2 * shown)
+        assert body[-1] == whole[-1]
+
+
 async def test_5_a_quoted_name_that_is_no_column_is_an_error_with_the_nearest(dialect: Dialect, tmp_path: Path) -> None:
     answers = [says(sql('SELECT AVG("peoples") FROM cities')), says(sql('SELECT AVG("people") AS a FROM cities'))]
     outcome, script = await played(tmp_path, dialect, [*answers, ends("1263333")], task=with_cities(tmp_path))
@@ -276,6 +302,20 @@ async def test_6_a_budget_that_ends_in_a_part_lets_the_whole_sum_up(dialect: Dia
     assert (len(parts), len(script.asked)) == (4, 6)
 
 
+@pytest.mark.parametrize("tokens", [4_000, 6_000, 12_000])
+async def test_6_of_a_budget_in_tokens_enough_is_left_for_the_last_question(
+    dialect: Dialect, tmp_path: Path, tokens: int
+) -> None:
+    def model(question: Question) -> Say:
+        if "This is the last question" in question.words:
+            return ends("my best")
+        return says(call("calculator", expression=f"{question.number} + 1"))
+
+    outcome, script = await played(tmp_path, dialect, model, task={**TASK, "budget": {"tokens": tokens}})
+    assert (outcome.answer, outcome.exit_code) == ("my best", 0)
+    assert sum(one.size for one in script.asked) > tokens / 2
+
+
 async def test_7_agents_asked_in_one_step_work_at_once(dialect: Dialect, tmp_path: Path) -> None:
     def model(question: Question) -> Say | Reply:
         if "The whole." not in question.words:
@@ -296,6 +336,21 @@ async def test_7_agents_asked_in_one_step_work_at_once(dialect: Dialect, tmp_pat
     assert list(results) == [f"c1_{number}" for number in range(1, 5)]
     assert all("found" in one for one in results.values())
     assert len(parts) == 4
+
+
+async def test_7_a_part_that_breaks_loses_no_other_and_is_asked_about_once(dialect: Dialect, tmp_path: Path) -> None:
+    def model(question: Question) -> Say | Reply:
+        if "The whole." not in question.words:
+            return document({"error": {"message": "no"}}, 400) if "Part 2." in question.words else ends("found")
+        return ends("some") if question.results else says(*(call("analyzer", task=f"Part {n}.") for n in range(1, 4)))
+
+    outcome, script = await played(tmp_path, dialect, model, task={"text": "The whole."})
+    assert outcome.answer == "some"
+    first, broken, third, *ended = script.asked[-1].results.values()
+    assert all("answer: found" in one for one in (first, third))
+    assert "status 400" in broken
+    assert len(ended) == 1
+    assert "These parts failed: 'Part 2.'" in ended[0]
 
 
 async def test_8_a_long_history_folds(dialect: Dialect, tmp_path: Path) -> None:

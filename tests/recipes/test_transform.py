@@ -136,6 +136,9 @@ async def test_an_agent_as_an_environment_may_have_actions_with_their_own_schema
         ("environment", "hall#shout", {"word": "hey", "loud": True}),
     )
     assert given == ['{"action":"shout","arguments":{"word":"hey"}} 0', "BadArguments", "BadArguments"]
+    refused = (await stage.ecp.invoke("hall#shout", {"wrod": "hey"})).error
+    assert refused is not None
+    assert refused["fix"] == "did you mean 'word'? its parameters are word (string), needed."
 
 
 GUARD = '''

@@ -108,6 +108,8 @@ async def test_its_arguments_are_held_to_the_schema_before_a_worker_is_asked(tea
     assert "BadArguments: 'shout' got bad arguments" in problem(await call(tea, "shout", times=2))
     assert "BadArguments" in problem(await call(tea, "shout", text=["a"]))
     assert "BadArguments" in problem(await call(tea, "shout", text="a", more=1))
+    refused = (await call(tea, "shout", times=2)).error
+    assert refused["fix"] == "its parameters are text (string), needed; times (integer)."
 
 
 async def test_its_own_error_is_told_in_its_words(tea: Platform) -> None:
