@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from tea.home import SETTINGS, Settings
+from tea.models.config import is_local
 from tea.sandbox.settings import EDITORS, LEAST, LEVELS, USUAL, Limits, SandboxSettings
 from tea.sandbox.way_out import WayOut
 
@@ -80,15 +79,6 @@ def narrowed(settings: Settings, home: Path) -> Settings:
         sandbox = replace(sandbox, packages=tuple(one for one in sandbox.packages if one not in shown))
     opened = {*_LISTS, *_raised_of_web(web), *(["wayback"] if _is_foreign_archive(web) else [])}
     return replace(settings, sandbox=sandbox, web={name: value for name, value in web.items() if name not in opened})
-
-
-def is_local(place: str) -> bool:
-    """Return whether an address, or a place as `host:port`, is on this machine's loopback."""
-    try:
-        host = urlsplit(place if "://" in place else f"//{place}").hostname or ""
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def leads_away(engine: str, address: str) -> bool:

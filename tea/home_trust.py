@@ -19,10 +19,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
-from tea.errors import UntrustedHome
+from tea.errors import BadInput, UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
-from tea.home_openings import Opening, is_local, leads_away, openings
-from tea.models.config import ModelConfig
+from tea.home_openings import Opening, leads_away, openings
+from tea.models.config import ModelConfig, is_local
 from tea.models.connect import is_led_to, is_meant_for, reached
 from tea.models.presets import ADDRESSES, BASE_URLS
 from tea.retrieval.embedding.choice import LOCAL, Destination
@@ -39,6 +39,14 @@ _FREE = ("durability", "git", "research")
 _FREE_OF_MODELS = ("capabilities", "context", "fold", "limits", "max_output", "senses")
 _FREE_OF_SEARCH = ("fresh", "grace", "open", "profile", "results", "retries", "searches", "seconds")
 _FREE_OF_ENGINES = ("delay", "per_day", "tier")
+# Options of a model that choose its words alone; others may lead data on from the provider, or cost more.
+_FREE_OPTIONS = frozenset(
+    {
+        "frequency_penalty", "logit_bias", "min_p", "parallel_tool_calls", "presence_penalty", "reasoning",
+        "reasoning_effort", "repetition_penalty", "seed", "stop", "stop_sequences", "temperature", "thinking", "top_k",
+        "top_p", "verbosity",
+    }
+)  # fmt: skip
 _SHOWN = 100  # characters of an address in an error
 
 
@@ -152,7 +160,7 @@ class HomeTrust:
 
     def of_settings(self, config: ModelConfig, key: str) -> None:
         """Refuse a key of the environment to a configuration of `tea.toml`; see `tea.models.connect.Guard`."""
-        if self._is_elsewhere(key, reached(config)):
+        if self._is_elsewhere(key, reached(config)) or (_leads_on(config) and self._keys.from_process(key)):
             self._require(f"[models.{config.name}] in {SETTINGS}", key, reached(config))
 
     def of_vouched(self, config: ModelConfig, key: str) -> None:
@@ -164,6 +172,11 @@ class HomeTrust:
     def of_embedder(self, going: Destination) -> None:
         """Refuse a key to the embedder of the settings, and the loading of its model."""
         if going.provider == LOCAL:
+            if going.content is None:
+                problem = (
+                    f"The files of the model {_plain(going.address)[-_SHOWN:]!r} cannot be looked at, or are many."
+                )
+                raise BadInput(problem, fix="name the folder of one model of sentence-transformers.")
             self._require(f"[embedder] in {SETTINGS}", "", going.address)
         elif self._is_elsewhere(going.key, going.address):
             self._require(f"[embedder] in {SETTINGS}", going.key, going.address)
@@ -201,12 +214,17 @@ class HomeTrust:
 def _of_model(config: ModelConfig) -> Route | None:
     """Return the route of a configuration's keys elsewhere by the home's files alone, not by the environment."""
     address = reached(config)
-    keys = tuple(sorted(key for key in config.keys if not is_meant_for(key, address)))
+    keys = tuple(sorted(key for key in config.keys if _leads_on(config) or not is_meant_for(key, address)))
     if not keys:
         return None
     options = dict(config.options)
     covered = {"provider": config.provider, "address": config.base_url, "keys": list(keys), "options": options}
     return Route(setting=f"[models.{config.name}] in {SETTINGS}", keys=keys, address=address, covered=covered)
+
+
+def _leads_on(config: ModelConfig) -> bool:
+    """Return whether a request's options may send data on from the provider, or change what it costs."""
+    return not config.options.keys() <= _FREE_OPTIONS
 
 
 def _of_prices(config: ModelConfig) -> Route | None:
@@ -224,6 +242,7 @@ def _of_embedder(going: Destination | None) -> Route | None:
         return None
     keys = (going.key,) if going.key else ()
     covered: JsonObject = {"provider": going.provider, "address": going.named, "keys": list(keys)}
+    covered["content"] = going.content
     return Route(setting=f"[embedder] in {SETTINGS}", keys=keys, address=going.address, covered=covered)
 
 

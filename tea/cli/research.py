@@ -11,6 +11,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.failure import complain
+from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.terminal import brief, one_line, painted, say, shown, table
@@ -91,6 +92,7 @@ async def start(
     budget = {"steps": max_steps, "usd": max_cost, "seconds": seconds}
     given = {name: value for name, value in budget.items() if value is not None}
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         options = {**_answering(tea, base_url, model), **({"budget": given} if given else {})}
         asked = question if question is not None else await _clarified(tea, clarification)
         begun = await tea.research.start(
@@ -115,6 +117,7 @@ async def clarify(
 ) -> int:
     """Answer questions and approve a plan before a research begins; `start --clarification ID` uses it."""
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         begun = await tea.research.clarify(question, files=file or (), **_answering(tea, base_url, model))
         command.tell(f"clarification: {begun.run}")
         return await _driven(command, tea, begun.run, begun.to_json())
@@ -158,6 +161,7 @@ async def answer(
 ) -> int:
     """Answer the open question of a research, and go on."""
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         progress, run = Progress(command), (await tea.research.status(research)).run
         async with _stoppable(command, progress, run):
             if feedback is not None or text == "reject":
@@ -176,6 +180,7 @@ async def ask(
 ) -> int:
     """Ask a quick question beside the research: at most ten calls, and no iteration."""
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         progress = Progress(command)
         try:
             options = _answering(tea, base_url, model)
@@ -208,6 +213,7 @@ async def paper(
 ) -> int:
     """Write a paper on the findings of a research: PDF, and its sources."""
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         begun = await tea.research.paper(research, **_answering(tea, base_url, model))
         code = await _driven(command, tea, begun.run, begun.to_json())
         folder = tea.home / "traces" / begun.run / "workspace"
@@ -225,6 +231,7 @@ async def resume(
 ) -> int:
     """Resume the research of a dead process, and bring it to its end."""
     async with command.platform() as tea:
+        tell_left_out(command, tea)
         progress = Progress(command)
         async with _stoppable(command, progress, ""):
             found = await tea.research.resume(research, watch=progress)

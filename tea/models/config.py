@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from functools import cache
+from ipaddress import ip_address
 from typing import Any, ClassVar, Literal, cast, get_args
 from urllib.parse import urlsplit
 
@@ -216,6 +217,15 @@ def address_fault(base_url: str) -> tuple[str, str] | None:
         if parts.path.rstrip("/").endswith(path):
             return f"`base_url` ends in {path}, which is added to it", f"leave out {path}."
     return None
+
+
+def is_local(place: str) -> bool:
+    """Return whether an address, or a place as `host:port`, is on this machine's loopback."""
+    try:
+        host = urlsplit(place if "://" in place else f"//{place}").hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 _PATHS = ("/chat/completions", "/responses", "/messages", "/models")

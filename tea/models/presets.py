@@ -8,7 +8,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from tea.errors import BadInput
-from tea.models.config import OFFLINE, SENSES, ModelConfig, answer_within
+from tea.models.config import OFFLINE, SENSES, ModelConfig, answer_within, is_local
 from tea.types import JsonObject
 
 _ALL = ("tools", "tool_choice", "schema", "vision", "files", "streaming")
@@ -104,7 +104,7 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
     if config.base_url is None and not config.keys:
         problem = f"The model {name!r} is not usable: nothing says where it is reached."
         raise BadInput(problem, fix="start from a preset, or name its `base_url`, or its key as `key_env`.")
-    if "prices" not in given and "base_url" in given and not _own_machine(str(config.base_url)):
+    if "prices" not in given and "base_url" in given and not is_local(str(config.base_url)):
         return replace(config, prices={})  # what a preset is free of is one's own machine
     return config
 
@@ -147,11 +147,6 @@ def placed(config: ModelConfig, keys: Callable[[str], str | None]) -> ModelConfi
         return ModelConfig.of(config.name, {**config.to_json(), **changes})
     except BadInput as error:
         raise BadInput(f"{variable} is not usable: {error.problem}", fix=error.fix) from None
-
-
-def _own_machine(base_url: str) -> bool:
-    host = urlsplit(base_url).hostname or ""
-    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def local(name: str, base_url: str, model: str = "") -> ModelConfig:

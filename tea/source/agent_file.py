@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import linecache
 import sys
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from types import ModuleType
 from tea.components.component import Agent
 from tea.errors import BadComponent, TeaError, words_of
 from tea.source.effort import Effort
+from tea.source.module import keep_lines
 from tea.source.names import Names, dotted, imported
 from tea.source.reach import check_quiet
 from tea.source.shape import check_shape
@@ -51,10 +53,11 @@ def agent_in(path: Path, source: str) -> Generator[Agent]:
     Raises:
         BadComponent: It does work, raises, or declares several agents of which none names the others.
     """
-    tree = _checked(source)
+    file, tree = _checked(source)
     module = ModuleType(f"_tea_declared_{abs(hash(path.resolve()))}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module
+    keep_lines(str(path), file.source)  # what is captured is what was checked, though the file changes meanwhile
     try:
         try:
             exec(compile(tree, str(path), "exec"), module.__dict__)
@@ -66,10 +69,11 @@ def agent_in(path: Path, source: str) -> Generator[Agent]:
         yield _only(path, [one for one in vars(module).values() if isinstance(one, Agent) and one.declaration])
     finally:
         del sys.modules[module.__name__]
+        linecache.cache.pop(str(path), None)
 
 
-def _checked(source: str) -> ast.Module:
-    """Return what is executed of a source: its imports, definitions, constants and declared agents.
+def _checked(source: str) -> tuple[ParsedFile, ast.Module]:
+    """Return a source and what is executed of it: its imports, definitions, constants and declared agents.
 
     Raises:
         BadComponent: It does more.
@@ -88,7 +92,7 @@ def _checked(source: str) -> ast.Module:
     found = no_type([one for one in declarations.outputs if not _is_schema(one, names)], names)
     if found is not None:
         raise file.refuse("`output` is not a type that is written out.", "write a type, or a dict.", found)
-    return kept
+    return file, kept
 
 
 def _stands_alone(node: ast.stmt) -> bool:

@@ -52,6 +52,11 @@ class PrivateModule:
         weakref.finalize(user, _kept, self).atexit = False
 
 
+def keep_lines(filename: str, source: str) -> None:
+    """Make a text the one that is read for a file name, regardless of any file there."""
+    linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
+
+
 def _claim(stem: str) -> ModuleType:
     """Put a new package into `sys.modules` under the first free name, safely among threads."""
     number = 1
@@ -95,7 +100,7 @@ def _is_package(name: str, names: list[str], texts: Mapping[str, tuple[str, str]
 def _execute(module: ModuleType, source: str, filename: str, code: CodeType | None) -> CodeType:
     """Execute a file, and return its code; code compiled under another file name is compiled again."""
     module.__file__ = filename
-    linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
+    keep_lines(filename, source)
     if code is None or code.co_filename != filename:
         code = compile(source, filename, "exec", dont_inherit=True)
     exec(code, module.__dict__)

@@ -21,6 +21,13 @@ DECORATORS = words(
     typing_extensions.override
     """
 )
+# Those with options; any other decorator that is called may call what it is given.
+_OPTIONED = words(
+    """
+    dataclasses.dataclass functools.lru_cache pydantic.computed_field pydantic.field_validator
+    pydantic.model_validator tea.action tea.tool
+    """
+)
 _PROPERTY_PARTS = frozenset({"setter", "getter", "deleter"})
 _METHODS = words(
     """
@@ -242,16 +249,21 @@ def _check_decorators(file: ParsedFile, names: Names, decorators: Sequence[ast.e
             )
         if isinstance(node, ast.Call):
             _check_values(file, names, [*node.args, *(keyword.value for keyword in node.keywords)])
-            if (names.origin(called) or "").startswith("pydantic."):
-                _check_options(file, names, node)
+            _check_options(file, names, node)
 
 
 def _check_options(file: ParsedFile, names: Names, node: ast.Call) -> None:
-    """Raise BadComponent for code called by pydantic in describing a class."""
-    types = [one.value for one in node.keywords if one.arg in _TYPE_OPTIONS]
+    """Raise BadComponent for code called by a decorator in decorating, or by pydantic in describing a class."""
+    origin = names.origin(node.func) or ""
+    if origin not in _OPTIONED:
+        raise file.refuse("a decorator without options is called.", "write it without brackets.", node)
+    types = [one.value for one in node.keywords if one.arg in _TYPE_OPTIONS and origin.startswith("pydantic.")]
     _check_types(file, names, types)
-    plain = [*node.args, *(one.value for one in node.keywords if one.arg not in _TYPE_OPTIONS)]
-    if not all(isinstance(one, ast.Constant | ast.Dict) for one in plain) or any(k.arg is None for k in node.keywords):
+    declared = [*node.keywords] if origin.startswith("tea.") else []
+    others = [one for one in node.keywords if one not in declared and one.value not in types]
+    plain = [*node.args, *(one.value for one in others)]
+    constant = (ast.Constant, ast.Dict) if origin.startswith("pydantic.") else ast.Constant
+    if not all(isinstance(one, constant) for one in plain) or any(one.arg is None for one in others):
         raise file.refuse("an option of a decorator is not a constant.", "write it out.", node)
 
 

@@ -107,7 +107,7 @@ def is_pure_call(node: ast.Call, names: Names) -> bool:
         case ast.Name(id=name) if isinstance(found := names.definitions.get(name), ast.ClassDef):
             return is_data_class(found, names.top or names)
         case ast.Attribute(value=value, attr=attribute) if attribute in PURE_METHODS:
-            return names.origin(value) in _BUILTINS.split() or _is_plain(value, names)
+            return names.origin(value) in _BUILTINS.split() or is_plain(value, names)
         case _:
             return False
 
@@ -126,11 +126,51 @@ def _is_field(node: ast.stmt, names: Names) -> bool:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
         case ast.AnnAssign(target=ast.Name(id=name), value=value) if not name.startswith("__"):
-            calls = [one for one in ast.walk(value) if isinstance(one, ast.Call)] if value else []
-            factories = [one.value for call in calls for one in call.keywords if one.arg in (None, "default_factory")]
-            return all(_is_factory(one, names) for one in factories)
+            return value is None or _is_default(value, names)
         case _:
             return False
+
+
+def _is_default(node: ast.expr, names: Names) -> bool:
+    """Return whether a default of a data class runs no code: no field, also under a name, has a factory of the file."""
+    match node:
+        case ast.Call(func=function, keywords=options) if names.origin(function) == "dataclasses.field":
+            factories = [one.value for one in options if one.arg in (None, "default_factory")]
+            return all(_is_factory(one, names) for one in factories)
+        case ast.Call(func=ast.Name(id=name)) if isinstance(names.definitions.get(name), ast.ClassDef):
+            return True
+        case ast.Tuple() | ast.List() | ast.Set() | ast.Dict() | ast.Lambda():
+            return True
+        case ast.Name(id=name):
+            return _is_default_name(name, names)
+        case ast.Attribute(value=ast.Name(id=name)) if isinstance(found := names.definitions.get(name), ast.ClassDef):
+            return any((names.origin(base) or "").startswith("enum.") for base in found.bases)
+        case ast.Attribute():
+            return (names.origin(node) or ".")[0] != "."
+        case _:
+            return is_plain(node, names)
+
+
+def _is_default_name(name: str, names: Names) -> bool:
+    """Return whether a name stands for no such field, in every file of the component if it is imported from one."""
+    origin = names.imports.get(name)
+    if origin is not None and origin[0] == ".":
+        found = origin.rpartition(".")[2]
+        held = [one for one in names.files if found in one.bound]
+        return bool(held) and all(found not in one.imports and _is_default_name(found, one) for one in held)
+    if origin is not None or name in names.definitions or name not in names.bound:
+        return True
+    values = names.assigned.get(name, ())
+    return bool(values) and all(one is not None and _is_default_value(one, names) for one in values)
+
+
+def _is_default_value(node: ast.expr, names: Names) -> bool:
+    known, key = names.measures, ("default", id(node))
+    if key not in known:
+        names.effort.spend()
+        known[key] = False  # as long as it is worked out: a value made of itself is none
+        known[key] = _is_default(node, names)
+    return bool(known[key])
 
 
 def _is_called(function: str, node: ast.expr | ast.keyword, names: Names) -> bool:
@@ -201,7 +241,7 @@ def _is_quiet(node: ast.expr, names: Names) -> bool:
         case ast.Name():
             return not acts_when_read(node, names)
         case ast.Subscript(value=value):
-            return _is_plain(value, names) or no_type([node], names) is None
+            return is_plain(value, names) or no_type([node], names) is None
         case ast.BinOp(op=ast.BitOr(), left=left, right=right) if _is_text(left) or _is_text(right):
             return no_type([node], names) is None
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
@@ -212,12 +252,12 @@ def _is_quiet(node: ast.expr, names: Names) -> bool:
                 isinstance(one, plain) and not (isinstance(one, ast.Name) and one.id in taken) for one in targets
             )
             calls = any(isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) for one in ast.walk(node))
-            return free and (not calls or all(_is_plain(loop.iter, names) for loop in node.generators))
+            return free and (not calls or all(is_plain(loop.iter, names) for loop in node.generators))
         case _:
             return True
 
 
-def _is_plain(node: ast.expr, names: Names) -> bool:
+def is_plain(node: ast.expr, names: Names) -> bool:
     """Return whether a value is of the builtin types, and made here, without methods of the file's own."""
     known, key = names.measures, ("plain", id(node))
     if key not in known:
@@ -234,12 +274,12 @@ def _is_made_plain(node: ast.expr, names: Names) -> bool:
         case ast.Name(id=name) if name in names.assigned:
             found = names.assigned[name]
             names.effort.spend(len(found))
-            return name not in names.imports and all(one is not None and _is_plain(one, names) for one in found)
+            return name not in names.imports and all(one is not None and is_plain(one, names) for one in found)
         case ast.Name(id=name):
             return name not in names.bound and name not in names.imports and name not in KNOWN_NAMES
         case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=given) if attribute in PURE_METHODS:
-            return (names.origin(value) in _BUILTINS.split() or _is_plain(value, names)) and all(
-                _is_plain(one, names) for one in given
+            return (names.origin(value) in _BUILTINS.split() or is_plain(value, names)) and all(
+                is_plain(one, names) for one in given
             )
         case ast.Call(func=function, args=given, keywords=options):
             values = [
@@ -247,12 +287,12 @@ def _is_made_plain(node: ast.expr, names: Names) -> bool:
                 *(one.value for one in options if one.arg != _CALLBACKS.get(names.origin(function) or "")),
             ]
             makes = names.origin(function) in PURE_CALLS - _HOLDERS
-            return makes and all(_is_plain(one, names) for one in values)
+            return makes and all(is_plain(one, names) for one in values)
         case ast.Attribute() | ast.Lambda():
             return False
         case _:
             inner = [one.iter if isinstance(one, ast.comprehension) else one for one in ast.iter_child_nodes(node)]
-            return all(_is_plain(one, names) for one in inner if isinstance(one, ast.expr))
+            return all(is_plain(one, names) for one in inner if isinstance(one, ast.expr))
 
 
 def _is_small(node: ast.expr, names: Names) -> bool:

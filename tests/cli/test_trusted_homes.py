@@ -265,3 +265,10 @@ def test_odd_values_of_settings_are_one_line(tea: Tea, settings: str, said: str)
     tea.write("tea.toml", settings)
     for line in (["list"], ["trust", "--home"]):
         tea(*line).refused(2, "tea.toml", said)
+
+
+@pytest.mark.parametrize("line", [["start", "What is it?", "--detach"], ["clarify", "What is it?"], ["resume", "last"]])
+def test_research_says_what_its_home_would_open(tea: Tea, line: list[str]) -> None:
+    tea.write("tea.toml", "[sandbox]\nmemory_mb = 4096\n")
+    said = tea("research", *line).err
+    assert "memory_mb = 4096: left out until `tea trust --home` grants it" in said

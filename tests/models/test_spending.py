@@ -143,7 +143,15 @@ def test_cached_tokens_are_priced_as_such(
 
 @pytest.mark.parametrize(
     ("base_url", "free"),
-    [("http://127.0.0.1:9/v1", True), ("http://localhost:9/v1", True), ("https://host.example/v1", False)],
+    [
+        ("http://127.0.0.1:9/v1", True),
+        ("http://127.9.9.9:9/v1", True),
+        ("http://[::1]:9/v1", True),
+        ("http://localhost:9/v1", True),
+        ("https://host.example/v1", False),
+        ("https://127.host.example/v1", False),
+        ("https://127.0.0.1.host.example/v1", False),
+    ],
 )
 def test_what_is_free_on_ones_own_machine_has_no_known_price_elsewhere(base_url: str, free: bool) -> None:
     used = Usage(input_tokens=1000, output_tokens=100)

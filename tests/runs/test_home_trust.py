@@ -1,6 +1,7 @@
 """Test a home's use of the environment's keys: only by leave of a preset, the environment or a person."""
 
 import json
+import os
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -168,6 +169,68 @@ async def test_a_model_that_a_home_has_loaded_from_a_folder_is_granted_first(tmp
     async with Platform(home, state=tmp_path / "state") as tea:
         with pytest.raises(UntrustedHome, match=f"loads the model {tmp_path}"):
             await tea.tcp.retrieve("numbers", 1)
+
+
+def test_a_grant_is_of_the_files_of_a_model_that_is_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    (folder / "0_Words").mkdir(parents=True)
+    (folder / "modules.json").write_text("[]")
+    blob = tmp_path / "blob"
+    blob.write_text("1")
+    (folder / "0_Words" / "config.json").symlink_to(blob)
+    home = write(tmp_path / "home", f'[embedder]\nprovider = "sentence-transformers"\nmodel = "{folder}"\n')
+
+    def granted() -> bool:
+        return Platform(home, state=tmp_path / "state").home_trust.granted
+
+    def grant() -> None:
+        Platform(home, state=tmp_path / "state").home_trust.grant()
+
+    grant()
+    (folder / "model.safetensors").write_text("weights alone")
+    assert granted()
+    for path, text in ((folder / "modules.json", "[{}]"), (folder / "words.py", ""), (blob, "2")):
+        path.write_text(text)
+        assert not granted()
+        grant()
+        assert granted()
+
+
+@pytest.mark.parametrize("fault", ["many", "pipe", "circle"])
+async def test_a_folder_that_cannot_be_looked_at_is_no_model(tmp_path: Path, fault: str) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    if fault == "pipe":
+        os.mkfifo(folder / "modules.json")
+    elif fault == "circle":
+        (folder / "again").symlink_to(folder)
+        (folder / "more").symlink_to(folder)
+    else:
+        for number in range(1_001):
+            (folder / f"{number}").touch()
+    home = write(tmp_path / "home", f'[embedder]\nprovider = "sentence-transformers"\nmodel = "{folder}"\n')
+    async with Platform(home, state=tmp_path / "state") as tea:
+        tea.home_trust.grant()
+        with pytest.raises(BadInput, match="cannot be looked at"):
+            await tea.tcp.retrieve("numbers", 1)
+
+
+@pytest.mark.parametrize(
+    "options", ['tools = [{type = "mcp", server_url = "https://other.example"}]', 'service_tier = "priority"']
+)
+def test_options_that_lead_on_from_a_provider_are_granted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", REAL)
+    home = write(tmp_path / "home", f'[models.x]\npreset = "openai"\n[models.x.options]\n{options}\n')
+    tea = Platform(home, state=tmp_path / "state")
+    with pytest.raises(UntrustedHome, match=r"\[models\.x\] in tea\.toml sends OPENAI_API_KEY"):
+        tea.models.config("x")
+    assert options.partition(" ")[0] in tea.home_trust.refused()[0].words
+    tea.home_trust.grant()
+    tea.models.config("x")
+    write(home, '[models.x]\npreset = "openai"\noptions = {temperature = 0, seed = 1}\n')
+    Platform(home, state=tmp_path / "state").models.config("x")
 
 
 async def test_what_a_person_vouched_for_is_not_led_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -313,6 +313,30 @@ SCOPES = {
     "        def m(self): return 1",
 }
 
+USED = "from enum import unique\nfrom functools import cache, lru_cache, total_ordering\n"
+USED += "from abc import abstractmethod\nfrom contextlib import asynccontextmanager, contextmanager\n"
+USED += "from typing import final, runtime_checkable\n"
+DECORATORS = [
+    "abstractmethod(evil)", "asynccontextmanager(evil)", "cache(evil)", "contextmanager(evil)", "final(evil)",
+    "final(lambda f: evil())", "lru_cache(evil)", "lru_cache(maxsize=evil)", "lru_cache(**{'maxsize': evil})",
+    "runtime_checkable(evil)", "staticmethod(evil)", "tool(evil)", "total_ordering(evil)", "unique(evil)",
+]  # fmt: skip
+FACTORY = "field(default_factory=evil)"
+FACTORIES = {
+    "under a name": (f"F = {FACTORY}\n", "F"),
+    "under two names": (f"F = {FACTORY}\nG = F\n", "G"),
+    "of a lambda": ("F = field(default_factory=lambda: evil())\n", "F"),
+    "in a tuple": (f"F, G = {FACTORY}, 1\n", "F"),
+    "in a class": (f"class H:\n    f: int = {FACTORY}\n", "H.f"),
+    "left in a data class": (f"@dataclass\nclass H:\n    _: KW_ONLY = {FACTORY}\n", "H._"),
+    "the largest": (f"F = {FACTORY}\n", "max([F])"),
+    "the sum": (f"F = {FACTORY}\n", "sum([], F)"),
+    "chosen": (f"F = {FACTORY}\n", "F if 1 else 2"),
+    "cast": ("", f"cast(int, {FACTORY})"),
+}
+MADE = "@dataclass\nclass D:\n    y: int = {}\nX = D()\n"
+HELD = "from dataclasses import KW_ONLY, dataclass, field\nfrom typing import cast\n"
+
 
 @pytest.fixture(autouse=True)
 def canary() -> Iterator[None]:
@@ -539,3 +563,39 @@ def test_what_components_are_written_with_is_not_refused(source: str) -> None:
 def test_no_more_texts_are_read_than_a_component_needs() -> None:
     many = ", ".join(f'"A{number}"' for number in range(6_000))
     assert refused(tool("x: A", f"A = [{many}]"))
+
+
+@pytest.mark.parametrize("mark", DECORATORS)
+def test_no_decorator_calls_what_it_is_given(mark: str) -> None:
+    assert refused(tool(head=f"{USED}{EVIL}@{mark}\ndef f(): return 1\n"))
+    assert refused(tool(head=f"{USED}{EVIL}class K:\n    @{mark}\n    def f(self): return 1\n"))
+
+
+@pytest.mark.parametrize(("lines", "value"), FACTORIES.values(), ids=FACTORIES)
+def test_no_factory_runs_that_a_field_keeps_elsewhere(lines: str, value: str) -> None:
+    assert refused(tool(head=f"{HELD}{EVIL}{lines}{MADE.format(value)}"))
+
+
+def test_no_factory_of_another_file_runs() -> None:
+    file = f"{HELD}{EVIL}F = {FACTORY}\n"
+    assert refused(tool(head=f"{HELD}from ._t.w import F\n{MADE.format('F')}"), {"_t/w.py": file})
+    assert refused(tool(head=f"{HELD}from ._t import w\n{MADE.format('w.F')}"), {"_t/w.py": file})
+
+
+@pytest.mark.parametrize("value", ["F", "K.A", "pi", "(*F,)", "field(default_factory=list)", "None", "D2()", "-1"])
+def test_plain_defaults_of_data_classes_are_taken(value: str) -> None:
+    lines = "from enum import Enum\nfrom math import pi\nF = (1, 2)\nclass K(Enum):\n    A = 1\n"
+    lines += "@dataclass(frozen=True)\nclass D2:\n    x: int = 1\n"
+    assert not refused(tool(head=f"{HELD}{lines}{MADE.format(value)}"))
+
+
+def test_a_declared_agent_is_captured_from_the_text_that_was_checked(tmp_path: Path) -> None:
+    path = tmp_path / "team.py"
+    head = "from tea import Agent\n\ndef t(x: int) -> int:\n    "
+    tail = '\n    return 1\n\nteam = Agent(name="team", instructions="Add.", tools=[t])\n'
+    checked, changed = (f'{head}"""{words}."""{tail}' for words in ("Add", "Take"))
+    path.write_text(changed)
+    with agent_in(path, checked) as agent:
+        assert agent.declaration is not None
+        (function,) = agent.declaration.tools
+        assert '"""Add."""' in MANAGER.capture(function).source

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import file_digest, sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tea.errors import BadInput
 from tea.models.config import address_fault
+from tea.store.files import open_regular
+from tea.store.strict import Refused, dumps
 
 if TYPE_CHECKING:
     from tea.retrieval.embedding.embedder import Embedder
@@ -17,6 +21,8 @@ BUILTIN, LOCAL, ENDPOINT = "builtin", "sentence-transformers", "openai"
 BUILTIN_SHARE = 0.2
 _PROVIDERS = (BUILTIN, LOCAL, ENDPOINT)
 _OPENAI, _KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
+_MOST_FILES = 1_000  # of the folder of a model
+_WEIGHTS = ".safetensors"  # numbers alone, in a form that holds no code
 _KEYS = ("provider", "model", "base_url", "key_env")
 
 
@@ -39,6 +45,11 @@ class Destination:
     def address(self) -> str:
         """The address it contacts in this process."""
         return self.named or os.environ.get("OPENAI_BASE_URL", "").strip() or _OPENAI
+
+    @property
+    def content(self) -> str | None:
+        """The digest of the files in a model's folder, but for plain weights; empty for others, None if unreadable."""
+        return _content(self.address) if self.provider == LOCAL and os.path.isabs(self.address) else ""
 
 
 def destination(document: Mapping[str, Any]) -> Destination | None:
@@ -65,6 +76,24 @@ def destination(document: Mapping[str, Any]) -> Destination | None:
     if base_url is not None and (fault := address_fault(base_url)):
         raise BadInput(f"The setting 'embedder' is not usable: {fault[0]}.", fix=fault[1])
     return Destination(provider=provider, named=base_url, key=document.get("key_env", _KEY))
+
+
+def _content(folder: str) -> str | None:
+    found, left = sha256(), _MOST_FILES
+    try:
+        for place, folders, names in os.walk(folder, followlinks=True):
+            folders.sort()
+            left -= 1 + len(names)
+            if left < 0:
+                return None
+            for name in sorted(one for one in names if not one.endswith(_WEIGHTS)):
+                path = Path(place, name)
+                with os.fdopen(open_regular(path.resolve(strict=True)), "rb") as file:
+                    digest = file_digest(file, "sha256").hexdigest()
+                found.update(dumps([os.path.relpath(path, folder), digest]))
+    except (OSError, Refused):
+        return None
+    return found.hexdigest()
 
 
 def embedder_of(
