@@ -217,7 +217,8 @@ async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
             debate.error = debate.error or error
             _tell(ctx, f"{one.name}, round {number}", f"says nothing: {error.problem}")
             return
-        spoken[one.name] = statement
+        others = [rebuttal for rebuttal in statement["rebuttals"] if rebuttal["to"] != one.name]
+        spoken[one.name] = statement = {**statement, "rebuttals": others}
         _tell(ctx, f"{one.name}, round {number}", f"{statement['position']} ({statement['confidence']})")
         for rebuttal in statement["rebuttals"]:
             _tell(ctx, f"{one.name} to {rebuttal['to']}", rebuttal["point"])

@@ -56,8 +56,10 @@ class Reporter(Agent):
             variables["mark"] = (await ctx.new_id())[:MARK]
         draft = await consult(ctx, "reporter", variables, lambda response: response.output)
         report = await ctx.new_id()  # reports that are written side by side do not mix
-        quoted = _quoted([*findings, *_facts_of(task.text), *_contents(given)])
-        references = [*quoted, *_told(task, draft["markdown"]), *await _read_again(ctx, task, draft["markdown"])]
+        cited = list(dict.fromkeys(_CITED.findall(draft["markdown"])))
+        quoted = _quoted([*findings, *_facts_of(task.text), *_contents(given)], cited)
+        told = await _told(ctx, task, cited)
+        references = [*quoted, *told, *await _read_again(ctx, task, draft["markdown"])]
         await _act(ctx, "add", {"text": draft["markdown"], "references": references, "report": report})
         shown = [one.replace("%20", " ") for one in _SHOWN.findall(draft["markdown"])]
         for name in (one for one in pictures if one in task.files and one not in shown):
@@ -118,17 +120,23 @@ def _others(files: list[str]) -> list[str]:
     return [f"({', '.join(files)})"] if len(files) > 1 else []
 
 
-def _quoted(findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _quoted(findings: list[dict[str, Any]], cited: Sequence[str]) -> list[dict[str, Any]]:
     """Return the sources of findings with their quotations; no number of the draft stands for them.
 
-    A result of several files counts for each; what was called, as a query, is known as well as its result.
+    A result counts for each of its files and for each cited one that its call names, as code does; what was called,
+    as a query, is known as well as its result.
     """
     return [
         {"number": 0, "source": source, "quote": f"{one['fact']}\n{one['quote']}" if _is_result(one) else one["quote"]}
         for one in findings
         if one.get("source") and one.get("quote")
-        for source in dict.fromkeys([one["source"], *(one["source"].split(", ") if _is_result(one) else ())])
+        for source in dict.fromkeys([one["source"], *(_files_of(one, cited) if _is_result(one) else ())])
     ]
+
+
+def _files_of(result: dict[str, Any], cited: Sequence[str]) -> list[str]:
+    call = result["fact"].removesuffix(result["quote"])
+    return [*result["source"].split(", "), *(one for one in cited if one in call)]
 
 
 def _is_result(finding: dict[str, Any]) -> bool:
@@ -141,10 +149,17 @@ def _contents(given: list[Material]) -> list[dict[str, Any]]:
     return [{"source": one.source, "quote": one.content} for one in given if one.whole]
 
 
-def _told(task: Task, markdown: str) -> list[dict[str, Any]]:
-    """Return the cited sources that the task's words name, such as a tool: what it says of them is in those words."""
-    cited = [one for one in dict.fromkeys(_CITED.findall(markdown)) if one in task.text and one not in task.files]
-    return [{"number": 0, "source": one, "quote": task.text} for one in cited]
+async def _told(ctx: Context, task: Task, cited: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the cited sources that the task's words name, such as a tool: what it says of them is in those words.
+
+    Of a file it is the file that counts, however the task speaks of it.
+    """
+    named = [one for one in cited if one in task.text and one not in task.files]
+    if not named:
+        return []
+    listing = (await ctx.ecp.invoke("workspace#list_files", {"names": named, "limit": len(named)})).unwrap()
+    files = [one["name"] for one in listing["files"]]
+    return [{"number": 0, "source": one, "quote": task.text} for one in named if one not in files]
 
 
 async def _read_again(ctx: Context, task: Task, markdown: str) -> list[dict[str, Any]]:

@@ -35,6 +35,11 @@ class Value:
     value: Any
     origins: list[Origin]
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether none of its sources says it in these words."""
+        return all(one.doubt for one in self.origins)
+
 
 @dataclass(slots=True)
 class Row:
@@ -47,8 +52,9 @@ class Row:
         return found.value if (found := self.best(column)) is not None else None
 
     def best(self, column: str) -> Value | None:
-        """Return the best value: the most recent, given by the most hosts, from the best source."""
-        values = self.cells.get(column, [])
+        """Return the best value: said by a source, then the most recent, by the most hosts, from the best source."""
+        given = self.cells.get(column, [])
+        values = [one for one in given if not one.is_doubtful] or given
         if len(values) < 2:
             return values[0] if values else None
         recency = [max(one.date for one in value.origins) for value in values]
@@ -164,6 +170,17 @@ class Table:
                     told = "; ".join(f"{one.value!r} ({one.origins[0].url})" for one in values)
                     name = ", ".join(str(row.value(one)) for one in self.key)
                     lines.append(f"{name}, {column}: {told}; taken: {first.value if first else None!r}")
+        return lines
+
+    def unfounded(self) -> list[str]:
+        """Return the cells whose digits stand in none of their sources, one line each."""
+        lines = list[str]()
+        for row in self.rows:
+            name = ", ".join(str(row.value(one)) for one in self.key)
+            for column in row.cells:
+                best = row.best(column)
+                if best is not None and best.is_doubtful and any(one.isdigit() for one in str(best.value)):
+                    lines.append(f"{name}, {column}: {best.value!r} does not stand in {best.origins[0].url}")
         return lines
 
     def record(self) -> list[dict[str, Any]]:

@@ -73,7 +73,7 @@ class Part:
             text = text_of(solution(self.answer))
         else:
             best = f" The best so far: {text_of(self.answer)}" if self.answer not in (None, "") else ""
-            text = f"did not succeed: {self.reason}.{best}"
+            text = f"did not succeed: {self.reason.removesuffix('.')}.{best}"
         calls = ", ".join(self.uncertain)
         doubt = [Said(text=f"{calls} was in flight, and it is uncertain whether it was carried out")] if calls else []
         return [Said(who=self.agent, text=text), *doubt]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tea.runs.outcome import Outcome
 
 _WORDS, _FURTHER = 70, "\n   "
+_SETTLED = {"yes": "was carried out", "no": "was not carried out", "unknown": ""}
 _HELP = """Write to the agent; @name addresses another. A path in a line gives the file to the conversation.
 /file PATH   give a file with the next line     /agents      list the agents
 /history     show the turns so far              /agent NAME  speak to another agent
@@ -143,21 +144,22 @@ class _Talk:
     files: list[Path] = field(default_factory=list[Path])
     code: int = 0
     asked: set[str] = field(default_factory=set[str])
+    person: Lines | None = None
 
     async def hold(self, files: list[Path]) -> int:
         """Process lines until the end of the input, and return the exit code: for a pipe its last turn's."""
         if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
             raise BadInput("There is no standard input.", fix="pipe lines into `tea chat`.")
-        lines, live = Lines(sys.stdin.fileno()), sys.stdin.isatty()
+        lines = Lines(sys.stdin.fileno())
+        self.person = lines if sys.stdin.isatty() else None
         self.files += files
         await self._greet()
         while True:
-            if live:
-                await self._settle(lines)
+            if self.person is not None:
                 write(painted(f"{await self.chat.agent()}> ", "bold", sys.stderr), sys.stderr)
             line = await lines.next()
             if line is None or line.strip() == "/quit":
-                return 0 if live else self.code
+                return self.code if self.person is None else 0
             if line.strip():
                 await self._take(line.strip())
 
@@ -251,6 +253,8 @@ class _Talk:
         files, self.files = list(dict.fromkeys([*self.files, *found])), []
         for path in found:
             self.command.tell(f"file: {one_line(str(path), 300)}")
+        if self.person is not None:
+            await self._settle(self.person)
         await self._carry_out(lambda progress: self.chat.send(words, files=files, watch=progress))
 
     async def _carry_out(self, begin: "Callable[[Progress], Sending]") -> None:
@@ -297,10 +301,12 @@ class _Talk:
         self.asked.add(turns[-1].run)
         notes: list[str] = []
         for call in turns[-1].uncertain:
-            write(f"{one_line(call, 200)} was in flight: was it carried out? [yes / no / unknown] > ", sys.stderr)
-            answer = (await lines.next() or "unknown").strip().lower()
-            said = {"yes": "was carried out", "no": "was not carried out"}.get(answer)
-            if said is not None:
+            question = f"{one_line(call, 200)} was in flight: was it carried out? [yes / no / unknown] > "
+            answer = None
+            while answer not in _SETTLED:
+                write(question, sys.stderr)
+                answer = (await lines.next() or "unknown").strip().lower()
+            if said := _SETTLED[answer]:
                 notes.append(f"{call} {said}.")
         self.chat.note(" ".join(notes))
 

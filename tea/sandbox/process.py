@@ -6,7 +6,8 @@ import asyncio
 import os
 import signal
 from asyncio.subprocess import Process
-from contextlib import suppress
+from collections.abc import Generator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from tea.waiting import completed
@@ -40,21 +41,46 @@ class SandboxProcess:
 
 async def _ended(process: Process) -> None:
     """End a process of a sandbox with all below it: it goes when its input ends, else it is killed."""
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        async with asyncio.timeout(_CLOSE_SECONDS):
+    below = _below(process.pid)
+    with ExitStack() as watched:
+        ends = [watched.enter_context(_ending(one)) for one in below]
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await process.wait()
+        except TimeoutError:
+            for one in (*below, process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGKILL)
             await process.wait()
-    except TimeoutError:
-        for one in (*_below(process.pid), process.pid):
-            with suppress(ProcessLookupError):
-                os.kill(one, signal.SIGKILL)
-        await process.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await asyncio.gather(*ends)  # bubblewrap ends before what it started does
     with suppress(TimeoutError):
         async with asyncio.timeout(_CLOSE_SECONDS):
             for stream in filter(None, (process.stdout, process.stderr)):
                 while await stream.read(1 << 16):  # to its end, by which it is closed
                     pass
+
+
+@contextmanager
+def _ending(process: int) -> Generator[asyncio.Future[None]]:
+    """Give a future of the end of a process, where the kernel tells of it; of a sandbox's first one, the last's."""
+    loop = asyncio.get_running_loop()
+    end = loop.create_future()
+    try:
+        watched = os.pidfd_open(process)
+    except OSError:  # it has ended, or this kernel has no such descriptors
+        end.set_result(None)
+        yield end
+        return
+    loop.add_reader(watched, lambda: end.done() or end.set_result(None))
+    try:
+        yield end
+    finally:
+        loop.remove_reader(watched)
+        os.close(watched)
 
 
 def _below(process: int) -> list[int]:

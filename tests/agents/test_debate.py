@@ -95,6 +95,15 @@ async def test_an_invited_agent_reads_its_role_apart_from_how_it_stands_and_the_
     assert "knows numbers\nHow you stand to the others: Alice: " in texts["Quin"]
 
 
+async def test_an_expert_rebuts_others_and_not_itself(tea: Platform) -> None:
+    said = statement("Hold", rebuttals=[{"to": "Ann", "point": "too dear"}])
+    model = Cast(debate_invitation=TWO, debate_statement=said, judge=verdict(1, answer="Hold."))
+    _, told = await play(tea, model, "Is it good?")
+    phases = {phase for phase, _ in told}
+    assert "Bob to Ann" in phases
+    assert "Ann to Ann" not in phases
+
+
 async def test_cooperative_experts_are_asked_to_complete_each_other(tea: Platform) -> None:
     invited = invitation(expert("Ann", relation="cooperative"), expert("Bob", relation="cooperative"))
     model = Cast(debate_invitation=invited, debate_statement=statement("Hold"), judge=verdict(1, answer="Hold."))

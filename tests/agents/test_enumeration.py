@@ -126,6 +126,7 @@ async def test_rows_that_stand_in_no_source_are_thrown_away_and_told(tmp_path: P
         ]
         assert audit["rounds"][0]["rejected"] == 4
         assert "height is not known in 1 of 1 rows." in outcome.gaps
+        assert any(one.startswith("Mole Light, year: 1903 does not stand in ") for one in outcome.gaps)
 
 
 async def test_sources_that_disagree_on_a_cell_are_ranked_and_shown(tmp_path: Path) -> None:
@@ -142,6 +143,22 @@ async def test_sources_that_disagree_on_a_cell_are_ranked_and_shown(tmp_path: Pa
         outcome = await tea.run(TASK, agent="researcher")
         assert outcome.answer == [{"name": "Cape Harrow", "year": 1871, "height": None}]
         assert any(f"1869 ({made.site.url}/a)" in gap for gap in outcome.gaps)
+
+
+async def test_a_number_that_its_source_does_not_say_loses_to_one_that_does(tmp_path: Path) -> None:
+    pages = {"/a": text(HARROW, "2001-01-01"), "/b": text("Cape Harrow was built of stone.", "2024-01-01")}
+
+    def both(request: Any) -> Any:
+        newer = "Cape Harrow was built of stone."
+        return rows(
+            row(number_of(request, "1871"), HARROW, "Cape Harrow", 1871),
+            row(number_of(request, newer), newer, "Cape Harrow", 1999),
+        )
+
+    model = Script(researcher=listing(), researcher_rows=both)
+    async with world(tmp_path, model, pages) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert outcome.answer == [{"name": "Cape Harrow", "year": 1871, "height": None}]
 
 
 STOPS: dict[str, tuple[dict[str, Any], dict[str, Any], bool]] = {

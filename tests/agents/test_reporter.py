@@ -395,6 +395,22 @@ async def test_values_that_a_cited_file_lacks_are_marked_and_claims_without_sour
     assert (await stage.tea.replay(outcome.run)).ok
 
 
+async def test_words_of_the_task_do_not_stand_for_a_file_that_they_name(stage: Any, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("Oslo has 700 parks.")
+    told = "Report that Oslo has 900 parks (notes.txt), as code found."
+    draft = {"title": "T", "summary": "s", "markdown": "Oslo has 900 parks [1](notes.txt) and 13 trams [1](notes.txt)."}
+    code = {"code": "print(len(open('notes.txt').read()) - 6)"}
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    steps = [
+        {**words, "calls": [{"name": "shell_python", "arguments": code}]},
+        {**words, "calls": [{"name": "reporter", "arguments": {"task": told}}]},
+        {**words, "calls": [{"name": "done", "arguments": {"answer": "T"}}]},
+    ]
+    script = {"planner": steps, "reporter": [draft]}
+    outcome = await stage.play(script, told, files=[str(tmp_path / "notes.txt")])
+    assert "Oslo has 900 [?] parks [1](notes.txt) and 13 trams [1](notes.txt)." in outcome.report.read_text()
+
+
 async def test_calculated_values_count_as_said_where_a_finding_quotes_them(stage: Any) -> None:
     facts = {"findings": [{"content": "c", "references": [{"source": "t.csv", "detail": "avg", "quote": "41.5"}]}]}
     draft = {"title": "T", "summary": "s", "markdown": "The mean is 41.5 [1](t.csv). The sum is 83 [1](t.csv)."}

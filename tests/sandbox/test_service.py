@@ -3,10 +3,12 @@
 import asyncio
 import json
 import os
+import signal
 import socket
 import sys
 import tempfile
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,44 @@ async def test_it_works_in_the_workspace_and_listens_on_a_socket_alone(level: st
     finally:
         await service.close()
     assert sorted(one.name for one in tmp_path.iterdir()) == ["changed.txt", "given.txt", "made.txt"]
+
+
+CROWD = """
+import os, sys, time
+for _ in range(40):
+    if not os.fork():
+        os.closerange(0, 3)
+        os.setsid()
+        held = bytearray(os.urandom(1 << 20) * 16)
+        time.sleep(600)
+with open("part", "w") as file:
+    file.write("up\\n")
+os.rename("part", "port")
+time.sleep(600)
+"""
+
+
+async def test_what_has_to_be_killed_has_ended_with_its_sandbox(service: SandboxService, tmp_path: Path) -> None:
+    async with await asyncio.start_unix_server(lambda *_: None, service.way_out):
+        await service.start([os.path.realpath(sys.executable), "-c", CROWD, str(tmp_path)], ready="port")
+        crowd = named(str(tmp_path))
+        assert len(crowd) > 40
+        for one in above(crowd[0], service.process):
+            os.kill(one, signal.SIGSTOP)  # so that the end of its input does not end it
+        await service.close()
+        assert [one for one in crowd if Path(f"/proc/{one}").exists()] == []
+
+
+def above(process: str, top: int | None) -> list[int]:
+    """Return a process's ancestors below another one."""
+    found = int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+    return [] if found == top else [found, *above(str(found), top)]
+
+
+def named(mark: str) -> list[str]:
+    """Return the processes with a mark among their words."""
+    found: list[str] = []
+    for one in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            found += [one.name] * (f"\0{mark}\0" in (one / "cmdline").read_text())
+    return found
