@@ -19,15 +19,14 @@ class Reading(TypedDict):
     """What was read: `text` with the numbers of its first and last line, or `passages`, best first.
 
     Passages with the very words of `find`, which stand in the text `matches` times, come before the best others, and
-    `more_passages` fit as well and are not shown. More follows where `truncated` is true: from line `next_start` on, of
-    whose characters `next_offset` were read.
+    `more_passages` fit as well and are not shown. More follows from line `next_start` on, of whose characters
+    `next_offset` were read.
     """
 
     read_as: NotRequired[str]
     total_lines: int
     start: NotRequired[int]
     end: NotRequired[int]
-    truncated: NotRequired[bool]
     next_start: NotRequired[int]
     next_offset: NotRequired[int]
     text: NotRequired[str]
@@ -102,9 +101,8 @@ def _excerpt(text: Text, name: str, start: int, lines: int, offset: int) -> Read
     inside = bool(chosen) and not count
     body = chosen[0][:MOST_CHARACTERS] if inside else "\n".join(chosen[:count])
     end = start + max(count, inside) - 1
-    more = inside or end < total
-    reading = Reading(total_lines=total, start=start, end=end, truncated=more, text=body)
-    if more:
+    reading = Reading(total_lines=total, start=start, end=end, text=body)
+    if inside or end < total:
         reading["next_start"] = end if inside else end + 1
     if inside:
         reading["next_offset"] = offset + MOST_CHARACTERS

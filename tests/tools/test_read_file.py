@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 async def test_lines_come_with_their_numbers(tools: TCPServer) -> None:
     got = (await tools.invoke("read_file", {"path": "light.md", "start": 3, "lines": 2})).unwrap()
     assert got["text"].startswith("The lighthouse was built")
-    assert (got["start"], got["end"], got["total_lines"], got["truncated"]) == (3, 4, 7, True)
+    assert (got["start"], got["end"], got["total_lines"], got["next_start"]) == (3, 4, 7, 5)
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ async def test_a_reader_gets_no_more_than_what_stands_where(tools: TCPServer) ->
     assert got["passages"][0] == first
     assert all(one.keys() <= first.keys() for one in got["passages"])
     got = (await tools.invoke("read_file", {"path": "light.md"})).unwrap()
-    assert got.keys() == {"total_lines", "start", "end", "truncated", "text"}
+    assert got.keys() == {"total_lines", "start", "end", "text"}
 
 
 LINES = st.lists(st.integers(0, 90) | st.integers(0, 40_000), min_size=1, max_size=60)
@@ -157,7 +157,7 @@ async def test_what_was_cut_is_read_on_where_the_result_says(
         parts = got["text"].split("\n")
         assert (got["start"], got["end"], got["total_lines"]) == (at["start"], at["start"] + len(parts) - 1, len(lines))
         read = [*read[:-1], read[-1] + parts[0], *parts[1:]] if at["offset"] else [*read, *parts]
-        at = {"start": got["next_start"], "offset": got.get("next_offset", 0)} if got["truncated"] else {}
+        at = {"start": got["next_start"], "offset": got.get("next_offset", 0)} if "next_start" in got else {}
     assert read == lines
 
 
@@ -175,7 +175,7 @@ async def test_places_that_are_not_there_are_refused(tools: TCPServer, folder: P
         assert response.error is not None, arguments
         assert response.error["code"] == "ToolError"
     got = (await tools.invoke("read_file", {"path": "empty.txt"})).unwrap()
-    assert got == {"total_lines": 0, "start": 1, "end": 0, "truncated": False, "text": ""}
+    assert got == {"total_lines": 0, "start": 1, "end": 0, "text": ""}
 
 
 def packed(*names: str) -> bytes:

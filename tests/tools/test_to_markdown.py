@@ -271,6 +271,12 @@ async def test_an_image_tells_its_size_and_what_its_camera_wrote(read: Read, fol
     assert facts["place"] == "-10.500000, 5.000000"
 
 
+@pytest.mark.parametrize("form", ["ICO", "ICNS", "JPEG2000"])
+async def test_an_image_of_a_rarer_format_is_read_under_any_name(read: Read, folder: Path, form: str) -> None:
+    Image.new("RGB", (32, 32), "red").save(folder / "rarer.bin", format=form)
+    assert "- width: " in (await read("rarer.bin"))["text"]
+
+
 async def test_a_sound_tells_its_length(read: Read, folder: Path) -> None:
     with wave.open(str(folder / "a.wav"), "wb") as sound:
         sound.setnchannels(1)
@@ -405,6 +411,8 @@ BROKEN: dict[str, tuple[bytes, str]] = {
     "gz": (b"\x1f\x8b\x08\x00" + bytes(30), "damaged"),
     "doc": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old or encrypted Office"),
     "bin": (b"\x00\x01\x02", "binary data"),
+    "deb": (b"!<arch>\ndebian-binary   ", "Debian package"),
+    "ttf": (b"\x00\x01\x00\x00\x00\x0f", "a font"),
     "rar": (b"Rar!\x1a\x07\x01\x00", "RAR"),
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path, PurePath
+from typing import BinaryIO
 
 from tea.reading.inside.charset import utf_16_of
 
@@ -49,6 +50,10 @@ _MARKS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"GIF8", _kind("gif", _IMAGE, "a GIF image")),
     (0, b"II*\x00", _kind("tiff", _IMAGE, "a TIFF image")),
     (0, b"MM\x00*", _kind("tiff", _IMAGE, "a TIFF image")),
+    (0, b"\x00\x00\x01\x00", _kind("ico", _IMAGE, "an ICO image")),
+    (0, b"icns\x00", _kind("icns", _IMAGE, "an ICNS image")),
+    (4, b"jP  \r\n\x87\n", _kind("jp2", _IMAGE, "a JPEG 2000 image")),
+    (0, b"\xff\x4f\xff\x51", _kind("jp2", _IMAGE, "a JPEG 2000 image")),
     (8, b"WEBP", _kind("webp", _IMAGE, "a WebP image")),
     (8, b"WAVE", _kind("wav", _SOUND, "a WAV sound")),
     (8, b"AVI ", _kind("avi", _VIDEO, "an AVI video")),
@@ -67,6 +72,10 @@ _MARKS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"%PDF-", _kind("pdf", _DOCUMENT)),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _kind("ole", "other", "an old or encrypted Office file")),
     (0, b"SQLite format 3\x00", _kind("sqlite", "other", "an SQLite database")),
+    (0, b"!<arch>\n", _kind("ar", "other", "a Debian package or AR archive")),
+    (0, b"\x00\x01\x00\x00\x00", _kind("font", "other", "a font")),
+    (0, b"OTTO", _kind("font", "other", "a font")),
+    (0, b"wOF2", _kind("font", "other", "a font")),
     (0, b"PAR1", _kind("parquet", "other", "a Parquet file")),
     (0, b"PK\x03\x04", _kind("zip", _PACKED, "a ZIP archive")),
     (0, b"PK\x05\x06", _kind("zip", _PACKED, "an empty ZIP archive")),
@@ -80,7 +89,7 @@ _MARKS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"{\\rtf", _kind("rtf", "other", "an RTF file")),
     (0, b"BM", _kind("bmp", _IMAGE, "a BMP image")),
 )
-_NOT_MARKED_IN_TEXTS = frozenset({"bmp", "mp3", "gif", "bzip2", "parquet", "rar"})  # their marks are letters
+_NOT_MARKED_IN_TEXTS = frozenset({"bmp", "mp3", "gif", "bzip2", "parquet", "rar", "font"})  # their marks are letters
 _PACKED_KINDS: Mapping[str, Kind] = {
     "word/document.xml": _kind("docx", _DOCUMENT),
     "ppt/presentation.xml": _kind("pptx", _DOCUMENT),
@@ -174,7 +183,7 @@ def named(name: str) -> Kind | None:
     return _TEXTS.get(name) or {"text": TEXT, "pdf": kind_of(b"%PDF-")}.get(name)
 
 
-def packed_kind(source: Path | bytes) -> Kind | None:
+def packed_kind(source: Path | bytes | BinaryIO) -> Kind | None:
     """Return the kind of a ZIP archive by the names in it, None if it is just an archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:

@@ -39,6 +39,7 @@ _PARSERS: Mapping[str, Callable[[Order], Parsed]] = {
 _OTHERS = {
     "ole": "save it as DOCX, XLSX or PPTX, without a password.",
     "rtf": "save it as DOCX or ODT.",
+    "ar": "unpack it by hand, and name its files.",
     "rar": "unpack it by hand, and name its files.",
     "zstd": "unpack it by hand, and name its files.",
     "sqlite": "ask for it as CSV.",
