@@ -12,6 +12,8 @@ from typing import Any
 
 from tea import ToolError, require_extra
 
+from .numbers import Numbers, numbered
+
 EXTRA = "browser"
 # Read when the library is imported: it sends nothing, asks nobody, and keeps its hands off files of the account.
 QUIET = {
@@ -197,11 +199,14 @@ def _made(address: str) -> tuple[Any, Any]:
     profile: Any = require_extra("browser_use.browser.profile", EXTRA).BrowserProfile
     service: Any = require_extra("browser_use.tools.service", EXTRA)
 
+    numbers = Numbers()
+
     async def attach(self: Any) -> None:
         for module, name, place in WATCHED:
             watchdog: Any = getattr(require_extra(f"browser_use.browser.watchdogs.{module}", EXTRA), name)
             watchdog.model_rebuild()
-            made = watchdog(event_bus=self.event_bus, browser_session=self)
+            kind = numbered(watchdog, numbers) if name == "DOMWatchdog" else watchdog
+            made = kind(event_bus=self.event_bus, browser_session=self)
             setattr(self, place, made)
             made.attach_to_session()
 

@@ -41,7 +41,7 @@ def _notes(found: "Loaded") -> Iterator[str]:
     if added:
         yield (
             "what nobody trusts yet is quarantined: tools, environments and agents run in a sandbox only; "
-            "`tea list` shows it, `tea trust REF` vouches for it"
+            "`tea list` shows it, `tea show REF --source` and after that `tea trust REF` vouch for it"
         )
     for name in added:
         if name not in moved:

@@ -37,7 +37,8 @@ async def new(
 ) -> int:
     """Have a model write a tool, an agent or a workflow; test it, and register it as untrusted.
 
-    What is drafted has to pass tests made from the words alone. A tool runs in the sandbox until `tea trust`.
+    What is drafted has to pass tests made from the words alone. It runs in the sandbox until it was read and
+    `tea trust` said so.
     """
     if kind not in MAKERS:
         raise BadInput(f"{kind[:40]!r} is not made from words.", fix=f"name one of {', '.join(MAKERS)}.")
@@ -88,8 +89,8 @@ def _lines(made: "Sequence[Manifest]", how: str) -> list[str]:
     if how == "reused":
         return lines
     names = [str(one.ref.at(None)) for one in made]
-    lines += [f"to read it:  tea show {name} --source" for name in names]
-    lines += [f"to trust it: tea trust {name}" for name in names]
+    for name in names:
+        lines += [f"to trust it: tea show {name} --source", f"  after that: tea trust {name}"]
     undo = "rollback" if how == "version" else "unregister"
     return [*lines, *(f"to undo it:  tea {undo} {name}" for name in names)]
 

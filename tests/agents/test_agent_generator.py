@@ -12,6 +12,7 @@ from tea.platform import Platform
 from tea.runs.outcome import Outcome
 from tea.testing import FunctionModel, platform
 from tea.types import ModelRequest, ModelResponse, ToolCall
+from tea.untrusted import PROGRAM
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -63,15 +64,24 @@ def ends(answer: str) -> ModelResponse:
     return ModelResponse(calls=(ToolCall(id="1", name="done", arguments=given),), finish="calls")
 
 
-async def test_a_workflow_is_data_in_a_source_written_here_and_runs_once_it_is_trusted(play: Play) -> None:
+def sandboxed(play: Play, outcome: Outcome) -> bool:
+    """Return whether an agent of a run was led step by step from a sandbox."""
+    return any(one.kind == "start" and one.data["kind"] == PROGRAM for one in play.tea.tracer.records(outcome.run))
+
+
+async def test_a_workflow_is_data_in_a_source_written_here_and_runs_in_the_sandbox_until_it_is_trusted(
+    play: Play,
+) -> None:
     outcome = await play.make(WORKFLOW, TESTS, FLOW, RIGHT, RIGHT)
     assert outcome.answer == "agent:reckon@1.0.0 was made and passed 2 tests; nobody trusts it yet."
     made = await play.tea.acp.info("reckon")
     assert (made.lineage.how, made.lineage.run, list(made.lineage.tests)) == ("generator", outcome.run, TESTS["tests"])
     with pytest.raises(Quarantined):
         await play.tea.acp.get("reckon")
+    untrusted = await play.tea.run("6 * 7", agent="reckon")
     await play.tea.acp.trust("reckon")
-    assert (await play.tea.run("6 * 7", agent="reckon")).answer == 42
+    trusted = await play.tea.run("6 * 7", agent="reckon")
+    assert [(one.answer, sandboxed(play, one)) for one in (untrusted, trusted)] == [(42, True), (42, False)]
     assert (await play.tea.replay(outcome.run)).answer == outcome.answer
 
 

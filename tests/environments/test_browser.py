@@ -308,6 +308,29 @@ async def test_a_crashed_browser_is_one_clear_observation_and_the_next_call_has_
 
 
 @pytest.mark.slow
+async def test_elements_have_their_numbers_again_in_another_browser_and_those_of_a_gone_page_are_refused(
+    act: Act, site: str
+) -> None:
+    handler_of(site).pages["/form"] = FORM
+    await act("navigate", url=f"{site}/second")
+    await act("navigate", url=f"{site}/form")
+    held = await index_of(act, "placeholder=name")
+    assert held != await index_of(act, "<select")
+
+    async def elsewhere(action: str, **arguments: Any) -> Any:
+        return await act(action, session="elsewhere", **arguments)
+
+    await elsewhere("navigate", url=f"{site}/form")
+    assert await index_of(elsewhere, "placeholder=name") == held
+    assert (await elsewhere("type", index=held, text="Ann")).ok
+
+    await act("history", to="reload")
+    await act("state")
+    gone = await act("type", index=held, text="Ann")
+    assert gone.error["problem"] == f"There is no element {held} on the page now."
+
+
+@pytest.mark.slow
 async def test_nothing_is_left_when_its_platform_ends(folder: Path, site: str) -> None:
     before = set(browsers())
     async with Platform(folder / "home", policy=AllowTrusted(), state=folder / "state", trust_home=True) as tea:

@@ -74,11 +74,16 @@ async def test_a_tool_is_made_and_the_lines_to_trust_or_undo_it_are_printed(tmp_
         assert lines[0].startswith("made tool:reverse_words@1.0.0  sha256:")
         assert '  passed: text="one two three" -> "three two one"' in lines
         assert '  passed: text=" " -> an error' in lines
+        commands = ["tea show tool:reverse_words --source", "tea trust tool:reverse_words"]
         assert lines[-3:] == [
-            "to read it:  tea show tool:reverse_words --source",
-            "to trust it: tea trust tool:reverse_words",
+            f"to trust it: {commands[0]}",
+            f"  after that: {commands[1]}",
             "to undo it:  tea unregister tool:reverse_words",
         ]
+        unread, *printed = [await tea(tmp_path, *one.split()[1:]) for one in (commands[1], *commands)]
+        assert unread[0] == 6
+        assert "read `tea show tool:reverse_words@1.0.0 --source`" in unread[2]
+        assert [code for code, _, _ in printed] == [0, 0]
         code, out, err = await tea(tmp_path, "run", "Put the words b a in reverse order.", "-q")
         assert (code, out) == (0, "a b\n"), err
         code, out, err = await tea(tmp_path, "tools", "usage", "--json")
