@@ -259,11 +259,13 @@ def _check_options(file: ParsedFile, names: Names, node: ast.Call) -> None:
         raise file.refuse("a decorator without options is called.", "write it without brackets.", node)
     types = [one.value for one in node.keywords if one.arg in _TYPE_OPTIONS and origin.startswith("pydantic.")]
     _check_types(file, names, types)
+    if any(one.arg is None for one in node.keywords):
+        raise file.refuse("the options of a decorator are unpacked.", "write each out.", node)
     declared = [*node.keywords] if origin.startswith("tea.") else []
     others = [one for one in node.keywords if one not in declared and one.value not in types]
     plain = [*node.args, *(one.value for one in others)]
     constant = (ast.Constant, ast.Dict) if origin.startswith("pydantic.") else ast.Constant
-    if not all(isinstance(one, constant) for one in plain) or any(one.arg is None for one in others):
+    if not all(isinstance(one, constant) for one in plain):
         raise file.refuse("an option of a decorator is not a constant.", "write it out.", node)
 
 

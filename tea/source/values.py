@@ -52,6 +52,14 @@ PURE_METHODS = words(
     """
 )
 _HOLDERS = frozenset({"object", "type", "types.SimpleNamespace", "typing.cast"})  # give back what they are given
+# These call methods of what they are given by their names, which a class, a module or an instance may have too.
+_ASKING = words(
+    """
+    collections.Counter collections.OrderedDict collections.defaultdict dict inspect.cleandoc textwrap.dedent uuid.UUID
+    """
+)
+_ASKING_NAMED = frozenset({"inspect.cleandoc", "textwrap.dedent", "uuid.UUID"})  # also of named arguments
+_PICKING = frozenset({"max", "min", "sum"})  # give back a part of what they are given
 _CALLED_BACK = words("bool dict float frozenset int len list set str tuple abs")
 _FIELD_CODE = words("discriminator exclude_if field_title_generator json_schema_extra")  # run where a schema is made
 _CALLBACKS = {"max": "key", "min": "key", "sorted": "key"}
@@ -78,6 +86,8 @@ def impure_part(nodes: Iterable[ast.AST | None], names: Names) -> ast.AST | None
         if isinstance(node, ast.expr) and not (
             isinstance(node, _PARTS) and _is_small(node, names) and _is_quiet(node, names)
         ):
+            return node
+        if any(not _is_data(one, names) for one in _asked(node, names)):
             return node
         if isinstance(node, ast.Call):
             if not is_pure_call(node, names):
@@ -158,10 +168,10 @@ def _is_default_name(name: str, names: Names) -> bool:
         found = origin.rpartition(".")[2]
         held = [one for one in names.files if found in one.bound]
         return bool(held) and all(found not in one.imports and _is_default_name(found, one) for one in held)
-    if origin is not None or name in names.definitions or name not in names.bound:
-        return True
     values = names.assigned.get(name, ())
-    return bool(values) and all(one is not None and _is_default_value(one, names) for one in values)
+    if not values:
+        return origin is not None or name in names.definitions or name not in names.bound
+    return all(one is not None and _is_default_value(one, names) for one in values)
 
 
 def _is_default_value(node: ast.expr, names: Names) -> bool:
@@ -214,7 +224,7 @@ def _is_callback(node: ast.expr, names: Names) -> bool:
 
 def _is_factory(node: ast.expr, names: Names) -> bool:
     match node:
-        case ast.Lambda(args=ast.arguments(args=[], vararg=None, kwonlyargs=[], kwarg=None), body=body):
+        case ast.Lambda(args=ast.arguments(posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kwarg=None), body=body):
             return impure_part([body], names) is None
         case ast.Subscript(value=value):
             return names.origin(value) in _CALLED_BACK
@@ -251,7 +261,10 @@ def _is_quiet(node: ast.expr, names: Names) -> bool:
             free = all(
                 isinstance(one, plain) and not (isinstance(one, ast.Name) and one.id in taken) for one in targets
             )
-            calls = any(isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) for one in ast.walk(node))
+            calls = any(
+                any(_asked(one, names)) or (isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute))
+                for one in ast.walk(node)
+            )
             return free and (not calls or all(is_plain(loop.iter, names) for loop in node.generators))
         case _:
             return True
@@ -293,6 +306,75 @@ def _is_made_plain(node: ast.expr, names: Names) -> bool:
         case _:
             inner = [one.iter if isinstance(one, ast.comprehension) else one for one in ast.iter_child_nodes(node)]
             return all(is_plain(one, names) for one in inner if isinstance(one, ast.expr))
+
+
+def _asked(node: ast.AST, names: Names) -> list[ast.expr]:
+    """Return the parts of an expression whose methods are called by their names: `{**x}`, `f(**x)`, `dict(x)`."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            return [value for key, value in zip(keys, values, strict=True) if key is None]
+        case ast.Call(func=function, args=given, keywords=options):
+            origin = names.origin(function)
+            spread = [one.value for one in options if one.arg is None or origin in _ASKING_NAMED]
+            factory = origin == "collections.defaultdict"
+            return [*(given[factory:] if origin in _ASKING else ()), *spread]
+        case _:
+            return []
+
+
+def _is_data(node: ast.expr, names: Names) -> bool:
+    """Return whether a value is itself no class, module, function or instance of the component, whatever it holds."""
+    known, key = names.measures, ("data", id(node))
+    if key not in known:
+        names.effort.spend()
+        known[key] = False  # as long as it is worked out: a value made of itself is none
+        known[key] = _is_made_data(node, names)
+    return bool(known[key])
+
+
+def _is_made_data(node: ast.expr, names: Names) -> bool:
+    match node:
+        case ast.Dict() | ast.List() | ast.Set() | ast.Tuple():
+            return True
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return True
+        case ast.Starred(value=value):
+            return is_plain(value, names)
+        case ast.IfExp(body=left, orelse=right):
+            return _is_data(left, names) and _is_data(right, names)
+        case ast.BoolOp(values=values):
+            return all(_is_data(one, names) for one in values)
+        case ast.Name(id=name):
+            return _is_data_name(name, names)
+        case ast.Attribute() if (origin := names.origin(node)) is not None:
+            return origin[0] != "." or _is_data_elsewhere(origin, names)
+        case ast.Call(func=function) if names.origin(function) in PURE_CALLS - _HOLDERS - _PICKING:
+            return True
+        case _:
+            return is_plain(node, names)
+
+
+def _is_data_name(name: str, names: Names) -> bool:
+    origin = names.imports.get(name)
+    if origin is not None:
+        return origin[0] != "." or _is_data_elsewhere(origin, names)
+    if name in names.definitions:
+        return False
+    values = names.assigned.get(name, ())
+    return all(one is not None and _is_data(one, names) for one in values) and (bool(values) or name not in names.bound)
+
+
+def _is_data_elsewhere(origin: str, names: Names) -> bool:
+    """Return whether what is imported from the component's own files is data, in every file with such a name."""
+    name = origin.rpartition(".")[2]
+    led = [one for one in names.files if not _leads_to(one.imports.get(name, ""), name)]
+    held = [one for one in led if name in one.bound]
+    return bool(held) and all(name not in one.imports and _is_data_name(name, one) for one in held)
+
+
+def _leads_to(origin: str, name: str) -> bool:
+    """Return whether an import takes a name, unchanged, from another file of the component."""
+    return origin.startswith(".") and origin.rpartition(".")[2] == name
 
 
 def _is_small(node: ast.expr, names: Names) -> bool:

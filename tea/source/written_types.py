@@ -214,7 +214,10 @@ class _Reader:
         if origin is not None:
             return self._is_type_import(origin) and (origin[0] != "." or self._is_type_member(node))
         if node.attr in _PARAMETER_PARTS and isinstance(node.value, ast.Name):
-            return self._is_type_name(node.value.id)
+            name = node.value.id
+            return self._is_type_name(name) and all(
+                _holds_parameters(name, one) for one in (self._names, *self._names.files)
+            )
         return self._is_nested(node)
 
     def _is_nested(self, node: ast.Attribute) -> bool:
@@ -304,6 +307,13 @@ class _Reader:
 
     def _are_types(self, values: Sequence[ast.expr | None]) -> bool:
         return all(one is not None and self.is_type(one) for one in values)
+
+
+def _holds_parameters(name: str, names: Names) -> bool:
+    """Return whether a file gives a name to nothing but a `ParamSpec`."""
+    made = names.assigned.get(name, ())
+    calls = (names.origin(one.func) or "" if isinstance(one, ast.Call) else "" for one in made)
+    return name not in names.bound or (bool(made) and all(one.endswith(".ParamSpec") for one in calls))
 
 
 def _imports(origin: str) -> bool:

@@ -599,3 +599,85 @@ def test_a_declared_agent_is_captured_from_the_text_that_was_checked(tmp_path: P
         assert agent.declaration is not None
         (function,) = agent.declaration.tools
         assert '"""Add."""' in MANAGER.capture(function).source
+
+
+KEYED = "class K:\n" + "".join(method(name, "staticmethod") for name in ("keys", "replace", "expandtabs", "split"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "C = dict(K)",
+        "C = {**K}",
+        "C = dict(**K)",
+        "C = {'a': {**K}}",
+        "A = K\nC = {**A}",
+        "C = {**(K if True else {})}",
+        "C = {**max(K, key=str)}",
+        "C = [dict(one) for one in (K,)]",
+        "C = [{**one} for one in (K,)]",
+        "def d(): pass\nd = K\nC = {**d}",
+        "from collections import OrderedDict\nC = OrderedDict(K)",
+        "from collections import namedtuple\nC = namedtuple('N', 'a', **K)",
+        "from inspect import cleandoc\nC = cleandoc(K)",
+        "from inspect import cleandoc\nC = cleandoc(doc=K)",
+        "from textwrap import dedent\nC = dedent(K)",
+        "from textwrap import dedent\nC = dedent(text=K)",
+        "from uuid import UUID\nC = UUID(K)",
+        "from uuid import UUID\nC = UUID(hex=K)",
+        "from types import SimpleNamespace\nC = dict(SimpleNamespace(keys=evil))",
+        "from dataclasses import dataclass\n@dataclass\nclass D:\n    keys: object = evil\nC = dict(D())",
+        "from dataclasses import dataclass\n@dataclass\nclass D:\n    keys: object = evil\nC = {**D()}",
+        "from dataclasses import dataclass\n@dataclass\nclass D:\n    x: int = 1\nC = D(**K)",
+        "@tool(**K)\ndef f(): return 1",
+    ],
+)
+def test_no_method_is_called_by_what_unpacks_a_value(line: str) -> None:
+    assert refused(tool(head=f"{EVIL}{KEYED}{line}"))
+
+
+def test_no_method_of_another_file_is_called_by_what_unpacks_a_value() -> None:
+    assert refused(tool(head="from ._t import w\nC = {**w}"), {"_t/w.py": f"def keys():\n    {RUN}\n    return []\n"})
+    assert refused(tool(head="from ._t.w import K\nC = {**K}"), {"_t/w.py": KEYED})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "class K: pass\nB = {'a': K, 'b': str}\nC = {**B, 'c': 1}",
+        "ROWS = [{'a': 1}]\nC = [dict(row) for row in ROWS]",
+        "C = dict(zip('ab', (1, 2)))",
+        "from collections import Counter\nC = Counter('words')",
+        "from uuid import UUID\nC = UUID('12345678123456781234567812345678')",
+        "from typing import ParamSpec\nP = ParamSpec('P')\ndef f(*args: P.args, **kwargs: P.kwargs) -> None: pass",
+    ],
+)
+def test_data_is_unpacked(line: str) -> None:
+    assert not refused(tool(head=line))
+
+
+def test_data_of_another_file_is_unpacked() -> None:
+    assert not refused(tool(head="from ._t.w import B\nC = {**B}"), {"_t/w.py": "B = {'a': 1}\n"})
+
+
+@pytest.mark.parametrize("part", ["args", "kwargs"])
+@pytest.mark.parametrize("written", ["K.{}", "'K.{}'", "A.{}"])
+def test_no_text_of_a_class_is_taken_for_parameters(part: str, written: str) -> None:
+    assert refused(tool(f"x: {written.format(part)}", f'{EVIL}class K:\n    {part} = "evil()"\nA = K'))
+
+
+@pytest.mark.parametrize(
+    ("lines", "value"),
+    [
+        ("", "field(default_factory=lambda list=evil, /: list('a'))"),
+        (f"def f(): pass\nf = {FACTORY}\n", "f"),
+        (f"f = {FACTORY}\ndef f(): pass\nf = {FACTORY}\n", "f"),
+    ],
+)
+def test_no_factory_runs_under_a_name_of_something_else(lines: str, value: str) -> None:
+    assert refused(tool(head=f"{HELD}{EVIL}{lines}{MADE.format(value)}"))
+
+
+def test_no_factory_of_a_dictionary_calls_its_own_parameter() -> None:
+    made = "from collections import defaultdict\nC = defaultdict(lambda list=evil, /: list('a'))\n"
+    assert refused(tool(head=f"{EVIL}{made}X = 'a'.translate(C)"))
