@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
-from typing import BinaryIO, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from tea import RootedFolder, ToolError
-from tea.reading import kind_of, packed_kind
 
 from .finding import Match
 from .history import Change, History
@@ -29,15 +28,24 @@ MOST_BYTES = 1_000_000_000
 MOST_VISITED = 20_000
 MOST_SEARCHED = 20_000_000
 BLOCK = 1 << 20
-HEAD = 16_384
 
-_CODE = frozenset({".py", ".js", ".ts", ".java", ".c", ".h", ".cpp", ".rs", ".go", ".sh", ".sql", ".css"})
-_TYPES = {"json": "json", "jsonl": "json", "html": "text", "rtf": "document"}  # others by their family
+_TYPES = {
+    "table": "csv tsv tab xlsx xlsm ods",
+    "json": "json jsonl ndjson geojson",
+    "text": "txt md markdown rst log ini cfg conf toml yaml yml xml html htm tex srt",
+    "code": "py js ts java c h cpp rs go sh sql css",
+    "document": "pdf docx docm pptx odt odp epub eml ipynb rtf",
+    "image": "png jpg jpeg gif webp bmp svg tiff",
+    "audio": "mp3 wav ogg flac m4a",
+    "video": "mp4 mov mkv webm avi",
+    "archive": "zip tar gz tgz bz2 xz 7z",
+}
+_BY_ENDING = {ending: kind for kind, endings in _TYPES.items() for ending in endings.split()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class File:
-    """One file: its name from the workspace's root, its size in bytes, and its kind by its content."""
+    """One file: its name from the workspace's root, its size in bytes, and its kind by its ending."""
 
     name: str
     size: int
@@ -113,7 +121,7 @@ class Files:
         found = {name: status.st_size for name, status in self._listed(names)}
         chosen = sorted(found)
         after = min(len(chosen), offset + limit)
-        files = [self._described(name, found[name]) for name in chosen[offset:after]]
+        files = [_described(name, found[name]) for name in chosen[offset:after]]
         listing = Listing(files=files, more=len(chosen) - after)
         if listing["more"]:
             listing["next_offset"] = after
@@ -189,18 +197,18 @@ class Files:
         if found is not None and stat.S_ISDIR(found.st_mode):
             raise ToolError(f"{name[:100]!r} is a folder.", fix="name a file.")
         if self._holds(name, data):
-            return self._described(name, len(data))
+            return _described(name, len(data))
         if found is not None and not replace:
             raise ToolError(f"{name[:100]!r} exists.", fix="choose another name, or set replace.")
         self._change("write", {name: data}, new=not replace)
-        return self._described(name, len(data))
+        return _described(name, len(data))
 
     def append(self, name: str, data: bytes) -> File:
         """Add to a file."""
         name, before = self._folder.inside(name), self._folder.status(name)
         if before is None:
             self._change("append", {name: data}, new=True)
-            return self._described(name, len(data))
+            return _described(name, len(data))
         self._check_file(name)
         if before.st_size + len(data) > MOST_FILE:
             raise ToolError(f"{name[:100]!r} would grow beyond {MOST_FILE} bytes.", fix="begin another file.")
@@ -208,7 +216,7 @@ class Files:
         digest, after = self._history.extended(name, data)
         change = Change(name=name, before=digest, after=after, size=before.st_size)
         self._history.record("append", [change], lambda: self._folder.append(name, data))
-        return self._described(name, before.st_size + len(data))
+        return _described(name, before.st_size + len(data))
 
     def exchange(self, name: str, old: str, new: str) -> File:
         """Replace a passage."""
@@ -223,7 +231,7 @@ class Files:
         data = encoded(text.replace(old, new))
         if self._bytes(name) != data:
             self._change("replace", {name: data})
-        return self._described(name, len(data))
+        return _described(name, len(data))
 
     def patch(self, patches: Sequence[FilePatch]) -> list[File]:
         """Apply patches to their files."""
@@ -243,7 +251,7 @@ class Files:
             elif changed:
                 raise ToolError(f"The diff leaves lines in {old[:80]!r}.", fix="take all of its lines away.")
         self._change("patch", results)
-        return [self._described(name, len(data)) for name, data in results.items() if data is not None]
+        return [_described(name, len(data)) for name, data in results.items() if data is not None]
 
     def move(self, name: str, new: str) -> str:
         """Rename a file or folder."""
@@ -281,7 +289,7 @@ class Files:
         self._check_file(name)
         found = self._folder.status(name)
         self._change("delete", {name: None})
-        return self._described(name, found.st_size if found else 0)
+        return _described(name, found.st_size if found else 0)
 
     def undo(self) -> TakenBack:
         """Take the last change back."""
@@ -350,13 +358,6 @@ class Files:
             )
         return data
 
-    def _described(self, name: str, size: int) -> File:
-        try:
-            with self._folder.reading(name) as file:
-                return File(name=name, size=size, type=_type(file.read(HEAD), file, name))
-        except (OSError, ToolError):  # gone meanwhile, or closed to this account
-            return File(name=name, size=size, type="other")
-
     def _check_file(self, name: str) -> None:
         found = self._folder.status(name)
         if found is None:
@@ -365,14 +366,8 @@ class Files:
             raise ToolError(f"{name[:100]!r} is not an ordinary file.", fix="name a file, not a folder or device.")
 
 
-def _type(head: bytes, file: BinaryIO | None, name: str) -> str:
-    """Return the type of a file by its content; its name decides only between kinds of text."""
-    kind = kind_of(head, name)
-    if kind.name == "zip" and file is not None:
-        kind = packed_kind(file) or kind
-    if kind.family == "text" and Path(name).suffix.lower() in _CODE:
-        return "code"
-    return _TYPES.get(kind.name, kind.family)
+def _described(name: str, size: int) -> File:
+    return File(name=name, size=size, type=_BY_ENDING.get(Path(name).suffix.lower()[1:], "other"))
 
 
 def _text(data: bytes, name: str) -> str:

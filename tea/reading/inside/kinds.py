@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path, PurePath
-from typing import BinaryIO
 
 from tea.reading.inside.charset import utf_16_of
 
@@ -183,7 +182,7 @@ def named(name: str) -> Kind | None:
     return _TEXTS.get(name) or {"text": TEXT, "pdf": kind_of(b"%PDF-")}.get(name)
 
 
-def packed_kind(source: Path | bytes | BinaryIO) -> Kind | None:
+def packed_kind(source: Path | bytes) -> Kind | None:
     """Return the kind of a ZIP archive by the names in it, None if it is just an archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
