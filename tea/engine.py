@@ -21,7 +21,7 @@ from tea.prompts.manager import PromptManager
 from tea.protocols.instances import Instances
 from tea.refs import Kind, with_kind
 from tea.runs.authorization import Authorizer
-from tea.runs.deps import RunDeps, searchable
+from tea.runs.deps import RunDeps, Surroundings
 from tea.runs.direct import Direct, Invoke
 from tea.runs.execution import Executions
 from tea.runs.human_input import Person
@@ -94,7 +94,7 @@ class Engine:
             mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
             web=tea.web.to_json(),
             search=search,
-            searchable=Look(partial(searchable, search)),
+            surroundings=Look(partial(Surroundings.seen, tea.libraries, search)),
             hosts=HostService(
                 settings=HostSettings.of(tea.settings.hosts),
                 keys=tea.keys,

@@ -76,23 +76,28 @@ class Delivered:
     """A call with its outcome.
 
     Args:
-        source: The call as a source.
+        ref: The operation.
+        key: Key of the call.
         traits: Those of its operation, None where they are not known.
         environment: Name of the environment acted in, empty without one.
         arguments: Those of the call.
         outcome: Its outcome, as JSON.
     """
 
-    source: Source
+    ref: str
+    key: str
     traits: Traits | None
     environment: str = ""
     arguments: JsonObject = field(default_factory=dict[str, JsonValue])
     outcome: JsonValue = None
 
     @property
-    def key(self) -> str:
-        """Key of the call."""
-        return self.source.key
+    def source(self) -> Source:
+        """The outcome as a source, with the subject of the request."""
+        texts = list(texts_in(dict(self.arguments)))
+        about = next((text for text in texts if canonical_address(text.strip())), texts[0] if texts else "")
+        line = " ".join(about.split())
+        return Source("read", self.ref, line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}...", self.key)
 
     @property
     def reads_network(self) -> bool:
@@ -277,23 +282,22 @@ class Provenance:
 
     def _take(self, reading: Reading, call: Delivered) -> None:
         """Add the sources of an outcome to a reading, and to its store."""
-        traits, own = call.traits, Reading()
+        traits, found = call.traits, list[Source]()
         if traits is None or traits.returns_untrusted or (call.reads_network and effects_of(traits) in _READERS):
-            own.add((call.source,))
+            found.append(call.source)
         elif call.reads_network:
-            own.add((replace(call.source, kind=UNKNOWN),))
+            found.append(replace(call.source, kind=UNKNOWN))
         elif traits.returns_untrusted is None:
-            own.join(self._store)
+            found += self._store.sources
             if self._shared and call.environment:
-                own.add((Source("session", f"environment:{call.environment}"),))
+                found.append(Source("session", f"environment:{call.environment}"))
         if call.environment and (traits is None or traits.returns_untrusted is None):
-            own.join(self._environments[call.environment])
-        own.links.clear()
-        reading.join(own)
+            found += self._environments[call.environment].sources
+        reading.add(found)
         if traits is None or traits.effects != "reads":
-            self._store.join(own)
+            self._store.add(found)
         if call.environment:
-            self._environments[call.environment].join(own)
+            self._environments[call.environment].add(found)
 
     def _around(self, place: str) -> list[Reading]:
         """Return the reading of the innermost scope around a place; before it, those of the effects around."""
@@ -307,14 +311,6 @@ class Provenance:
 def _links(value: JsonValue) -> set[str]:
     """Return the addresses in the texts of an outcome."""
     return {one for text in texts_in(value) if "://" in text for one in addresses_in(text)}
-
-
-def source_of(ref: str, arguments: JsonObject, key: str) -> Source:
-    """Return an operation's outcome as a source, with the subject of the request."""
-    texts = list(texts_in(dict(arguments)))
-    about = next((text for text in texts if canonical_address(text.strip())), texts[0] if texts else "")
-    line = " ".join(about.split())
-    return Source("read", ref, line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}...", key)
 
 
 def _outer(key: str) -> str:

@@ -150,6 +150,10 @@ class Reading:
         found = await self._listings()
         return [one for one in found if state in (None, one.state) and category in (None, one.category)]
 
+    def holds(self, *, category: str | None = None) -> bool:
+        """Return whether any active component is registered, of a category if one is given; blocks."""
+        return any(one.state == "active" and category in (None, one.category) for one in self._registry.listings())
+
     async def missing(self, names: Iterable[str]) -> builtins.list[str]:
         """Return the names never used by a component, without reading any; for many names at once."""
         return await asyncio.to_thread(self._registry.missing, names)

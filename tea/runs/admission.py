@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
@@ -16,9 +15,8 @@ from tea.journal.tracer import TraceRecord, first_record
 from tea.loop.shortlist import MOST_SCHEMAS
 from tea.policy.rules import read_option
 from tea.refs import Kind, Ref
-from tea.registry.row import SKILL
 from tea.runs.budget import check_price
-from tea.runs.deps import RunDeps
+from tea.runs.deps import RunDeps, Surroundings
 from tea.runs.pins import not_locked
 from tea.runs.solutions import offered
 from tea.source.seal import MARK
@@ -36,8 +34,7 @@ class Admitted:
         level: The sandbox in force.
         locked: Whether nothing but what the task's `use` names may be used.
         rules: Rules of the operator for its calls.
-        found: Whether something `searches`, and has a `corpus` for that.
-        skills: Whether skills are imported.
+        around: What the run finds here.
         solved: Which solutions of earlier tasks are offered: see `Context.solved`.
     """
 
@@ -45,8 +42,7 @@ class Admitted:
     level: str
     locked: bool
     rules: tuple[str, ...]
-    found: Mapping[str, bool]
-    skills: bool
+    around: Surroundings
     solved: str
 
     @classmethod
@@ -62,14 +58,14 @@ class Admitted:
             task = TaskFile.model_validate(deps.mask.data(task.model_dump(mode="json")))
         for rule in rules:
             read_option(rule)
+        around = await deps.surroundings()
         return cls(
             task=task,
-            level=await deps.sandboxes.name(),
+            level=await deps.sandboxes.name(around.machine),
             locked=locked,
             rules=rules,
-            found=await deps.searchable(),
-            skills=bool(await deps.libraries["prompt"].list(category=SKILL)),
-            solved=await offered(deps, task),
+            around=around,
+            solved=offered(task, around.solutions),
         )
 
     def run_config(self, run: str, workspace: str) -> RunConfig:
@@ -95,9 +91,9 @@ class Admitted:
             rules=self.rules,
             narrowing=task.policy,
             shared=task.session is not None,
-            searches=self.found["searches"],
-            corpus=self.found["corpus"],
-            skills=self.skills,
+            searches=self.around.searches,
+            corpus=self.around.corpus,
+            skills=self.around.skills,
             without=task.without,
             closed=task.closed.model_dump(exclude_defaults=True),
             solved=self.solved,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from tea.journal.header import RunConfig
 from tea.journal.mask import Mask
@@ -15,6 +15,7 @@ from tea.models.manager import ModelManager
 from tea.prompts.manager import PromptManager
 from tea.protocols.server import Server
 from tea.refs import Kind
+from tea.registry.row import SKILL
 from tea.runs.attempts import Attempts
 from tea.runs.budget import BudgetAccounts
 from tea.runs.human_input import HumanInput, Person
@@ -22,18 +23,13 @@ from tea.runs.memories import Memories
 from tea.runs.pins import Library, Pins
 from tea.runs.policy import Policy, Remember
 from tea.runs.readings import Readings
-from tea.sandbox.levels import Sandboxes
+from tea.sandbox.levels import Sandboxes, machine
 from tea.source.seal import Seal
 from tea.source.trust import Consents
 from tea.store.environments import FileEnvironments
 from tea.threads import Look
 from tea.types import JsonObject
 from tea.web.search.engine import Since
-
-
-def searchable(search: Search | None) -> dict[str, bool]:
-    """Return whether any engine `searches`, and whether there is a `corpus`; blocks."""
-    return {"searches": search is not None and search.ready(), "corpus": search is not None and search.holds_corpus()}
 
 
 class Search(Protocol):
@@ -76,6 +72,36 @@ AnyServer = Server[Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """The facts about a machine and a home that a run begins with, as one look saw them.
+
+    Args:
+        machine: The mark of the prerequisites of sandboxes; see `Sandboxes.level`.
+        searches: Whether any engine can be searched.
+        corpus: Whether there are documents of the operator to search.
+        skills: Whether skills are imported.
+        solutions: Whether there are solutions of earlier tasks.
+    """
+
+    machine: str
+    searches: bool
+    corpus: bool
+    skills: bool
+    solutions: bool
+
+    @classmethod
+    def seen(cls, libraries: Mapping[Kind, Library], search: Search | None) -> Self:
+        """Look; blocks."""
+        return cls(
+            machine=machine(),
+            searches=search is not None and search.ready(),
+            corpus=search is not None and search.holds_corpus(),
+            skills=libraries["prompt"].holds(category=SKILL),
+            solutions=libraries["solution"].holds(),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunDeps:
     """The dependencies shared by all runs of a platform, changed by none of them.
 
@@ -83,7 +109,7 @@ class RunDeps:
         remember: Keeps the destinations that a person allows for good; not offered without it.
         web: The settings of the way out, as JSON; see `tea.web.WebSettings`.
         search: What searches; None where nothing does.
-        searchable: Looks what can be searched now.
+        surroundings: Looks at what a run begins with now.
         hosts: The code hosts; None where there are none.
         environments: Keeps what environments leave in sessions; nothing is kept without it.
     """
@@ -97,7 +123,7 @@ class RunDeps:
     consents: Consents
     seal: Seal
     sandboxes: Sandboxes
-    searchable: Look[dict[str, bool]]
+    surroundings: Look[Surroundings]
     person: Person | None = None
     remember: Remember | None = None
     mask: Mask = NO_SECRETS

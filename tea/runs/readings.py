@@ -17,7 +17,7 @@ from tea.journal.status import ASKED
 from tea.journal.tracer import as_mapping
 from tea.kernel.gate import Gate
 from tea.kernel.key import effect_key
-from tea.policy.provenance import Delivered, Known, Provenance, Source, source_of
+from tea.policy.provenance import Delivered, Known, Provenance, Source
 from tea.refs import Ref
 from tea.runs.call import CallRequest
 from tea.runs.pins import Pins
@@ -225,7 +225,7 @@ class Readings:
             call = CallRequest.to(config, operation, Principal(), "", "", self._ways)
             return _delivered(key, replace(call, arguments=data["arguments"]), None, self._traits(call))
         except (TeaError, KeyError):  # nothing is known of it any more, so it counts as the worst
-            return Delivered(source=source_of(target, {}, key), traits=None)
+            return Delivered(ref=target, key=key, traits=None)
 
 
 def _worst(traits: Traits) -> Traits:
@@ -237,7 +237,8 @@ def _delivered(key: str, call: CallRequest, outcome: JsonValue, traits: Traits) 
     if call.passes_on:  # what it calls counts, not that it hands on what that gave
         traits = replace(traits, returns_untrusted=False)
     return Delivered(
-        source=source_of(call.ref, call.arguments, key),
+        ref=call.ref,
+        key=key,
         traits=traits,
         environment=_environment(call.config),
         arguments=call.arguments,

@@ -13,19 +13,22 @@ from tea.types import JsonObject
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
     from tea.journal.header import TaskFile
-    from tea.runs.deps import RunContext, RunDeps
+    from tea.runs.deps import RunContext
 
 KIND = "solution:"
 _OFFERED = 1_000  # of each run's solutions at most so many are looked at
 
 
-async def offered(deps: RunDeps, task: TaskFile) -> str:
-    """Return the solutions offered to a run: `all`, the `named` ones of its task, or none if empty."""
+def offered(task: TaskFile, solutions: bool) -> str:
+    """Return the solutions offered to a run: `all`, the `named` ones of its task, or none if empty.
+
+    Args:
+        task: The task.
+        solutions: Whether there are any.
+    """
     if any(name.startswith(KIND) for name in task.use):
         return "named" if task.fresh else "all"
-    if task.fresh or not await deps.libraries["solution"].list():
-        return ""
-    return "all"
+    return "all" if solutions and not task.fresh else ""
 
 
 async def similar(run: RunContext, query: str, k: int) -> list[Any]:

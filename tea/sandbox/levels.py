@@ -91,9 +91,14 @@ class Sandboxes:
         """The folder for reproducible data, None to keep nothing."""
         return None if self._cache is None else str(self._cache)
 
-    async def level(self, name: LevelName) -> Level:
-        """Return this machine's state of a level; it is tried once, and again after a change of the machine."""
-        mark = await self._machine()
+    async def level(self, name: LevelName, mark: str = "") -> Level:
+        """Return this machine's state of a level; it is tried once, and again after a change of the machine.
+
+        Args:
+            name: The level.
+            mark: What `machine` gave a moment ago; it is asked otherwise.
+        """
+        mark = mark or await self._machine()
         async with self._lock:
             if mark != self._mark:
                 self._mark, self._known = mark, await asyncio.to_thread(_kept, self._cache, mark)
@@ -106,16 +111,16 @@ class Sandboxes:
         """Return every level, the strongest first."""
         return [await self.level(name) for name in reversed(LEVELS)]
 
-    async def best(self) -> Level | None:
-        """Return the strongest present and accepted level, None without one."""
+    async def best(self, mark: str = "") -> Level | None:
+        """Return the strongest present and accepted level, None without one; see `level` for `mark`."""
         for name in reversed(LEVELS):
-            if self.settings.accepts(name) and (found := await self.level(name)).present:
+            if self.settings.accepts(name) and (found := await self.level(name, mark)).present:
                 return found
         return None
 
-    async def name(self) -> str:
-        """Return the name of the level in force, empty for none."""
-        found = await self.best()
+    async def name(self, mark: str = "") -> str:
+        """Return the name of the level in force, empty for none; see `level` for `mark`."""
+        found = await self.best(mark)
         return "" if found is None else found.name
 
     async def terms(

@@ -159,7 +159,7 @@ async def test_the_planner_is_offered_code_where_a_level_is_accepted_and_not_els
         offered = {one["name"] for one in model.requests[-1].tools}
         assert {"shell_python", "shell_bash"} <= offered
 
-        async def none() -> str:
+        async def none(mark: str = "") -> str:
             return ""
 
         await made.run("What do shell_python and shell_bash say with tools?", tools=["calculator"])
