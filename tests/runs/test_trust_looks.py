@@ -47,7 +47,13 @@ async def test_a_call_in_a_run_looks_at_the_trusted_digests_three_times(monkeypa
         await tea.run("1", agent="caller")
         monkeypatch.setattr(os, "stat", counted)
         trusted = str(tea.trust.path)
-        await tea.run("1", agent="caller")
-        few = looked.pop(trusted)
-        await tea.run("11", agent="caller")
-        assert looked[trusted] - few == 3 * 10  # as it begins, as it acts, and as its outcome is delivered
+
+        async def looks(calls: int) -> int:
+            """Return the least looks of several equal runs: what else is at work beside one may look too."""
+            found = list[int]()
+            for _ in range(5):
+                await tea.run(str(calls), agent="caller")
+                found.append(looked.pop(trusted))
+            return min(found)
+
+        assert await looks(11) - await looks(1) == 3 * 10  # as it begins, as it acts, and as its outcome is delivered
