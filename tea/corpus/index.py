@@ -20,6 +20,7 @@ from tea.reading.nearness import held, rarity_of, score_of
 from tea.retrieval.embedding.wordpiece import SILENT, words
 from tea.retrieval.terms import stem
 from tea.store.database import database
+from tea.store.scratch import make_folders
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,7 +109,7 @@ class Index:
     @contextmanager
     def changing(self) -> Generator[Change]:
         """Yield a change of the index, in one transaction."""
-        self._path.parent.parent.mkdir(parents=True, exist_ok=True)  # a home that nothing was written to yet
+        make_folders(self._path.parent.parent)  # a home that nothing was written to yet
         with database(self._path, _SCHEMA, private=True) as connection:
             connection.execute("BEGIN IMMEDIATE")
             self._of_this_embedder(connection)

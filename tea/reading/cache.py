@@ -6,8 +6,10 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, cast
+
+from tea.store.access import read_own
+from tea.store.files import keep_private
 
 FOLDER = "reading"
 MOST_BYTES = 200_000_000
@@ -32,7 +34,7 @@ class DocumentCache:
             return None
         path = self._folder / f"{key}{_SUFFIX}"
         try:
-            found: Any = json.loads(path.read_bytes())
+            found: Any = json.loads(read_own(path, MOST_BYTES))
             os.utime(path)
         except (OSError, ValueError):
             return None
@@ -43,10 +45,7 @@ class DocumentCache:
         if self._folder is None:
             return
         with suppress(OSError):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
-                file.write(json.dumps(entry).encode())
-            os.replace(file.name, self._folder / f"{key}{_SUFFIX}")
+            keep_private(self._folder / f"{key}{_SUFFIX}", json.dumps(entry).encode())
             self._forget_oldest(self._folder)
 
     def _forget_oldest(self, folder: Path) -> None:

@@ -156,15 +156,18 @@ def _silent(found: Manifest) -> Manifest:
 def _said(found: Manifest) -> bytes:
     """Return a manifest's description without schemas, as their wording depends on the library for them."""
     operations = {
-        name: [one.description, [example.call for example in one.examples], str(one.traits), sorted(_fields(one))]
+        name: [one.description, [example.call for example in one.examples], str(one.traits), _asked(one)]
         for name, one in found.operations.items()
     }
     others = [found.description, found.evolvable, found.rules, found.recovery, found.sharing]
     return canonical([others, operations, dict(found.metadata)])
 
 
-def _fields(one: Signature) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", one.parameters.get("properties", {}))
+def _asked(one: Signature) -> list[Any]:
+    """Return the part of an operation's parameters that its source writes: names, words, defaults, and needs."""
+    fields = cast("Mapping[str, Mapping[str, Any]]", one.parameters.get("properties", {}))
+    told = {name: [field.get("description"), field.get("default")] for name, field in fields.items()}
+    return [told, sorted(cast("list[str]", one.parameters.get("required", [])))]
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -16,9 +16,13 @@ from pathlib import Path
 from time import sleep
 from typing import cast
 
+from tea.errors import exhausted
 from tea.sandbox.folder import cache_folder
+from tea.store.access import read_own
+from tea.store.files import keep_private
 
 CACHE = "groups.json"
+_LIMIT = 2**20  # bytes of it
 _MOST_KEPT = 16
 _PREFIX = "tea-sandbox-"
 _UNLIMITED = "max"
@@ -177,7 +181,10 @@ def usable() -> Parents | None:
     for one in candidates:
         mark = f"{boot} {os.geteuid()} {one.mark}"
         if mark not in known:
-            known = {**known, mark: _holds(one)}
+            held = _holds(one)
+            if held is None:
+                continue
+            known = {**known, mark: held}
             _keep(known)
         if known[mark]:
             return one
@@ -201,26 +208,29 @@ def made(*, memory: int, processes: int) -> Group | None:
         return None
 
 
-def _holds(where: Parents) -> bool:
-    """Tell whether a process in a group dies of too much memory, and cannot start too many others."""
+def _holds(where: Parents) -> bool | None:
+    """Tell whether a process in a group dies of too much memory, and cannot start too many others.
+
+    Without open files or disk space to tell, it is None.
+    """
     try:
         group = Group(where, memory=_PROBE_MEMORY, processes=_PROBE_PROCESSES)
-    except OSError:
-        return False
+    except OSError as error:
+        return None if exhausted(error) else False
     try:
         line = group.around([os.path.realpath(sys.executable), "-I", "-S", "-c", _PROBE])
         ran = subprocess.run(line, capture_output=True, timeout=_PROBE_SECONDS, check=False)
         return (ran.stdout, ran.returncode) == (b"refused", -signal.SIGKILL) and group.killed() > 0
-    except (OSError, subprocess.TimeoutExpired):
-        return False
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return None if exhausted(error) else False
     finally:
         group.remove()
 
 
 def _kept() -> dict[str, bool]:
-    """Return the earlier findings."""
+    """Return the earlier findings, if nobody else may have written them."""
     try:
-        found: object = json.loads((cache_folder() / CACHE).read_text(encoding="utf-8"))
+        found: object = json.loads(read_own(cache_folder() / CACHE, _LIMIT))
     except (OSError, ValueError):
         return {}
     return (
@@ -232,11 +242,7 @@ def _kept() -> dict[str, bool]:
 
 def _keep(known: Mapping[str, bool]) -> None:
     with suppress(OSError):  # then it is tried again the next time
-        folder = cache_folder()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = folder / f".{CACHE}-{os.getpid()}"
-        part.write_text(json.dumps(dict(list(known.items())[-_MOST_KEPT:])), encoding="utf-8")
-        part.replace(folder / CACHE)
+        keep_private(cache_folder() / CACHE, json.dumps(dict(list(known.items())[-_MOST_KEPT:])).encode())
 
 
 def _is_unlimited(folder: str) -> bool:

@@ -16,16 +16,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tea.errors import BadInput, TeaError, ToolError
+from tea.errors import BadInput, TeaError, ToolError, exhausted
 from tea.sandbox.groups import usable
 from tea.sandbox.layout import BUBBLEWRAP, Layout
 from tea.sandbox.packages import declared, importable
 from tea.sandbox.settings import LEVELS, WASM, LevelName, Limits, SandboxSettings
 from tea.sandbox.wasm import EXTRA, missing, parts, portable
+from tea.store.access import read_own
+from tea.store.files import keep_private
 from tea.threads import Look
 from tea.types import JsonObject
 
 CACHE = "sandbox.json"
+_LIMIT = 2**20  # bytes of it
 _PROBED = {
     "fs": ("read_outside", "create_outside", "hard_link", "delete_outside"),
     "net": ("tcp", "udp", "unix_path", "unix_abstract"),
@@ -54,12 +57,14 @@ class Level:
         present: Whether it runs and holds what its name says.
         claims: What it enforces: `fs`, `net`, `pids`, `memory`, `syscalls`.
         problem: Why it is not present.
+        lacks: Whether it was for want of open files or disk space, so that the next look may find it.
     """
 
     name: LevelName
     present: bool
     claims: Mapping[str, bool] = field(default_factory=dict[str, bool])
     problem: str = ""
+    lacks: bool = False
 
     def words(self) -> str:
         """Return its enforced claims in one line."""
@@ -103,7 +108,10 @@ class Sandboxes:
             if mark != self._mark:
                 self._mark, self._known = mark, await asyncio.to_thread(_kept, self._cache, mark)
             if name not in self._known:
-                self._known[name] = await probe(name)
+                found = await probe(name)
+                if found.lacks:
+                    return found
+                self._known[name] = found
                 await asyncio.to_thread(_keep, self._cache, mark, self._known)
             return self._known[name]
 
@@ -235,7 +243,8 @@ async def probe(name: LevelName) -> Level:
             if scene.arrived():
                 outcomes["udp"] = "broke: it came"
     except (TeaError, OSError) as error:
-        return Level(name=name, present=False, problem=error.problem if isinstance(error, TeaError) else str(error))
+        problem = error.problem if isinstance(error, TeaError) else str(error)
+        return Level(name=name, present=False, problem=problem, lacks=exhausted(error) is not None)
     claims = {
         claim: all(_held(outcomes.get(one, ""), kernel_counts=kernel_counts) for one in several)
         for claim, several in _PROBED.items()
@@ -333,11 +342,11 @@ def _held(outcome: str, *, kernel_counts: bool) -> bool:
 
 
 def _kept(cache: Path | None, mark: str) -> dict[LevelName, Level]:
-    """Return the earlier findings on the same machine."""
+    """Return the earlier findings on the same machine, if nobody else may have written them."""
     if cache is None:
         return {}
     try:
-        data = json.loads((cache / CACHE).read_text(encoding="utf-8"))
+        data = json.loads(read_own(cache / CACHE, _LIMIT))
         return {one["name"]: Level(**one) for one in data["levels"]} if data["mark"] == mark else {}
     except (OSError, ValueError, TypeError, KeyError):
         return {}
@@ -347,7 +356,5 @@ def _keep(cache: Path | None, mark: str, known: Mapping[LevelName, Level]) -> No
     if cache is None:
         return
     with suppress(OSError):  # then it is tried again the next time
-        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = cache / f".{CACHE}-{os.getpid()}"
-        part.write_text(json.dumps({"mark": mark, "levels": [asdict(one) for one in known.values()]}))
-        part.replace(cache / CACHE)
+        found = {"mark": mark, "levels": [asdict(one) for one in known.values()]}
+        keep_private(cache / CACHE, json.dumps(found).encode())

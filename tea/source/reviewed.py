@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tea.errors import StorageError
 from tea.refs import Ref
-from tea.store.files import read_regular
+from tea.store.access import read_own
+from tea.store.scratch import make_private
 from tea.store.strict import Refused
 
 _FILE, _LIMIT = "reviewed", 2**24
@@ -30,7 +31,7 @@ class Reviewed:
             StorageError: The file cannot be read.
         """
         try:
-            lines = read_regular(self._path, _LIMIT).decode("utf-8", "replace").split("\n")
+            lines = read_own(self._path, _LIMIT).decode("utf-8", "replace").split("\n")
         except FileNotFoundError:
             return None
         except (OSError, Refused) as error:
@@ -48,7 +49,7 @@ class Reviewed:
         if self.last(ref) == digest:
             return
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._path.parent)
             handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
             try:
                 os.write(handle, f"{ref.at(None)} {digest}\n".encode())

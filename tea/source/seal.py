@@ -11,8 +11,8 @@ from hmac import compare_digest, new
 from pathlib import Path
 
 from tea.source.trust import state_folder
-from tea.store.files import read_regular
-from tea.store.scratch import PRIVATE_FILE
+from tea.store.access import read_own
+from tea.store.scratch import PRIVATE_FILE, make_private
 from tea.store.strict import Refused, dumps
 from tea.types import JsonObject, JsonValue
 
@@ -44,13 +44,13 @@ class Seal:
         with suppress(OSError, Refused):
             if not self._path.exists():
                 self._write()
-            if len(key := read_regular(self._path, _BYTES)) == _BYTES:
+            if len(key := read_own(self._path, _BYTES)) == _BYTES:
                 return key
         return secrets.token_bytes(_BYTES)
 
     def _write(self) -> None:
         """Write a new key, whole, unless another process did meanwhile."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_private(self._path.parent)
         draft = self._path.with_name(f"{_FILE}.{secrets.token_hex(8)}")
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)
         try:

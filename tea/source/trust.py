@@ -12,8 +12,9 @@ from urllib.parse import quote, unquote
 
 from tea.errors import Quarantined, StorageError
 from tea.refs import Ref
-from tea.store.files import open_regular, read_regular
-from tea.store.scratch import PRIVATE_FILE
+from tea.store.access import read_own
+from tea.store.files import open_regular
+from tea.store.scratch import PRIVATE_FILE, make_private
 from tea.store.strict import Refused
 
 _LIMIT = 2**26  # bytes of a list
@@ -201,7 +202,7 @@ class _List:
         if digest in self.read():
             return
         try:
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self.path.parent)
             handle = open_regular(self._place(), os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
             try:
                 known, before = self._granted, _stamp(os.fstat(handle))
@@ -224,7 +225,7 @@ class _List:
         try:
             stamp = _stamp(os.stat(self._name))
             if stamp != known.stamp:
-                known = self._granted = known.followed(read_regular(self._place(), _LIMIT), stamp)
+                known = self._granted = known.followed(read_own(self._place(), _LIMIT), stamp)
         except FileNotFoundError:
             known = self._granted = _Granted()
         except OSError as error:

@@ -98,7 +98,7 @@ def write_whole(path: Path, data: bytes) -> None:
         raise BadInput(f"{str(path)[-150:]!r} is not a file.", fix="name a file.")
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}")
     with writing(path):
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PUBLIC_FILE)
         try:
             try:
                 write_all(descriptor, data)

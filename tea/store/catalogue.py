@@ -21,7 +21,7 @@ from pydantic_core import from_json, to_json
 from tea.clock import epoch_nanoseconds
 from tea.refs import plural
 from tea.store.files import read_regular, write_all
-from tea.store.scratch import PUBLIC_FOLDER, Scratch
+from tea.store.scratch import PUBLIC_FOLDER, Scratch, make_derived
 from tea.store.strict import Refused
 from tea.types import JsonObject, JsonValue
 
@@ -141,9 +141,7 @@ class Catalogue:
         """Write a catalogue to disk if possible; the last of several writers wins, and all of them are correct."""
         data = to_json(document)
         with suppress(OSError):
-            if not path.parent.is_dir():
-                path.parent.mkdir(PUBLIC_FOLDER, exist_ok=True)
-                (path.parent / ".gitignore").write_text("*\n", encoding="ascii")
+            make_derived(path.parent, PUBLIC_FOLDER)
             with self._scratch.file() as (temporary, descriptor):
                 write_all(descriptor, _check(data) + b"\n" + data)
                 os.replace(temporary, path)

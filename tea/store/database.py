@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from tea.errors import LACKING, Damaged, StorageError, lacking_descriptors
 from tea.store.files import shown, storage_error
-from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER, PUBLIC_FOLDER
+from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER, PUBLIC_FOLDER, make_derived
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
@@ -51,9 +51,7 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
 
     try:
         _check_files(path)
-        if not path.parent.is_dir():
-            path.parent.mkdir(PRIVATE_FOLDER if private else PUBLIC_FOLDER, exist_ok=True)
-            (path.parent / ".gitignore").write_text("*\n", encoding="ascii")
+        make_derived(path.parent, PRIVATE_FOLDER if private else PUBLIC_FOLDER)
         if private and not path.exists():
             _create(path)
         connection = sqlite3.connect(path, timeout=_PATIENCE)

@@ -3,13 +3,14 @@
 import errno
 import os
 import stat
+import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from tea.errors import LACKING, BadInput, Damaged, ResourceExhausted, StorageError
-from tea.store.scratch import PUBLIC_FILE, Scratch, sync_folder
+from tea.store.scratch import PUBLIC_FILE, Scratch, make_private, sync_folder
 from tea.store.strict import Refused, as_json_object, loads
 from tea.types import JsonValue
 
@@ -162,6 +163,26 @@ def write_over(path: Path, data: bytes, scratch: Scratch) -> None:
         os.fsync(descriptor)
         os.replace(temporary, path)
         sync_folder(path.parent)
+
+
+def keep_private(path: Path, data: bytes) -> None:
+    """Write `data`, which can be made again, to `path` as a whole, for this account alone.
+
+    Raises:
+        OSError: The system refuses; `path` holds what it held.
+    """
+    make_private(path.parent)
+    descriptor, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)  # such a file is the account's alone
+    try:
+        try:
+            write_all(descriptor, data)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
 
 
 def publish(temporary: Path, target: Path) -> bool:

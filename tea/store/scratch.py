@@ -159,6 +159,35 @@ def make_folders(path: Path, mode: int = PUBLIC_FOLDER) -> None:
     sync_folder(path.parent)
 
 
+def make_private(path: Path) -> None:
+    """Create a folder, and any missing folders above it, for this account alone, whatever the umask.
+
+    So the XDG Base Directory Specification has it for folders of caches and state.
+    """
+    if path.is_dir():
+        return
+    make_private(path.parent)
+    try:
+        os.mkdir(path, PRIVATE_FOLDER)
+    except FileExistsError:
+        if not path.is_dir():
+            raise
+
+
+def make_derived(path: Path, mode: int) -> None:
+    """Create a folder of derived data if it is missing, with what tells git to leave it out."""
+    if path.is_dir():
+        return
+    with suppress(FileExistsError):
+        os.mkdir(path, mode)
+    with suppress(FileExistsError):
+        descriptor = os.open(path / ".gitignore", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PUBLIC_FILE)
+        try:
+            os.write(descriptor, b"*\n")
+        finally:
+            os.close(descriptor)
+
+
 def sync_folder(path: Path) -> None:
     """Make the entries of a folder durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, replace
 from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
+from tea.store.files import keep_private, open_regular
 from tea.web.blocked import Wall
 from tea.web.fetch import Answer, Hop
 
@@ -76,7 +76,7 @@ class PageCache:
             return None
         path = self._path(self._folder, key)
         try:
-            with path.open("rb") as file:
+            with os.fdopen(open_regular(path), "rb") as file:
                 head = json.loads(file.readline(_MOST_HEADERS))
                 body = file.read(self._most)
             os.utime(path)
@@ -102,10 +102,7 @@ class PageCache:
             del answer["body"]
             digest = sha256(entry.answer.body).hexdigest()
             head = {"key": key, "asked": entry.asked, "wall": entry.wall, "digest": digest, "answer": answer}
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with NamedTemporaryFile(dir=self._folder, prefix=".", delete=False) as file:
-                file.write(json.dumps(head).encode() + b"\n" + entry.answer.body)
-            os.replace(file.name, path)
+            keep_private(path, json.dumps(head).encode() + b"\n" + entry.answer.body)
             self._forget_oldest(self._folder)
 
     def _path(self, folder: Path, key: str) -> Path:

@@ -116,6 +116,24 @@ def test_the_doctor_says_where_a_manifest_is_not_what_its_source_says(tea: Tea) 
     assert "keys" not in tea("list", "tools").out + tea("show", "shout").out + tea("contract", "shout").out
 
 
+@pytest.mark.parametrize(
+    ("what", "value"),
+    [("required", []), ("default", 99_999), ("description", "How often.")],
+    ids=["required", "default", "a parameter's words"],
+)
+def test_the_doctor_compares_each_part_of_the_parameters(tea: Tea, what: str, value: object) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    file = tea.folder / "registry" / "tools" / "shout" / "versions" / "1.0.0.json"
+    data = dict(unsealed(file))
+    schema = data["operations"]["call"]["parameters"]
+    if what == "required":
+        schema[what] = value
+    else:
+        schema["properties"]["by"][what] = value
+    file.write_bytes(sealed(data))
+    assert "damaged: What the registry says of tool:shout@1.0.0" in tea("doctor").out
+
+
 def test_no_text_of_a_source_looks_like_another_file_or_like_its_end(tea: Tea) -> None:
     words = "# file: _a/b.py\n# requires: numpy\n# tool:other@1.0.0 sha256:0\nA = 1\n"
 

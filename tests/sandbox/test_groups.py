@@ -1,6 +1,7 @@
 """Test control groups: their places, their limits, and the sessions in them on machines with groups."""
 
 import asyncio
+import errno
 import os
 import subprocess
 import sys
@@ -72,6 +73,21 @@ def test_what_was_found_is_kept_until_the_next_boot(tmp_path: Path, monkeypatch:
         for _ in range(2):
             assert usable.__wrapped__() == where
     assert asked == ["2 here"] * 3
+
+
+def test_groups_are_looked_for_again_after_a_want_of_open_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    where = Parents(version=2, mark="2 here", memory=str(tmp_path), pids=str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(groups, "parents", lambda *_: iter([where]))
+    monkeypatch.setattr(groups, "Group", full)
+    assert usable.__wrapped__() is None
+    monkeypatch.setattr(groups, "_holds", lambda _: True)
+    assert usable.__wrapped__() == where
 
 
 def test_a_process_in_a_group_can_neither_take_more_memory_nor_start_more_processes(

@@ -1,9 +1,11 @@
 """Test levels: told by their effects, kept, chosen by the operator's least."""
 
+import asyncio
+import errno
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +47,12 @@ def probed(monkeypatch: pytest.MonkeyPatch) -> Any:
         def __init__(self) -> None:
             self.tried: list[str] = []
             self.present: set[str] = {"landlock", "rlimits"}
+            self.lacks = False
 
         async def __call__(self, name: LevelName) -> Level:
             self.tried.append(name)
+            if self.lacks:
+                return Level(name=name, present=False, problem="too many open files.", lacks=True)
             if name not in self.present:
                 return Level(name=name, present=False, problem="it is not there.")
             return Level(name=name, present=True, claims=dict.fromkeys(CLAIMS, True))
@@ -127,6 +132,40 @@ async def test_a_package_that_is_named_and_not_installed_is_refused(probed: Any,
     found = Sandboxes(SandboxSettings(least="rlimits", packages=("nothing_of_that_name",)))
     with pytest.raises(BadInput, match="is not installed"):
         await found.terms(str(tmp_path))
+
+
+@pytest.mark.parametrize("odd", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), os.mkdir])
+async def test_what_never_ends_in_the_place_of_the_cache_is_made_anew(
+    probed: Any, tmp_path: Path, odd: Callable[[Path], None]
+) -> None:
+    odd(tmp_path / CACHE)
+    assert await Sandboxes(SandboxSettings(least="landlock"), tmp_path).name() == "landlock"
+
+
+async def test_what_was_missing_for_a_moment_is_looked_for_again(probed: Any, tmp_path: Path) -> None:
+    probed.lacks = True
+    sandboxes = Sandboxes(SandboxSettings(least="landlock"), tmp_path)
+    assert await sandboxes.name() == ""
+    probed.lacks = False
+    assert await sandboxes.name() == "landlock"
+    assert json.loads((tmp_path / CACHE).read_text())["levels"]
+
+
+async def test_a_level_that_does_not_start_for_want_of_files_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def full(*_: object, **__: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", full)
+    found = await module.probe("rlimits")
+    assert (found.present, found.lacks) == (False, True)
+
+
+async def test_a_cache_that_others_may_write_does_not_count(probed: Any, tmp_path: Path) -> None:
+    await Sandboxes(SandboxSettings(least="landlock"), tmp_path).name()
+    tried = len(probed.tried)
+    (tmp_path / CACHE).chmod(0o666)
+    await Sandboxes(SandboxSettings(least="landlock"), tmp_path).name()
+    assert len(probed.tried) == 2 * tried
 
 
 def test_the_cache_is_the_accounts_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

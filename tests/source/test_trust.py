@@ -41,13 +41,13 @@ def test_own_grants_are_not_read_back_and_those_of_others_are(tmp_path: Path, mo
     mine.grant(ONE, "a")
     assert mine(ONE)
     reads: list[Path] = []
-    real = module.read_regular
+    real = module.read_own
 
     def counted(path: Path, limit: int) -> bytes:
         reads.append(path)
         return real(path, limit)
 
-    monkeypatch.setattr(module, "read_regular", counted)
+    monkeypatch.setattr(module, "read_own", counted)
     mine.grant(TWO, "b")
     assert mine.digests() == {ONE, TWO}
     assert reads == []

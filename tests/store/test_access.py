@@ -4,7 +4,7 @@ import grp
 import os
 import pwd
 import stat
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,17 @@ import pytest
 from tea.errors import BadTask, Damaged, StorageError
 from tea.journal.mask import Mask, mask_file
 from tea.platform import Platform
+from tea.reading.cache import DocumentCache
+from tea.refs import Ref
+from tea.source.cache import SourceCache
+from tea.source.reviewed import Reviewed
+from tea.source.seal import Seal
+from tea.source.trust import Adopted, AllowedDestinations, Consents, GrantedHomes, Trust
 from tea.store import access
 from tea.store.access import exposed_runs, foreign_hand, readable_by_others
+from tea.store.bulk import write_whole
 from tea.store.events import FileEvents
+from tea.store.files import keep_private
 from tea.store.journal import FileJournals
 from tea.store.repair import examine
 from tea.store.usage import FileUsage
@@ -254,3 +262,38 @@ def test_a_text_without_its_secrets_is_private_while_it_is_written(
     assert mask_file(path, Mask({"IT": "0123456789"})) == "masked"
     assert (path.read_text(), stat.S_IMODE(path.stat().st_mode)) == ("word: <secret:IT>", 0o640)
     assert opened == [0o600]
+
+
+def test_the_operators_state_and_caches_are_for_this_account_alone_whatever_the_umask(tmp_path: Path) -> None:
+    state, cache = tmp_path / "new" / "state", tmp_path / "cache" / "tea"
+    with umask(0):
+        SourceCache(state).keep(1, "text")
+        Trust(state).grant("sha256:1", "a tool")
+        Reviewed(state).add(Ref.parse("tool:a"), "sha256:1")
+        Seal(state)({"a": 1})
+        DocumentCache(cache / "reading").write("0", {"a": 1})
+        keep_private(cache / "levels.json", b"{}")
+    made = [tmp_path / "new", tmp_path / "cache", *state.rglob("*"), *cache.rglob("*"), state, cache]
+    assert {oct(one.stat().st_mode & 0o077) for one in made} == {"0o0"}
+
+
+def test_a_file_that_a_person_named_is_not_for_others_to_write_whatever_the_umask(tmp_path: Path) -> None:
+    with umask(0):
+        write_whole(tmp_path / "tea.lock", b"{}")
+    assert oct((tmp_path / "tea.lock").stat().st_mode & 0o777) == "0o644"
+
+
+@pytest.mark.parametrize("name", ["trusted", "consented", "homes", "allowed", "adopted", "reviewed"])
+def test_no_list_of_the_operator_counts_that_others_may_write(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("sha256:1 a tool\n")
+    (tmp_path / name).chmod(0o666)
+    looks: dict[str, Callable[[str], object]] = {
+        "trusted": Trust(tmp_path),
+        "consented": Consents(tmp_path),
+        "homes": lambda digest: GrantedHomes(tmp_path)(digest, tmp_path),
+        "allowed": lambda digest: AllowedDestinations(tmp_path)(digest, ["a@b.test"]),
+        "adopted": Adopted(tmp_path),
+        "reviewed": lambda _: Reviewed(tmp_path).last(Ref.parse("tool:a")),
+    }
+    with pytest.raises(StorageError, match="every account may write it"):
+        looks[name]("sha256:1")

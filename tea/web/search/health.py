@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from tea.clock import epoch_seconds
 from tea.errors import Damaged, TeaError
 from tea.store.database import database, discard
+from tea.store.scratch import make_private
 from tea.web.search.engine import EngineFailed, FailureKind, Hit, Query
 from tea.web.search.settings import Profile
 
@@ -212,7 +213,7 @@ class _Opened:
         if self._path is None:
             return None
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(self._path.parent)
             self._context = database(self._path, _SCHEMA, private=True)
             connection: Connection = self._context.__enter__()
             connection.execute("BEGIN IMMEDIATE")
