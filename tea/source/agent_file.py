@@ -20,9 +20,11 @@ from tea.source.names import Names, dotted, imported
 from tea.source.reach import check_quiet
 from tea.source.shape import check_shape
 from tea.source.text import ParsedFile, check_characters, one_line
+from tea.source.values import is_plain
 from tea.source.written_types import no_type
 
 _CALLED = "tea.Agent"
+_MADE = frozenset({"agents", "output", "tools"})  # of functions, agents and types; all else is plain
 _SCOPES = (
     ast.AsyncFunctionDef, ast.ClassDef, ast.DictComp, ast.FunctionDef, ast.GeneratorExp, ast.Lambda, ast.ListComp,
     ast.SetComp,
@@ -89,6 +91,9 @@ def _checked(source: str) -> tuple[ParsedFile, ast.Module]:
     (names,) = Names.together([names], Effort(len(held.nodes)))
     check_quiet(held)
     check_shape(held, names)
+    odd = next((one for one in declarations.facts if not is_plain(one, names)), None)
+    if odd is not None:
+        raise file.refuse("an agent is declared by more than plain values.", "write them out.", odd)
     found = no_type([one for one in declarations.outputs if not _is_schema(one, names)], names)
     if found is not None:
         raise file.refuse("`output` is not a type that is written out.", "write a type, or a dict.", found)
@@ -122,6 +127,7 @@ class _Declarations(ast.NodeTransformer):
     def __init__(self, origins: dict[str, str]) -> None:
         self._origins = origins
         self.outputs: list[ast.expr] = []
+        self.facts: list[ast.expr] = []
 
     def visit(self, node: ast.AST) -> ast.AST:
         """Return a part with its declarations replaced, unless its names may be others than those of the top level."""
@@ -133,6 +139,7 @@ class _Declarations(ast.NodeTransformer):
         if not _calls_agent(node, self._origins) or any(one.arg is None for one in node.keywords):
             return node
         self.outputs += [one.value for one in node.keywords if one.arg == "output"]
+        self.facts += [*node.args, *(one.value for one in node.keywords if one.arg not in _MADE)]
         given = [*node.args, *(one.value for one in node.keywords)]
         return ast.copy_location(ast.Tuple(elts=given, ctx=ast.Load()), node)
 

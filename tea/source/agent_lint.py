@@ -45,9 +45,6 @@ _UNORDERED_USES = frozenset({"sorted", "len"})
 _SORTED = "use dict.fromkeys(...), or sorted(...) around it: a set's order differs from run to run."
 _KEPT = "a value that can change, shared by all runs, would make a replay differ"
 _DECLARED = frozenset({"relations", "metadata", "output"})
-_MUTABLE = words(
-    "bytearray collections.Counter collections.OrderedDict collections.defaultdict collections.deque dict list"
-)
 _CHANGES = words("add append clear discard extend insert pop popitem remove reverse setdefault sort update")
 
 
@@ -163,7 +160,7 @@ def _is_mutable(node: ast.expr, names: Names) -> bool:
         case ast.Tuple(elts=inner):
             return any(_is_mutable(one, names) for one in inner)
         case ast.Call(func=function):
-            return names.origin(function) in _MUTABLE | {"set"}
+            return names.origin(function) in ("dict", "list", "set")
         case _:
             return False
 

@@ -13,6 +13,7 @@ from tea.refs import NAME, Kind
 from tea.source.agent_lint import lint_agent
 from tea.source.checked import Checked
 from tea.source.effort import Effort
+from tea.source.facts import check_facts
 from tea.source.imports import complete
 from tea.source.names import Definition, Names
 from tea.source.reach import Reach, check_paths, relative_paths
@@ -78,8 +79,10 @@ def _checked(source: str | bytes, files: Mapping[str, str], kind: Kind | None, r
     order = _order(helpers)
     every = (main, *helpers.values())
     effort = Effort(sum(len(file.nodes) for file in every))
-    for file, names in zip(every, Names.together([*map(Names.of, every)], effort), strict=True):
+    held = list(zip(every, Names.together([*map(Names.of, every)], effort), strict=True))
+    for file, names in held:
         _check_file(file, names, reach)
+    check_facts(held)
     text = SourceText(
         kind=found.kind,
         name=found.name,

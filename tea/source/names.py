@@ -41,6 +41,7 @@ class Names:
         held: The same of the bodies of all its classes together.
         made: The whole values that names of the top level come out of.
         members: The same of the bodies of all its classes together.
+        path: That of the file; empty for the main one.
         files: The names of all files of the component, this one's too.
         top: Those of the file's top level, where these are a class body's.
         weights: What is known of how large values are, by the identity of their nodes; see `tea.source.weights`.
@@ -58,6 +59,7 @@ class Names:
     held: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     made: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     members: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
+    path: str = ""
     files: Sequence[Names] = field(default=(), compare=False, repr=False)
     top: Names | None = field(default=None, compare=False, repr=False)
     weights: dict[int, float] = field(default_factory=dict[int, float], compare=False)
@@ -86,6 +88,7 @@ class Names:
             held=_joined(*(assignments(node.body) for node in classes)),
             made=assignments(file.tree.body, whole=True),
             members=_joined(*(assignments(node.body, whole=True) for node in classes)),
+            path=file.path,
         )
 
     @staticmethod

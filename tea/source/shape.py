@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tea.source.names import Names, bindings, imported
 from tea.source.scopes import check_scopes
 from tea.source.text import ParsedFile, words
-from tea.source.values import impure_part
+from tea.source.values import impure_part, is_plain
 from tea.source.weights import is_modest, is_unpacked, weight
 from tea.source.written_types import no_type, parameters_of
 
@@ -76,7 +76,7 @@ def check_shape(file: ParsedFile, names: Names) -> None:
 
 def _check_body(file: ParsedFile, names: Names, body: Sequence[ast.stmt]) -> None:
     for node in body:
-        _check_special(file, node)
+        _check_special(file, names, node)
         _check_statement(file, names, node)
 
 
@@ -94,13 +94,16 @@ def _check_bound_once(file: ParsedFile, body: list[ast.stmt]) -> None:
             seen[name] = what
 
 
-def _check_special(file: ParsedFile, node: ast.stmt) -> None:
-    """Raise BadComponent for dunder names, as Python calls them implicitly; methods of classes are allowed."""
+def _check_special(file: ParsedFile, names: Names, node: ast.stmt) -> None:
+    """Raise BadComponent for dunder names, as Python uses them implicitly; methods of classes are allowed."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node not in file.tree.body:
         return
     for name in bindings(node):
         if _is_special(name) and name not in _FREE_DUNDERS:
             raise file.refuse(f"{name[:60]} may run while the file is imported.", "do without it.", node)
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if _is_special(name) and (value is None or not is_plain(value, names)):
+            raise file.refuse(f"{name[:60]} is not a plain value.", "write it out, with texts and numbers.", node)
 
 
 def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
@@ -261,11 +264,8 @@ def _check_options(file: ParsedFile, names: Names, node: ast.Call) -> None:
     _check_types(file, names, types)
     if any(one.arg is None for one in node.keywords):
         raise file.refuse("the options of a decorator are unpacked.", "write each out.", node)
-    declared = [*node.keywords] if origin.startswith("tea.") else []
-    others = [one for one in node.keywords if one not in declared and one.value not in types]
-    plain = [*node.args, *(one.value for one in others)]
-    constant = (ast.Constant, ast.Dict) if origin.startswith("pydantic.") else ast.Constant
-    if not all(isinstance(one, constant) for one in plain):
+    given = [*node.args, *(one.value for one in node.keywords if one.value not in types)]
+    if not all(is_plain(one, names) for one in given):
         raise file.refuse("an option of a decorator is not a constant.", "write it out.", node)
 
 
@@ -315,8 +315,8 @@ def _check_imports_only(file: ParsedFile, body: Sequence[ast.stmt]) -> None:
 
 
 def _work(file: ParsedFile, node: ast.AST) -> Exception:
-    if isinstance(node, ast.BinOp | ast.FormattedValue | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
-        problem = "a value at the top level may take long or much memory to make."
+    if isinstance(node, ast.expr) and not isinstance(node, ast.Call | ast.NamedExpr | ast.Await):
+        problem = "a value at the top level is made of more than constants, or takes long or much memory to make."
         return file.refuse(problem, "write it out, or move it into a function.", node)
     what = "a call" if isinstance(node, ast.Call) else f"`{type(node).__name__.lower()}`"
     problem = f"{what} does work at the top level; only imports, definitions and constants may stand there."

@@ -1,129 +1,328 @@
-"""The values at the top level of a component: expressions building only constants and types."""
+"""The values at the top level of a component: what may be evaluated before anybody granted the source.
+
+The rule names what is allowed, and all else is refused: literals, names, types that are written out, and operations on
+plain values, which are of builtin types and made here of nothing else. No class, function or object of the source is
+ever asked, called, compared, iterated or formatted, so none of its code can run.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from enum import IntEnum
 
-from tea.source.names import KNOWN_NAMES, Names, acts_when_read
+from tea.source.names import Names, acts_when_read
 from tea.source.text import words
 from tea.source.weights import MOST, weight
 from tea.source.written_types import MAKERS, no_type
 
-_BUILTINS = """
-    abs bool bytes chr complex dict enumerate float frozenset int len list max min object ord range
-    reversed round set slice sorted str sum tuple type zip
+# Plain, if all that they are given is.
+_PLAIN_CALLS = words(
     """
-_CONSTRUCTORS = {
-    "builtins": _BUILTINS,
-    "collections": "ChainMap Counter OrderedDict defaultdict deque namedtuple",
-    "contextvars": "ContextVar",
-    "dataclasses": "field",
-    "datetime": "date datetime time timedelta timezone date.fromisoformat datetime.fromisoformat",
-    "decimal": "Decimal",
-    "enum": "auto",
-    "fractions": "Fraction",
-    "inspect": "cleandoc",
-    "itertools": "chain chain.from_iterable",
-    "logging": "getLogger",
-    "math": "exp log log10 log2 sqrt",
-    "operator": "itemgetter",
-    "pathlib": "PurePath PurePosixPath",
-    "pydantic": "ConfigDict Field",
-    "re": "compile escape",
-    "string": "Template",
-    "struct": "Struct",
-    "textwrap": "dedent",
-    "types": "MappingProxyType SimpleNamespace",
-    "typing": "NamedTuple NewType ParamSpec TypeVar TypeVarTuple TypedDict cast get_args",
-    "uuid": "UUID",
-    "zoneinfo": "ZoneInfo",
-}
-PURE_CALLS = frozenset(
-    name if module == "builtins" else f"{module}.{name}"
-    for module, names in _CONSTRUCTORS.items()
-    for name in names.split()
-)
-PURE_METHODS = words(
-    """
-    bit_length casefold copy decode encode fromhex fromkeys get items join keys lower lstrip maketrans
-    removeprefix removesuffix rsplit rstrip split splitlines strip symmetric_difference title translate
-    union upper values difference intersection
+    abs bool chr complex datetime.date datetime.date.fromisoformat datetime.datetime datetime.datetime.fromisoformat
+    datetime.time datetime.timedelta datetime.timezone decimal.Decimal float fractions.Fraction int math.exp math.log
+    math.log10 math.log2 math.sqrt max min ord pathlib.PurePath pathlib.PurePosixPath range re.escape round sorted str
+    sum textwrap.dedent uuid.UUID
     """
 )
-_HOLDERS = frozenset({"object", "type", "types.SimpleNamespace", "typing.cast"})  # give back what they are given
-# These call methods of what they are given by their names, which a class, a module or an instance may have too.
-_ASKING = words(
+_HOLDING_CALLS = words("dict enumerate frozenset len list reversed set tuple types.MappingProxyType zip")
+# Nothing is done with what these make of plain values.
+_OTHER_CALLS = words(
     """
-    collections.Counter collections.OrderedDict collections.defaultdict dict inspect.cleandoc textwrap.dedent uuid.UUID
+    collections.namedtuple enum.auto logging.getLogger pydantic.ConfigDict re.compile string.Template struct.Struct
+    zoneinfo.ZoneInfo
     """
 )
-_ASKING_NAMED = frozenset({"inspect.cleandoc", "textwrap.dedent", "uuid.UUID"})  # also of named arguments
-_PICKING = frozenset({"max", "min", "sum"})  # give back a part of what they are given
-_CALLED_BACK = words("bool dict float frozenset int len list set str tuple abs")
-_FIELD_CODE = words("discriminator exclude_if field_title_generator json_schema_extra")  # run where a schema is made
-_CALLBACKS = {"max": "key", "min": "key", "sorted": "key"}
-_UNFOLDED = frozenset({*_CALLBACKS, "type", "collections.defaultdict", "dataclasses.field", "types.SimpleNamespace"})
-_DATA_BASES = frozenset({"typing.NamedTuple", "typing.TypedDict", "typing.Generic"})
-_PARTS = (
-    ast.Attribute, ast.BinOp, ast.BoolOp, ast.Call, ast.Compare, ast.Constant, ast.Dict, ast.DictComp,
-    ast.FormattedValue, ast.GeneratorExp, ast.IfExp, ast.JoinedStr, ast.Lambda, ast.List, ast.ListComp, ast.Name,
-    ast.Set, ast.SetComp, ast.Slice, ast.Starred, ast.Subscript, ast.Tuple, ast.UnaryOp,
-)  # fmt: skip
-_SEQUENCES = (ast.List, ast.Tuple, ast.JoinedStr, ast.ListComp)
+_METHODS = words(
+    """
+    casefold items join keys lower lstrip removeprefix removesuffix rsplit rstrip split splitlines strip title upper
+    values
+    """
+)
+_CLASS_METHODS = words("bytes.fromhex dict.fromkeys str.maketrans")
+_FACTORIES = words("bool dict float frozenset int list set str tuple")
+_CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.utc sys.maxsize")
+_CONSTANT_MODULES = words("math re string")
+_DATA_BASES = words("typing.NamedTuple typing.TypedDict typing.Generic")
+_JOINING = (ast.Add, ast.BitOr)
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-def impure_part(nodes: Iterable[ast.AST | None], names: Names) -> ast.AST | None:
-    """Return the first part of these expressions able to do more than build a constant.
+class _Kind(IntEnum):
+    REFUSED = 0
+    HELD = 1  # may be kept, passed on and read: a class, a function, an object
+    HOLDING = 2  # a builtin collection, whatever it holds
+    PLAIN = 3
 
-    Pure are literals, names, attributes, subscripts, operators, small comprehensions, lambdas that nothing calls, calls
-    of `PURE_CALLS`, of the file's own dataclasses without methods, and of `PURE_METHODS` on values of its own.
-    """
-    waiting: list[tuple[ast.AST, bool]] = [(node, False) for node in nodes if node is not None]
-    while waiting:
-        node, called = waiting.pop()
-        if isinstance(node, ast.expr) and not (
-            isinstance(node, _PARTS) and _is_small(node, names) and _is_quiet(node, names)
-        ):
-            return node
-        if any(not _is_data(one, names) for one in _asked(node, names)):
-            return node
-        if isinstance(node, ast.Call):
-            if not is_pure_call(node, names):
-                return node
-            called = (
-                called
-                or isinstance(node.func, ast.Attribute)
-                or names.origin(node.func) in PURE_CALLS - {"dataclasses.field"}
-            )
-        if isinstance(node, ast.Lambda) and not called:
-            waiting += [(default, called) for default in (*node.args.defaults, *node.args.kw_defaults) if default]
-            continue
-        waiting += [(child, called) for child in ast.iter_child_nodes(node)]
+
+_Local = Mapping[str, _Kind]
+
+
+def impure_part(nodes: Iterable[ast.expr | None], names: Names) -> ast.AST | None:
+    """Return the first of these expressions that does more than build a constant, by its innermost such part."""
+    for node in nodes:
+        reader = _Reader(names)
+        if node is not None and reader.kind(node) is _Kind.REFUSED:
+            return reader.fault or node
     return None
 
 
-def is_pure_call(node: ast.Call, names: Names) -> bool:
-    """Return whether a call only constructs a value."""
-    origin = names.origin(node.func)
-    if origin == "type" and len(node.args) != 1:
-        return False
-    if origin in MAKERS and no_type([node], names) is not None:
-        return False
-    if origin in PURE_CALLS:
-        return not any(_is_called(origin, one, names) for one in [*node.args, *node.keywords])
-    match node.func:
-        case ast.Name(id=name) if isinstance(found := names.definitions.get(name), ast.ClassDef):
-            return is_data_class(found, names.top or names)
-        case ast.Attribute(value=value, attr=attribute) if attribute in PURE_METHODS:
-            return names.origin(value) in _BUILTINS.split() or is_plain(value, names)
-        case _:
-            return False
+def is_plain(node: ast.expr, names: Names) -> bool:
+    """Return whether a value is of builtin types, so that whoever uses it runs nothing of the source."""
+    return _Reader(names).kind(node) is _Kind.PLAIN
 
 
-def is_data_class(node: ast.ClassDef, names: Names) -> bool:
-    """Return whether creating an instance runs none of the file's code: a class of annotated fields alone."""
+class _Reader:
+    """A reader of the expressions of one file.
+
+    Args:
+        names: Those of the file.
+        local: The kinds of the variables of loops around the expression.
+    """
+
+    def __init__(self, names: Names, local: _Local | None = None) -> None:
+        self._names = names
+        self._local: _Local = local or {}
+        self.fault: ast.AST | None = None
+
+    def kind(self, node: ast.expr) -> _Kind:
+        """Return the kind of an expression's value, and remember the first part of it that is refused."""
+        self._names.effort.spend()
+        small = isinstance(node, ast.Name | ast.Attribute) or weight(node, self._names) <= MOST
+        found = self._kind(node) if small else _Kind.REFUSED
+        if found is _Kind.REFUSED:
+            self.fault = self.fault or node
+        return found
+
+    def _kind(self, node: ast.expr) -> _Kind:
+        match node:
+            case ast.Constant():
+                return _Kind.PLAIN
+            case ast.Name(id=name):
+                return self._name(node, name)
+            case ast.Attribute(value=value, attr=name):
+                free = name not in self._names.properties and not acts_when_read(node, self._names)
+                return self._attribute(node, value) if free and self.kind(value) else _Kind.REFUSED
+            case ast.Lambda(args=given):
+                return self._held(one for one in (*given.defaults, *given.kw_defaults) if one is not None)
+            case ast.List(elts=inner) | ast.Tuple(elts=inner) | ast.Set(elts=inner):
+                return self._display(inner)
+            case ast.Dict(keys=keys, values=values):
+                spread = [ast.Starred(one) if key is None else one for key, one in zip(keys, values, strict=True)]
+                return self._display([*(key for key in keys if key is not None), *spread])
+            case ast.Call():
+                return self._call(node)
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                return self._loops(node)
+            case ast.IfExp(test=test, body=left, orelse=right):
+                found = min(self.kind(left), self.kind(right))
+                return found if self.kind(test) is _Kind.PLAIN else _Kind.REFUSED
+            case ast.BinOp(left=left, op=operator, right=right):
+                return self._operation(node, min(self.kind(left), self.kind(right)), operator)
+            case ast.Subscript(value=value, slice=inner):
+                return self._part(node, self.kind(value), self.kind(inner))
+            case ast.UnaryOp() | ast.BoolOp() | ast.Compare() | ast.JoinedStr() | ast.FormattedValue() | ast.Slice():
+                inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
+                return _Kind.PLAIN if self._are(_Kind.PLAIN, inner) else _Kind.REFUSED
+            case _:
+                return _Kind.REFUSED
+
+    def _are(self, least: _Kind, nodes: Iterable[ast.expr]) -> bool:
+        return all(self.kind(one) >= least for one in nodes)
+
+    def _held(self, nodes: Iterable[ast.expr]) -> _Kind:
+        return _Kind.HELD if self._are(_Kind.HELD, nodes) else _Kind.REFUSED
+
+    def _holding(self, kinds: Iterable[_Kind]) -> _Kind:
+        """Return the kind of a collection by those of its parts."""
+        least = min(kinds, default=_Kind.PLAIN)
+        return max(least, _Kind.HOLDING) if least else _Kind.REFUSED
+
+    def _display(self, inner: Iterable[ast.expr]) -> _Kind:
+        kinds = [self._spread(one.value) if isinstance(one, ast.Starred) else self.kind(one) for one in inner]
+        return self._holding(kinds)
+
+    def _spread(self, node: ast.expr) -> _Kind:
+        """Return the kind of a value that is iterated, or unpacked: anything but a collection is refused."""
+        found = self.kind(node)
+        if found < _Kind.HOLDING:
+            self.fault = self.fault or node
+            return _Kind.REFUSED
+        return found
+
+    def _name(self, node: ast.Name, name: str) -> _Kind:
+        if name in self._local:
+            return self._local[name]
+        if acts_when_read(node, self._names):
+            return _Kind.REFUSED
+        return self.bound(name)
+
+    def bound(self, name: str) -> _Kind:
+        """Return the kind of a name of the top level; reading it is harmless whatever it stands for."""
+        names = self._names
+        origin = names.imports.get(name)
+        if origin is not None:
+            return _elsewhere(origin, names) if origin[0] == "." else self._constant(ast.Name(name))
+        if name in names.definitions:
+            return _Kind.HELD
+        whole = names.made.get(name, ())
+        if not whole:
+            return self._constant(ast.Name(name))
+        names.effort.spend(len(whole))
+        kinds = [
+            _value(one, names, alone=alone is not None) for alone, one in zip(names.assigned[name], whole, strict=True)
+        ]
+        return max(_Kind.HELD, min(kinds))
+
+    def _attribute(self, node: ast.Attribute, value: ast.expr) -> _Kind:
+        """Return the kind of an attribute: what a module of the component, or of Python, binds."""
+        if self._is_local(node):
+            return _Kind.HELD
+        origin = self._names.imports.get(value.id, "") if isinstance(value, ast.Name) else ""
+        if origin[:1] == "." and _is_module(origin, self._names):
+            return _elsewhere(f"{origin}.{node.attr}", self._names)
+        return self._constant(node)
+
+    def _constant(self, node: ast.expr) -> _Kind:
+        """Return the kind of what a module or Python itself gives."""
+        origin = self._names.origin(node) or ""
+        known = origin in _CONSTANTS or ("." in origin and origin.partition(".")[0] in _CONSTANT_MODULES)
+        return _Kind.PLAIN if known else _Kind.HELD
+
+    def _operation(self, node: ast.BinOp, kind: _Kind, operator: ast.operator) -> _Kind:
+        if kind is _Kind.PLAIN or (kind is _Kind.HOLDING and isinstance(operator, _JOINING)):
+            return kind
+        united = kind and isinstance(operator, ast.BitOr) and no_type([node], self._names) is None
+        return _Kind.HELD if united else _Kind.REFUSED
+
+    def _part(self, node: ast.Subscript, value: _Kind, inner: _Kind) -> _Kind:
+        if value >= _Kind.HOLDING and inner is _Kind.PLAIN:
+            return value if value is _Kind.PLAIN or isinstance(node.slice, ast.Slice) else _Kind.HELD
+        return _Kind.HELD if value and inner and no_type([node], self._names) is None else _Kind.REFUSED
+
+    def _loops(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> _Kind:
+        inside = _Reader(self._names, self._local)
+        made = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        for loop in node.generators:
+            targets = _targets(loop.target)
+            given = inside._spread(loop.iter)
+            if given is _Kind.REFUSED or targets is None or loop.is_async:
+                self.fault = inside.fault
+                return _Kind.REFUSED
+            taken = _Kind.PLAIN if given is _Kind.PLAIN else _Kind.HELD
+            inside = _Reader(self._names, {**inside._local, **dict.fromkeys(targets, taken)})
+            if not inside._are(_Kind.PLAIN, loop.ifs):
+                self.fault = inside.fault
+                return _Kind.REFUSED
+        found = inside._holding([inside.kind(one) for one in made])
+        self.fault = inside.fault
+        return found
+
+    def _call(self, node: ast.Call) -> _Kind:
+        options = {one.arg: one.value for one in node.keywords}
+        given = [*node.args, *options.values()]
+        origin = None if self._is_local(node.func) else self._names.origin(node.func)
+        if None in options or any(isinstance(one, ast.Starred) for one in given):
+            return _Kind.REFUSED
+        if origin in MAKERS and origin != "collections.namedtuple":
+            named = self._are(_Kind.PLAIN, node.args[:1]) and no_type([node], self._names) is None
+            return self._held(given) if named else _Kind.REFUSED
+        if origin in _HOLDING_CALLS:
+            found = [*map(self._spread, node.args), *map(self.kind, options.values())]
+            return _Kind.PLAIN if origin == "len" and all(found) else self._holding(found)
+        if origin == "dict.fromkeys" and not options:
+            return self._holding([*map(self._spread, node.args[:1]), *map(self.kind, node.args[1:])])
+        if origin in ("dataclasses.field", "pydantic.Field"):
+            return self._field(origin, node.args, options)
+        if origin in _PLAIN_CALLS or origin in _CLASS_METHODS:
+            return _Kind.PLAIN if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
+        if origin in _OTHER_CALLS:
+            return _Kind.HELD if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
+        match node.func:
+            case ast.Name(id=name) if name not in self._local and self._makes_data(name):
+                return self._held(given)
+            case ast.Attribute(value=value, attr=name) if name in _METHODS:
+                return self._method(self.kind(value), name, given)
+            case _:
+                return _Kind.REFUSED
+
+    def _method(self, value: _Kind, name: str, given: list[ast.expr]) -> _Kind:
+        if value is _Kind.PLAIN and self._are(_Kind.PLAIN, given):
+            return _Kind.PLAIN
+        views = value is _Kind.HOLDING and name in ("items", "keys", "values") and not given
+        return _Kind.HOLDING if views else _Kind.REFUSED
+
+    def _field(self, origin: str, given: list[ast.expr], options: Mapping[str | None, ast.expr]) -> _Kind:
+        """Return the kind of a field: its default is kept, and so is the factory of a dataclass."""
+        kept = [*given, *(options[name] for name in ("default", "default_factory") if name in options)]
+        plain = [one for name, one in options.items() if name not in ("default", "default_factory")]
+        factory = options.get("default_factory")
+        if origin == "pydantic.Field" and factory is not None and not _is_factory(factory, self._names):
+            return _Kind.REFUSED
+        return self._held(kept) if self._are(_Kind.PLAIN, plain) else _Kind.REFUSED
+
+    def _makes_data(self, name: str) -> bool:
+        """Return whether a name is a class of the file whose instances are made by Python alone."""
+        top = self._names.top or self._names
+        found = self._names.definitions.get(name)
+        return isinstance(found, ast.ClassDef) and name not in self._names.made and _is_data_class(found, top)
+
+    def _is_local(self, node: ast.expr) -> bool:
+        return any(isinstance(one, ast.Name) and one.id in self._local for one in ast.walk(node))
+
+
+def _value(node: ast.expr | None, names: Names, *, alone: bool = True) -> _Kind:
+    """Return the kind of a value of the top level, worked out once; of one unpacked among others if not `alone`."""
+    if node is None:
+        return _Kind.HELD
+    known, key = names.measures, ("kind", id(node))
+    if key not in known:
+        known[key] = _Kind.HELD  # as long as it is worked out: a value made of itself is none
+        known[key] = _Reader(names).kind(node)
+    found = _Kind(int(known[key]))
+    return found if alone or found is _Kind.PLAIN else _Kind.HELD
+
+
+def _elsewhere(origin: str, names: Names) -> _Kind:
+    """Return the kind of a name of the component's other files: the least of all that bind it."""
+    name = origin.rpartition(".")[2]
+    if _may_be_module(name, names):
+        return _Kind.HELD
+    key = f"elsewhere {name}", 0
+    if key not in names.measures:
+        names.effort.spend(len(names.files))
+        names.measures[key] = _Kind.HELD
+        held = [one for one in names.files if name in one.bound and not _leads_to(one.imports.get(name, ""), name)]
+        names.measures[key] = min((_Reader(one).bound(name) for one in held), default=_Kind.HELD)
+    return _Kind(int(names.measures[key]))
+
+
+def _is_module(origin: str, names: Names) -> bool:
+    """Return whether a relative import leads to a file, as nothing else of the component has that name."""
+    name = origin.rpartition(".")[2]
+    names.effort.spend(len(names.files))
+    others = [one for one in names.files if name in one.bound and not _leads_to(one.imports.get(name, ""), name)]
+    return _may_be_module(name, names) and not others
+
+
+def _may_be_module(name: str, names: Names) -> bool:
+    return any(name in one.path.removesuffix(".py").split("/") for one in names.files)
+
+
+def _leads_to(origin: str, name: str) -> bool:
+    """Return whether an import takes a name, unchanged, from another file of the component."""
+    return origin.startswith(".") and origin.rpartition(".")[2] == name
+
+
+def _targets(node: ast.expr) -> list[str] | None:
+    """Return the variables of a loop, or None if it changes something else."""
+    parts = list(ast.walk(node))
+    plain = all(isinstance(one, ast.Name | ast.Tuple | ast.List | ast.Starred | ast.expr_context) for one in parts)
+    return [one.id for one in parts if isinstance(one, ast.Name)] if plain else None
+
+
+def _is_data_class(node: ast.ClassDef, names: Names) -> bool:
+    """Return whether creating an instance runs none of the file's code: a class of fields with plain defaults alone."""
     marks = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
     bases = [names.origin(one.value if isinstance(one, ast.Subscript) else one) for one in node.bases]
     declared = any(names.origin(mark) == "dataclasses.dataclass" for mark in marks)
@@ -142,250 +341,16 @@ def _is_field(node: ast.stmt, names: Names) -> bool:
 
 
 def _is_default(node: ast.expr, names: Names) -> bool:
-    """Return whether a default of a data class runs no code: no field, also under a name, has a factory of the file."""
     match node:
-        case ast.Call(func=function, keywords=options) if names.origin(function) == "dataclasses.field":
+        case ast.Call(func=function, args=[], keywords=options) if names.origin(function) == "dataclasses.field":
             factories = [one.value for one in options if one.arg in (None, "default_factory")]
-            return all(_is_factory(one, names) for one in factories)
-        case ast.Call(func=ast.Name(id=name)) if isinstance(names.definitions.get(name), ast.ClassDef):
-            return True
-        case ast.Tuple() | ast.List() | ast.Set() | ast.Dict() | ast.Lambda():
-            return True
-        case ast.Name(id=name):
-            return _is_default_name(name, names)
-        case ast.Attribute(value=ast.Name(id=name)) if isinstance(found := names.definitions.get(name), ast.ClassDef):
-            return any((names.origin(base) or "").startswith("enum.") for base in found.bases)
-        case ast.Attribute():
-            return (names.origin(node) or ".")[0] != "."
+            others = [one.value for one in options if one.arg == "default"]
+            plain = all(_value(one, names) is _Kind.PLAIN for one in others)
+            return plain and all(_is_factory(one, names) for one in factories)
         case _:
-            return is_plain(node, names)
-
-
-def _is_default_name(name: str, names: Names) -> bool:
-    """Return whether a name stands for no such field, in every file of the component if it is imported from one."""
-    origin = names.imports.get(name)
-    if origin is not None and origin[0] == ".":
-        found = origin.rpartition(".")[2]
-        held = [one for one in names.files if found in one.bound]
-        return bool(held) and all(found not in one.imports and _is_default_name(found, one) for one in held)
-    values = names.assigned.get(name, ())
-    if not values:
-        return origin is not None or name in names.definitions or name not in names.bound
-    return all(one is not None and _is_default_value(one, names) for one in values)
-
-
-def _is_default_value(node: ast.expr, names: Names) -> bool:
-    known, key = names.measures, ("default", id(node))
-    if key not in known:
-        names.effort.spend()
-        known[key] = False  # as long as it is worked out: a value made of itself is none
-        known[key] = _is_default(node, names)
-    return bool(known[key])
-
-
-def _is_called(function: str, node: ast.expr | ast.keyword, names: Names) -> bool:
-    """Return whether a pure call may run its argument: a callback other than a plain builtin."""
-    match node:
-        case ast.keyword(arg=None) | ast.Starred():
-            return function in _UNFOLDED or function.startswith("pydantic.")
-        case ast.keyword(arg=name, value=value) if name == _CALLBACKS.get(function):
-            return not _is_callback(value, names)
-        case ast.keyword(value=value) if function == "pydantic.ConfigDict":
-            return not isinstance(value, ast.Constant)
-        case ast.keyword(arg="metadata", value=value) if function == "dataclasses.field":
-            return not isinstance(value, ast.Dict) or not all(map(_is_inert, value.keys))
-        case ast.keyword(arg=str() as name) if function == "types.SimpleNamespace":
-            return name.startswith("__")
-        case ast.expr() if function == "types.SimpleNamespace":
-            return True
-        case ast.keyword(arg="default_factory", value=value) if function == "pydantic.Field":
-            return not _is_factory(value, names)
-        case ast.keyword(arg=name, value=value) if function == "pydantic.Field":
-            return name in _FIELD_CODE and not isinstance(value, ast.Constant | ast.Dict)
-        case ast.keyword():
-            return function == "type"
-        case _ if function == "collections.defaultdict":
-            return not (_is_factory(node, names) or isinstance(node, ast.Dict))
-        case _ if function == "bytes":
-            return not isinstance(node, ast.List | ast.Tuple) and not _is_sequence(node)
-        case _:
-            return function in _BUILTINS.split() and _is_function(node, names)
-
-
-def _is_inert(key: ast.expr | None) -> bool:
-    """Return whether pydantic executes no code from the value of a key in a field's metadata."""
-    return isinstance(key, ast.Constant) and key.value not in (*_FIELD_CODE, "default_factory")
-
-
-def _is_callback(node: ast.expr, names: Names) -> bool:
-    called = names.origin(node.func) if isinstance(node, ast.Call) else None
-    return names.origin(node) in _CALLED_BACK or called == "operator.itemgetter"
+            return _value(node, names) is _Kind.PLAIN
 
 
 def _is_factory(node: ast.expr, names: Names) -> bool:
-    match node:
-        case ast.Lambda(args=ast.arguments(posonlyargs=[], args=[], vararg=None, kwonlyargs=[], kwarg=None), body=body):
-            return impure_part([body], names) is None
-        case ast.Subscript(value=value):
-            return names.origin(value) in _CALLED_BACK
-        case _:
-            return names.origin(node) in _CALLED_BACK
-
-
-def _is_function(node: ast.expr, names: Names) -> bool:
-    """Return whether an argument is code of the file's own."""
-    match node:
-        case ast.Lambda():
-            return True
-        case ast.Name(id=name):
-            return isinstance(names.definitions.get(name), ast.FunctionDef | ast.AsyncFunctionDef)
-        case _:
-            return False
-
-
-def _is_quiet(node: ast.expr, names: Names) -> bool:
-    """Return whether an expression runs no property and rebinds no known name as a loop variable."""
-    match node:
-        case ast.Attribute(attr=attribute):
-            return attribute not in names.properties and not acts_when_read(node, names)
-        case ast.Name():
-            return not acts_when_read(node, names)
-        case ast.Subscript(value=value):
-            return is_plain(value, names) or no_type([node], names) is None
-        case ast.BinOp(op=ast.BitOr(), left=left, right=right) if _is_text(left) or _is_text(right):
-            return no_type([node], names) is None
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            targets = [part for loop in node.generators for part in ast.walk(loop.target)]
-            taken = names.imports.keys() | names.definitions.keys() | set(_BUILTINS.split())
-            plain = (ast.Name, ast.Tuple, ast.List, ast.Starred, ast.expr_context)
-            free = all(
-                isinstance(one, plain) and not (isinstance(one, ast.Name) and one.id in taken) for one in targets
-            )
-            calls = any(
-                any(_asked(one, names)) or (isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute))
-                for one in ast.walk(node)
-            )
-            return free and (not calls or all(is_plain(loop.iter, names) for loop in node.generators))
-        case _:
-            return True
-
-
-def is_plain(node: ast.expr, names: Names) -> bool:
-    """Return whether a value is of the builtin types, and made here, without methods of the file's own."""
-    known, key = names.measures, ("plain", id(node))
-    if key not in known:
-        names.effort.spend()
-        known[key] = False  # as long as it is worked out: a value made of itself is none
-        known[key] = _is_made_plain(node, names)
-    return bool(known[key])
-
-
-def _is_made_plain(node: ast.expr, names: Names) -> bool:
-    match node:
-        case ast.Constant() | ast.JoinedStr():
-            return True
-        case ast.Name(id=name) if name in names.assigned:
-            found = names.assigned[name]
-            names.effort.spend(len(found))
-            return name not in names.imports and all(one is not None and is_plain(one, names) for one in found)
-        case ast.Name(id=name):
-            return name not in names.bound and name not in names.imports and name not in KNOWN_NAMES
-        case ast.Call(func=ast.Attribute(value=value, attr=attribute), args=given) if attribute in PURE_METHODS:
-            return (names.origin(value) in _BUILTINS.split() or is_plain(value, names)) and all(
-                is_plain(one, names) for one in given
-            )
-        case ast.Call(func=function, args=given, keywords=options):
-            values = [
-                *given,
-                *(one.value for one in options if one.arg != _CALLBACKS.get(names.origin(function) or "")),
-            ]
-            makes = names.origin(function) in PURE_CALLS - _HOLDERS
-            return makes and all(is_plain(one, names) for one in values)
-        case ast.Attribute() | ast.Lambda():
-            return False
-        case _:
-            inner = [one.iter if isinstance(one, ast.comprehension) else one for one in ast.iter_child_nodes(node)]
-            return all(is_plain(one, names) for one in inner if isinstance(one, ast.expr))
-
-
-def _asked(node: ast.AST, names: Names) -> list[ast.expr]:
-    """Return the parts of an expression whose methods are called by their names: `{**x}`, `f(**x)`, `dict(x)`."""
-    match node:
-        case ast.Dict(keys=keys, values=values):
-            return [value for key, value in zip(keys, values, strict=True) if key is None]
-        case ast.Call(func=function, args=given, keywords=options):
-            origin = names.origin(function)
-            spread = [one.value for one in options if one.arg is None or origin in _ASKING_NAMED]
-            factory = origin == "collections.defaultdict"
-            return [*(given[factory:] if origin in _ASKING else ()), *spread]
-        case _:
-            return []
-
-
-def _is_data(node: ast.expr, names: Names) -> bool:
-    """Return whether a value is itself no class, module, function or instance of the component, whatever it holds."""
-    known, key = names.measures, ("data", id(node))
-    if key not in known:
-        names.effort.spend()
-        known[key] = False  # as long as it is worked out: a value made of itself is none
-        known[key] = _is_made_data(node, names)
-    return bool(known[key])
-
-
-def _is_made_data(node: ast.expr, names: Names) -> bool:
-    match node:
-        case ast.Dict() | ast.List() | ast.Set() | ast.Tuple():
-            return True
-        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
-            return True
-        case ast.Starred(value=value):
-            return is_plain(value, names)
-        case ast.IfExp(body=left, orelse=right):
-            return _is_data(left, names) and _is_data(right, names)
-        case ast.BoolOp(values=values):
-            return all(_is_data(one, names) for one in values)
-        case ast.Name(id=name):
-            return _is_data_name(name, names)
-        case ast.Attribute() if (origin := names.origin(node)) is not None:
-            return origin[0] != "." or _is_data_elsewhere(origin, names)
-        case ast.Call(func=function) if names.origin(function) in PURE_CALLS - _HOLDERS - _PICKING:
-            return True
-        case _:
-            return is_plain(node, names)
-
-
-def _is_data_name(name: str, names: Names) -> bool:
-    origin = names.imports.get(name)
-    if origin is not None:
-        return origin[0] != "." or _is_data_elsewhere(origin, names)
-    if name in names.definitions:
-        return False
-    values = names.assigned.get(name, ())
-    return all(one is not None and _is_data(one, names) for one in values) and (bool(values) or name not in names.bound)
-
-
-def _is_data_elsewhere(origin: str, names: Names) -> bool:
-    """Return whether what is imported from the component's own files is data, in every file with such a name."""
-    name = origin.rpartition(".")[2]
-    led = [one for one in names.files if not _leads_to(one.imports.get(name, ""), name)]
-    held = [one for one in led if name in one.bound]
-    return bool(held) and all(name not in one.imports and _is_data_name(name, one) for one in held)
-
-
-def _leads_to(origin: str, name: str) -> bool:
-    """Return whether an import takes a name, unchanged, from another file of the component."""
-    return origin.startswith(".") and origin.rpartition(".")[2] == name
-
-
-def _is_small(node: ast.expr, names: Names) -> bool:
-    """Return whether evaluating takes negligible time and space: no towers of powers, no endless repetition."""
-    loops = [loop for loop in node.generators if loop.is_async] if isinstance(node, _LOOPS) else []
-    return not loops and (isinstance(node, ast.Name | ast.Attribute) or weight(node, names) <= MOST)
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
-
-
-def _is_sequence(node: ast.expr) -> bool:
-    return isinstance(node, _SEQUENCES) or (isinstance(node, ast.Constant) and isinstance(node.value, str | bytes))
+    """Return whether a factory is a builtin type, as `list` or `list[str]`."""
+    return names.origin(node.value if isinstance(node, ast.Subscript) else node) in _FACTORIES

@@ -21,9 +21,8 @@ _COUNTED = {"len": _LENGTH_BITS, "ord": 21}
 _NUMERIC = frozenset({"abs", "float", "int", "max", "min", "round"})
 _EXACT = frozenset({"decimal.Decimal", "fractions.Fraction"})
 _LONG_EXPONENT = re.compile(r"e\D*(?:\d\D*){4}", re.IGNORECASE)
-_SQUARED = frozenset({"decode", "encode"})  # some codecs take the square of a text's length
 # What takes the square of what it is given, divided so; the first two only if they are given two values.
-_SQUARES = {"sum": 1, "str": 100, "logging.getLogger": 1, "inspect.cleandoc": 2_000, "re.compile": 2_000}
+_SQUARES = {"sum": 1, "str": 100, "logging.getLogger": 1, "re.compile": 2_000}
 _CHARACTERS, _SHORTEST_SET = 2.0**13, 5  # how much a set of characters weighs that ignores case, and its length
 _WIDE, _SLASH = re.compile(r"[^\x00-\xff]|\\[uUN]|\\\Z"), re.compile(r"[^\x00-\xff]|\\")
 _IGNORES_CASE = re.compile(r"\(\?[a-zA-Z-]*i")
@@ -205,10 +204,6 @@ class _Scale:
         match node.func:
             case ast.Attribute(value=value, attr="join"):
                 return own + sum(map(self.count, given)) * self.weigh(value)
-            case ast.Attribute(value=value, attr="translate"):
-                return own * (1 + self.weigh(value))
-            case ast.Attribute(value=value, attr=name) if name in _SQUARED:
-                return self.weigh(value) * (4 + self.weigh(value) / 100)
             case ast.Attribute(value=value, attr=name):
                 return own + (3 if name in _LETTERS else 1) * self.weigh(value)
             case _:

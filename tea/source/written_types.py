@@ -17,6 +17,7 @@ import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from typing import TypeGuard
 
 from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments
 from tea.source.text import parsed_expression, words
@@ -290,7 +291,7 @@ class _Reader:
             return False
         fields = node.args[1:]
         if origin.endswith(".TypedDict"):
-            rows = [one.values if isinstance(one, ast.Dict) else (None,) for one in fields]
+            rows = [one.values if _is_named(one) else (None,) for one in fields]
             return options.keys() <= _DICT_OPTIONS and all(map(self._are_types, rows))
         if origin.endswith(".NamedTuple"):
             rows = [row for one in fields for row in getattr(one, "elts", (None,))]
@@ -307,6 +308,11 @@ class _Reader:
 
     def _are_types(self, values: Sequence[ast.expr | None]) -> bool:
         return all(one is not None and self.is_type(one) for one in values)
+
+
+def _is_named(node: ast.expr) -> TypeGuard[ast.Dict]:
+    """Return whether the fields of a typed dict are named by texts that are written out."""
+    return isinstance(node, ast.Dict) and all(isinstance(one, ast.Constant) for one in node.keys)
 
 
 def _holds_parameters(name: str, names: Names) -> bool:

@@ -547,7 +547,7 @@ if sys.version_info >= (3, 12):
         ),
         tool(
             head="NAMES = 'a b'.split()\nUPPER = [one.upper() for one in NAMES]\n"
-            "TABLE = dict.fromkeys(UPPER, 0)\nX = TABLE.copy()"
+            "TABLE = dict.fromkeys(UPPER, 0)\nX = {**TABLE}"
         ),
         tool(
             head="class C:\n    @property\n    def x(self): return 1\n    @x.setter\n"
@@ -582,10 +582,9 @@ def test_no_factory_of_another_file_runs() -> None:
     assert refused(tool(head=f"{HELD}from ._t import w\n{MADE.format('w.F')}"), {"_t/w.py": file})
 
 
-@pytest.mark.parametrize("value", ["F", "K.A", "pi", "(*F,)", "field(default_factory=list)", "None", "D2()", "-1"])
+@pytest.mark.parametrize("value", ["F", "pi", "(*F,)", "field(default_factory=list)", "None", "-1"])
 def test_plain_defaults_of_data_classes_are_taken(value: str) -> None:
-    lines = "from enum import Enum\nfrom math import pi\nF = (1, 2)\nclass K(Enum):\n    A = 1\n"
-    lines += "@dataclass(frozen=True)\nclass D2:\n    x: int = 1\n"
+    lines = "from math import pi\nF = (1, 2)\n"
     assert not refused(tool(head=f"{HELD}{lines}{MADE.format(value)}"))
 
 
@@ -647,7 +646,6 @@ def test_no_method_of_another_file_is_called_by_what_unpacks_a_value() -> None:
         "class K: pass\nB = {'a': K, 'b': str}\nC = {**B, 'c': 1}",
         "ROWS = [{'a': 1}]\nC = [dict(row) for row in ROWS]",
         "C = dict(zip('ab', (1, 2)))",
-        "from collections import Counter\nC = Counter('words')",
         "from uuid import UUID\nC = UUID('12345678123456781234567812345678')",
         "from typing import ParamSpec\nP = ParamSpec('P')\ndef f(*args: P.args, **kwargs: P.kwargs) -> None: pass",
     ],
