@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, cast, get_args
 
 from tea.components.annotations import read_hints
@@ -131,7 +131,7 @@ def _define_environment(found: type[Environment], known: Mapping[str, Signature]
         problem = f"{found.__name__} recovers by snapshot and does not write `snapshot` and `restore`."
         raise BadComponent(problem, fix="write both, or declare another recovery.")
     _check_hooks(found)
-    declared = {name: getattr(_inner(found, name), TRAITS, None) for name in dir(found)}
+    declared = {name: inspect.getattr_static(_inner(found, name), TRAITS, None) for name in dir(found)}
     operations = {
         _checked(name, "an action"): _operation(found, name, traits, known)
         for name, traits in declared.items()
@@ -240,7 +240,15 @@ def _operation(found: type[Component], name: str, traits: Traits, known: Mapping
 def _inner(found: type[Component], name: str) -> object:
     """Return an attribute of a class; for a property its inner function, not a method."""
     static = inspect.getattr_static(found, name)  # nothing of the class runs
-    return getattr(static, "fget", None) or getattr(static, "func", None) or getattr(static, "__func__", static)
+    match static:
+        case property():
+            return static.fget
+        case cached_property():
+            return cast("cached_property[object]", static).func
+        case classmethod() | staticmethod():
+            return cast("staticmethod[..., object]", static).__func__
+        case _:
+            return static
 
 
 def _relations(found: type[Agent]) -> dict[str, Relation]:

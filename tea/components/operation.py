@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Annotated, Any, Literal, Protocol, cast
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core.core_schema import FrozenSetSchema, SetSchema
@@ -33,8 +34,8 @@ Function = Callable[..., Any]
 FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
 _MOST_PARAMETERS = 600  # characters
 _MOST_TYPE = 80  # characters of one of them
-_MAKERS = ("__new__", "__post_init__", "model_post_init")
-_KNOWN = ("builtins", "pydantic", "tea.", "typing", "collections", "datetime", "decimal", "pathlib", "enum")
+_KNOWN = sys.stdlib_module_names | {"pydantic", "tea", "typing_extensions"}
+_MADE_BY_PYTHON = ("enum", "typed-dict")  # schemas of classes without code of their own in making a value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -436,24 +437,19 @@ def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
 
 
 def _runs_source(schema: object) -> bool:
-    """Return whether validating runs functions from outside of pydantic and tea."""
+    """Return whether validating may run functions from outside of pydantic and tea.
+
+    A class from elsewhere counts: its values may be made, read, compared or hashed by methods of its own.
+    """
     if isinstance(schema, Mapping):
         found = cast("Mapping[str, object]", schema)
         called = [found.get("default_factory"), found.get("function")]
         called += [cast("Mapping[str, object]", one).get("function") for one in called if isinstance(one, Mapping)]
         foreign = any(callable(one) and not str(one.__module__).startswith(("pydantic", "tea.")) for one in called)
-        foreign = foreign or _is_made_by_source(found.get("cls"))
+        cls = None if found.get("type") in _MADE_BY_PYTHON else found.get("cls")
+        foreign = foreign or (isinstance(cls, type) and cls.__module__.partition(".")[0] not in _KNOWN)
         return foreign or any(map(_runs_source, found.values()))
     return isinstance(schema, list | tuple) and any(map(_runs_source, cast("Sequence[object]", schema)))
-
-
-def _is_made_by_source(cls: object) -> bool:
-    """Return whether making a value of a class runs functions from outside of pydantic and tea."""
-    if not isinstance(cls, type):
-        return False
-    names = (*_MAKERS, *(("__init__",) if issubclass(cls, BaseModel) else ()))
-    classes = [one for one in cls.__mro__ if not one.__module__.startswith(_KNOWN)]
-    return any(name in vars(one) for one in classes for name in names)
 
 
 def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:

@@ -15,8 +15,9 @@ from types import ModuleType
 from tea.components.component import Agent
 from tea.errors import BadComponent, TeaError, words_of
 from tea.source.effort import Effort
+from tea.source.facts import check_facts
 from tea.source.module import keep_lines
-from tea.source.names import Names, dotted, imported
+from tea.source.names import KNOWN_NAMES, Names, dotted, imported
 from tea.source.reach import check_quiet
 from tea.source.shape import check_shape
 from tea.source.text import ParsedFile, check_characters, one_line
@@ -91,10 +92,11 @@ def _checked(source: str) -> tuple[ParsedFile, ast.Module]:
     (names,) = Names.together([names], Effort(len(held.nodes)))
     check_quiet(held)
     check_shape(held, names)
+    check_facts([(held, names)])
     odd = next((one for one in declarations.facts if not is_plain(one, names)), None)
     if odd is not None:
         raise file.refuse("an agent is declared by more than plain values.", "write them out.", odd)
-    found = no_type([one for one in declarations.outputs if not _is_schema(one, names)], names)
+    found = no_type([one for one in declarations.outputs if not is_plain(one, names)], names)
     if found is not None:
         raise file.refuse("`output` is not a type that is written out.", "write a type, or a dict.", found)
     return file, kept
@@ -109,12 +111,6 @@ def _stands_alone(node: ast.stmt) -> bool:
             return True
         case _:
             return False
-
-
-def _is_schema(node: ast.expr, names: Names) -> bool:
-    """Return whether an expression is a dict that is written out, so that no text in it stands for a type."""
-    held = names.assigned.get(node.id, ()) if isinstance(node, ast.Name) else (node,)
-    return bool(held) and all(isinstance(one, ast.Dict) for one in held)
 
 
 class _Declarations(ast.NodeTransformer):
@@ -167,4 +163,4 @@ def _calls_agent(value: ast.expr | None, origins: dict[str, str]) -> bool:
     if not isinstance(value, ast.Call):
         return False
     first, *rest = dotted(value.func) or ("",)
-    return ".".join((origins.get(first, ""), *rest)) == _CALLED
+    return first not in KNOWN_NAMES and ".".join((origins.get(first, ""), *rest)) == _CALLED

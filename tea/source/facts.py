@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import ast
-import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from tea.components.component import Agent, Environment
 from tea.source.names import Names, bindings
-from tea.source.text import ParsedFile
+from tea.source.text import ParsedFile, words
 from tea.source.values import is_plain
 
 _ROOTS = frozenset({"tea.Environment", "tea.Agent"})
-_QUIET = sys.stdlib_module_names | {"pydantic", "tea", "typing_extensions"}
-_OBEYING = frozenset(
-    {"ctypes", "string"}
-)  # modules of Python with classes that use what is in a class while it is made
-_TYPES = frozenset({"output"})  # held to the rule of types where it is read
+# Modules with base classes that use nothing of what is in a class while it is made, or what the shape of files refuses.
+_QUIET = words("abc builtins collections collections.abc enum pydantic tea typing typing_extensions")
 _FACTS = frozenset(
     name
     for kind in (Environment, Agent)
@@ -31,7 +27,7 @@ def check_facts(files: Sequence[tuple[ParsedFile, Names]]) -> None:
     """Raise BadComponent for a fact of an environment or agent with methods of its source.
 
     The facts of all classes that may be related to it count, in every file, as it may inherit them. So does all that
-    stands in a class derived from one of another package, which may use it while the class is made.
+    stands in a class derived from one of another module, which may use it while the class is made.
 
     Raises:
         BadComponent: The error names the line.
@@ -45,12 +41,12 @@ def check_facts(files: Sequence[tuple[ParsedFile, Names]]) -> None:
                 inside = names.inside(node)
                 for inner in node.body:
                     bound = frozenset(bindings(inner))
-                    _check_fact(file, inside, inner, bound if node.name in obeyed else bound & (_FACTS - _TYPES))
+                    _check_fact(file, inside, inner, bound if node.name in obeyed else bound & _FACTS)
 
 
 def _is_obeying(name: str) -> bool:
-    root, dot, _ = name.partition(".")
-    return bool(dot) and (root in _OBEYING or root not in _QUIET)
+    module, dot, _ = name.rpartition(".")
+    return bool(dot) and module not in _QUIET
 
 
 def _check_fact(file: ParsedFile, names: Names, node: ast.stmt, facts: Collection[str]) -> None:

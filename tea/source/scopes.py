@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tea.source.names import MANGLED, Names, bindings
+from tea.source.names import KNOWN_NAMES, MANGLED, Names, bindings
 from tea.source.text import ParsedFile
 
 
@@ -13,26 +13,38 @@ def check_scopes(file: ParsedFile, names: Names) -> None:
     """Raise BadComponent for a name that may stand for something else where Python reads it.
 
     A class body sees its own names, but only behind what binds them, and its comprehensions and lambdas see those of
-    the file; names that begin with two underscores are changed in it.
+    the file; names that begin with two underscores are changed in it. A builtin name that the file binds is Python's
+    own until then. A property is one under every name, so a class does not read what it decorates.
 
     Raises:
         BadComponent: The error names the line.
     """
-    shared = names.imports.keys() | names.definitions.keys()
+    shared = names.imports.keys() | names.definitions.keys() | KNOWN_NAMES
+    rebound = names.bound & KNOWN_NAMES
     waiting: list[tuple[ast.AST, frozenset[str] | None]] = [(file.tree, None)]
     while waiting:
         node, own = waiting.pop()
         spelled = _spelled(node)
+        if isinstance(node, ast.Name) and node.id in rebound and isinstance(node.ctx, ast.Load):
+            problem = f"{node.id[:60]!r} is a name of Python's own, and bound by the file."
+            raise file.refuse(problem, "give yours another name.", node)
         if any(map(MANGLED.match, spelled)) or (own is not None and any(map(_is_private, spelled))):
             problem = f"{spelled[0][:60]!r} is, in a class, not the name that it looks like."
             raise file.refuse(problem, "give it a name that does not begin with underscores.", node)
         if own and isinstance(node, ast.Name) and node.id in own and isinstance(node.ctx, ast.Load):
-            problem = f"{node.id[:60]!r} is bound in a class and at the top level, and read in that class."
-            raise file.refuse(problem, "give one of the two another name.", node)
+            problem = f"{node.id[:60]!r} is bound in a class and read in it, where it may stand for something else."
+            raise file.refuse(problem, "give what it means there a name of its own.", node)
         if isinstance(node, ast.ClassDef):
-            inner = frozenset(shared & {name for one in node.body for name in bindings(one)})
+            inner = frozenset(shared & {name for one in node.body for name in bindings(one)} | set(_decorated(node)))
             waiting += [(one, inner) for one in node.body]
         waiting += [(one, own) for one in _evaluated(node)]
+
+
+def _decorated(node: ast.ClassDef) -> Iterator[str]:
+    """Yield the names of the decorated functions of a class."""
+    for one in node.body:
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.decorator_list:
+            yield one.name
 
 
 def _spelled(node: ast.AST) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tea.source.names import Names, bindings, imported
 from tea.source.scopes import check_scopes
@@ -21,6 +21,8 @@ DECORATORS = words(
     typing_extensions.override
     """
 )
+# Those that a class may have: others make of it something that is called when it is read.
+_OF_CLASSES = words("dataclasses.dataclass enum.unique functools.total_ordering typing.final typing.runtime_checkable")
 # Those with options; any other decorator that is called may call what it is given.
 _OPTIONED = words(
     """
@@ -45,13 +47,16 @@ _METHODS = words(
 )  # run on instances alone; others may run while a class is made or described
 _OF_MODELS = words(
     """
-    Config model_computed_fields model_config model_fields model_json_schema model_parametrized_name model_rebuild
+    Config _field_defaults model_computed_fields model_config model_fields model_json_schema model_parametrized_name
+    model_rebuild
     """
 )  # what pydantic reads, or calls, while a class is made or described
 _BOUND = frozenset({"property", "functools.cached_property", "pydantic.computed_field"})
 _TYPE_OPTIONS = frozenset({"json_schema_input_type", "return_type"})
 _FREE_DUNDERS = words("__all__ __author__ __doc__ __hash__ __license__ __match_args__ __slots__ __version__")
 _OF_ENUMS = words("name value")  # what pydantic reads of members
+_PURE = words("enum.Enum enum.Flag")
+_OF_MIXED = frozenset({*dir(float), *dir(int), *dir(str)})  # what libraries call of texts and numbers
 _MOST_MEMBER = 10_000  # str or int is called with it, where an Enum derives from that
 _ENUM_NAMES = words("Enum Flag IntEnum IntFlag ReprEnum StrEnum")
 _ENUM_BASES = words("float int str enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum")
@@ -137,7 +142,7 @@ def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
 
 
 def _check_function(file: ParsedFile, names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
-    _check_decorators(file, names, node.decorator_list)
+    _check_decorators(file, names, node.decorator_list, DECORATORS if names.top else DECORATORS - _BOUND)
     given = node.args
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     annotations = [one.annotation for one in every if one is not None]
@@ -147,9 +152,9 @@ def _check_function(file: ParsedFile, names: Names, node: ast.FunctionDef | ast.
 
 
 def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
-    _check_decorators(file, names, node.decorator_list)
+    _check_decorators(file, names, node.decorator_list, _OF_CLASSES)
     for keyword in node.keywords:
-        if keyword.arg == "metaclass" and names.origin(keyword.value) not in ("abc.ABCMeta", "enum.EnumMeta"):
+        if keyword.arg == "metaclass" and names.origin(keyword.value) != "abc.ABCMeta":
             raise file.refuse("a class has a metaclass.", "derive from ordinary classes.", node)
     for inner in node.body:
         _check_member(file, names, node, inner)
@@ -203,12 +208,15 @@ def _check_bases(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
     if any(one.rpartition(".")[2] in _ENUM_NAMES and "." in one and not one.startswith("enum.") for one in origins):
         raise file.refuse("an Enum comes from another module.", "take it from `enum`.", node)
     if any(one.startswith("enum.") for one in origins):
-        _check_enum(file, names, node, all(one in _ENUM_BASES for one in origins))
+        _check_enum(file, names, node, frozenset(origins))
 
 
-def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, is_plain: bool) -> None:
-    """Raise BadComponent for code running at the creation of an enum's members, or of a derived enum's."""
-    if not is_plain:
+def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, origins: Collection[str]) -> None:
+    """Raise BadComponent for code running at the creation of an enum's members, or of a derived enum's, or as theirs.
+
+    Members that are texts or numbers have no methods of these from the source, as a library may call them.
+    """
+    if not _ENUM_BASES.issuperset(origins):
         raise file.refuse("an Enum derives from another class.", "derive from Enum, or from str or int and Enum.", node)
     bound = [(name, inner) for inner in node.body for name in bindings(inner)]
     for name, inner in bound:
@@ -217,6 +225,11 @@ def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, is_plain: bo
             raise file.refuse(
                 f"{name[:60]} of an Enum runs while the file is imported.", "write a plain method.", inner
             )
+        made = inner.value if isinstance(inner, ast.Assign) else None
+        mixed = not _PURE.issuperset(origins) and name in _OF_MIXED
+        if mixed and (made is None or not is_plain(made, names)):
+            problem = f"{name[:60]} of an Enum may run while a component is described."
+            raise file.refuse(problem, "give it another name.", inner)
     members = [inner for _, inner in bound if isinstance(inner, ast.Assign)]
     if not members:
         raise file.refuse("an Enum has no members.", "write its members into it.", node)
@@ -242,10 +255,13 @@ def _check_properties(file: ParsedFile, names: Names, node: ast.ClassDef | ast.M
             seen.discard(inner.name)
 
 
-def _check_decorators(file: ParsedFile, names: Names, decorators: Sequence[ast.expr]) -> None:
+def _check_decorators(
+    file: ParsedFile, names: Names, decorators: Sequence[ast.expr], allowed: Collection[str] = DECORATORS
+) -> None:
     for node in decorators:
         called = node.func if isinstance(node, ast.Call) else node
-        if names.origin(called) not in DECORATORS and not _is_property_part(node):
+        part = allowed is DECORATORS and _is_property_part(node)
+        if names.origin(called) not in allowed and not part:
             problem = f"the decorator {ast.unparse(called)[:60]} would run while the file is imported."
             raise file.refuse(
                 problem, "use tool, action, dataclass, property, cache or another of the standard library.", node

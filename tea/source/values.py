@@ -8,6 +8,9 @@ ever asked, called, compared, iterated or formatted, so none of its code can run
 from __future__ import annotations
 
 import ast
+import math
+import re
+import string
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
@@ -41,8 +44,12 @@ _METHODS = words(
 )
 _CLASS_METHODS = words("bytes.fromhex dict.fromkeys str.maketrans")
 _FACTORIES = words("bool dict float frozenset int list set str tuple")
-_CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.utc sys.maxsize")
-_CONSTANT_MODULES = words("math re string")
+_CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.utc sys.maxsize") | {
+    f"{module.__name__}.{name}"
+    for module in (math, re, string)
+    for name, value in vars(module).items()
+    if isinstance(value, str | int | float)
+}
 _DATA_BASES = words("typing.NamedTuple typing.TypedDict typing.Generic")
 _JOINING = (ast.Add, ast.BitOr)
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -186,8 +193,7 @@ class _Reader:
     def _constant(self, node: ast.expr) -> _Kind:
         """Return the kind of what a module or Python itself gives."""
         origin = self._names.origin(node) or ""
-        known = origin in _CONSTANTS or ("." in origin and origin.partition(".")[0] in _CONSTANT_MODULES)
-        return _Kind.PLAIN if known else _Kind.HELD
+        return _Kind.PLAIN if origin in _CONSTANTS else _Kind.HELD
 
     def _operation(self, node: ast.BinOp, kind: _Kind, operator: ast.operator) -> _Kind:
         if kind is _Kind.PLAIN or (kind is _Kind.HOLDING and isinstance(operator, _JOINING)):

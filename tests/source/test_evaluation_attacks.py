@@ -18,7 +18,7 @@ ASKED = (
     "expandtabs", "isidentifier", "keys", "replace", "rfind", "rpartition", "split", "startswith", "strip", "translate",
 )  # fmt: skip
 HITS = "".join(f"    def {name}(self, *a, **k):\n        {RUN}\n        return 'a'\n" for name in ASKED)
-TEXT = f"from enum import Enum\nclass K(str, Enum):\n    A = 'a.b'\n{HITS}"
+TEXT = "from enum import Enum\nclass K(str, Enum):\n    A = 'a.b'\n"
 CLASS = "class K:\n" + HITS.replace("    def", "    @staticmethod\n    def").replace("(self, ", "(")
 KEYS = f"def keys():\n    {RUN}\n    return []\n"
 STATE = '    async def state(self) -> int:\n        """S."""\n        return 1\n'
@@ -61,6 +61,7 @@ METHODS = {
     "fields of a named tuple": "from collections import namedtuple\nX = namedtuple('N', K.A)",
     "name of a type": "from typing import NewType\nX = NewType(K.A, int)",
     "delimiter": "import string\nclass T(string.Template):\n    delimiter = K.A",
+    "delimiter by another module": "import logging\nclass T(logging.Template):\n    delimiter = K.A",
     "inherited delimiter": "import string\nclass M:\n    delimiter = K.A\nclass T(M, string.Template):\n    pass",
 }
 DOCUMENTED = {
@@ -90,6 +91,105 @@ DECOYS = {
         "x = {}\n",
     ),
 }
+
+CODE = f"[{RUN!r}]"
+MEMBER = "import enum\nclass K(enum.Enum):\n    A = 1\n"
+PROPERTY = f"    @property\n    def boo(self):\n        {RUN}\n"
+REBOUND = {
+    "before an assignment": f"X = sorted({CODE}, key=exec)\nexec = 1",
+    "before an import": f"X = exec({RUN!r})\nfrom textwrap import dedent as exec",
+    "before one in a class": f"class C:\n    X = sorted({CODE}, key=exec)\n    exec = 1",
+    "in a loop of a class": f"class C:\n    exec = 1\n    X = [sorted({CODE}, key=exec) for i in (1,)]",
+    "in a class before the file's": f"class C:\n    X = sorted({CODE}, key=exec)\nexec = 1",
+    "as a generic": "def f(x: list['evil()']): pass\nfrom typing import Literal as list",
+    "by what a module imports": f"import re\nX = sorted({CODE}, key=re.enum.bltns.exec)",
+}
+CLASSES = {
+    "setter": f"class H:\n    @staticmethod\n    def setter(c):\n        {RUN}\n@H.setter\nclass Z:\n    pass",
+    "property": f"{MEMBER}    @property\n    class boo:\n"
+    f"        def __init__(self, m):\n            {RUN}\nX = K.A.boo",
+    "class method": "class H:\n    @classmethod\n    @property\n    class boo:\n"
+    f"        def __init__(self, m):\n            {RUN}\nX = H.boo",
+}
+RENAMED = {
+    "in its class": f"{MEMBER}{PROPERTY}    foo = boo\nX = K.A.foo",
+    "unpacked": f"{MEMBER}{PROPERTY}    foo, bar = boo, 1\nX = [m.foo for m in [K.A]]",
+    "out of a list": f"{MEMBER}{PROPERTY}    foo = [boo][0]\nX = K.A.foo",
+    "of no class": f"@property\ndef boo(m):\n    {RUN}\n{MEMBER}    foo = boo\nX = K.A.foo",
+    "of no class, cached": f"import functools\n@functools.cached_property\ndef boo(m):\n    {RUN}\n"
+    f"P = (boo,)\n{MEMBER}    foo = P[0]\nX = K.A.foo",
+}
+OVERRIDES = {
+    "method": f"    def startswith(self, *a):\n        {RUN}\n",
+    "assigned": "    startswith = evil\n",
+    "lambda": f"    startswith = lambda *a: exec({RUN!r})\n",
+    "unpacked": "    startswith, b = evil, 1\n",
+}
+LOOSE = "from pydantic import BaseModel, ConfigDict, Field\nfrom typing import Annotated\nclass D(BaseModel):\n"
+LOOSE += "    model_config = ConfigDict(strict=False, frozen=True, from_attributes=True)\n"
+DEFAULTS = {
+    "hashed": (f"    def __hash__(self):\n        {RUN}\n        return 1\n", "set[D]", "[{'boo': 1}]"),
+    "compared": (f"    def __eq__(self, o):\n        {RUN}\n", "set[D]", "[{'boo': 1}, {'boo': 1}]"),
+    "read": ("", "D", "K.A"),
+    "read in a list": ("", "list[D]", "[K.A]"),
+}
+NAMED = {
+    "assigned": "class D(tuple):\n    _fields = ('a',)\n    _field_defaults = C\n    a: int\n",
+    "of a derived one": "from typing import NamedTuple\nclass N(NamedTuple):\n    a: int\n"
+    "class D(N):\n    _field_defaults = C\n",
+    "inherited": "class M:\n    _fields = ('a',)\n    _field_defaults = C\nclass D(M, tuple):\n    a: int\n",
+    "class": "class D(tuple):\n    _fields = ('a',)\n    a: int\n    class _field_defaults:\n"
+    f"        def get(self, *a):\n            {RUN}\n",
+}
+
+
+@pytest.mark.parametrize("lines", NAMED.values(), ids=NAMED)
+def test_no_named_tuple_says_itself_where_its_defaults_are(lines: str) -> None:
+    asked = f"class C:\n    @staticmethod\n    def get(*a):\n        {RUN}\n"
+    assert refused(tool(f"{asked}{lines}", "x: D"))
+
+
+@pytest.mark.parametrize("line", REBOUND.values(), ids=REBOUND)
+def test_a_builtin_name_that_is_bound_later_is_not_taken_for_what_is_bound(line: str) -> None:
+    assert refused(tool(line))
+
+
+@pytest.mark.parametrize("lines", CLASSES.values(), ids=CLASSES)
+def test_no_class_is_decorated_by_what_calls_it(lines: str) -> None:
+    assert refused(tool(lines))
+
+
+@pytest.mark.parametrize("method", ["__new__", "__init__"])
+def test_no_class_gets_the_members_of_an_enum_by_its_metaclass(method: str) -> None:
+    made = f"import enum\nclass K(metaclass=enum.EnumMeta):\n    A = 1\n    def {method}(self, *a):\n        {RUN}\n"
+    assert refused(tool(made))
+
+
+@pytest.mark.parametrize("lines", RENAMED.values(), ids=RENAMED)
+def test_a_property_gets_no_second_name(lines: str) -> None:
+    assert refused(tool(lines))
+
+
+@pytest.mark.parametrize("line", OVERRIDES.values(), ids=OVERRIDES)
+def test_no_enum_overrides_what_texts_and_numbers_can_do(line: str) -> None:
+    head = f"from enum import Enum\nfrom zoneinfo import ZoneInfo\nclass K(str, Enum):\n    A = 'UTC'\n{line}"
+    assert refused(tool(head, "x: ZoneInfo = K.A"))
+
+
+def test_members_and_methods_of_an_enum_may_have_other_names() -> None:
+    assert not refused(tool(f"{TEXT}    title = 'b'\n    def shown(self):\n        return self\n", "x: K = K.title"))
+    assert not refused(tool(f"{MEMBER}    def title(self):\n        return 'a'\n", "x: K = K.A"))
+
+
+def test_no_property_of_a_member_is_read_to_find_actions() -> None:
+    reads = "".join(PROPERTY.replace("boo", name) for name in ("fget", "func"))
+    assert not refused(environment("x = K.A", f"{MEMBER}{reads}"))
+
+
+@pytest.mark.parametrize(("methods", "kind", "default"), DEFAULTS.values(), ids=DEFAULTS)
+def test_no_value_of_a_class_is_made_to_check_a_default(methods: str, kind: str, default: str) -> None:
+    head = f"{MEMBER}{PROPERTY}{LOOSE}    boo: int = 1\n{methods}"
+    assert not refused(tool(head, f"x: Annotated[{kind}, Field(strict=False)] = {default}"))
 
 
 @pytest.mark.parametrize("line", METHODS.values(), ids=METHODS)
@@ -131,7 +231,7 @@ def test_options_of_tools_are_plain(option: str) -> None:
     assert refused(source)
 
 
-@pytest.mark.parametrize("fact", ["name=K.A", "instructions=K.A", "model=K.A"])
+@pytest.mark.parametrize("fact", ["name=K.A", "instructions=K.A", "model=K.A", "output={'$ref': K.A}"])
 def test_a_declared_agent_is_declared_by_plain_values(fact: str, tmp_path: Path) -> None:
     given = ", ".join(
         {"name": "name='probe'", "instructions": "instructions='Do it.'", fact[: fact.index("=")]: fact}.values()
@@ -141,6 +241,25 @@ def test_a_declared_agent_is_declared_by_plain_values(fact: str, tmp_path: Path)
         agent_in(tmp_path / "probe.py", f"from tea import Agent\n{TEXT}probe = Agent({given})\n"),
     ):
         pass
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f"x = exec({RUN!r})\nfrom tea import Agent as exec\nprobe = exec(name='probe', instructions='Do it.')\n",
+        f"import string\n{TEXT}class T(string.Template):\n    delimiter = K.A\n"
+        "from tea import Agent\nprobe = Agent(name='probe', instructions='Do it.')\n",
+    ],
+    ids=["called like a builtin", "obeying class"],
+)
+def test_what_stands_beside_a_declared_agent_is_held_to_the_same_rules(lines: str, tmp_path: Path) -> None:
+    with pytest.raises(BadComponent), agent_in(tmp_path / "probe.py", lines):
+        pass
+
+
+def test_the_output_of_an_agent_is_plain() -> None:
+    source = f'from tea import Agent\n{TEXT}class A(Agent):\n    """Doc."""\n    output = {{"$ref": K.A}}\n'
+    assert refused(source)
 
 
 def test_values_of_other_files_are_worked_with() -> None:
