@@ -21,6 +21,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
+from tea.journal.tracer import TraceRecord
 from tea.models.config import Fold
 from tea.models.manager import ModelConfig
 from tea.platform import Platform
@@ -62,6 +63,7 @@ class Tally:
 
     endings: Counter[str] = field(default_factory=Counter[str])
     behaviours: Counter[str] = field(default_factory=Counter[str])
+    agents: Counter[str] = field(default_factory=Counter[str])
     questions: int = 0
     records: int = 0
     replays: int = 0
@@ -127,7 +129,9 @@ async def carried_out(tea: Platform, folder: Path, tally: Tally, given: argparse
     tally.endings[EXIT_CODES.get(outcome.exit_code, f"exit code {outcome.exit_code}")] += 1
     if outcome.exit_code not in EXIT_CODES:
         raise AssertionError(f"it ended with {outcome.exit_code}: {outcome.error}")
-    tally.records += read_through(tea, outcome)
+    records = read_through(tea, outcome)
+    tally.records += len(records)
+    tally.agents.update(agents_in(records))
     again = await tea.replay(outcome.run)
     if differing := [one for one in KEPT if getattr(again, one) != getattr(outcome, one)]:
         raise AssertionError(f"its replay has another {' and '.join(differing)}")
@@ -162,8 +166,8 @@ def options(random: Random, folder: Path) -> dict[str, Any]:
     return {key: value for key, value in chosen.items() if value is not None}
 
 
-def read_through(tea: Platform, outcome: Outcome) -> int:
-    """Read a run's journal to its end, and return how many records it has."""
+def read_through(tea: Platform, outcome: Outcome) -> list[TraceRecord]:
+    """Return the records of a run's journal, read to its end."""
     records = list(tea.tracer.records(outcome.run))
     if [one.seq for one in records] != list(range(len(records))):
         raise AssertionError("its journal has gaps")
@@ -171,7 +175,12 @@ def read_through(tea: Platform, outcome: Outcome) -> int:
     text.encode()  # raises where half of a character stands in it
     if DEFECT in text:
         raise AssertionError(f"a defect stands in its journal: {text[text.index(DEFECT) :][:300]}")
-    return len(records)
+    return records
+
+
+def agents_in(records: Sequence[TraceRecord]) -> set[str]:
+    """Return the names of the agents that asked the model in a run."""
+    return {one.agent for one in records if one.kind == "start" and one.data["kind"] == "model"}
 
 
 def show(tally: Tally, runs: int, seconds: float) -> None:
@@ -183,6 +192,7 @@ def show(tally: Tally, runs: int, seconds: float) -> None:
         print(f"| {name} | {count:,} |")
     print(f"| seconds | {seconds:.0f} |\n")
     print("Behaviours:", ", ".join(f"{name} {count}" for name, count in sorted(tally.behaviours.items())))
+    print("Runs in which an agent asked:", ", ".join(f"{name} {count}" for name, count in sorted(tally.agents.items())))
     for fault in tally.faults:
         print(fault)
 

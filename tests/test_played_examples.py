@@ -32,6 +32,8 @@ AGENTS = (
     *("agent_generator", "analyzer", "attempts", "browser", "computer", "debate"),
     *("planner", "reporter", "researcher", "scientist", "tool_generator", "triage"),
 )
+OF_OTHERS = ("judge",)  # asked by leaders of their own alone
+OF_COMMANDS = ("optimiser", "reflector", "research_chat", "research_clarify", "research_paper")  # evolve and research
 TALKS = [name for name in SITTINGS if (EXAMPLES / f"{name}.txt").exists()]
 SLOW = {  # documents of Debian, Chromium, desktops, and what is in the making or takes many questions
     name
@@ -81,6 +83,8 @@ async def seated(name: str, folder: Path) -> AsyncGenerator[Any]:
 def test_every_agent_leads_three_examples_and_twelve_need_two_or_more() -> None:
     led = Counter(leader(name) for name in SITTINGS)
     assert min(led[agent] for agent in AGENTS) >= 3, led
+    assert {path.stem for path in (ROOT / "agents").glob("*.py")} == {*AGENTS, *OF_OTHERS, *OF_COMMANDS}
+    assert all(sum(agent in one["agents"] for one in SITTINGS.values()) >= 3 for agent in OF_OTHERS)
     assert sum(len(one["agents"]) > 2 for one in SITTINGS.values()) >= 10
     assert sum(len(one["agents"]) > 1 for one in SITTINGS.values()) >= 12
     tasks = [path for path in EXAMPLES.rglob("*.json") if "task" in json.loads(path.read_text())]

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -141,6 +142,8 @@ async def test_runs_of_other_agents_end_and_are_replayed(runs: int, options: tup
     assert process.returncode == 0, (out + err).decode()
     assert f"| replays identical | {runs} |" in out.decode()
     assert "| faults | 0 |" in out.decode()
+    if "--attempts" in options or "debate" in options:
+        assert re.search(r"^Runs in which an agent asked: .*\bjudge \d+", out.decode(), re.MULTILINE)
 
 
 @pytest.mark.slow
