@@ -32,5 +32,10 @@ async def test_a_warm_run_looks_at_its_surroundings_in_one_thread(monkeypatch: p
             return await before(function, *given, **named)
 
         monkeypatch.setattr(asyncio, "to_thread", counted)
-        assert (await tea.run("yes", agent="answerer")).answer == "yes"
+        for _ in range(40):  # nothing is remembered of what changed a moment ago: file times tell too little apart
+            works.clear()
+            assert (await tea.run("yes", agent="answerer")).answer == "yes"
+            if len(works) <= 4:
+                break
+            await asyncio.sleep(0.1)
     assert len(works) <= 4, works  # the look, the journal, what the run remembers, what it left
