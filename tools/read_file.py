@@ -19,8 +19,9 @@ class Reading(TypedDict):
     """What was read: `text` with the numbers of its first and last line, or `passages`, best first.
 
     Passages with the very words of `find`, which stand in the text `matches` times, come before the best others, and
-    `more_passages` fit as well and are not shown. More follows from line `next_start` on, of whose characters
-    `next_offset` were read.
+    `more_passages` fit as well and are not shown; one that stands there `times` times is given once. Words of `find` in
+    `nowhere` are not in the text. `place` is the page or slide. More follows from line `next_start` on, of whose
+    characters `next_offset` were read.
     """
 
     read_as: NotRequired[str]
@@ -29,10 +30,12 @@ class Reading(TypedDict):
     end: NotRequired[int]
     next_start: NotRequired[int]
     next_offset: NotRequired[int]
+    place: NotRequired[str]
     text: NotRequired[str]
     passages: NotRequired[list[Passage]]
     more_passages: NotRequired[int]
     matches: NotRequired[int]
+    nowhere: NotRequired[list[str]]
 
 
 @tool(effects="reads", idempotent=True, network=False, metadata={"files": "*"})
@@ -67,7 +70,7 @@ async def _document(reader: Reader, path: Path, name: str) -> Text:
     if found.is_scan or not any(line.strip() for line in found.lines):
         fix = "ask to_markdown with ocr, or give a file with a text layer."
         raise ToolError(f"{name!r} holds no text; it may be scanned.", fix=fix)
-    return Text(lines=found.lines, read_as=found.kind)
+    return Text(lines=found.lines, read_as=found.kind, place=found.place)
 
 
 def _text(path: Path, name: str) -> Text:
@@ -79,12 +82,20 @@ def _read(text: Text, name: str, start: int, lines: int, find: str, offset: int)
     if text.read_as != "utf-8":
         reading["read_as"] = text.read_as
     if not find.strip():
-        return reading | _excerpt(text, name, start, lines, offset)
-    reading["passages"], left, matches = best_passages(text.lines, find)
-    if matches:
-        reading["matches"] = matches
-    if left:
-        reading["more_passages"] = left
+        reading |= _excerpt(text, name, start, lines, offset)
+        if place := text.place(start):
+            reading["place"] = place
+        return reading
+    found = best_passages(text.lines, find)
+    reading["passages"] = [
+        {**one, "place": place} if (place := text.place(one["start"])) else one for one in found.passages
+    ]
+    if found.matches:
+        reading["matches"] = found.matches
+    if found.more:
+        reading["more_passages"] = found.more
+    if found.nowhere:
+        reading["nowhere"] = found.nowhere
     return reading
 
 

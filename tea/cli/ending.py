@@ -106,8 +106,9 @@ def _attempt_lines(outcome: "Outcome") -> list[str]:
 
 
 def _source_words(source: str, detail: str, quote: str) -> str:
-    """Return a source with its detail, or without one with the words quoted from it."""
-    about = one_line(detail or (f'"{quote.strip()}"' if quote.strip() else ""), MOST_OF_DETAIL)
+    """Return a source with its detail and the words quoted from it."""
+    said = f'"{one_line(quote.strip(), MOST_OF_DETAIL)}"' if quote.strip() else ""
+    about = ": ".join(one for one in (one_line(detail, MOST_OF_DETAIL), said) if one)
     return f"{one_line(source)} ({about})" if about else one_line(source)
 
 

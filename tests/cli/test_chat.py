@@ -138,7 +138,7 @@ class Writer(Agent):
         """Write it, with a file beside it."""
         for name in ("notes/found.md", "downloads/data.csv", "notes/picture.txt"):
             (await ctx.ecp.invoke("workspace#write", {"name": name, "text": "a,b\\n"})).unwrap()
-        found = (Evidence(source="the tide table"),)
+        found = (Evidence(source="the tide table", detail="line 3", quote="High at noon."),)
         return Result(answer="written", report="notes/found.md", evidence=found, gaps=("the year is not known",))
 '''
 
@@ -156,7 +156,7 @@ def test_a_turn_tells_its_report_its_files_its_evidence_and_its_gaps(tea: Tea) -
     told = tea("chat", "--agent", "writer", stdin=b"go\n").err
     assert f"report: {tea.folder}" in told
     assert "files: downloads/data.csv, notes/picture.txt, in " in told
-    assert "evidence: the tide table" in told
+    assert 'evidence: the tide table (line 3: "High at noon.")' in told
     assert "gaps: the year is not known" in told
 
 

@@ -285,3 +285,29 @@ async def test_a_file_too_large_to_be_held_names_what_reads_it(tools: TCPServer,
         assert error is not None
         assert words[0] in error["problem"]
         assert words[1] in error["fix"]
+
+
+async def test_a_word_that_stands_nowhere_is_named_and_equal_passages_are_one(tools: TCPServer, folder: Path) -> None:
+    entries = [f"Entry {number}. The harbour master wrote. Rain fell." for number in range(1, 101)]
+    entries[49] = "Entry 50. The harbour master measured the depth of the quay. Rain fell."
+    (folder / "log.txt").write_text("\n".join(entries))
+    wanted = {"path": "log.txt", "find": "harbour master's daughter"}
+    got = (await tools.invoke("read_file", wanted)).unwrap()
+    assert got["nowhere"] == ["daughter"]
+    assert got["passages"] == [
+        {"start": 1, "end": 1, "text": "Entry 1. The harbour master wrote.", "times": 99},
+        {"start": 50, "end": 50, "text": "Entry 50. The harbour master measured the depth of the quay."},
+    ]
+    assert "more_passages" not in got
+    assert "nowhere" not in (await tools.invoke("read_file", {**wanted, "find": "masters measuring"})).unwrap()
+
+
+@pytest.mark.parametrize("joint", [" ", "\n"])
+async def test_a_passage_begins_with_the_short_head_of_its_line(tools: TCPServer, folder: Path, joint: str) -> None:
+    told = ("Entry 903.", "The wind was from the west all day and into the night.", "The bell of the Halcyon rang.")
+    (folder / "log.txt").write_text(f"Entry 902. Rain fell.\n\n{joint.join(told)}\n")
+    (best, *_) = (await tools.invoke("read_file", {"path": "log.txt", "find": "bell of the Halcyon"})).unwrap()[
+        "passages"
+    ]
+    assert best["text"] == "Entry 903. \u2026 The bell of the Halcyon rang."
+    assert best["start"] == 3

@@ -51,7 +51,8 @@ async def test_a_pdf_file_tells_its_pages(tools: TCPServer, folder: Path) -> Non
         "[page 1]", "The ferry was founded in 1908.", "[page 2]", "A crossing costs 3.50 crowns.",
     ]  # fmt: skip
     (best, *_) = (await read(tools, "a.pdf", find="What does a crossing cost?"))["passages"]
-    assert best["text"] == "A crossing costs 3.50 crowns."
+    assert (best["text"], best["place"]) == ("A crossing costs 3.50 crowns.", "page 2")
+    assert (await read(tools, "a.pdf", start=best["start"], lines=1))["place"] == "page 2"
 
 
 async def test_a_document_is_known_by_its_bytes_where_its_name_tells_nothing(tools: TCPServer, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Bytes of a text file to lines, with the fitting encoding."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +16,11 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A file's lines, and how they were read."""
+    """A file's lines, how they were read, and the page or other place of each by its number, empty without any."""
 
     lines: list[str]
     read_as: str
+    place: Callable[[int], str] = lambda _: ""
 
 
 def text_of(data: bytes, name: str) -> Text:

@@ -17,16 +17,44 @@ _OF_ALL = 0.5
 _OFTEN, _OFTEN_SHARE = 4, 0.08
 _LONGEST = 600
 _LEAST_SHARE = 0.4  # of the best score
+_HEAD, _HEAD_LINES = 40, 3  # characters of a sentence that is the head of its lines, and how far it reaches
 _NAME = re.compile(r"\b[A-Z0-9]\w*")
 
 
 class Passage(TypedDict):
-    """Sentences or a heading with their place, and the heading above them."""
+    """Sentences or a heading with their lines, the heading above them, and how often equal ones stand in the text."""
 
     start: int
     end: int
     text: str
     heading: NotRequired[str]
+    place: NotRequired[str]
+    times: NotRequired[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The passages for a question.
+
+    Args:
+        passages: The best.
+        more: How many others fit.
+        matches: How often the very words of the question stand in the text.
+        nowhere: Words of the question that stand nowhere in it, in no form.
+    """
+
+    passages: list[Passage]
+    more: int
+    matches: int
+    nowhere: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Candidate:
+    """A passage, and its words without the head of its line, by which it is equal to others."""
+
+    passage: Passage
+    words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,32 +66,58 @@ class _Word:
     weight: float
 
 
-def best_passages(lines: list[str], question: str, most: int = 8) -> tuple[list[Passage], int, int]:
-    """Return the passages for a question, how many more fit, and how often its very words stand in the text.
+def best_passages(lines: list[str], question: str, most: int = 8) -> Found:
+    """Return the passages for a question.
 
     Those with its very words come first, in the order of the text, headings among them; then the best sentences.
-    Neighbours are one passage. What fits much less than the best is left out.
+    Neighbours are one passage, and so are equal ones. What fits much less than the best is left out.
 
     Args:
         lines: The text.
         question: A question or some words.
-        most: How many to return.
+        most: How many passages to return.
     """
     units, above, phrase = list(sentences(lines)), headings(lines), _plain(question)
     exact = [number for number, unit in enumerate(units) if _stands(phrase, unit.text)]
-    passages = [_passage(units, group) for group in _groups(units, exact)]
-    held = {line for one in passages for line in range(one["start"], one["end"] + 1)}
+    groups = _groups(units, exact)
+    held = {line for group in groups for line in _lines(units, group)}
+    found = [_candidate(units, group) for group in groups]
     others = [number for number, line in enumerate(lines, 1) if number not in held and _stands(phrase, line)]
-    passages += [Passage(start=number, end=number, text=lines[number - 1].strip()[:_LONGEST]) for number in others]
-    passages.sort(key=lambda one: one["start"])
-    matches = len(re.findall(_bounded(phrase), _plain(" ".join(lines)))) if passages else 0
-    ranked = [one for one in _ranked(units, question) if held.isdisjoint(range(one["start"], one["end"] + 1))]
-    passages += ranked
-    return [_under(above, one) for one in passages[:most]], max(0, len(passages) - most), matches
+    found += [_heading(number, lines[number - 1].strip()[:_LONGEST]) for number in others]
+    found.sort(key=lambda one: one.passage["start"])
+    text = _plain(" ".join(lines))
+    matches = len(re.findall(_bounded(phrase), text)) if found else 0
+    ranked = (group for group in _ranked(units, question) if held.isdisjoint(_lines(units, group)))
+    passages = _folded([*found, *(_candidate(units, group) for group in ranked)])
+    return Found(
+        passages=[_under(above, one) for one in passages[:most]],
+        more=max(0, len(passages) - most),
+        matches=matches,
+        nowhere=_nowhere(units, text, question),
+    )
 
 
-def _ranked(units: Sequence[Sentence], question: str) -> list[Passage]:
-    """Return the sentences that fit a question, the best first."""
+def _nowhere(units: Sequence[Sentence], text: str, question: str) -> list[str]:
+    """Return the words of a question that stand nowhere in a text, in no form."""
+    absent = [word for word in dict.fromkeys(content_words(question)) if word not in text]
+    if not absent:
+        return []
+    roots = frozenset[str]().union(*(unit.roots.union(map(root, unit.context)) for unit in units))
+    return [word for word in absent if root(stem(word)) not in roots]
+
+
+def _folded(found: Sequence[_Candidate]) -> list[Passage]:
+    """Return passages with equal ones as the first of them and their number."""
+    counts = Counter(one.words for one in found)
+    firsts = {one.words: one.passage for one in reversed(found)}
+    return [
+        {**firsts[words], "times": counts[words]} if counts[words] > 1 else firsts[words]
+        for words in dict.fromkeys(one.words for one in found)
+    ]
+
+
+def _ranked(units: Sequence[Sentence], question: str) -> list[list[int]]:
+    """Return the sentences that fit a question, neighbours together, the best first."""
     words = _weighed(units, dict.fromkeys(map(stem, content_words(question))), _about(units))
     if not units or not words:
         return []
@@ -71,8 +125,7 @@ def _ranked(units: Sequence[Sentence], question: str) -> list[Passage]:
     scores = [_score(unit, words, length) for unit in units]
     least = max(scores) * _LEAST_SHARE
     groups = _groups(units, [number for number, score in enumerate(scores) if score > 0 and score >= least])
-    groups.sort(key=lambda group: -max(scores[number] for number in group))
-    return [_passage(units, group) for group in groups]
+    return sorted(groups, key=lambda group: -max(scores[number] for number in group))
 
 
 def _under(above: dict[int, str], one: Passage) -> Passage:
@@ -115,13 +168,45 @@ def _characters(units: Sequence[Sentence], group: Sequence[int]) -> int:
     return sum(len(units[number].text) for number in group)
 
 
-def _passage(units: Sequence[Sentence], group: Sequence[int]) -> Passage:
-    """Return some sentences as one passage; a gap between them is marked."""
-    first, text = units[group[0]], ""
+def _heading(number: int, text: str) -> _Candidate:
+    """Return a line outside of all sentences as a passage."""
+    return _Candidate(passage=Passage(start=number, end=number, text=text), words=_plain(text))
+
+
+def _candidate(units: Sequence[Sentence], group: Sequence[int]) -> _Candidate:
+    """Return some sentences as one passage, behind the head of their line."""
+    head = _head(units, group[0])
+    whole = group if head is None else [head, *group]
+    passage = Passage(start=units[whole[0]].start, end=_end(units, group), text=_text(units, whole))
+    return _Candidate(passage=passage, words=_plain(_text(units, group)))
+
+
+def _head(units: Sequence[Sentence], number: int) -> int | None:
+    """Return the short sentence that begins the line of another one, or its paragraph if that is near; None if none."""
+    line = number
+    while line and units[line - 1].end == units[number].start:
+        line -= 1
+    for one in (line, number - units[number].position):
+        near = units[number].start - units[one].start
+        if one < number and len(units[one].text) <= _HEAD and near <= (0 if one == line else _HEAD_LINES):
+            return one
+    return None
+
+
+def _end(units: Sequence[Sentence], group: Sequence[int]) -> int:
+    return max(units[number].end for number in group)
+
+
+def _lines(units: Sequence[Sentence], group: Sequence[int]) -> range:
+    return range(units[group[0]].start, _end(units, group) + 1)
+
+
+def _text(units: Sequence[Sentence], group: Sequence[int]) -> str:
+    """Return the words of some sentences; a gap between them is marked."""
+    text = ""
     for before, number in zip([group[0] - 1, *group], group, strict=False):
         text += ("" if not text else " " if number == before + 1 else " \u2026 ") + units[number].text
-    cut = "\u2026" if len(text) > _LONGEST else ""
-    return Passage(start=first.start, end=max(units[number].end for number in group), text=text[:_LONGEST] + cut)
+    return text[:_LONGEST] + ("\u2026" if len(text) > _LONGEST else "")
 
 
 def _about(units: Sequence[Sentence]) -> frozenset[str]:

@@ -43,6 +43,7 @@ class Sentence:
         context: Stems that it leans on: of title and heading, of the sentences before it, of the record's first line.
         above: Stems of the heading of its section, and of the question above that it answers.
         asked: Stems of that question alone.
+        position: How many sentences of its paragraph stand before it.
     """
 
     start: int
@@ -53,6 +54,7 @@ class Sentence:
     context: frozenset[str]
     above: frozenset[str]
     asked: frozenset[str]
+    position: int
 
 
 @dataclass(slots=True)
@@ -77,23 +79,26 @@ def sentences(lines: list[str]) -> Iterator[Sentence]:
             place.record = ""
         place.last = start + len(block) - 1
         parts = list(_split(block))
-        for index, (first, last, text) in enumerate(parts):
-            before = " ".join(part[2] for part in parts[max(0, index - _BACK) : index])
-            yield _sentence(start + first, start + last, text, before, place)
+        for position in range(len(parts)):
+            yield _sentence(start, parts, position, place)
         place.record = place.record or " ".join(block)[:_MOST_RECORD]
 
 
-def _sentence(start: int, end: int, text: str, before: str, place: _Place) -> Sentence:
+def _sentence(start: int, parts: list[tuple[int, int, str]], position: int, place: _Place) -> Sentence:
+    """Return one of the sentences of a paragraph with its first line at `start`."""
+    first, last, text = parts[position]
+    near = " ".join(one for *_, one in parts[max(0, position - _BACK) : position])
     words = Counter(map(stem, content_words(text)))
     return Sentence(
-        start=start,
-        end=end,
+        start=start + first,
+        end=start + last,
         text=text,
         stems=words,
         roots=frozenset(map(root, words)),
-        context=_stems(f"{place.title} {place.heading} {place.question} {before} {place.record}"),
+        context=_stems(f"{place.title} {place.heading} {place.question} {near} {place.record}"),
         above=_stems(f"{place.question} {place.heading if place.heading != place.title else ''}"),
         asked=_stems(place.question),
+        position=position,
     )
 
 
