@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import sqlite3
+import stat
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
@@ -163,13 +164,21 @@ def keeping(path: Path, file: str, folder: Path | None) -> Generator[tuple[Path,
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ToolError(f"{file!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
-        kept = (Path(tempfile.gettempdir()) / f"tea-{os.getuid()}" if folder is None else folder) / _FOLDER
-        kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if kept.stat().st_uid != os.getuid() or kept.is_symlink():
-            raise ToolError(f"{str(kept)!r} belongs to somebody else.", fix="remove it.")
+        around = Path(tempfile.gettempdir()) / f"tea-{os.getuid()}" if folder is None else folder
+        kept = around / _FOLDER
+        for one in (around, kept) if folder is None else (kept,):
+            one.mkdir(mode=0o700, parents=True, exist_ok=True)
+            _check_own(one)
         yield kept, f"{_digest(path)}-{_VERSION}"
     except (OSError, sqlite3.Error) as error:
         raise ToolError(f"{file!r} cannot be kept as a table: {error}.", fix="make room on the disk.") from error
+
+
+def _check_own(folder: Path) -> None:
+    """Raise ToolError for a folder of another account, or one that others may write."""
+    found = folder.lstat()
+    if found.st_uid != os.getuid() or not stat.S_ISDIR(found.st_mode) or found.st_mode & 0o022:
+        raise ToolError(f"{str(folder)!r} is not a folder of this account alone.", fix="remove it.")
 
 
 def _table(found: "_Told", file: str, name: str, target: Path) -> StoredTable:
