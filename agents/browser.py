@@ -42,5 +42,5 @@ class BrowserUse(Agent):
 
 
 def _downloaded(value: dict[str, Any]) -> dict[str, str]:
-    """Return the origins of the files that an action brought, by name."""
+    """Return the origins of the files brought by an action, by name."""
     return {one["name"]: f"downloaded from {one['url']}" for one in value.get("downloads", ()) if "name" in one}

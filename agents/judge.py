@@ -37,7 +37,7 @@ class Judge(Agent):
 
 
 def _form(count: int, answer: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the form of a verdict: only answers that are there can be named."""
+    """Return the form of a verdict: only given answers can be named."""
     number = {"type": "integer", "minimum": 1, "maximum": count}
     refutation = {
         "type": "object",

@@ -71,7 +71,7 @@ class Reporter(Agent):
 
 
 async def _pictures(ctx: Context, files: Sequence[str]) -> list[str]:
-    """Return the pictures of the workspace that a report can show: those given first, then those made by the run."""
+    """Return the pictures of the workspace fit for a report: those given first, then those made by the run."""
     listing = (await ctx.ecp.invoke("workspace#list_files", {"limit": MOST_LISTED})).unwrap()
     found = [one["name"] for one in listing["files"] if one["name"].lower().endswith(PICTURES)]
     given = [one for one in files if one.lower().endswith(PICTURES)]
@@ -150,7 +150,7 @@ def _contents(given: list[Material]) -> list[dict[str, Any]]:
 
 
 async def _told(ctx: Context, task: Task, cited: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the cited sources that the task's words name, such as a tool: what it says of them is in those words.
+    """Return the cited sources named in the task's words, such as a tool: its claims about them are in those words.
 
     Of a file it is the file that counts, however the task speaks of it.
     """
@@ -163,7 +163,7 @@ async def _told(ctx: Context, task: Task, cited: Sequence[str]) -> list[dict[str
 
 
 async def _read_again(ctx: Context, task: Task, markdown: str) -> list[dict[str, Any]]:
-    """Return passages of cited pages and documents for the sentences that cite them, as quotations.
+    """Return passages of cited pages and documents for the citing sentences, as quotations.
 
     A finding holds but a summary and some words of such a source, so alone it would bring true values into doubt.
     """

@@ -33,7 +33,7 @@ class ResearchChat(Agent):
 
 
 def _known(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a research knows, without the outputs of its tasks."""
+    """Return the knowledge of a research, without the outputs of its tasks."""
     names = ("title", "objective", "evolving_objective", "hypothesis", "insights", "discoveries", "methodology")
     tasks = [
         {"id": one["id"], "objective": one["objective"], "output": one["output"][:500]}

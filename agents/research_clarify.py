@@ -41,7 +41,7 @@ class ResearchClarify(Agent):
 
 
 async def _said(ctx: Context, question: str) -> str:
-    """Return an answer that says something."""
+    """Ask until the answer is not empty, and return it."""
     for _ in range(MOST_PLANS):
         answer = (await ctx.person(question)).strip()
         if answer:

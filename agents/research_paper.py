@@ -49,7 +49,7 @@ class ResearchPaper(Agent):
 
 
 def read_sources(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the sources that the tasks read, each once, with numbers from 1; no doubtful ones, no files they made."""
+    """Return the sources read by the tasks, each once, with numbers from 1; no doubtful ones, no files they made."""
     found: dict[str, dict[str, Any]] = {}
     made = [str(name) for task in tasks for name in task["artifacts"]]
     for task in tasks:
@@ -110,7 +110,7 @@ def composed(
 
 
 def flat(name: str) -> str:
-    """Return the name that a file of a task has for the paper."""
+    """Return the name of a task's file in the paper."""
     return name.replace("/", "-")
 
 
@@ -123,13 +123,13 @@ def _unknown(cited: str, known: Sequence[int]) -> list[int]:
 
 
 def _lost(draft: Mapping[str, Any], known: Sequence[int]) -> int:
-    """Return the number of citations that no source has the number of."""
+    """Return the number of citations of no source."""
     cited = (match for text in _texts(draft) for match in _CITED.findall(text))
     return sum(bool(_unknown(one, known)) for one in cited)
 
 
 def _marked(text: str, known: Sequence[int]) -> str:
-    """Return a text with a mark in place of each citation that no source has the number of."""
+    """Return a text with a mark in place of each citation of no source."""
 
     def one(match: re.Match[str]) -> str:
         if not _unknown(match[1], known):
@@ -141,7 +141,7 @@ def _marked(text: str, known: Sequence[int]) -> str:
 
 
 def _cites(known: Sequence[int], figures: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
-    """Return the reading of a draft: the first one that names a source or figure not listed is refused."""
+    """Return the reading of a draft: the first one naming a source or figure not listed is refused."""
     refused = list[str]()
 
     def read(response: Any) -> Mapping[str, Any]:

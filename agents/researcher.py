@@ -198,7 +198,7 @@ async def _answered(research: Research, plan: Plan) -> Result:
 
 
 def _supported(research: Research, draft: dict[str, Any]) -> dict[str, Any]:
-    """Return a draft whose answer names its evidence.
+    """Return a draft with an answer naming its evidence.
 
     Raises:
         BadOutput: It does not.

@@ -269,7 +269,7 @@ async def _facts(ctx: Context, name: str) -> str:
 
 
 async def _parsed(ctx: Context, surveyed: Mapping[str, Any]) -> list[str]:
-    """Return what a parser finds in a file: its metadata, how it begins, and the letters in images and scans."""
+    """Return a parser's findings in a file: its metadata, how it begins, and the letters in images and scans."""
     is_pdf = surveyed["kind"] == "pdf"
     wanted = {"source": surveyed["name"], **({"pages": PAGES} if is_pdf else {})}
     letters = {**wanted, "ocr": True} if is_pdf or surveyed["family"] == "image" else wanted
@@ -285,7 +285,7 @@ async def _parsed(ctx: Context, surveyed: Mapping[str, Any]) -> list[str]:
 
 
 async def _showable(ctx: Context, names: Sequence[str]) -> list[str]:
-    """Return the files that the model takes as they are: images and PDF files, where it has the sense for them."""
+    """Return the files taken by the model as they are: images and PDF files, if it has the sense for them."""
     if not any(_ending(one) in SHOWN for one in names):
         return []
     senses = (await ctx.model())["senses"]

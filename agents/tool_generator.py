@@ -202,7 +202,7 @@ class _Work:
         return (None, why) if why else (mended, "")
 
     async def standing(self, found: dict[str, Any], mended: list[dict[str, Any]], *, same: bool) -> str:
-        """Return why a doubted test stands; empty where it is replaced."""
+        """Return why a doubted test stands; empty if it is replaced."""
         if found["wrong"] == "code" or same:
             return str(found["steps"])
         words = "\n".join([self.task.text, *(one["content"] for one in self.materials)])

@@ -320,7 +320,7 @@ class Browser(Environment):
         accept: bool = False,
         files: list[str] | None = None,
     ) -> Seen:
-        """Act once, wait for what comes of it, and return where that led."""
+        """Act once, wait for the effect, and return where it led."""
         looked, self._looked = self._looked, ""
         async with self._driven() as driver:
             driver.events.accept, driver.events.dialogs = accept, []
@@ -350,7 +350,7 @@ class Browser(Environment):
 
     @asynccontextmanager
     async def _driven(self) -> AsyncGenerator[Driver]:
-        """Yield the browser; where it has crashed, that is told once, and a new one begins."""
+        """Yield the browser; a crash is told once, and a new one begins."""
         if self._browsing is None or self._opening is None:
             raise _not_set_up()
         try:
@@ -371,7 +371,7 @@ class Browser(Environment):
             raise ToolError(f"The browser could not do it: {words}", fix="look at the state first.") from error
 
     async def _renewed(self) -> None:
-        """Begin a new browser where the old one has ended."""
+        """Begin a new browser if the old one has ended."""
         if self._browsing is not None and self._opening is not None and not self._browsing.alive:
             await self._browsing.close()
             self._browsing = await Browsing.open(*self._opening)
@@ -415,7 +415,7 @@ async def _dragged(driver: Driver, points: list[tuple[int, int]]) -> str:
 
 
 async def _downloaded(driver: Driver) -> None:
-    """Wait for downloads that have begun."""
+    """Wait for downloads already begun."""
     for _ in range(int(DOWNLOAD_SECONDS / SETTLE_SECONDS)):
         if all(one.state != "inProgress" for one in driver.events.downloads.values()):
             return
@@ -483,6 +483,6 @@ async def _state(driver: Driver, ctx: Context) -> dict[str, Any]:
 
 
 def _framed(text: str) -> str:
-    """Put what a page wrote between marks that it cannot write itself."""
+    """Put the words of a page between marks it cannot write itself."""
     mark = hashlib.sha256(json.dumps(text).encode()).hexdigest()[:12]
     return f"<page {mark}>\n{text}\n</page {mark}>"

@@ -89,7 +89,7 @@ class GitRepositories(Environment):
     """
 
     async def state(self, ctx: Context) -> list[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Return the folders that are repositories."""
+        """Return the folders with a repository."""
         return list(await asyncio.to_thread(repositories, _root(ctx)))[:MOST_FILES]
 
     @action(
@@ -307,7 +307,7 @@ async def _fetch(git: Git, remote: Remote) -> None:
 
 
 async def _rebased(git: Git, own: str, base: str) -> str:
-    """Return the commit at which the own commits follow others, made aside so that no file changes before it stands.
+    """Return the commit with the own commits after others, made aside so no file changes before it stands.
 
     Raises:
         ToolError: Both changed the same lines; nothing is changed.
@@ -324,7 +324,7 @@ async def _rebased(git: Git, own: str, base: str) -> str:
 
 
 async def _pushed(git: Git, name: str, own: str, commit: str, *, present: bool) -> None:
-    """Let the own branch follow what was pushed."""
+    """Let the own branch follow the pushed one."""
     await git.run("update-ref", f"refs/remotes/origin/{name}", commit)
     if present and commit != own:
         await _take(git, commit)
@@ -346,7 +346,7 @@ async def _take(git: Git, commit: str) -> None:
 
 
 async def _same_commit(git: Git, message: str) -> Committed:
-    """Return the last commit if it is what a repeated call made already."""
+    """Return the last commit if a repeated call made it already."""
     last = await _commit(git, "HEAD")
     if last and (await git.run("log", "-n1", "--format=%B", "HEAD")).strip() == message.strip():
         files = (await git.run("show", "--format=", "--name-only", "HEAD")).split("\n")
@@ -373,7 +373,7 @@ async def _commit(git: Git, revision: str) -> str:
 
 
 async def _distance(git: Git, branch: str) -> tuple[int, int]:
-    """Return how many commits a branch has that the remote one lacks, and the other way around."""
+    """Return how many commits of a branch the remote one lacks, and the other way around."""
     ended = await git.attempt("rev-list", "--left-right", "--count", f"HEAD...refs/remotes/origin/{branch}")
     if ended.code != 0:
         return 0, 0
@@ -389,7 +389,7 @@ async def _opened(ctx: Context, folder: str) -> AsyncGenerator[Git]:
 
 
 async def _origin(ctx: Context, folder: str, told: str) -> str:
-    """Return the address that a repository was cloned from.
+    """Return the address of a clone's origin.
 
     Raises:
         ToolError: There is none, or it is not the one that was told, since files of the workspace may say anything.
@@ -418,7 +418,7 @@ def _root(ctx: Context) -> str:
 
 
 def _check_folder(ctx: Context, folder: str) -> None:
-    """Refuse what is not a name of a folder inside the workspace."""
+    """Refuse anything but a name of a folder inside the workspace."""
     path = ctx.path(folder)
     parts = path.relative_to(ctx.path("")).parts
     if any(part.lower() in (".git", ".tea") for part in parts) or any(ord(letter) < 32 for letter in folder):

@@ -433,7 +433,7 @@ class Research(Environment):
         return self._world.write(finished=run)
 
     def _replied(self, message: str) -> None:
-        """Refuse the reply of an iteration that is not there.
+        """Refuse the reply of an unknown iteration.
 
         Raises:
             ToolError: There is none of that id.
@@ -444,7 +444,7 @@ class Research(Environment):
     def _planned(
         self, tasks: Sequence[Mapping[str, Any]], level: int, objective: str, more: Mapping[str, Any] | None = None
     ) -> Change:
-        """Append tasks at the level after the given one; what is there already stays as it is."""
+        """Append tasks at the level after the given one; those there already stay as they are."""
         if self._world.state["level"] > level:
             return self._world.same()
         wanted = [one for one in tasks if str(one.get("objective", "")).strip()]
@@ -460,7 +460,7 @@ class Research(Environment):
 
 
 def _opening(path: Path) -> dict[str, Any]:
-    """Return what a run was started with, empty where it was started without."""
+    """Return the start of a run, empty if it was started without."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -130,7 +130,7 @@ class Shell(Environment):
 
 
 def _copies(ctx: Context, ran: Any) -> list[str]:
-    """Return the names here of files that code called by their paths elsewhere, as notes."""
+    """Return the names here of files called by code by their paths elsewhere, as notes."""
     said = f"{ran.stderr.text}\n{ran.stdout.text}"
     lacking = dict.fromkeys(one[1] or one[2] for one in _LACKING.finditer(said))
     found = [(name, copied_name(ctx.workspace, name)) for name in lacking if name.startswith("/")]
@@ -149,7 +149,7 @@ def _output(
 
 
 def _shown(name: str, printed: Printed) -> tuple[str, str]:
-    """Return a stream under its name; of a long one the name tells that its middle is left out, as it may be cut."""
+    """Return a stream under its name; for a long one the name tells of the middle left out, as it may be cut."""
     text, half = printed.text, MOST_SHOWN // 2
     left = len(text) - MOST_SHOWN
     if left <= 0:

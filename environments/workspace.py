@@ -249,7 +249,7 @@ class Workspace(Environment):
                 yield Files(folder, History(folder, history), bounded=False)
 
     def _passing(self, workspace: str) -> Path:
-        """Return the folder for the history in a session that ends with its call."""
+        """Return the folder for the history in a session ending with its call."""
         found = self._aside.get(workspace)
         if found is None:
             found = tempfile.TemporaryDirectory(prefix="tea-", ignore_cleanup_errors=True)
@@ -269,7 +269,7 @@ def _alone_in(folder: Path) -> Generator[None]:
 
 
 def _check_session(ctx: Context) -> None:
-    """Refuse a call that shares its history with no other.
+    """Refuse a call without a history shared with another.
 
     Raises:
         ToolError: It has a session of its own.
@@ -298,7 +298,7 @@ def _name(ctx: Context, name: str) -> str:
 
 
 async def _existing(ctx: Context, name: str, *, copies: bool = True) -> str:
-    """Return the name of what exists; the error about anything else tells the nearest file."""
+    """Return the name of an existing file; the error about anything else tells the nearest one."""
     try:
         usable = _name(ctx, name)
         if await asyncio.to_thread(ctx.path(usable).exists):

@@ -223,12 +223,12 @@ def _of_model(config: ModelConfig) -> Route | None:
 
 
 def _leads_on(config: ModelConfig) -> bool:
-    """Return whether a request's options may send data on from the provider, or change what it costs."""
+    """Return whether a request's options may send data on from the provider, or change its costs."""
     return not config.options.keys() <= _FREE_OPTIONS
 
 
 def _of_prices(config: ModelConfig) -> Route | None:
-    """Return the route of a configuration's own prices for what its keys pay."""
+    """Return the route of a configuration's own prices for questions paid by its keys."""
     if not config.keys or not config.prices:
         return None
     prices = dict(config.prices)

@@ -16,7 +16,7 @@ class Grants(Protocol):
     """A check of the permission to send a key to the address in a home's settings."""
 
     def of_host(self, host: CodeHost) -> None:
-        """Check that a person granted the use of a code host; raise UntrustedHome otherwise."""
+        """Check the grant for the use of a code host; raise UntrustedHome without one."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Threads: a bounded pool for sync functions, whose abandoned ones keep their places, and looks shared by callers."""
+"""Threads: a bounded pool for sync functions, also for abandoned ones, and looks shared by callers."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Threads:
 
 
 class Look(Generic[T]):
-    """A blocking look at what others may change, made in a thread once for all callers waiting for it.
+    """A blocking look at changeable data, made in a thread once for all callers waiting for it.
 
     Each caller gets the result of a look begun after it asked, so nobody gets an old one. A thread for each of many
     callers would cost them most of their time, since they take turns with the event loop for the interpreter.
@@ -122,7 +122,7 @@ class Look(Generic[T]):
         self._seen: tuple[float, T] | None = None
 
     async def __call__(self) -> T:
-        """Return what a look of now sees, and raise what it raises."""
+        """Return the result of a look made from now on, or raise its error."""
         asked = monotonic()
         async with self._turn:
             if self._seen is None or self._seen[0] <= asked:

@@ -1,8 +1,10 @@
-"""Test every example in the docstrings of bundled components."""
+"""Test docstrings: every example of bundled components, and the first lines of all."""
 
 import ast
 import inspect
+import re
 from doctest import ELLIPSIS, OutputChecker
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,8 @@ from tea.refs import Kind
 from tea.source.bundled import bundled_files
 from tea.testing import platform
 
+ROOT = Path(__file__).parent.parent
+RELATIVE = re.compile(r"\b(who|whom|whose|which|that|what|where)\b", re.IGNORECASE)
 NAMES: dict[Kind, list[str]] = {kind: [path.stem for path in bundled_files(kind)] for kind in ("tool", "environment")}
 
 
@@ -61,3 +65,13 @@ async def test_examples_of_an_environment_give_what_they_say(shipped: Platform, 
         room = await shipped.ecp.get(name)
         for example in operation.examples:
             await check(example, {name: room})
+
+
+def test_first_lines_of_docstrings_are_rarely_relative_clauses() -> None:
+    folders = ("agents", "benchmarks", "environments", "examples", "offline", "tea", "tests", "tools")
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for one in folders for path in (ROOT / one).rglob("*.py")]
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    texts = [ast.get_docstring(node) for tree in trees for node in ast.walk(tree) if isinstance(node, documented)]
+    firsts = [text.splitlines()[0] for text in texts if text]
+    relative = [first for first in firsts if RELATIVE.search(first)]
+    assert len(relative) <= len(firsts) * 0.03, relative

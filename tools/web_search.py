@@ -97,7 +97,7 @@ def _once(found: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _brief(one: Found) -> Found:
-    """Return a result with the members that a reader needs; all results have the same ones, as rows of a table."""
+    """Return a result with the members for a reader; all results have the same ones, as rows of a table."""
     about = "; ".join(filter(None, (one.get("date"), one.get("place"), one.get("query"))))
     text = one["text"] if "read" not in one else f"{one['text']}\n\n{one['read']}"
     return Found(url=one["url"], title=one["title"], text=text, about=about)

@@ -96,7 +96,7 @@ class Store:
         return None
 
     def add(self, source: Source, about: str, claim: str, quote: str, line: int) -> Claim:
-        """Add a claim whose quote was found in its source; the same one counts once."""
+        """Add a claim with a quote found in its source; the same one counts once."""
         if (known := self.known(source, claim, quote)) is not None:
             return known
         place = source.place or (f"line {line}" if line else "")

@@ -102,7 +102,7 @@ class Gathering:
         return self.sources.page(address) if is_there else None
 
     def _is_known(self, url: str) -> bool:
-        """Return whether an address is that of a source, known or just named."""
+        """Return whether an address is a source's, known or just named."""
         return any(normal(one.url) == normal(url.strip()) for one in self.sources.all())
 
     async def read(self, pages: Sequence[Source], question: str) -> list[Source]:

@@ -80,7 +80,7 @@ class Table:
     rejected: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def add(self, cells: Mapping[str, Any], source: Source, quote: str, *, round: int, at: str) -> Added:
-        """Add a row whose quotation and name are found in its source, or join it with the same one."""
+        """Add a row with quotation and name found in its source, or join it with the same one."""
         given = {name: _stripped(cells.get(name)) for name in self.columns}
         line = source.line_of(quote)
         why = self._fault(given, source) if line is not None else "the quotation does not stand in the source"
@@ -173,7 +173,7 @@ class Table:
         return lines
 
     def unfounded(self) -> list[str]:
-        """Return the cells whose digits stand in none of their sources, one line each."""
+        """Return the cells with digits standing in none of their sources, one line each."""
         lines = list[str]()
         for row in self.rows:
             name = ", ".join(str(row.value(one)) for one in self.key)

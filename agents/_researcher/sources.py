@@ -67,7 +67,7 @@ class Source:
         return normal(self.url).partition("/")[0] if _WEB.match(self.url) else self.url
 
     def record(self, told: Iterable[Words]) -> None:
-        """Add words read of it; what stands in longer ones is kept once."""
+        """Add words read of it; a part of longer ones is kept once."""
         for one in told:
             if not any(one.text in known.text for known in self.words):
                 self.words = [*(known for known in self.words if known.text not in one.text), one]

@@ -12,7 +12,7 @@ _CITED = re.compile(r"(?<![!\\])\[\d{1,4}\]\(<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\
 
 
 def quotes(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[dict[str, str]]:
-    """Return the words that claims may rest on.
+    """Return the words under claims.
 
     Those quoted of sources; of a source without a quote what its task says, and of datasets what was computed.
 
@@ -42,7 +42,7 @@ def sources_of(tasks: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
 
 
 def known_sources(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[str]:
-    """Return the names that may be cited: sources and files of tasks, and datasets."""
+    """Return the citable names: sources and files of tasks, and datasets."""
     found = [str(each["source"]) for one in tasks for each in one["sources"]]
     found += [str(name) for one in tasks for name in one["artifacts"]]
     # What documents of the operator say stands in the outputs, with the addresses.
@@ -50,7 +50,7 @@ def known_sources(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -
 
 
 def cites(known: Sequence[str]) -> Callable[[Any], str]:
-    """Return the reading of a text that cites: the first one that cites an unknown source is refused.
+    """Return the reading of a text with citations: the first one citing an unknown source is refused.
 
     Args:
         known: What may be cited; a text counts for all that stands in it.

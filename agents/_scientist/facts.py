@@ -11,7 +11,7 @@ MOST_READ = 100_000
 
 
 def table_words(outline: Mapping[str, Any]) -> str:
-    """Return the tables of a file with rows and columns, and what else the outline tells.
+    """Return the tables of a file with rows and columns, and the rest of the outline.
 
     Args:
         outline: What `table_query` tells of a file without a query.
@@ -25,7 +25,7 @@ def table_words(outline: Mapping[str, Any]) -> str:
 
 
 def beginning(text: str, most: int) -> str:
-    """Return the first whole lines of a text, with a mark where more follows.
+    """Return the first whole lines of a text, with a mark if more follows.
 
     Args:
         text: The text.

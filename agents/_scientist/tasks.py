@@ -68,7 +68,7 @@ def lost(tasks: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _beside(documents: Found, engines: Found) -> Found:
-    """Return the passages beside what the researcher found: those of documents that it has not judged."""
+    """Return the passages beside the researcher's findings: those of documents it has not judged."""
     if not engines.output or engines.parts:
         return documents
     judged = [one["source"] for one in engines.sources]

@@ -246,7 +246,7 @@ def _line(error: Any) -> str:
 
 
 def _said(error: object) -> str:
-    """Return what an entry of an answer's errors says: its field with its message, or its code."""
+    """Return the words of an entry of an answer's errors: its field with its message, or its code."""
     if not isinstance(error, Mapping):
         return error if isinstance(error, str) else ""
     given = {name: one for name, one in cast("Mapping[str, object]", error).items() if isinstance(one, str)}

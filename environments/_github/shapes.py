@@ -393,7 +393,7 @@ def text(data: object, *path: str) -> str:
 
 
 def needed(data: object, *path: str) -> str:
-    """Return the text at a path of members that every such answer holds.
+    """Return the text at a path of members found in every such answer.
 
     Raises:
         ToolError: There is none.
@@ -405,7 +405,7 @@ def needed(data: object, *path: str) -> str:
 
 
 def needed_number(data: object, *path: str) -> int:
-    """Return the number at a path of members that every such answer holds.
+    """Return the number at a path of members found in every such answer.
 
     Raises:
         ToolError: There is none.
@@ -417,7 +417,7 @@ def needed_number(data: object, *path: str) -> int:
 
 
 def wrong(what: str) -> ToolError:
-    """Return the error for an answer that is not of the documented form.
+    """Return the error for an answer of another form than the documented one.
 
     Args:
         what: What is wrong with it.

@@ -120,7 +120,7 @@ class Evidence:
         self._rounded: dict[int, set[str]] = {}
 
     def holds(self, number: str) -> bool:
-        """Return whether the source has a number, or one that is rounded to it, however its thousands are marked."""
+        """Return whether the source has a number, or one rounded to it, however its thousands are marked."""
         readings = _readings(number)
         return bool(self.numbers & readings) or any(self._is_rounded(one) for one in readings)
 
@@ -194,7 +194,7 @@ def _known(cited: tuple[int, ...], evidence: Mapping[int, Evidence], rest: Evide
 
 
 def _calculate(sentence: str, known: list[Evidence]) -> None:
-    """Add the results of a sentence's calculations to what its sources say."""
+    """Add the results of a sentence's calculations to the words of its sources."""
     for result in calculated(sentence, lambda value: any(one.holds(value) for one in known)):
         for one in known:
             one.numbers |= _readings(result)
@@ -355,7 +355,7 @@ def _holds(evidence: Evidence, name: str) -> bool:
 
 
 def _month_is_held(word: str, evidence: Evidence) -> bool:
-    """Return whether a word is a month's name that the source has in full or with three letters."""
+    """Return whether a word is a month's name, in the source in full or with three letters."""
     return any(word in (name, name[:3]) and not evidence.words.isdisjoint((name, name[:3])) for name in _MONTHS)
 
 

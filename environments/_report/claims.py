@@ -85,7 +85,7 @@ _APART = (
 
 
 def is_claim(sentence: str, heading: str = "") -> bool:
-    """Return whether a sentence says something of the matter that needs a source.
+    """Return whether a sentence says something of the matter, which needs a source.
 
     Questions, introductions, and texts of fewer than four words say nothing; what was not found has no source; how
     the work was done needs one only for its numbers.
@@ -104,7 +104,7 @@ def is_claim(sentence: str, heading: str = "") -> bool:
 
 
 def _lacks(text: str) -> bool:
-    """Return whether a sentence says what was not found or failed."""
+    """Return whether a sentence tells of a failure, or of nothing found."""
     return any(one.search(text) for one in _LACKS)
 
 

@@ -85,7 +85,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
 
 
 def without_html(markdown: str) -> str:
-    """Return Markdown with each tag of HTML outside of code as text: what others wrote must not run in a viewer."""
+    """Return Markdown with each tag of HTML outside of code as text: others' words must not run in a viewer."""
     return _HTML.sub(lambda match: f"{match['before']}&lt;" if match["before"] is not None else match[0], markdown)
 
 

@@ -94,7 +94,7 @@ class World:
         return found
 
     def resting(self, insights: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Return insights without the ids of tasks that found nothing, and those that rest on no other task."""
+        """Return insights without the ids of tasks without findings, and those resting on no other task."""
         kept, lost = list[str](), list[str]()
         for insight in insights:
             ids = _ID.findall(insight)
@@ -140,7 +140,7 @@ class World:
         return level, made
 
     def dataset(self, name: str) -> str:
-        """Return the dataset that a name stands for, also without its folder, its ending or its case; else empty."""
+        """Return the dataset meant by a name, also without its folder, its ending or its case; else empty."""
         known = list(self.state["datasets"])
         if name in known:
             return name

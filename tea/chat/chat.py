@@ -164,11 +164,11 @@ class Chat:
         return {one.name: one.description for one in await self._host.acp.manager.list() if one.category not in hidden}
 
     async def _names(self) -> set[str]:
-        """Return the names of all agents, which can be addressed whatever they are for."""
+        """Return the names of all agents; any of them can be addressed."""
         return {one.name for one in await self._host.acp.manager.list()}
 
     async def unknown(self, line: str) -> list[str]:
-        """Return the names that a line mentions within it and no agent has.
+        """Return the names mentioned within a line and held by no agent.
 
         Raises:
             UnknownComponent: It begins with `@name` of no agent; the fix names the nearest.

@@ -235,7 +235,7 @@ def history_of(parts: Sequence[Part]) -> tuple[Said, ...]:
 
 
 def _typist(own: bool) -> str:
-    """Return who typed words of a person: that of this account, or another."""
+    """Return the author of a person's words: the one of this account, or another."""
     return PERSON if own else ANOTHER
 
 

@@ -39,7 +39,7 @@ def addressed(line: str, known: Container[str]) -> tuple[str | None, str]:
 
 
 def require_addressee(line: str, known: Container[str], offered: Collection[str]) -> None:
-    """Refuse a line that begins by addressing an agent that is not there, unless it mentions one that is.
+    """Refuse a line addressed to an unknown agent, unless it mentions a known one.
 
     Args:
         line: The words of a person.

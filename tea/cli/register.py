@@ -53,7 +53,7 @@ async def register(
 
 @contextmanager
 def declared_component(file: Path, kind: str | None) -> "Generator[Path | Agent]":
-    """Yield the agent that a file declares by a call; any other file itself."""
+    """Yield the agent declared by a call in a file; any other file itself."""
     from tea.source.agent_file import agent_in, declares_agent
     from tea.source.bundled import read_source
 

@@ -108,7 +108,7 @@ def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
 
 
 def is_narrow(stream: TextIO | None) -> bool:
-    """Return whether a terminal is too narrow for rows that `folded` can mark."""
+    """Return whether a terminal is too narrow for the marked rows of `folded`."""
     return 0 < _width(stream) < _NARROWEST
 
 
@@ -257,7 +257,7 @@ def _width(stream: TextIO | None) -> int:
 
 
 def _rows(line: str, width: int) -> str:
-    """Return a line in rows of at most `width` cells; where terminals differ a character counts as its most.
+    """Return a line in rows of at most `width` cells; a character counts as wide as any terminal shows it.
 
     Our own colours take none.
     """

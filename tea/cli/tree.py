@@ -18,7 +18,7 @@ _ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random"
 
 
 def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bool = False) -> str:
-    """Return the lines of a run; what agents did side by side stands under each of them, not mixed by time.
+    """Return the lines of a run; the work of agents side by side stands under each of them, not mixed by time.
 
     Args:
         records: All of its records, in order.
@@ -50,7 +50,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
 
 
 def _grouped(records: "Sequence[TraceRecord]", scopes: "Sequence[str]") -> "Iterator[TraceRecord]":
-    """Yield the records of a run by branch and scope: those in a scope right behind the one that enters it."""
+    """Yield the records of a run by branch and scope: those in a scope right behind its beginning."""
     places = {*scopes, *(branch_of(one.key) for one in records)} - {""}
     inside: dict[str, list[TraceRecord | str]] = {"": []}
 
@@ -197,12 +197,12 @@ def _outcome(value: Any) -> str:
 
 
 def _is_result(response: Mapping[str, Any]) -> bool:
-    """Return whether a response is that of an agent that came to an end."""
+    """Return whether a response is that of an agent at its end."""
     return bool(response.get("ok")) and {"answer", "ok", "reason"} <= fields(response.get("value")).keys()
 
 
 def _ended(result: Mapping[str, Any]) -> str:
-    """Return the answer of an agent, or the reason that there is none."""
+    """Return the answer of an agent, or the reason for its absence."""
     said = _said(result.get("answer"))
     if result.get("ok"):
         return said or f"hands over to {result.get('handoff')}" if result.get("handoff") else said

@@ -328,7 +328,7 @@ class Context:
         return Path(str(found)) if (found := await self.port.serve(CacheFolder())) else None
 
     async def session_folder(self, name: str) -> Path | None:
-        """Return a folder kept with the session, for what belongs to the current folder and not into it.
+        """Return a folder kept with the session, for data about the current folder and not inside it.
 
         Args:
             name: What it is for, usually the name of the environment.

@@ -117,7 +117,7 @@ def _is_near(one: float, other: float) -> bool:
 
 
 def _value_of(value: JsonValue) -> Hashable:
-    """Return a value that equals another one's where `equal` says so."""
+    """Return a hashable value, the same for `equal` values."""
     if isinstance(value, list):
         return "list", tuple(map(_value_of, cast("list[Any]", value)))
     if isinstance(value, Mapping):

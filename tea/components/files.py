@@ -111,7 +111,7 @@ def existing_file(path_of: Callable[[str], Path], root: str | Path, name: str, *
 
 
 def _no_file(path: Path, root: str | Path, name: str) -> ToolError | None:
-    """Return the error for what is there and no regular file, None for what is not there."""
+    """Return the error for anything but a regular file, None for nothing there."""
     if path.is_dir():
         prefix = f"{name.strip('/')}/"
         held = [one for one, _ in files_in(root) if one.startswith(prefix)][:_MOST_TOLD]

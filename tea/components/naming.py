@@ -74,7 +74,7 @@ def _parameters(schema: JsonSchema) -> Mapping[str, Any] | None:
 
 
 def _meant(name: str, free: Collection[str], needed: Collection[str]) -> str:
-    """Return the only free parameter that a name means, empty if there is none or several."""
+    """Return the only free parameter meant by a name, empty if there is none or several."""
     word = _letters(name)
     same = [one for one in free if _letters(one) == word]
     alike = [one for one in free if _is_alike(word, _letters(one))]
@@ -95,7 +95,7 @@ def _letters(name: str) -> str:
 
 
 def _alone(schema: Any, value: Any) -> Any:
-    """Return the only member of a list where a single text is wanted."""
+    """Return the only member of a list for a parameter that takes a single text."""
     if not isinstance(value, list) or not isinstance(schema, dict):
         return cast("Any", value)
     listed, wanted = cast("list[Any]", value), cast("dict[str, Any]", schema).get("type")

@@ -365,7 +365,7 @@ def parameters_in_words(schema: JsonObject) -> str:
 
 
 def _kind(schema: JsonObject, whole: JsonObject) -> str:
-    """Return the type of a parameter in brackets, its mere kind where that is long; empty for any value."""
+    """Return the type of a parameter in brackets, its mere kind for a long one; empty for any value."""
     words = type_words(schema, whole)
     words = words if len(words) <= _MOST_TYPE else str(schema.get("type", "any"))
     return "" if words == "any" else f" ({words})"

@@ -430,7 +430,7 @@ class CacheFolder(NamedTuple):
 
 
 class SessionFolder(NamedTuple):
-    """Look up the folder of the session for what lies beside a workspace outside of any run."""
+    """Look up the folder of the session for data beside a workspace outside of any run."""
 
     name: str
     service, verb = "session", "folder"

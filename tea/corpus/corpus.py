@@ -279,7 +279,7 @@ class Corpus:
 
 
 def near_best(found: Sequence[Match]) -> Sequence[Match]:
-    """Return the matches without those far below the best, and without those that fit nothing of the query.
+    """Return the matches without those far below the best, and those fitting nothing of the query.
 
     Args:
         found: The best first.

@@ -245,7 +245,7 @@ class _Work:
         self._unscored: TeaError | None = None
 
     async def run(self, cells: Sequence[_Cell], concurrency: int, tell: Callable[[str], object] | None) -> None:
-        """Run and score all cells; tell in a line what of the ledger does not count.
+        """Run and score all cells; tell the uncounted part of the ledger in a line.
 
         Raises:
             TeaError: One could not be scored; the runs are kept.

@@ -299,7 +299,7 @@ class Campaign:
         return verdict, staged
 
     def _key(self, staged: Staged) -> str:
-        """Return the digest of a candidate with everything else deciding its runs: a verdict holds for that alone."""
+        """Return the digest of a candidate with everything else deciding its runs: a verdict holds for it alone."""
         pins = {name: digest for name, digest in self._setting.pins.items() if name not in self._use}
         return digest_of([staged.digest, pins, dict(self._setting.model)])
 
@@ -360,7 +360,7 @@ class Campaign:
         return [f"the locked part was looked at {self._locked_looks} times before; its figures count less now"]
 
     def _require_locked(self) -> None:
-        """Check that other campaigns left a look at the locked part, so that no money goes into an unseen end.
+        """Check for a look at the locked part left by other campaigns, before money goes into an unseen end.
 
         Raises:
             BadInput: They did not, and the operator did not say that it may be looked at again.

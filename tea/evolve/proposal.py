@@ -121,7 +121,7 @@ async def variables_of(platform: Platform, refs: Sequence[str], use: Mapping[str
 
 
 async def base_of(platform: Platform, ref: Ref) -> Manifest:
-    """Return a version for proposals to build on: words become trusted with what is made of them.
+    """Return a version for proposals to build on: words become trusted with everything made of them.
 
     Raises:
         UnknownComponent: There is no such version.

@@ -21,7 +21,7 @@ _ASKED = {"reflection": "reflector", "textgrad": "optimiser", "gepa": "optimiser
 
 
 async def check_ready(platform: Platform, strategy: Strategy, refs: Sequence[str]) -> None:
-    """Check that a strategy has its library, its model and its version.
+    """Check a strategy's library, model and version.
 
     Args:
         platform: Has the models and the components.

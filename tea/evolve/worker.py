@@ -63,7 +63,7 @@ async def work(extra: str, job: JsonObject, answers: Mapping[str, Answer], secon
 
 
 def require_library(extra: str) -> None:
-    """Check that the library of an extra is installed.
+    """Check for the installed library of an extra.
 
     Raises:
         MissingExtra: It is not.

@@ -130,7 +130,7 @@ def compare(a: Sequence[TraceRecord], b: Sequence[TraceRecord]) -> Comparison:
 
 
 def _first(a: Sequence[Effect], b: Sequence[Effect]) -> tuple[Effect | None, Effect | None] | None:
-    """Return the first effects that differ at one place of the program; work side by side is in any order."""
+    """Return the first different effects at one place of the program; work side by side is in any order."""
     there = {one.key: one for one in b}
     for one in a:
         other = there.pop(one.key, None)

@@ -1,4 +1,4 @@
-"""Form: the check of records where they are read, as whoever can write a journal may write anything into it."""
+"""Form: the check of records as they are read, since a writer of journals may write anything."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class _End(TypedDict):
 
 
 class _Said(TypedDict):
-    """A note of the gate; its `data` is checked by its own kind, as that of a start is."""
+    """A note of the gate; its `data`, like a start's, is checked by its own kind."""
 
     kind: str
     target: NotRequired[str]
@@ -255,19 +255,19 @@ def understood(run: str) -> Generator[None]:
 
 
 def strange(run: str, why: str) -> Damaged:
-    """Return the error of a journal with what no run writes."""
+    """Return the error of a journal that no run wrote."""
     problem = f"The journal of the run {run} holds what no run writes ({why[:_WORDS]})."
     return Damaged(problem, fix=f"bring back traces/{run} from a copy, or remove it.")
 
 
 class Form:
-    """A check of one journal's records in their order: what a run would write is let through."""
+    """A check of one journal's records in their order, for the form of a run's own."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, str] = {}
 
     def fault(self, record: JsonObject) -> str:
-        """Return what is wrong with a record, empty if nothing is."""
+        """Return the problem of a record, empty if there is none."""
         data = record.get("data")
         try:
             _adapter(_Record).validate_python(record, strict=True)
@@ -282,7 +282,7 @@ class Form:
         return ""
 
     def _inside(self, kind: str, key: str, data: Any) -> None:
-        """Check what a record of the gate, or evidence, says of its effect."""
+        """Check a record of the gate, or evidence, against its effect."""
         said = data["kind"] if kind in ("start", "note", "evidence") else ""
         if kind == "start":
             self._kinds[key] = said

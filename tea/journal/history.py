@@ -180,7 +180,7 @@ class History:
 
     @property
     def permitting(self) -> frozenset[str]:
-        """Keys of the effects that permitted work still under way: whoever writes a journal could write those, too."""
+        """Keys of the effects that permitted work still under way: a forger of the journal could write those, too."""
         ended = {path_of(one.key) for one in self.entries if one.event == "note" and one.kind == "exit"}
         asked = {one.key for one in self.entries if one.event == "start" and one.kind == "policy"}
         permitted = {one.key for one in self.entries if one.event == "done" and one.text == "null"}

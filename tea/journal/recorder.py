@@ -124,7 +124,7 @@ class Recorder:
         return canonical(before) == canonical(now)
 
     def asked_last(self, key: str) -> JsonObject:
-        """Return what this account asked last under `key` in earlier processes; empty for nothing.
+        """Return the last question of this account under `key` in earlier processes; empty for none.
 
         A question that others wrote may say something else than what it is about.
         """

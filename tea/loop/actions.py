@@ -180,7 +180,7 @@ class Actions:
         self._notice([outcome])
 
     def _notice(self, outcomes: Iterable[Observation]) -> None:
-        """Forget all results where a call may have changed something, so that the next reading call is made."""
+        """Forget all results after a possible change, so the next reading call is made again."""
         made = [one.name for one in outcomes if one.ok and one.name != DONE and not self.toolset.is_own(one.name)]
         if not all(map(self.toolset.reads, made)):
             self._made.clear()

@@ -250,7 +250,7 @@ class _Line(NamedTuple):
 
 
 def _is_piece(piece: str, whole: str) -> bool:
-    """Return whether a text holds a piece that cuts no number of it: 70 is no quote of 700."""
+    """Return whether a text holds a piece without cutting a number: 70 is no quote of 700."""
     at = -1
     for _ in range(_MOST_SOUGHT):
         if (at := whole.find(piece, at + 1)) < 0:

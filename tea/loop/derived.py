@@ -1,4 +1,4 @@
-"""Numbers following from results by simple arithmetic: what a question is about, and coincidences among all else."""
+"""Numbers following from results by simple arithmetic: those asked about, and coincidences among all others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Numbers(NamedTuple):
     def of(
         cls, values: Iterable[float], pairs: Iterable[Pair], compared: Iterable[Pair] = (), parts: Iterable[Pair] = ()
     ) -> Numbers:
-        """Return numbers, and what two of them give.
+        """Return numbers, and the results of any two of them.
 
         Args:
             values: The numbers.
@@ -88,7 +88,7 @@ def holds(numbers: Sequence[float], value: float, near: float) -> bool:
 
 
 def holds_surely(numbers: Sequence[float], value: float, near: float) -> bool:
-    """Return whether ordered numbers hold a value though so few of them are near that it is hardly by chance."""
+    """Return whether ordered numbers hold a value with so few near it that it is hardly by chance."""
     if not holds(numbers, value, near):
         return False
     beside = max(_FEW_CHANCES * near, _BESIDE * abs(value))
@@ -102,7 +102,7 @@ def closely(
     together: Sequence[Sequence[float]],
     bounds: Sequence[float],
 ) -> Numbers:
-    """Return what follows from the numbers that a question and its answer are about.
+    """Return the numbers following from those in the question's and the answer's subject.
 
     Sums, means, medians and ranges of columns, shares of them, what the largest, the smallest, the first and the last
     differ by, and what rows named by either and single numbers give with each other.
@@ -142,7 +142,7 @@ def closely(
 
 
 def loosely(tables: Sequence[Rows], numbers: Iterable[float], told: Sequence[float] = ()) -> Numbers:
-    """Return what follows from any two numbers read, and from any group of rows.
+    """Return the numbers following from any two numbers read, and from any group of rows.
 
     Args:
         tables: Tables read, as rows.
@@ -186,7 +186,7 @@ def _measures(column: Sequence[float]) -> list[float]:
 
 
 def _shared(column: Sequence[float], here: Sequence[float]) -> Iterator[Pair]:
-    """Yield the parts of a column that a share may be asked of, each with the whole.
+    """Yield the parts of a column for questions about a share, each with the whole.
 
     Args:
         column: Its numbers.
@@ -199,7 +199,7 @@ def _shared(column: Sequence[float], here: Sequence[float]) -> Iterator[Pair]:
 
 
 def _within(column: Sequence[float], here: Sequence[float]) -> Iterator[Pair]:
-    """Yield the pairs of numbers of a column that are compared with each other."""
+    """Yield the pairs of numbers of a column to compare with each other."""
     order = sorted(column, reverse=True)
     yield order[0], order[-1]
     yield order[0], order[min(1, len(order) - 1)]
@@ -212,7 +212,7 @@ def _within(column: Sequence[float], here: Sequence[float]) -> Iterator[Pair]:
 
 
 def _across(rows: Rows) -> Iterator[Pair]:
-    """Yield the extreme pairs of numbers of one row, and the sums of columns, as pairs that are compared."""
+    """Yield the extreme pairs of numbers of one row, and the sums of columns, as pairs to compare."""
     found = [list(column) for column in zip(*rows, strict=False)]
     columns = [one for one in found if len(numbers_of(one)) == len(rows)]
     for one, other in combinations(columns[:MOST_COMPARED], 2):

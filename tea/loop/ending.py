@@ -291,16 +291,16 @@ class Ending:
         return not (was_shown(text, "\n".join([self._words, spoken, grounds.sure]), spoken) or grounds.shows(text))
 
     def _is_talk(self, text: str) -> bool:
-        """Return whether words are talk in a conversation, such as thanks, without a value of what was shown."""
+        """Return whether words are talk in a conversation, such as thanks, without a value from the shown results."""
         return self._task.talk and is_talk(self._task.text, text) and not self._holds_value(text)
 
     @property
     def _sees(self) -> bool:
-        """Whether a model may know more than stands in texts: of a picture, or what it hears."""
+        """Whether a model may know more than texts hold: from a picture or a sound."""
         return any(is_media(name) for name in self._task.files)
 
     def _guess(self, answer: JsonValue, evidence: Sequence[Evidence]) -> str:
-        """Return the problem of an answer with values that nothing shown tells, after calls without a result; once."""
+        """Return the problem of an answer with values shown nowhere, after calls without a result; once."""
         known = self._parts or self._task.facts or self._ledger.facts
         grounds = self._grounds(evidence)
         if "nothing" in self._returned or self._sees or known or not self._is_unread(grounds):
@@ -459,7 +459,7 @@ class Ending:
         return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
 
     def _sources(self, answer: JsonValue = None) -> Sources:
-        """Return what was read; heads that tell an answer for sure count as their files."""
+        """Return the read results; heads telling an answer for sure count as their files."""
         heads = self.heads
         if answer is not None and self._grounds().shows(answer):
             heads = [one._replace(whole=True) for one in heads]

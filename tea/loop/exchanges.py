@@ -39,7 +39,7 @@ def exchanges(messages: Sequence[Message]) -> list[tuple[Message, ...]]:
 
 
 def last_exchange(messages: Sequence[Message]) -> Sequence[Message]:
-    """Return the model's last answer with all messages after it, the whole conversation where it gave none."""
+    """Return the model's last answer with all messages after it, the whole conversation if it gave none."""
     for back, one in enumerate(reversed(messages), 1):
         if one.role == "assistant":
             return messages[-back:]

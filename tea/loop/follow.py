@@ -58,14 +58,14 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
 
 
 def _result_of(response: Response, evidence: tuple[Evidence, ...] = ()) -> Result:
-    """Return what a step gave, with its evidence."""
+    """Return the result of a step with its evidence."""
     if not response.ok:
         return Result(ok=False, reason=str(response.error["problem"]) if response.error else "")
     return response.result if isinstance(response, AgentResponse) else Result(answer=response.value, evidence=evidence)
 
 
 def _after(before: Result, one: Result) -> Result:
-    """Return a step's result with what the steps before it rest on and leave."""
+    """Return a step's result with the sources and remains of the steps before it."""
     return Result(
         answer=one.answer,
         evidence=joined(before.evidence, one.evidence),

@@ -1,4 +1,4 @@
-"""Grounds of a proposed answer: what was read by a run, and what the heads of its files tell for sure."""
+"""Grounds of a proposed answer: the results read by a run, and the sure facts in the heads of its files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tea.types import JsonValue
 
 
 class Grounds(NamedTuple):
-    """What an answer may rest on.
+    """The grounds of an answer.
 
     Args:
         task: The task in words, and what the person said since.
@@ -56,12 +56,12 @@ class Grounds(NamedTuple):
 
     @property
     def whole(self) -> list[Head]:
-        """The heads that show all of their files."""
+        """The heads showing all of their files."""
         return [one for one in self.heads if one.whole]
 
     @property
     def sure(self) -> str:
-        """What the heads tell for sure."""
+        """The sure facts in the heads."""
         return "\n".join([*(one.sure for one in self.heads), *self.quoted])
 
     def examples(self, answer: JsonValue) -> list[str]:
@@ -71,7 +71,7 @@ class Grounds(NamedTuple):
         return picked(answer, [each for one in self.heads for each in one.listed], known)
 
     def numbers(self, answer: JsonValue) -> list[str]:
-        """Return the numbers of an answer that stand nowhere and follow from nothing."""
+        """Return the numbers of an answer found nowhere and following from nothing."""
         asked = [json.dumps(one.arguments, ensure_ascii=False) for one in self.results]
         begun = [one.text for one in self.heads if one.prose]
         told = "\n".join([self.told, self.sure, *begun, *self._named(answer), *asked])
@@ -79,7 +79,7 @@ class Grounds(NamedTuple):
         return unfounded(answer, self.task, read, told)
 
     def begun(self, answer: JsonValue) -> list[str]:
-        """Return the files whose first lines are all that an answer can rest on, without a passage that it quotes."""
+        """Return the files known by their first lines alone, without a passage quoted by the answer."""
         begun = [one.name for one in self.heads if one.prose]
         return [] if self.quoted or not begun or self.shows(answer) else begun
 

@@ -22,7 +22,7 @@ KINDS: Mapping[str, tuple[Literal["image", "audio", "file"], str]] = {
 
 
 def is_media(name: str) -> bool:
-    """Return whether a file is one that some models see or hear themselves."""
+    """Return whether some models see or hear such a file themselves."""
     return PurePath(name).suffix.lower() in KINDS
 
 

@@ -1,4 +1,4 @@
-"""Naming: what the words around a name in a task make of it: an agent to be used, or a file to be written."""
+"""Naming: the use of a name by the words around it in a task: an agent to be used, or a file to be written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SIGN = re.compile(
 
 
 def is_addressed(word: str, text: str) -> bool:
-    """Return whether a text speaks of using what a noun names, not of the thing itself.
+    """Return whether a text speaks of using a noun's bearer, not of the thing itself.
 
     `use the browser` and `open it in the browser` do; `browser market share`, `which browser` and `computer science`
     do not.
@@ -61,7 +61,7 @@ def file_names(text: str) -> list[str]:
 
 
 def to_be_written(text: str) -> set[str]:
-    """Return the names of files that a text wants written, which are no inputs.
+    """Return the names of files to be written, which are no inputs.
 
     A name is one of them behind a word of writing in its sentence, unless what stands between them reads it, as in
     `write a summary of notes.txt`.

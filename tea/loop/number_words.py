@@ -25,7 +25,7 @@ _PARTS = re.compile(rf"\b({_WORD})s?\b", re.IGNORECASE)
 
 
 def numbers_in_words(text: str) -> Iterator[float]:
-    """Yield the numbers that a text writes in words.
+    """Yield the numbers written in words in a text.
 
     Examples:
         >>> list(numbers_in_words("Forty-one marks of two hundred and five thousand."))

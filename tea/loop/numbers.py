@@ -1,4 +1,4 @@
-"""Numbers of a proposed answer: those found in what was read, and those following from it by simple arithmetic."""
+"""Numbers of a proposed answer: those found in the results, and those following from them by simple arithmetic."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Reading(NamedTuple):
 
 
 def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], told: str = "") -> list[str]:
-    """Return the numbers of an answer that stand nowhere, and follow from nothing read by simple arithmetic.
+    """Return the numbers of an answer found nowhere, and following from nothing read by simple arithmetic.
 
     Roundings, percentages, sums and means of columns and groups, and what these differ by, days between dates, counts
     of what was read, and the sum, difference, product and quotient of two numbers follow: of what question and answer
@@ -85,7 +85,7 @@ class _Wanted(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """What was read, as tables and numbers.
+    """The read results as tables and numbers.
 
     Args:
         tables: The tables.
@@ -113,7 +113,7 @@ class _Found(NamedTuple):
 
     @classmethod
     def of(cls, answer: JsonValue, asked: str, values: Sequence[JsonValue], told: str, days: Sequence[float]) -> _Found:
-        """Look at what was read."""
+        """Look at the read results."""
         words = f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]
         single, together, few = list[float](), list[list[float]](), list[float]()
         for value in values:
@@ -137,7 +137,7 @@ class _Found(NamedTuple):
         )
 
     def without(self, left: Sequence[_Wanted], own: Sequence[float]) -> list[_Wanted]:
-        """Return the numbers that do not follow from what was read.
+        """Return the numbers following from nothing read.
 
         Args:
             left: The numbers.
@@ -164,7 +164,7 @@ class _Found(NamedTuple):
 
 
 def _named(rows: Rows, words: str, numbers: set[float]) -> list[int]:
-    """Return the rows of which a name, or a number that stands for one, is in words."""
+    """Return the rows with a name, or a number used as one, among the words."""
     found = list[int]()
     for at, row in enumerate(rows[:MOST_LOOKED]):
         texts = [one for one in row if isinstance(one, str) and _WORD.search(one)]
@@ -174,7 +174,7 @@ def _named(rows: Rows, words: str, numbers: set[float]) -> list[int]:
 
 
 def _counts(value: JsonValue, words: str) -> Iterator[int]:
-    """Yield how many members, lines and words a value has, and how often it names what some words name."""
+    """Yield how many members, lines and words a value has, and how often each of some words is in it."""
     if isinstance(value, str):
         text = value[:MOST_READ]
         yield from (len(_WORD.findall(text)), sum(1 for line in text.splitlines() if line.strip()))

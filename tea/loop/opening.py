@@ -50,17 +50,17 @@ class Head(NamedTuple):
 
     @property
     def sure(self) -> str:
-        """All that it tells of the file for sure."""
+        """The sure facts about the file."""
         return self.text if self.told is None else self.told
 
     @property
     def all(self) -> str:
-        """All that it shows, with the same put as a sentence."""
+        """All shown facts, with the same put as a sentence."""
         return self.text if self.told is None else f"{self.text}\n{self.told}"
 
 
 class _Body(NamedTuple):
-    """The view of a file below the line of its head, and what of it is sure."""
+    """The view of a file below the line of its head, and the sure part of it."""
 
     text: str = ""
     whole: bool = False
@@ -137,7 +137,7 @@ async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: i
 
 
 async def _body(ctx: Context, name: str, kind: str, most: int) -> _Body:
-    """Return a short view of a file, by `to_markdown` where the tool for its kind fails; empty if all do."""
+    """Return a short view of a file, by `to_markdown` if the tool for its kind fails; empty if all do."""
     if kind in TABLES and (value := await _told(ctx, "table_query", {"files": [name]})) is not None:
         whole = await _rows(ctx, name, value, most)
         return _Body(whole, whole=True) if whole else _outline(value)
@@ -220,5 +220,5 @@ def _beginning(value: Mapping[str, Any], *, counted: bool) -> _Body:
 
 
 def _is_records(text: str) -> bool:
-    """Return whether a text begins with one of many equal records, which says nothing of the others."""
+    """Return whether a text begins with one of many equal records, so it says nothing of the others."""
     return _RECORDS.match(text) is not None

@@ -84,7 +84,7 @@ class Work:
 
     @property
     def most(self) -> int:
-        """Most steps; what a loss took, and the way back, are not counted."""
+        """Most steps; those lost, and the way back, are not counted."""
         return self.on.most(self.actions) + STEPS_OF_LOSS * self.losses
 
 
@@ -214,7 +214,7 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
 
 
 def _answer(work: Work, final: dict[str, Any]) -> str:
-    """Return the extracted result, or final words that hold it; else the final words, else the last step's result."""
+    """Return the extracted result, or final words holding it; else the final words, else the last step's result."""
     results: list[dict[str, Any]] = work.steps[-1]["results"] if work.steps else []
     last = "" if not results else _text(work.last) if results[-1]["ok"] and work.last else results[-1]["result"]
     extracted, words = "\n\n".join(work.extracted), str(final.get("answer") or "").strip()

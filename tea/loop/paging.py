@@ -1,4 +1,4 @@
-"""Pages of long results: the lines or rows that fit into a message, with facts true of those alone."""
+"""Pages of long results: as many lines or rows as fit into a message, with facts true of those alone."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fitted(value: JsonValue, arguments: JsonObject, most: int) -> JsonObject | N
 
 
 def _most_of(all: int, most: int, shown: Callable[[int], JsonObject]) -> JsonObject | None:
-    """Return the longest of the pages that fit, shorter than the whole."""
+    """Return the longest of the fitting pages, shorter than the whole."""
     count = bisect_right(range(1, all), most, key=lambda count: len(rendered(shown(count))))
     return shown(count) if count else None
 

@@ -1,4 +1,4 @@
-"""What the head of a table tells for sure, and its values as mere examples of others."""
+"""The sure facts in the head of a table, and its values as mere examples of others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Column(NamedTuple):
 
 
 def told(columns: Sequence[Column], *, whole: bool = True) -> list[str]:
-    """Return what a head tells for sure of the columns of a table: names, types, numbers of them, and single values.
+    """Return the sure facts about the columns of a table: names, types, numbers of them, and single values.
 
     Args:
         columns: Those in the head.
@@ -72,7 +72,7 @@ def told(columns: Sequence[Column], *, whole: bool = True) -> list[str]:
 
 
 def picked(answer: JsonValue, listed: Iterable[Listed], known: str) -> list[str]:
-    """Return the values of an answer out of those listed, of which it names some only, and that stand nowhere else.
+    """Return the answer's values found in a list alone, if it names some of the list only.
 
     Args:
         answer: The answer.

@@ -278,7 +278,7 @@ class Toolset:
     def _told_found(
         self, query: str, names: Sequence[str], there: Sequence[str], idle: Sequence[str], near: Sequence[str]
     ) -> str:
-        """Return what a search found: added functions, open ones fitting or running code, and ones of no use here.
+        """Return the functions found by a search: added ones, open ones fitting or running code, and unusable ones.
 
         Raises:
             ToolError: Nothing fits.

@@ -1,4 +1,4 @@
-"""Adapters: what speaks to a provider, by its wire format; loaded with the first question to one."""
+"""Adapters: the ends of the wire to a provider, one for each format; loaded with the first question to one."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class ModelConfig:
 
     @property
     def senses(self) -> list[str]:
-        """What it takes beside text."""
+        """The media it takes beside text."""
         return [name for name in SENSES if name in self.capabilities]
 
     @property

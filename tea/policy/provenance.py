@@ -277,7 +277,7 @@ class Provenance:
             self._answers[effect].append(text)
 
     def hear(self, effect: str) -> None:
-        """Add a person's answers to the questions from inside an effect, now that its outcome is delivered."""
+        """Add a person's answers to the questions from inside an effect, after its outcome is delivered."""
         self.typed += tuple(self._answers.pop(effect, ()))
 
     def _take(self, reading: Reading, call: Delivered) -> None:

@@ -278,7 +278,7 @@ def _code(environment: Any, name: str, tree: Any) -> CodeType:
 
 @contextmanager
 def metered() -> Generator[None]:
-    """Bound the characters and items that all parts of a prompt go through together, and all prompts of a bundle."""
+    """Bound the characters and items of all parts of a prompt together, and of all prompts of a bundle."""
     token = _work.set(_work.get(None) or [WORK_LIMIT])
     try:
         yield

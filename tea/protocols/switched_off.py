@@ -1,4 +1,4 @@
-"""SwitchedOff: the names that a task switches off, checked against the registered components."""
+"""SwitchedOff: the names switched off by a task, checked against the registered components."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def check_switched_off(libraries: Libraries, names: Sequence[str]) -> None:
-    """Check that each name is that of an agent, tool or environment, as a misspelt one would switch nothing off.
+    """Check each name for an agent, tool or environment, as a misspelt one would switch nothing off.
 
     Args:
         libraries: The managers of each kind.

@@ -1,4 +1,4 @@
-"""Nearness: the share of a query's words in a text, and the share that stands close together there."""
+"""Nearness: the share of a query's words in a text, and the share standing close together there."""
 
 import math
 from collections import Counter

@@ -226,7 +226,7 @@ class Recipes:
         return referring(self._versions, ref)
 
     def is_of_trusted(self, source: str) -> bool:
-        """Return whether a recipe takes all its words from what is trusted; so does a source that is not a recipe."""
+        """Return whether a recipe takes all its words from trusted parts; any other source does."""
         return not is_recipe(source) or all(self._trust(one.digest) for one in read_recipe(source).operands)
 
     def check_operands(self, source: str) -> None:

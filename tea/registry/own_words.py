@@ -164,7 +164,7 @@ def _said(found: Manifest) -> bytes:
 
 
 def _asked(one: Signature) -> list[Any]:
-    """Return the part of an operation's parameters that its source writes: names, words, defaults, and needs."""
+    """Return the part of an operation's parameters written by its source: names, words, defaults, and needs."""
     fields = cast("Mapping[str, Mapping[str, Any]]", one.parameters.get("properties", {}))
     told = {name: [field.get("description"), field.get("default")] for name, field in fields.items()}
     return [told, sorted(cast("list[str]", one.parameters.get("required", [])))]

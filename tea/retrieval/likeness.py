@@ -1,4 +1,4 @@
-"""Likeness of tasks: the share of words that two of them have in common."""
+"""Likeness of tasks: the share of words in common to two of them."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ class Authorizer:
         return None
 
     async def answered_before(self, request: CallRequest, response: type[Response]) -> tuple[bool, Response | None]:
-        """Return whether a person allowed a call that now finds its environment lost, and what stands for the call.
+        """Return whether a person allowed a call before its environment was lost, and the parts standing for the call.
 
         Consent to a call that was never made holds for one same call later: same operation, arguments, destinations.
         """
@@ -254,7 +254,7 @@ def _asked(request: CallRequest, key: str, why: str) -> str:
 
 
 def _consent(asked: JsonObject) -> _Consent:
-    """Return the parts of a question that consent to it is about."""
+    """Return the parts of a question covered by consent to it."""
     return str(asked.get("target", "")), asked.get("data"), asked.get("destinations")
 
 
@@ -265,7 +265,7 @@ def _stated(request: CallRequest, response: type[Response], answer: str) -> Resp
 
 
 def _by(request: CallRequest) -> str:
-    """Return who calls, and the digest of what is called, for a person at the terminal."""
+    """Return the caller, and the digest of the called component, for a person at the terminal."""
     who = f"agent:{request.agent} calls it. " if request.agent else ""
     return f"{who}Its digest is {request.digest}. "
 

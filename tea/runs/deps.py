@@ -73,7 +73,7 @@ AnyServer = Server[Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
-    """The facts about a machine and a home that a run begins with, as one look saw them.
+    """The facts about a machine and a home at the beginning of a run, as one look saw them.
 
     Args:
         machine: The mark of the prerequisites of sandboxes; see `Sandboxes.level`.

@@ -1,4 +1,4 @@
-"""KeptEnvironments: the live environments of runs that wait for a person, kept for the answer.
+"""KeptEnvironments: the live environments of runs waiting for a person, kept for the answer.
 
 Only those that cannot be brought back are kept, as a page in a browser, and of a few runs: each may hold much memory.
 """
@@ -14,7 +14,7 @@ MOST_RUNS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Waiting:
-    """A run that waits.
+    """A waiting run.
 
     Args:
         session: Its session.
@@ -39,7 +39,7 @@ class KeptEnvironments:
         self._waiting: dict[str, _Waiting] = {}
 
     async def leave(self, run: str, session: str | None, position: int, *, waits: bool) -> None:
-        """Tear down the environments of a run that stops, but those kept while it waits.
+        """Tear down the environments of a stopping run, but those kept while it waits.
 
         Args:
             run: The run.
@@ -55,7 +55,7 @@ class KeptEnvironments:
                 await self._close(oldest, self._waiting.pop(oldest))
 
     async def take_up(self, run: str, position: int) -> None:
-        """Give a run its kept environments back; where another process went on with it meanwhile, they end.
+        """Give a run its kept environments back; they end if another process went on with it meanwhile.
 
         Args:
             run: The run.

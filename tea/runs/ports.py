@@ -29,7 +29,7 @@ class RunInterface(Protocol):
         ...
 
     def recorded(self) -> AbstractContextManager[None]:
-        """Guard the work on what a journal holds of a call, service or question."""
+        """Guard the work on a journal's records of a call, service or question."""
         ...
 
     async def call(

@@ -60,7 +60,7 @@ class Readings:
         self.found: Known | None = None
 
     def begin_with(self, past: History) -> None:
-        """Add the words that a run begins with, and set what its journal holds from inside of effects.
+        """Add the words at the beginning of a run, and set those in its journal from inside of effects.
 
         The person of this account typed its task, unless agents of the same conversation wrote it; that of a run begun
         elsewhere is the words of others.

@@ -191,7 +191,7 @@ class Run:
 
     @contextmanager
     def recorded(self) -> Generator[None]:
-        """End the run where its journal holds an outcome of another form than any run writes.
+        """End the run if its journal holds an outcome of a form foreign to any run.
 
         Raises:
             Damaged: It does.

@@ -66,7 +66,7 @@ async def _ended(process: Process) -> None:
 
 @contextmanager
 def _ending(process: int) -> Generator[asyncio.Future[None]]:
-    """Give a future of the end of a process, where the kernel tells of it; of a sandbox's first one, the last's."""
+    """Give a future of the end of a process, if the kernel tells of it; of a sandbox's first one, the last's."""
     loop = asyncio.get_running_loop()
     end = loop.create_future()
     try:

@@ -1,4 +1,4 @@
-"""Files with a declared agent: `name = Agent(...)` at the top level, with the functions that are its tools."""
+"""Files with a declared agent: `name = Agent(...)` at the top level, with the functions used as its tools."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def agent_in(path: Path, source: str) -> Generator[Agent]:
 
 
 def _checked(source: str) -> tuple[ParsedFile, ast.Module]:
-    """Return a source and what is executed of it: its imports, definitions, constants and declared agents.
+    """Return a source and its executed part: its imports, definitions, constants and declared agents.
 
     Raises:
         BadComponent: It does more.
@@ -103,7 +103,7 @@ def _checked(source: str) -> tuple[ParsedFile, ast.Module]:
 
 
 def _stands_alone(node: ast.stmt) -> bool:
-    """Return whether a statement is a program's own work: an expression, or what a started file does."""
+    """Return whether a statement is a program's own work: an expression, or the part for a started file."""
     match node:
         case ast.Expr():
             return True
@@ -114,7 +114,7 @@ def _stands_alone(node: ast.stmt) -> bool:
 
 
 class _Declarations(ast.NodeTransformer):
-    """A transformer of declarations of agents into tuples of what they are given, which has to be constant.
+    """A transformer of declarations of agents into tuples of their arguments, which have to be constant.
 
     Args:
         origins: Of the names that the file imports.
@@ -141,7 +141,7 @@ class _Declarations(ast.NodeTransformer):
 
 
 def _only(path: Path, found: list[Agent]) -> Agent:
-    """Return the declared agent that no other names among its own."""
+    """Return the declared agent not named by any other among its own."""
     inner = {id(one) for agent in found for one in _agents_of(agent)}
     outer = {id(one): one for one in found if id(one) not in inner}
     if len(outer) != 1:

@@ -158,7 +158,7 @@ def _folded(nodes: Sequence[ast.AST]) -> int:
 
 
 def _repeated(node: ast.BinOp, sizes: Mapping[int, int]) -> int:
-    """Return the size of a text or tuple repeated by the compiler, 0 if it is too long for that."""
+    """Return the size of a text or tuple repeated by the compiler, 0 if it is too long for repeating."""
     size = sizes.get(id(node.left), 0) or sizes.get(id(node.right), 0)
     times = node.right if id(node.left) in sizes else node.left
     if size and isinstance(times, ast.Constant) and isinstance(times.value, int):

@@ -1,4 +1,4 @@
-"""Facts: what is read of a component while it is described, held to plain values, which run nothing when read."""
+"""Facts: plain values read of a component while it is described; reading them runs nothing."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ class PrivateModule:
 
 
 def keep_lines(filename: str, source: str) -> None:
-    """Make a text the one that is read for a file name, regardless of any file there."""
+    """Make a text the one read for a file name, regardless of any file there."""
     linecache.cache[filename] = (len(source), None, [f"{line}\n" for line in source.split("\n")], filename)
 
 

@@ -112,7 +112,7 @@ class Reach:
 
 
 def check_quiet(file: ParsedFile) -> None:
-    """Raise BadComponent for a file that imports modules known to do work; any others are open to it.
+    """Raise BadComponent for imports of modules known to do work; any others are open to the file.
 
     Raises:
         BadComponent: It does; the error names its line.

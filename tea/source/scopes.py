@@ -1,4 +1,4 @@
-"""Scopes: names that Python resolves in a class otherwise than they are read, so none of them is taken."""
+"""Scopes: names resolved by Python in a class otherwise than they read, so none of them is taken."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tea.source.text import ParsedFile
 
 
 def check_scopes(file: ParsedFile, names: Names) -> None:
-    """Raise BadComponent for a name that may stand for something else where Python reads it.
+    """Raise BadComponent for a name with possibly another meaning to Python.
 
     A class body sees its own names, but only behind what binds them, and its comprehensions and lambdas see those of
     the file; names that begin with two underscores are changed in it. A builtin name that the file binds is Python's
@@ -48,7 +48,7 @@ def _decorated(node: ast.ClassDef) -> Iterator[str]:
 
 
 def _spelled(node: ast.AST) -> tuple[str, ...]:
-    """Return the names that a part binds or reads; those that a class binds privately are its own."""
+    """Return the names bound or read by a part; those bound privately by a class are its own."""
     match node:
         case ast.Name(id=name, ctx=context):
             return () if isinstance(context, ast.Store) and _is_private(name) else (name,)
@@ -65,7 +65,7 @@ def _is_private(name: str) -> bool:
 
 
 def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a part that Python evaluates beside it: not what functions do, nor the bodies of classes."""
+    """Yield the parts of a part evaluated beside it: neither the bodies of functions nor those of classes."""
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield from ast.iter_child_nodes(node)
         return
@@ -76,5 +76,5 @@ def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _names_a_part(node: ast.AST, name: str) -> bool:
-    """Return whether a decorator is a part of the property that a function belongs to: `@x.setter`."""
+    """Return whether a decorator is a part of a function's own property: `@x.setter`."""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == name

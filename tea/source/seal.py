@@ -40,7 +40,7 @@ class Seal:
 
     @cached_property
     def _key(self) -> bytes:
-        """The key of this account; one of this process alone where the state cannot be read or written."""
+        """The key of this account; one of this process alone if the state cannot be read or written."""
         with suppress(OSError, Refused):
             if not self._path.exists():
                 self._write()

@@ -251,7 +251,7 @@ def _check_coding(text: str, path: str) -> None:
 
 
 def _check_work(path: str, nodes: Sequence[ast.AST]) -> None:
-    """Raise BadComponent for a tree of which Python's compiler would make very much."""
+    """Raise BadComponent for a tree too much for Python's compiler."""
     if not is_few_names(nodes):
         raise refusal(_spaced(path, "defines too many names in one place."), "write a smaller component.")
     if not is_short_code(nodes):

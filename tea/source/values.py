@@ -1,4 +1,4 @@
-"""The values at the top level of a component: what may be evaluated before anybody granted the source.
+"""The values at the top level of a component: those evaluated before anybody granted the source.
 
 The rule names what is allowed, and all else is refused: literals, names, types that are written out, and operations on
 plain values, which are of builtin types and made here of nothing else. No class, function or object of the source is
@@ -66,7 +66,7 @@ _Local = Mapping[str, _Kind]
 
 
 def impure_part(nodes: Iterable[ast.expr | None], names: Names) -> ast.AST | None:
-    """Return the first of these expressions that does more than build a constant, by its innermost such part."""
+    """Return the first of these expressions to do more than build a constant, by its innermost such part."""
     for node in nodes:
         reader = _Reader(names)
         if node is not None and reader.kind(node) is _Kind.REFUSED:
@@ -75,7 +75,7 @@ def impure_part(nodes: Iterable[ast.expr | None], names: Names) -> ast.AST | Non
 
 
 def is_plain(node: ast.expr, names: Names) -> bool:
-    """Return whether a value is of builtin types, so that whoever uses it runs nothing of the source."""
+    """Return whether a value is of builtin types, so its users run nothing of the source."""
     return _Reader(names).kind(node) is _Kind.PLAIN
 
 
@@ -93,7 +93,7 @@ class _Reader:
         self.fault: ast.AST | None = None
 
     def kind(self, node: ast.expr) -> _Kind:
-        """Return the kind of an expression's value, and remember the first part of it that is refused."""
+        """Return the kind of an expression's value, and remember the first refused part of it."""
         self._names.effort.spend()
         small = isinstance(node, ast.Name | ast.Attribute) or weight(node, self._names) <= MOST
         found = self._kind(node) if small else _Kind.REFUSED
@@ -150,7 +150,7 @@ class _Reader:
         return self._holding(kinds)
 
     def _spread(self, node: ast.expr) -> _Kind:
-        """Return the kind of a value that is iterated, or unpacked: anything but a collection is refused."""
+        """Return the kind of an iterated or unpacked value: anything but a collection is refused."""
         found = self.kind(node)
         if found < _Kind.HOLDING:
             self.fault = self.fault or node
@@ -182,7 +182,7 @@ class _Reader:
         return max(_Kind.HELD, min(kinds))
 
     def _attribute(self, node: ast.Attribute, value: ast.expr) -> _Kind:
-        """Return the kind of an attribute: what a module of the component, or of Python, binds."""
+        """Return the kind of an attribute bound by a module of the component, or of Python."""
         if self._is_local(node):
             return _Kind.HELD
         origin = self._names.imports.get(value.id, "") if isinstance(value, ast.Name) else ""
@@ -191,7 +191,7 @@ class _Reader:
         return self._constant(node)
 
     def _constant(self, node: ast.expr) -> _Kind:
-        """Return the kind of what a module or Python itself gives."""
+        """Return the kind of a module's member, or of a builtin."""
         origin = self._names.origin(node) or ""
         return _Kind.PLAIN if origin in _CONSTANTS else _Kind.HELD
 
@@ -268,7 +268,7 @@ class _Reader:
         return self._held(kept) if self._are(_Kind.PLAIN, plain) else _Kind.REFUSED
 
     def _makes_data(self, name: str) -> bool:
-        """Return whether a name is a class of the file whose instances are made by Python alone."""
+        """Return whether a name is a class of the file with instances made by Python alone."""
         top = self._names.top or self._names
         found = self._names.definitions.get(name)
         return isinstance(found, ast.ClassDef) and name not in self._names.made and _is_data_class(found, top)
@@ -290,7 +290,7 @@ def _value(node: ast.expr | None, names: Names, *, alone: bool = True) -> _Kind:
 
 
 def _elsewhere(origin: str, names: Names) -> _Kind:
-    """Return the kind of a name of the component's other files: the least of all that bind it."""
+    """Return the kind of a name of the component's other files: the least of all its bindings."""
     name = origin.rpartition(".")[2]
     if _may_be_module(name, names):
         return _Kind.HELD
@@ -304,7 +304,7 @@ def _elsewhere(origin: str, names: Names) -> _Kind:
 
 
 def _is_module(origin: str, names: Names) -> bool:
-    """Return whether a relative import leads to a file, as nothing else of the component has that name."""
+    """Return whether a relative import leads to a file, as nothing else of the component has its name."""
     name = origin.rpartition(".")[2]
     names.effort.spend(len(names.files))
     others = [one for one in names.files if name in one.bound and not _leads_to(one.imports.get(name, ""), name)]

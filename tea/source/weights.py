@@ -154,7 +154,7 @@ class _Scale:
         return 1.0 if is_known else _UNKNOWN
 
     def _defined(self, name: str) -> float:
-        """Return the weight of the classes of a name: their names, and the values that each instance holds or makes."""
+        """Return the weight of the classes of a name: their names, and the values held or made by each instance."""
         weight = 0.0
         for file in self._names.files or (self._names,):
             found = file.definitions.get(name)
@@ -210,7 +210,7 @@ class _Scale:
                 return own
 
     def _pattern(self, given: Sequence[ast.expr]) -> float:
-        """Return the work of a pattern with its flags: where it ignores case, a wide set takes many steps."""
+        """Return the work of a pattern with its flags: a wide set takes many steps if case is ignored."""
         match given:
             case [ast.Constant(value=str() as text), *flags]:
                 return _CHARACTERS * text.count("[") if flags or _IGNORES_CASE.search(text) else 0.0
@@ -220,7 +220,7 @@ class _Scale:
                 return 0.0
 
     def _holds(self, sought: re.Pattern[str], node: ast.expr) -> bool:
-        """Return whether a text may hold what is sought, by the texts that it is made of."""
+        """Return whether a text may hold a sought one, by its parts."""
         return bool(self._once(sought.pattern, node, partial(self._is_held, sought), True))
 
     def _is_held(self, sought: re.Pattern[str], node: ast.expr) -> bool:
@@ -255,7 +255,7 @@ class _Scale:
                 return True
 
     def _loops(self, node: ast.DictComp | ast.GeneratorExp | ast.ListComp | ast.SetComp) -> float:
-        """Return the weight of all rounds: each value of a loop is a part of what the loop goes through."""
+        """Return the weight of all rounds: each value of a loop is a part of the iterated one."""
         none, whole, through = dict(self._local), dict(self._local), dict(self._given)
         given = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         work, rounds, fewest = 0.0, 1.0, 1.0

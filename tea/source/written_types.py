@@ -311,7 +311,7 @@ class _Reader:
 
 
 def _is_named(node: ast.expr) -> TypeGuard[ast.Dict]:
-    """Return whether the fields of a typed dict are named by texts that are written out."""
+    """Return whether the fields of a typed dict are named by literal texts."""
     return isinstance(node, ast.Dict) and all(isinstance(one, ast.Constant) for one in node.keys)
 
 

@@ -104,7 +104,7 @@ def require_own_run(*places: Path) -> None:
 
 
 def foreign_runs(traces: Path) -> list[str]:
-    """Return the names of folders of runs, or of their memory, that accounts other than this one and root control.
+    """Return the names of folders of runs, or of their memory, controlled by accounts other than this one and root.
 
     Args:
         traces: The folder of the journals; a missing one has none.

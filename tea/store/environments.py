@@ -1,4 +1,4 @@
-"""What environments keep in sessions: one file for each session and environment, and folders.
+"""The data kept by environments in sessions: one file for each session and environment, and folders.
 
 A file is replaced as a whole, sealed and durable before the call returns, so a process that dies leaves the state
 before or the one after. A folder stands beside the file that says which session it belongs to.
@@ -56,7 +56,7 @@ class FileEnvironments:
         self._write(self._path(session, environment), session, environment, document)
 
     def folder(self, session: str, environment: str, place: str) -> Path:
-        """Return the folder of an environment in a session, for one place that it acts in; made if it is missing.
+        """Return the folder of an environment in a session, for one place of its actions; made if it is missing.
 
         Raises:
             StorageError: It cannot be made.

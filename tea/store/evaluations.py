@@ -166,7 +166,7 @@ class FileEvaluations:
         raise BadInput(problem, fix="`tea eval list` lists them.")
 
     def _numbers(self) -> dict[str, int]:
-        """Return the number of each evaluation, 0 where its head does not tell."""
+        """Return the number of each evaluation, 0 if its head does not tell."""
         if not self._root.is_dir():
             return {}
         with reading(self._root):

@@ -166,7 +166,7 @@ def write_over(path: Path, data: bytes, scratch: Scratch) -> None:
 
 
 def keep_private(path: Path, data: bytes) -> None:
-    """Write `data`, which can be made again, to `path` as a whole, for this account alone.
+    """Write derived `data` to `path` as a whole, for this account alone.
 
     Raises:
         OSError: The system refuses; `path` holds what it held.

@@ -144,13 +144,13 @@ class RootedFolder:
             os.unlink(last, dir_fd=folder)
 
     def link_target(self, name: str) -> str | None:
-        """Return where a link leads, as it is written in it; None if there is no link."""
+        """Return the target of a link, as it is written in it; None if there is no link."""
         with self._beside(name) as (folder, last), suppress(OSError, ValueError):
             return os.readlink(last, dir_fd=folder)
         return None
 
     def make_link(self, name: str, target: str) -> None:
-        """Make a link, which no other method follows out of the root.
+        """Make a link; no other method follows it out of the root.
 
         Raises:
             ToolError: Its name is taken, or its folder is not there.
@@ -173,7 +173,7 @@ class RootedFolder:
 
     @contextmanager
     def _beside(self, name: str) -> Generator[tuple[int, str]]:
-        """Yield the folder of a name without its last part being followed, and that part."""
+        """Yield the folder of a name without its last part being followed, and the last part."""
         folder, _, last = name.rstrip("/").rpartition("/")
         if last in (".", ".."):
             last = ""

@@ -175,7 +175,7 @@ def make_private(path: Path) -> None:
 
 
 def make_derived(path: Path, mode: int) -> None:
-    """Create a folder of derived data if it is missing, with what tells git to leave it out."""
+    """Create a folder of derived data if it is missing, with a file telling git to leave it out."""
     if path.is_dir():
         return
     with suppress(FileExistsError):

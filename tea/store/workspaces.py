@@ -64,7 +64,7 @@ class WorkspaceStore(Protocol):
         ...
 
     def carried(self, run: str, names: Iterable[str]) -> dict[str, Path]:
-        """Return those of a run's files that lie directly in its workspace, by name; no links, none if it is gone.
+        """Return a run's files directly in its workspace, by name; no links, none if it is gone.
 
         Args:
             run: The run.
@@ -191,7 +191,7 @@ class FileWorkspaces:
 
 
 def _is_plain(name: str) -> bool:
-    """Return whether a name is one part of a path, so that it leads nowhere else."""
+    """Return whether a name is one part of a path, so it leads nowhere else."""
     return name not in ("", ".", "..") and not {"/", "\0"} & set(name)
 
 

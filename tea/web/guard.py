@@ -81,7 +81,7 @@ class Verdict:
 
     @property
     def unresolved(self) -> bool:
-        """Whether the host's name did not resolve, so that nothing was refused: it is misspelt, or no network."""
+        """Whether the host's name did not resolve, so nothing was refused: it is misspelt, or no network."""
         return self.reason in UNRESOLVED
 
     def problem(self, what: str) -> str:
@@ -95,7 +95,7 @@ class Verdict:
         return f"The guard refuses {what}: {REASONS[self.reason]}."
 
     def fix(self, otherwise: str) -> str:
-        """Return what to do: of a name that does not resolve to look at it and the network, else another remedy."""
+        """Return the remedy: for an unresolved name a look at it and the network, else another one."""
         return "check the spelling of the address, and the network." if self.unresolved else otherwise
 
 

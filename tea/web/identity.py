@@ -1,4 +1,4 @@
-"""Identity: who commits, as `[git]` of `tea.toml` or the person's own settings of git say."""
+"""Identity: the committer, by `[git]` of `tea.toml` or the person's own settings of git."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIELDS = ("name", "email")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitIdentity:
-    """The name and e-mail address that commits carry.
+    """The name and e-mail address of commits.
 
     Args:
         name: A name; empty if nothing says one.
@@ -48,7 +48,7 @@ class CommitIdentity:
         return cls(**document)
 
     def completed(self) -> CommitIdentity:
-        """Return it with what the person's own settings of git say where it says nothing; blocks."""
+        """Return it with gaps filled from the person's own settings of git; blocks."""
         return CommitIdentity(
             name=self.name or _configured("user.name") or "tea",
             email=self.email or _configured("user.email") or "tea@localhost",
@@ -60,7 +60,7 @@ class CommitIdentity:
 
 
 async def commit_identity(ctx: Context) -> CommitIdentity:
-    """Return who commits for the person behind a run.
+    """Return the committer for the person behind a run.
 
     Args:
         ctx: The context of a tool, or of an action of an environment.

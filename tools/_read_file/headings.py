@@ -1,4 +1,4 @@
-"""Headings of a text that are told for a fact: marked ones, and lines of capitals or a number that stand alone."""
+"""Headings of a text, told for a fact: marked ones, and lines of capitals or a number standing alone."""
 
 import re
 

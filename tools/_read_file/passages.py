@@ -51,7 +51,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    """A passage, and its words without the head of its line, by which it is equal to others."""
+    """A passage, and its words without the head of its line, which decide whether it equals another."""
 
     passage: Passage
     words: str
@@ -98,7 +98,7 @@ def best_passages(lines: list[str], question: str, most: int = 8) -> Found:
 
 
 def _nowhere(units: Sequence[Sentence], text: str, question: str) -> list[str]:
-    """Return the words of a question that stand nowhere in a text, in no form."""
+    """Return the words of a question standing nowhere in a text, in no form."""
     absent = [word for word in dict.fromkeys(content_words(question)) if word not in text]
     if not absent:
         return []
@@ -117,7 +117,7 @@ def _folded(found: Sequence[_Candidate]) -> list[Passage]:
 
 
 def _ranked(units: Sequence[Sentence], question: str) -> list[list[int]]:
-    """Return the sentences that fit a question, neighbours together, the best first."""
+    """Return the sentences fitting a question, neighbours together, the best first."""
     words = _weighed(units, dict.fromkeys(map(stem, content_words(question))), _about(units))
     if not units or not words:
         return []
@@ -182,7 +182,7 @@ def _candidate(units: Sequence[Sentence], group: Sequence[int]) -> _Candidate:
 
 
 def _head(units: Sequence[Sentence], number: int) -> int | None:
-    """Return the short sentence that begins the line of another one, or its paragraph if that is near; None if none."""
+    """Return the short sentence at the beginning of another's line, or near paragraph; None if there is none."""
     line = number
     while line and units[line - 1].end == units[number].start:
         line -= 1

@@ -26,7 +26,7 @@ _OTHERS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFile:
-    """A file that may hold tables.
+    """A file with possible tables.
 
     Args:
         name: What its user calls it.

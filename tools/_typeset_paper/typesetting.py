@@ -29,7 +29,7 @@ except typst.TypstError as error:
 
 
 async def typeset(terms: dict[str, object], workspace: Path, name: str, data: bytes, figures: Sequence[str]) -> None:
-    """Write a paper beside its sources into a workspace; where it fails, nothing is written.
+    """Write a paper beside its sources into a workspace; nothing is written if it fails.
 
     Args:
         terms: What `ctx.parser_terms()` gives.
@@ -96,7 +96,7 @@ def _take(folder: Path, workspace: Path, pdf: str, sources: dict[str, bytes]) ->
 
 
 def _packages() -> list[Path]:
-    """Return the folder of typst, which is not loaded here.
+    """Return the folder of typst without loading it.
 
     Raises:
         MissingExtra: It is not installed.

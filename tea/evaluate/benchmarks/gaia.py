@@ -62,7 +62,7 @@ def load(path: Path, level: str | int | None = None) -> TaskSet:
 
 
 def _neutral(task: PlacedTask) -> PlacedTask:
-    """Return a task with its attachment under a name that says nothing."""
+    """Return a task with its attachment under a neutral name."""
     return task.renamed({name: f"file{path.suffix}" for name, path in task.paths.items()})
 
 

@@ -117,7 +117,7 @@ async def regex(question: Question, helpers: Helpers) -> Grade:
 
 
 def check_pattern(expected: JsonValue, options: JsonObject) -> tuple[str, int]:
-    """Return the expected pattern and its flags; one with sets of rare characters is compiled where it matches only.
+    """Return the expected pattern and its flags; one with sets of rare characters is compiled only to match.
 
     Raises:
         BadInput: It is not one, is too long, or a flag is none.

@@ -47,7 +47,7 @@ class _Folder:
         self.left_out: list[str] = []
 
     def add(self, name: str, read: Callable[[], bytes] | None, deep: int) -> None:
-        """Add a file, with its content if it is an archive itself; what is no file is left out."""
+        """Add a file, with its content if it is an archive itself; anything else is left out."""
         if read is None:
             self.left_out.append(f"{name[:100]!r} (a link or device)")
             return

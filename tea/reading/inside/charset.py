@@ -1,4 +1,4 @@
-"""Bytes of a page to text: by its mark, its header, its own declaration, and where these are wrong by the best fit."""
+"""Bytes of a page to text: by its mark, its header, its own declaration, and by the best fit if these are wrong."""
 
 import codecs
 import re

@@ -52,7 +52,7 @@ def parsed(text: str) -> Any:
 
 
 def is_cut(tree: Any) -> bool:
-    """Return whether a page is nested deeper than can be converted, so that a part of it is left out."""
+    """Return whether a page is nested too deep for conversion, so a part of it is left out."""
     log = tree.getroottree().parser.error_log
     return any(one.type_name == "ERR_RESOURCE_LIMIT" for one in log) or bool(
         tree.xpath(f"boolean(//*[count(ancestor::*) > {DEEPEST}])")
