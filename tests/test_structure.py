@@ -1,6 +1,7 @@
 """Test the shape of the house: rooms, sizes, public names, and a wheel's files."""
 
 import ast
+import re
 import subprocess
 import sys
 import zipfile
@@ -98,6 +99,18 @@ def test_imports_go_downward_only(path: Path) -> None:
     assert not any(module.startswith(".") for module in imported_modules(path)), "imports inside tea are absolute"
     upward = {name for name in imported_rooms(path) if RANK[name] > RANK[own]}
     assert not upward, f"{own} stands above {sorted(upward)} in the order of rooms and may not import them"
+
+
+def test_the_guide_is_short_and_has_the_rooms_in_their_order() -> None:
+    lines = (ROOT / "AGENTS.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 80
+    rows = [line.split("|")[1] for line in lines if line.startswith("| `tea/")]
+    named = [
+        name.removesuffix(".py").strip("/") for row in rows for name in re.findall(r"(?:tea/)?(\w+/|\w+\.py)", row)
+    ]
+    folders = [name for name in named if (ROOT / "tea" / name).is_dir()]
+    assert {path.name for path in (ROOT / "tea").glob("*/") if (path / "__init__.py").is_file()} == set(folders)
+    assert [RANK[name] for name in folders] == sorted(RANK[name] for name in folders)
 
 
 def test_nothing_but_the_command_line_builds_on_the_testing_tools() -> None:
