@@ -161,9 +161,18 @@ class Tools(Caller):
 class Environments(Caller):
     """ECP, as seen from inside a component."""
 
-    async def invoke(self, ref: str, arguments: JsonObject) -> ActionResponse:
-        """Act in an environment of this session, `name#action`."""
-        return cast(ActionResponse, await self.port.call(Invocation("environment", ref, arguments)))
+    async def invoke(
+        self, ref: str, action: str | JsonObject | None = None, arguments: JsonObject | None = None
+    ) -> ActionResponse:
+        """Act in an environment of this session.
+
+        Args:
+            ref: `name#action`, or the name alone with `action`.
+            action: Name of the action; the arguments where the ref names it already.
+            arguments: JSON arguments by name.
+        """
+        ref, given = action_call(ref, action, arguments)
+        return cast(ActionResponse, await self.port.call(Invocation("environment", ref, given or {})))
 
     async def state(self, ref: str) -> ActionResponse:
         """Observe an environment of this session."""
@@ -254,3 +263,10 @@ class State:
     async def swap(self, old: Any, new: Any, *, lasting: bool = False) -> bool:
         """Replace the document if it is still `old`, and return whether it was; for branches sharing it."""
         return await self.port.serve(SwapState(self.owner, lasting, old, new))
+
+
+def action_call(
+    ref: str, action: str | JsonObject | None, arguments: JsonObject | None
+) -> tuple[str, JsonObject | None]:
+    """Return the ref with its action and the arguments of a call written in either way."""
+    return (f"{ref}#{action}", arguments) if isinstance(action, str) else (ref, arguments if action is None else action)

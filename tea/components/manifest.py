@@ -19,6 +19,7 @@ from tea.refs import Kind, Ref
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
+RELATIONS_LABEL = "Relations (a debate follows them)"  # nothing else does: they are words for people
 MAX_STEPS = 50  # for one task, of an agent that declares no other limit
 How = Literal[
     "hand", "bundled", "copy", "restore", "textgrad", "gepa", "reflection", "random", "generator", "imported", "follow"
@@ -131,7 +132,8 @@ class Manifest:
     def text(self) -> str:
         """Return the text for a person or a model: description, parameters, examples and rules."""
         blocks = [f"## {self.name} ({self.version})", *filter(None, [self.description])]
-        facts = [f"{name.capitalize()}: {said}" for name, said in self.facts().items()]
+        labels = {"relations": RELATIONS_LABEL}
+        facts = [f"{labels.get(name, name.capitalize())}: {said}" for name, said in self.facts().items()]
         blocks += ["\n".join(facts)] if facts else []
         blocks += [_operation_text(name, one) for name, one in self.operations.items()]
         return "\n\n".join(blocks + ([f"Rules: {self.rules}"] if self.rules else []))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tea.components.manifest import Manifest, is_recipe
+from tea.components.manifest import RELATIONS_LABEL, Manifest, is_recipe
 from tea.components.markdown import block, code, inline, one_line, plain, prose
 from tea.components.operation import Signature, Traits
 from tea.components.schema_words import as_object, as_words, limit_words, type_words
@@ -127,7 +127,7 @@ def _facts(found: Manifest) -> Iterator[tuple[str, str]]:
     yield "Role", _words(data.get("role"))
     yield "Competencies", _words(data.get("competencies"))
     yield "Objectives", _words(data.get("objectives"))
-    yield "Relations (a debate follows them)", "; ".join(relations)
+    yield RELATIONS_LABEL, "; ".join(relations)
     for key in ("tools", "agents", "environments"):
         yield f"Uses the {key}", _words(data.get(key))
     yield "Category", _words(data.get("category"))

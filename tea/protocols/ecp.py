@@ -1,5 +1,6 @@
 """Environment Context Protocol: an environment has actions, and a state to observe (paper, Definition 7)."""
 
+from tea.components.clients import action_call
 from tea.protocols.manager import ContextManager
 from tea.protocols.server import Server
 from tea.types import ActionResponse, JsonObject, JsonValue
@@ -37,9 +38,7 @@ class ECPServer(Server[ActionResponse]):
         Returns:
             The value, or a structured error.
         """
-        if isinstance(action, str):
-            return await super().invoke(f"{ref}#{action}", arguments, session=session, **named)
-        given = arguments if action is None else action
+        ref, given = action_call(ref, action, arguments)
         return await super().invoke(ref, given, session=session, **named)
 
     async def state(self, ref: str, *, session: str | None = None) -> ActionResponse:

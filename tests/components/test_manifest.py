@@ -160,8 +160,8 @@ def test_what_an_agent_says_of_itself_is_in_its_text_and_in_what_retrieval_reads
     }
     found = manifest("agent", metadata={**facts, "objectives": 3})
     assert (
-        "Role: Judge\nCompetencies: weigh; decide\nObjectives: 3\nRelations: competitive with a; cooperative with b"
-        in found.text()
+        "Role: Judge\nCompetencies: weigh; decide\nObjectives: 3\n"
+        "Relations (a debate follows them): competitive with a; cooperative with b" in found.text()
     )
     assert "Judge\nweigh; decide\n3\ncompetitive with a; cooperative with b\n" in found.words()
 

@@ -88,6 +88,21 @@ class Linked(Environment):
         return (await ctx.ecp.state("{other}")).unwrap()
 '''
 
+CALLER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Caller(Agent):
+    """Counts in both ways of naming an action."""
+
+    name = "caller"
+
+    async def run(self, task: Task, ctx: Context) -> Result:
+        """Count four times."""
+        ways = (("counter#add", {"by": 2}), ("counter", "add", {"by": 2}), ("counter#add", {}), ("counter", "add"))
+        return Result(answer=[(await ctx.ecp.invoke(*way)).unwrap() for way in ways])
+'''
+
 
 def counter(*, setup: str = "pass", teardown: str = "pass", traits: str = "", more: str = "") -> str:
     return COUNTER.format(setup=setup, teardown=teardown, traits=traits).lstrip() + more
@@ -117,6 +132,13 @@ async def test_state_is_kept_within_a_session_and_apart_between_sessions(ecp: EC
     assert (await ecp.state("counter", session="other")).unwrap() == 1
     assert (await ecp.state("counter")).value == 0
     assert (await ecp.state("missing")).ok is False
+
+
+async def test_an_agent_names_an_action_in_the_ref_or_beside_it(platform: Platform) -> None:
+    await platform.ecp.register(counter())
+    await platform.acp.register(CALLER)
+    async with platform:
+        assert (await platform.run("count", agent="caller")).answer == [2, 4, 5, 6]
 
 
 async def test_without_a_session_each_call_begins_anew(ecp: ECPServer) -> None:
