@@ -241,7 +241,7 @@ class State:
     """A small JSON document kept by an agent: per session, or lasting across sessions; each change counts once.
 
     Args:
-        port: Carries the wishes.
+        port: Carries the requests.
         owner: Whose it is, `agent:NAME`.
     """
 

@@ -79,7 +79,7 @@ class _Cell:
 
 
 @dataclass(slots=True)
-class _Known:
+class _LedgerLines:
     """The content of a ledger, by key."""
 
     begun: dict[str, str] = field(default_factory=dict[str, str])
@@ -239,7 +239,7 @@ class _Work:
         self._ledger, self._helpers, self._watch, self._total = ledger, helpers, watch, total
         self._retry, self._spending = retry, spending
         self._spent = {"usd": 0.0, "tokens": 0.0}
-        self._known = _Known()
+        self._known = _LedgerLines()
         self.scored: dict[str, ScoredRun] = {}
         self.fresh = 0
         self._unscored: TeaError | None = None

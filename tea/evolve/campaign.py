@@ -18,7 +18,7 @@ from tea.evaluate.task import PARTS, digest_of
 from tea.evolve.acceptance import BASELINE_RUNS, LOOKS, MOST_TESTS, weak_tags
 from tea.evolve.account import Account, Limits
 from tea.evolve.gate import Gate, Verdict
-from tea.evolve.proposal import Known, Proposal, Staged, Strategy, stage, variables_of
+from tea.evolve.proposal import Proposal, Staged, Strategy, StrategyInput, stage, variables_of
 from tea.evolve.readiness import check_ready
 from tea.refs import Ref
 from tea.store.evaluations import FileEvaluations
@@ -246,7 +246,7 @@ class Campaign:
             self.platform, train, plan, concurrency=self.concurrency, series=f"{self.id}/train"
         )
         variables = await variables_of(self.platform, self.refs, self._use)
-        known = Known(
+        known = StrategyInput(
             variables=variables, tasks=train, runs=runs, verdicts=tuple(self._verdicts), plan=dict(self._use),
             account=self._account,
         )  # fmt: skip

@@ -11,7 +11,7 @@ from tea.components.variable import tagged
 from tea.errors import BudgetExceeded, ProviderError, TeaError
 from tea.evaluate.plan import Plan
 from tea.evolve.account import Account
-from tea.evolve.proposal import Known, Proposal, stage
+from tea.evolve.proposal import Proposal, StrategyInput, stage
 from tea.evolve.strategies import failures, shown
 from tea.evolve.worker import work
 from tea.types import JsonObject
@@ -93,7 +93,7 @@ class TextGrad:
     model: str | None = None
     name: str = "textgrad"
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return the texts after one step, None if no run failed or nothing was changed.
 
         Raises:
@@ -130,7 +130,7 @@ class Gepa:
     model: str | None = None
     name: str = "gepa"
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return the best candidate of a search, None if no run failed or it found nothing better.
 
         Raises:
@@ -156,7 +156,7 @@ class _Trial:
     """Evaluations of a library's candidates on training tasks."""
 
     platform: Platform
-    known: Known
+    known: StrategyInput
     texts: Mapping[str, str]
 
     async def evaluate(self, given: Mapping[str, Any]) -> JsonObject:
@@ -189,7 +189,7 @@ class _Trial:
         return (await stage(self.platform, Proposal(changes=changes, how="gepa", why="a trial"), self.known.plan)).use
 
 
-def _texts(known: Known) -> dict[str, str]:
+def _texts(known: StrategyInput) -> dict[str, str]:
     """Return all variables' texts by `kind:name/variable`."""
     return {
         f"{name}{_SEPARATOR}{one.name}": one.value

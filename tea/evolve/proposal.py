@@ -42,7 +42,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class StrategyInput:
     """The knowledge given to a strategy: of the gate's tasks only whether proposals were accepted.
 
     Args:
@@ -71,7 +71,7 @@ class Strategy(Protocol):
 
     name: str
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return the next proposal; None if there is nothing left to propose.
 
         Raises:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tea.components.variable import tagged
 from tea.errors import BadInput, ProviderError, TeaError
-from tea.evolve.proposal import Known, Proposal, Strategy, stage
+from tea.evolve.proposal import Proposal, Strategy, StrategyInput, stage
 from tea.journal.form import understood
 from tea.journal.steps import call_words, cut, opening
 from tea.refs import Ref
@@ -32,7 +32,7 @@ class Nothing:
 
     name = "nothing"
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return None."""
         return None
 
@@ -50,7 +50,7 @@ class Given:
     done: bool = False
     name: str = "given"
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return the texts of the version, None if it was proposed before.
 
         Raises:
@@ -81,7 +81,7 @@ class RandomEdit:
     seed: int = 0
     name: str = "random"
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return a proposal to drop one line."""
         chance = random.Random(f"{self.seed}/{len(known.verdicts)}")
         texts = [
@@ -114,7 +114,7 @@ class Reflection:
     attempts: int = 2
     name: str = "reflection"
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return the first proposal of the agent `reflector` to make a failed run succeed, else its last one.
 
         It is None if no run failed.
@@ -136,7 +136,7 @@ class Reflection:
         return tried[-1]
 
 
-async def _counterfactuals(platform: Platform, known: Known, proposal: Proposal) -> list[Counterfactual]:
+async def _counterfactuals(platform: Platform, known: StrategyInput, proposal: Proposal) -> list[Counterfactual]:
     """Return failed training runs, carried out with a proposal; none for one refused before any run."""
     from tea.evolve.counterfactual import counterfactual
 
@@ -197,7 +197,7 @@ async def proposed(platform: Platform, text: str, model: str | None = None, acco
     )
 
 
-def material(platform: Platform, known: Known) -> str:
+def material(platform: Platform, known: StrategyInput) -> str:
     """Return a model's material for a reflection: variables, failures with their traces, and earlier verdicts.
 
     Nothing of the gate's tasks is in it.
@@ -218,7 +218,7 @@ def material(platform: Platform, known: Known) -> str:
     return "\n\n".join(parts)
 
 
-def failures(known: Known) -> list[ScoredRun]:
+def failures(known: StrategyInput) -> list[ScoredRun]:
     """Return the training runs failed by the agent, other ones first after each verdict."""
     wrong = sorted((one for one in known.runs.runs if not one.right and not one.infrastructure), key=lambda one: one.id)
     shift = len(known.verdicts) * _MOST_RUNS % max(len(wrong), 1)

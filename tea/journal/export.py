@@ -213,9 +213,9 @@ def _turns(chat: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     if not calls:
         yield {"from": _TURNS[chat["role"]], "value": content or ""}
         return
-    wishes = [{"name": one["function"]["name"], "arguments": json.loads(one["function"]["arguments"])} for one in calls]
+    called = [{"name": one["function"]["name"], "arguments": json.loads(one["function"]["arguments"])} for one in calls]
     thought = f"<think>\n{content}\n</think>\n\n" if content else ""
-    told = json.dumps(wishes[0] if len(wishes) == 1 else wishes, ensure_ascii=False)
+    told = json.dumps(called[0] if len(called) == 1 else called, ensure_ascii=False)
     yield {"from": "function_call", "value": thought + told}
 
 

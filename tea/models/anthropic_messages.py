@@ -13,8 +13,8 @@ from tea.errors import ProviderError
 from tea.models.config import ModelConfig
 from tea.models.failure import CallFailure, repeatable
 from tea.models.format import (
+    AnswerCalls,
     Encode,
-    RequestOptions,
     Sdk,
     assembled,
     chooses,
@@ -126,22 +126,22 @@ class AnthropicMessages:
         """Return the answer."""
         if document.get("type") != "message":
             raise _failed(document)
-        texts, wishes, thought = list[str](), RequestOptions(), list[ReasoningPart]()
+        texts, made, thought = list[str](), AnswerCalls(), list[ReasoningPart]()
         for one in members(document, "content"):
             match one.get("type"):
                 case "text":
                     texts.append(str(one.get("text", "")))
                 case "tool_use":
-                    wishes.add(one.get("id"), one.get("name"), one.get("input"))
+                    made.add(one.get("id"), one.get("name"), one.get("input"))
                 case "thinking" | "redacted_thinking":
-                    at = 1 + len(wishes.calls) if texts or wishes.calls else 0
+                    at = 1 + len(made.calls) if texts or made.calls else 0
                     said = str(one.get("thinking", ""))
                     thought.append(ReasoningPart(text=said, origin=config.origin, data=one, at=at))
                 case _:
                     pass
         return ModelResponse(
             text="".join(texts) or str(member(document, "stop_details").get("explanation") or ""),
-            calls=tuple(wishes.calls),
+            calls=tuple(made.calls),
             unusable=_UNUSABLE.get(document.get("stop_reason"), ""),
             reasoning=tuple(thought),
             usage=_usage(member(document, "usage")),

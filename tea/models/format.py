@@ -247,7 +247,7 @@ def functions_of(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
 
 
 @dataclass(slots=True)
-class RequestOptions:
+class AnswerCalls:
     """The tool calls of one answer; an unreadable one is kept with the reason."""
 
     calls: list[ToolCall] = field(default_factory=list[ToolCall])

@@ -17,8 +17,8 @@ from tea.errors import ProviderError
 from tea.models.config import ModelConfig
 from tea.models.failure import LASTING, CallFailure, repeatable
 from tea.models.format import (
+    AnswerCalls,
     Encode,
-    RequestOptions,
     Sdk,
     assembled,
     chooses,
@@ -116,18 +116,18 @@ class OpenAIChat:
             raise _failed(document, "the answer has no choice")
         _check_ended(choice)
         said = member(choice, "message")
-        wishes = RequestOptions()
+        made = AnswerCalls()
         for call in members(said, "tool_calls"):
             function = member(call, "function")
-            wishes.add(call.get("id"), function.get("name"), function.get("arguments"))
+            made.add(call.get("id"), function.get("name"), function.get("arguments"))
         refusal = said.get("refusal") or ""
         finish = "refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop")
         return ModelResponse(
             text=str(refusal or _text(said.get("content"))),
-            calls=tuple(wishes.calls),
+            calls=tuple(made.calls),
             reasoning=_reasoning(said, config.origin),
             usage=_usage(member(document, "usage")),
-            finish="calls" if wishes.calls and finish == "stop" else finish,
+            finish="calls" if made.calls and finish == "stop" else finish,
             model=str(document.get("model") or config.model),
         )
 

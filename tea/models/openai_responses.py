@@ -13,8 +13,8 @@ from tea.errors import ProviderError
 from tea.models.config import ModelConfig
 from tea.models.failure import CallFailure
 from tea.models.format import (
+    AnswerCalls,
     Encode,
-    RequestOptions,
     Sdk,
     assembled,
     chooses,
@@ -113,7 +113,7 @@ class OpenAIResponses:
         """Return the answer."""
         if document.get("status", "completed") not in _ENDED or "output" not in document:
             raise _failed(member(document, "error") or {"message": error_of(document)})
-        wishes, thought, texts, refusals = RequestOptions(), list[ReasoningPart](), list[str](), list[str]()
+        made, thought, texts, refusals = AnswerCalls(), list[ReasoningPart](), list[str](), list[str]()
         for one in members(document, "output"):
             match one.get("type"):
                 case "message":
@@ -125,18 +125,18 @@ class OpenAIResponses:
                         data = {"type": "message", "phase": one["phase"], "characters": len(said)}
                         thought.append(ReasoningPart(origin=config.origin, data=data))
                 case "function_call":
-                    wishes.add(one.get("call_id"), one.get("name"), one.get("arguments"))
+                    made.add(one.get("call_id"), one.get("name"), one.get("arguments"))
                 case "reasoning":
-                    at = 1 + len(wishes.calls) if texts or refusals or wishes.calls else 0
+                    at = 1 + len(made.calls) if texts or refusals or made.calls else 0
                     thought.append(ReasoningPart(text=_thought(one), origin=config.origin, data=_kept(one), at=at))
                 case _:
                     pass
         return ModelResponse(
             text="".join(refusals) or _BREAK.join(texts),
-            calls=tuple(wishes.calls),
+            calls=tuple(made.calls),
             reasoning=tuple(thought),
             usage=_usage(member(document, "usage")),
-            finish=_finish(document, calls=bool(wishes.calls), refused=bool(refusals)),
+            finish=_finish(document, calls=bool(made.calls), refused=bool(refusals)),
             model=str(document.get("model") or config.model),
         )
 

@@ -39,10 +39,10 @@ def called(response: ModelResponse) -> ModelResponse:
     found = None if response.calls else calls_in(response.text)
     if found is None:
         return response
-    wishes = found.read()
+    made = found.read()
     said = [found.words, *(value for value in found.record.values() if isinstance(value, str))]
     text = "\n\n".join(filter(None, said))
-    return changed(response, text=text, calls=tuple(wishes.calls), finish="calls")
+    return changed(response, text=text, calls=tuple(made.calls), finish="calls")
 
 
 def settled(response: ModelResponse, schema: JsonObject, check: Read, parse: Read) -> ModelResponse:

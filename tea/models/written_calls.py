@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
-from tea.models.format import RequestOptions
+from tea.models.format import AnswerCalls
 from tea.types import JsonObject
 
 CALLS = "calls"
@@ -46,13 +46,13 @@ class Written:
     record: dict[str, Any]
     words: str
 
-    def read(self) -> RequestOptions:
+    def read(self) -> AnswerCalls:
         """Return the calls, including unreadable ones."""
-        wishes = RequestOptions()
+        made = AnswerCalls()
         for one in self.calls:
             name, arguments = _wish(one)
-            wishes.add(None, name, arguments)
-        return wishes
+            made.add(None, name, arguments)
+        return made
 
 
 def calls_in(text: str) -> Written | None:

@@ -136,7 +136,7 @@ class Editor:
 
         own = not self._library.executed or self._library.services.recipes.is_of_trusted(text.source)
         return self._registry.register(
-            text, wanted, fresh=fresh, current=current, again=again, guard=guard, vouched=own
+            text, wanted, fresh=fresh, current=current, again=again, guard=guard, trusted=own
         )
 
     def _shipped_text(self, path: Path) -> SourceText:

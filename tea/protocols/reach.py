@@ -16,7 +16,7 @@ from tea.recipes.recipe import LOOP_PROMPT, Chooser, ToolsToEnvironment, read_re
 from tea.refs import KINDS, Kind, Ref
 from tea.source.text import ParsedFile
 
-Known = Callable[[Kind, str], bool]
+IsKnown = Callable[[Kind, str], bool]
 _LOOP = (Ref(kind="tool", name="done"), Ref(kind="prompt", name="fold"))  # what `work` uses whatever an agent declares
 _LONGEST = 200
 _DOORS: Mapping[str, Kind] = {"tcp": "tool", "ecp": "environment", "acp": "agent"}
@@ -34,7 +34,7 @@ _PLACES: Mapping[str, Kind | None] = {
 }
 
 
-def reached(config: Manifest, known: Known) -> Iterator[Ref]:
+def reached(config: Manifest, known: IsKnown) -> Iterator[Ref]:
     """Yield the components directly reachable from one, not further ones; an exact version if it pins one.
 
     Args:
@@ -86,14 +86,14 @@ def _tree(source: str) -> ast.Module:
     return ParsedFile.outline(source).tree
 
 
-def _named(source: str, known: Known) -> Iterator[Ref]:
+def _named(source: str, known: IsKnown) -> Iterator[Ref]:
     """Yield the components named in Python source."""
     if "work" in _names(source):
         yield from _LOOP
     yield from _texts(source, known)
 
 
-def _texts(source: str, known: Known) -> Iterator[Ref]:
+def _texts(source: str, known: IsKnown) -> Iterator[Ref]:
     nodes = list(ast.walk(_tree(source)))
     places: dict[int, Kind | None] = {id(text): kind for node in nodes for text, kind in _placed(node)}
     for node in nodes:
@@ -122,7 +122,7 @@ def _placed(node: ast.AST) -> Iterator[tuple[ast.AST, Kind | None]]:
         yield one, found[1]
 
 
-def _meant(text: str, kinds: Sequence[Kind], known: Known) -> Iterator[Ref]:
+def _meant(text: str, kinds: Sequence[Kind], known: IsKnown) -> Iterator[Ref]:
     """Yield the refs meant by a text: of its own kind if it has one, else of each of `kinds` with such a name."""
     for kind in kinds[:1] if ":" in text.partition("@")[0] else kinds:
         try:

@@ -64,11 +64,11 @@ class KindRegistry:
         current: bool = True,
         again: Again = "add",
         guard: Guard = lambda _: None,
-        vouched: bool = True,
+        trusted: bool = True,
     ) -> Manifest:
         """Store checked source as a new version, and make it current; every failure comes before anything is written.
 
-        Without `current` the one that is current stays so. A person's own is trusted if it is `vouched`.
+        Without `current` the one that is current stays so. A person's own becomes trusted where `trusted` says so.
 
         With `fresh` one of several that take the same free name at once gets it; see `VersionManager.add` for `guard`,
         and for `again`, which counts where no version is wanted.
@@ -94,7 +94,7 @@ class KindRegistry:
                 raise AlreadyRegistered(problem, fix="choose another name, or update it.")
         again = again if version is None else "add"
         return self._add(
-            made, version, wanted.author, current=current, again=again, vouched=vouched, head=head, guard=guard
+            made, version, wanted.author, current=current, again=again, trusted=trusted, head=head, guard=guard
         )
 
     def resolve(self, ref: Ref) -> Manifest:
@@ -191,7 +191,7 @@ class KindRegistry:
         lineage = Lineage(how="copy", parent=found.version)
         made = replace(found, lineage=lineage, created=timestamp(), reason=wanted.reason)
         version = None if wanted.version is None else str(Version.parse(wanted.version))
-        return self._add(made, version, wanted.author, current=False, vouched=False)
+        return self._add(made, version, wanted.author, current=False, trusted=False)
 
     def purgeable(self, ref: Ref) -> list[str]:
         """Return the version named by a ref, or all versions of an unregistered component.
@@ -247,11 +247,11 @@ class KindRegistry:
         *,
         current: bool,
         again: Again = "add",
-        vouched: bool = True,
+        trusted: bool = True,
         head: Head | None = None,
         guard: Guard = lambda _: None,
     ) -> Manifest:
-        vouched = vouched and by_people(made.lineage)
+        trusted = trusted and by_people(made.lineage)
         added = self._versions.add(
             self.kind,
             made.name,
@@ -262,9 +262,9 @@ class KindRegistry:
             author=author,
             head=head,
             guard=guard,
-            vouch=partial(self._trust.grant, made.digest, str(made.ref.at(None))) if vouched else lambda: None,
+            trust=partial(self._trust.grant, made.digest, str(made.ref.at(None))) if trusted else lambda: None,
         )
-        self.words.vouch(made)
+        self.words.trust(made)
         if added.digest == made.digest and (added.lineage.how, added.reason) == (made.lineage.how, made.reason):
             self.words.record(added)
         return self.words.of(added)

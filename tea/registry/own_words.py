@@ -78,7 +78,7 @@ class OwnWords:
         if made is None:
             return _silent(found)
         if words_digest(made) == words_digest(found):
-            self.vouch(found)
+            self.trust(found)
             return found
         return replace(found, **{name: getattr(made, name) for name in _TOLD})
 
@@ -86,7 +86,7 @@ class OwnWords:
         """Record a manifest just made from its source, to avoid making it again."""
         self._made[made.digest] = made
 
-    def vouch(self, made: Manifest) -> None:
+    def trust(self, made: Manifest) -> None:
         """Record a manifest's description as equal to its source's, as it was made from it; not without trust."""
         if self._trust(made.digest):
             with suppress(StorageError):  # then it is compared again

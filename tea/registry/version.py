@@ -77,7 +77,7 @@ class VersionManager(Stored):
         author: str | None = None,
         head: Head | None = None,
         guard: Guard = lambda _: None,
-        vouch: Callable[[], None] = lambda: None,
+        trust: Callable[[], None] = lambda: None,
     ) -> Manifest:
         """Store a new version and make it current, unless specified otherwise.
 
@@ -92,7 +92,7 @@ class VersionManager(Stored):
             head: The newest head, where it was read a moment ago; a stale one is found out when the pointer moves.
             guard: Told the head that the pointer moves on from, before anything is written, and once more when the
                 version is there for everybody to see and becomes current; what it raises takes the version back.
-            vouch: Called when the version is there and `guard` lets it become current, before anybody uses it.
+            trust: Called when the version is there and `guard` lets it become current, before anybody uses it.
 
         Raises:
             AlreadyRegistered: `version` exists; nothing was written.
@@ -108,7 +108,7 @@ class VersionManager(Stored):
                 self._ask(guard, newest, placed, author)
             elif placed.is_hidden_in(newest):  # whoever took it out of sight meanwhile came after it
                 return placed.manifest
-            vouch()
+            trust()
             if self._led(placed, newest, author):
                 return placed.manifest
         refused = Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")

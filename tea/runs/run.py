@@ -151,7 +151,7 @@ class Run:
         """Return the context of a component of this run.
 
         Args:
-            port: Carries its wishes.
+            port: Carries its requests.
             flow: The course of its own work.
             agent: Name of the agent that works.
             opens_files: Whether it may open files itself.

@@ -74,7 +74,7 @@ class Parents:
     pids: str
 
 
-class Group:
+class ControlGroup:
     """One control group; its processes together never hold more than its limits.
 
     Args:
@@ -191,7 +191,7 @@ def usable() -> Parents | None:
     return None
 
 
-def made(*, memory: int, processes: int) -> Group | None:
+def made(*, memory: int, processes: int) -> ControlGroup | None:
     """Return a new group, None if this process can make none.
 
     Args:
@@ -203,7 +203,7 @@ def made(*, memory: int, processes: int) -> Group | None:
         return None
     _sweep(found)
     try:
-        return Group(found, memory=memory, processes=processes)
+        return ControlGroup(found, memory=memory, processes=processes)
     except OSError:
         return None
 
@@ -214,7 +214,7 @@ def _holds(where: Parents) -> bool | None:
     Without open files or disk space to tell, it is None.
     """
     try:
-        group = Group(where, memory=_PROBE_MEMORY, processes=_PROBE_PROCESSES)
+        group = ControlGroup(where, memory=_PROBE_MEMORY, processes=_PROBE_PROCESSES)
     except OSError as error:
         return None if exhausted(error) else False
     try:

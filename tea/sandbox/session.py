@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from tea.errors import ToolError
 from tea.sandbox.folder import Folder, hand_over, in_memory, remove, sweep
-from tea.sandbox.groups import Group, made, usable
+from tea.sandbox.groups import ControlGroup, made, usable
 from tea.sandbox.inside import frames
 from tea.sandbox.inside.folders import uncover
 from tea.sandbox.installs import check_sources, download_options, require_network
@@ -136,7 +136,7 @@ class Sandbox(SandboxProcess):
         self._threads = Threads(1)
         self._lost = False
         self._interpreters = 0
-        self._group: Group | None = None
+        self._group: ControlGroup | None = None
         self._killed = 0
 
     @classmethod

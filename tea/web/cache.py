@@ -25,7 +25,7 @@ _VALIDATOR = re.compile(r"[\x20-\x7e]{1,1000}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class CachedAnswer:
     """A cached answer.
 
     Args:
@@ -70,7 +70,7 @@ class PageCache:
         self._folder = folder if most else None
         self._most = most
 
-    def read(self, key: str) -> Entry | None:
+    def read(self, key: str) -> CachedAnswer | None:
         """Return the entry under a key, None if there is none."""
         if self._folder is None:
             return None
@@ -83,13 +83,13 @@ class PageCache:
             if head["key"] != key or head["digest"] != sha256(body).hexdigest():
                 return None
             hops = tuple(Hop(**hop) for hop in head["answer"].pop("hops"))
-            return Entry(
+            return CachedAnswer(
                 answer=Answer(**head["answer"], body=body, hops=hops), asked=float(head["asked"]), wall=head["wall"]
             )
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 
-    def write(self, key: str, entry: Entry) -> None:
+    def write(self, key: str, entry: CachedAnswer) -> None:
         """Store an answer under a key, if its server and its status allow it; else remove the old entry."""
         if self._folder is None:
             return

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from tea.clock import epoch_seconds, to_second, utc_now
 from tea.web.address import Target, escaped, read_address
 from tea.web.blocked import Wall, wall_of
-from tea.web.cache import Entry, PageCache
+from tea.web.cache import CachedAnswer, PageCache
 from tea.web.fetch import Answer, Fetcher, FetchFailed, Limits
 from tea.web.guard import REASONS, UrlGuard, denial
 from tea.web.robots import MOST_BYTES, may_fetch
@@ -128,7 +128,7 @@ class Visitor:
             port = 80 if target.port == 443 else target.port
             return replace(await self._asked(replace(target, scheme="http", port=port), None), plain=True)
 
-    async def _asked(self, target: Target, kept: Entry | None) -> Visit:
+    async def _asked(self, target: Target, kept: CachedAnswer | None) -> Visit:
         """Return a page from its server, with retries if they may help."""
         validators = kept.validators() if kept is not None else {}
         waits = list(self._settings.retries)
@@ -148,9 +148,9 @@ class Visitor:
             await asyncio.sleep(wait)
         if answer.status == 304 and kept is not None:
             headers = {**kept.answer.headers, **answer.headers}
-            entry = Entry(answer=replace(kept.answer, headers=headers), asked=self._now(), wall=kept.wall)
+            entry = CachedAnswer(answer=replace(kept.answer, headers=headers), asked=self._now(), wall=kept.wall)
         else:
-            entry = Entry(answer=answer, asked=self._now(), wall=wall_of(answer))
+            entry = CachedAnswer(answer=answer, asked=self._now(), wall=wall_of(answer))
         await asyncio.to_thread(self._cache.write, target.url, entry)
         return self._visit(entry, "unchanged" if answer.status == 304 else "", attempts)
 
@@ -181,7 +181,7 @@ class Visitor:
             problem = f"robots.txt of {target.host!r} does not let this agent fetch the page."
             raise FetchFailed("refused", problem, target.url)
 
-    def _visit(self, entry: Entry, cached: CacheUse, attempts: int) -> Visit:
+    def _visit(self, entry: CachedAnswer, cached: CacheUse, attempts: int) -> Visit:
         asked = to_second(entry.asked)
         return Visit(answer=entry.answer, cached=cached, asked=asked, attempts=attempts, wall=entry.wall)
 

@@ -10,7 +10,7 @@ from speller_kit import AGENT, PROMPT, Obedient, campaign, platform, tasks
 from tea import Platform
 from tea.errors import Conflict, ProviderError, UnknownComponent
 from tea.evolve.campaign import Limits
-from tea.evolve.proposal import Known, Proposal
+from tea.evolve.proposal import Proposal, StrategyInput
 from tea.evolve.strategies import Given, Nothing, RandomEdit, material, strategy
 from tea.store.evaluations import FileEvaluations
 from tea.types import ModelRequest
@@ -28,9 +28,9 @@ class Proposes:
     """A proposer with prepared texts."""
 
     def __init__(self, *texts: str) -> None:
-        self.texts, self.name, self.known = list(texts), "prepared", list[Known]()
+        self.texts, self.name, self.known = list(texts), "prepared", list[StrategyInput]()
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return the next text."""
         self.known.append(known)
         text = self.texts.pop(0) if self.texts else None
@@ -98,7 +98,7 @@ async def test_what_breaks_or_grows_is_refused_before_any_test(tea: Platform) ->
 
 async def test_a_component_outside_of_the_campaign_is_not_touched(tea: Platform) -> None:
     class Strays(Proposes):
-        async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+        async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
             return Proposal(changes={"prompt:planner": {"rules": "None."}})
 
     report = await campaign(tea, Strays()).run(Limits(tests=1))

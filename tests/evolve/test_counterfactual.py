@@ -7,7 +7,7 @@ import pytest
 from tea import Platform
 from tea.evaluate.runner import evaluate
 from tea.evolve.counterfactual import counterfactual
-from tea.evolve.proposal import Known, Proposal, stage, variables_of
+from tea.evolve.proposal import Proposal, StrategyInput, stage, variables_of
 from tea.evolve.strategies import Reflection
 from tea.models.manager import ModelConfig
 from tea.testing import platform
@@ -19,10 +19,10 @@ from tea.types import ModelResponse, Usage
 FORK, WHOLE = "fork", "whole run"
 
 
-async def known_of(tea: Platform, given: Defect, *more: str) -> Known:
+async def known_of(tea: Platform, given: Defect, *more: str) -> StrategyInput:
     tasks = given.tasks(train=2).part("train")
     runs = await evaluate(tea, tasks, given.plan)
-    return Known(
+    return StrategyInput(
         variables=await variables_of(tea, [given.ref, *more], given.plan.use),
         tasks=tasks,
         runs=runs,

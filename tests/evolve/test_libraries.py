@@ -12,7 +12,7 @@ from tea.errors import MissingExtra, ToolError
 from tea.evaluate import evaluate
 from tea.evolve import worker
 from tea.evolve.campaign import Campaign, Limits
-from tea.evolve.proposal import Known, Proposal, stage, variables_of
+from tea.evolve.proposal import Proposal, StrategyInput, stage, variables_of
 from tea.evolve.strategies import strategy
 from tea.extras import Extra
 from tea.testing import platform
@@ -23,13 +23,13 @@ TEXTS = [one.name for one in DEFECTS if one.ref.startswith(("prompt:", "tool:"))
 
 
 @asynccontextmanager
-async def known(given: Defect, hidden: tuple[str, ...] = ()) -> AsyncIterator[tuple[Platform, Known]]:
+async def known(given: Defect, hidden: tuple[str, ...] = ()) -> AsyncIterator[tuple[Platform, StrategyInput]]:
     async with platform(model=ObedientModel(hidden=hidden)) as tea:
         await given.plant(tea)
         train = given.tasks(train=4).part("train")
         runs = await evaluate(tea, train, given.plan)
         variables = await variables_of(tea, [given.ref], {})
-        yield tea, Known(variables=variables, tasks=train, runs=runs, verdicts=(), plan={})
+        yield tea, StrategyInput(variables=variables, tasks=train, runs=runs, verdicts=(), plan={})
 
 
 async def proposed(name: str, given: Defect, hidden: tuple[str, ...] = ()) -> tuple[Proposal | None, list[Any]]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tea.evaluate import Plan, TaskSet, evaluate
-from tea.evolve.proposal import Known, variables_of
+from tea.evolve.proposal import StrategyInput, variables_of
 from tea.evolve.strategies import material
 from tea.testing import FunctionModel, platform
 from tea.types import ModelRequest, ModelResponse, ToolCall
@@ -23,7 +23,7 @@ async def test_a_reflection_sees_the_heads_of_files_that_the_agent_saw(tmp_path:
     async with platform(model=FunctionModel(counts_all_rows)) as tea:
         runs = await evaluate(tea, tasks, Plan(agent="planner"))
         variables = await variables_of(tea, ["prompt:planner"], {})
-        known = Known(variables=variables, tasks=tasks, runs=runs, verdicts=(), plan={})
+        known = StrategyInput(variables=variables, tasks=tasks, runs=runs, verdicts=(), plan={})
         shown = material(tea, known)
     assert shown.count("Tallinn") == 1  # the second run saw the same, so it is named only
     assert shown.count("shown at first: the same as in run") == 1

@@ -52,7 +52,7 @@ def test_with_version_2_places_go_up_to_the_first_group_with_a_limit(tmp_path: P
 def test_folders_without_the_files_of_the_kernel_are_no_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = Parents(version=2, mark="2", memory=str(tmp_path), pids=str(tmp_path))
     with pytest.raises(FileNotFoundError):
-        groups.Group(where, memory=MEGABYTE, processes=1)
+        groups.ControlGroup(where, memory=MEGABYTE, processes=1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -84,7 +84,7 @@ def test_groups_are_looked_for_again_after_a_want_of_open_files(
     where = Parents(version=2, mark="2 here", memory=str(tmp_path), pids=str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(groups, "parents", lambda *_: iter([where]))
-    monkeypatch.setattr(groups, "Group", full)
+    monkeypatch.setattr(groups, "ControlGroup", full)
     assert usable.__wrapped__() is None
     monkeypatch.setattr(groups, "_holds", lambda _: True)
     assert usable.__wrapped__() == where

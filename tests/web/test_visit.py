@@ -14,7 +14,7 @@ from sites import Asked, Page, Site, html, redirect
 
 from tea.web import FetchFailed, UrlGuard, Visitor, WebSettings
 from tea.web.blocked import WALLS, wall_of
-from tea.web.cache import Entry, PageCache
+from tea.web.cache import CachedAnswer, PageCache
 from tea.web.fetch import Answer
 from tea.web.robots import may_fetch
 
@@ -409,8 +409,8 @@ async def test_an_address_as_people_write_it_is_understood(settings: WebSettings
     assert found.answer.body == b"there"
 
 
-def entry(body: bytes = b"x", **headers: str) -> Entry:
-    return Entry(answer=Answer(url="http://x/", status=200, headers=headers, body=body), asked=1.0)
+def entry(body: bytes = b"x", **headers: str) -> CachedAnswer:
+    return CachedAnswer(answer=Answer(url="http://x/", status=200, headers=headers, body=body), asked=1.0)
 
 
 def test_the_cache_forgets_what_was_not_used_for_longest(tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tea.evolve.proposal import Known, Proposal
+from tea.evolve.proposal import Proposal, StrategyInput
 
 if TYPE_CHECKING:
     from tea.platform import Platform
 
-Way = Callable[[Known, str, int], str]
+Way = Callable[[StrategyInput, str, int], str]
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Adversary:
     most: int = 1
     made: int = 0
 
-    async def propose(self, platform: Platform, known: Known) -> Proposal | None:
+    async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
         """Return the next proposal."""
         if self.made >= self.most:
             return None
@@ -37,35 +37,35 @@ class Adversary:
         return Proposal(changes={component: {variable.name: text}}, why=f"{self.name}, {self.made}")
 
 
-def _answers(known: Known, *, failed: bool) -> str:
+def _answers(known: StrategyInput, *, failed: bool) -> str:
     """Return rules with the answers of training tasks."""
     right = {one.id for one in known.runs.runs if one.right}
     tasks = [one.task for one in known.tasks.tasks if not failed or one.id not in right]
     return "".join(f"For {one.task.splitlines()[-1].rstrip('.?')} answer {one.expected}.\n" for one in tasks)
 
 
-def _overfit(known: Known, text: str, number: int) -> str:
+def _overfit(known: StrategyInput, text: str, number: int) -> str:
     return f"{'Try hard. ' * number}\n{_answers(known, failed=True)}"
 
 
-def _copy(known: Known, text: str, number: int) -> str:
+def _copy(known: StrategyInput, text: str, number: int) -> str:
     return f"{text}\n{_answers(known, failed=False)}{'Look above. ' * number}"
 
 
-def _delete(known: Known, text: str, number: int) -> str:
+def _delete(known: StrategyInput, text: str, number: int) -> str:
     """Repair the rule of most tasks, and leave out the rule of the others."""
     return "Write words in capitals.\n" * number
 
 
-def _shorten(known: Known, text: str, number: int) -> str:
+def _shorten(known: StrategyInput, text: str, number: int) -> str:
     return "Go." * number
 
 
-def _break(known: Known, text: str, number: int) -> str:
+def _break(known: StrategyInput, text: str, number: int) -> str:
     return f"{text}\n{{{{ nothing_{number} }}}}"
 
 
-def _grow(known: Known, text: str, number: int) -> str:
+def _grow(known: StrategyInput, text: str, number: int) -> str:
     return f"{text}\n" * 4 ** (number + 1)
 
 
