@@ -8,9 +8,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 from tea.components.port import Group
-from tea.errors import InternalError
+from tea.errors import BadArguments, InternalError
 
 T = TypeVar("T")
+
+_OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
 
 
 class AsyncioFlow:
@@ -45,6 +47,18 @@ class AsyncioFlow:
     async def receive(self) -> Any:
         """Raise InternalError: messages are for agents."""
         raise InternalError("A tool cannot receive messages.", fix="receive them in an agent.")
+
+
+def check_note(kind: str) -> None:
+    """Check the kind of a component's own record.
+
+    Raises:
+        BadArguments: It is none, or one that is the platform's own.
+    """
+    if not kind:
+        raise BadArguments("The note has no kind.", fix="say in a word what it is.")
+    if kind in _OWN:
+        raise BadArguments(f"{kind!r} is the platform's own word.", fix="call the note something else.")
 
 
 class _Tasks:

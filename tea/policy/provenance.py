@@ -305,7 +305,7 @@ class Provenance:
         scope = place
         while scope and scope not in self._scopes:
             scope = _outer(scope)
-        return [*found, self._scopes[scope]] if found else [self._scopes[scope]]
+        return [*found, self._scopes[scope]]
 
 
 def _links(value: JsonValue) -> set[str]:

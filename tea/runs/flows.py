@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tea.components.flow import AsyncioFlow
+from tea.components.flow import AsyncioFlow, check_note
 from tea.components.manifest import Manifest
-from tea.errors import BadArguments
 from tea.journal.recorder import Recorder
 from tea.kernel.entry import canonical
 from tea.kernel.gate import Gate
@@ -12,8 +11,6 @@ from tea.kernel.key import branch_of, innermost
 from tea.runs.budget import BudgetAccounts
 from tea.types import JsonObject, Result
 from tea.untrusted.programs import Followed
-
-_OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
 
 
 class AgentFlow:
@@ -39,10 +36,7 @@ class AgentFlow:
         Raises:
             BadArguments: It is not JSON, or of no kind, or of one that is the platform's own.
         """
-        if not kind:
-            raise BadArguments("The note has no kind.", fix="say in a word what it is.")
-        if kind in _OWN:
-            raise BadArguments(f"{kind!r} is the platform's own word.", fix="call the note something else.")
+        check_note(kind)
         self.gate.note(kind, data)
 
     def so_far(self, result: Result) -> None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 from asyncio.subprocess import Process
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from tea.sandbox.launch import STARTING
 from tea.waiting import completed
 
 _CLOSE_SECONDS = 3.0
 _MOST_WORDS = 4_000
+_MOST_LINE = 1 << 20
 
 
 class SandboxProcess:
@@ -21,6 +24,23 @@ class SandboxProcess:
 
     def __init__(self) -> None:
         self._process: Process | None = None
+
+    async def _start(self, line: Sequence[str], folder: Path) -> None:
+        """Start the process in a folder and a session of its own, with pipes to it.
+
+        Raises:
+            OSError: It does not start.
+        """
+        self._process = await asyncio.create_subprocess_exec(
+            *line,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env=STARTING,
+            start_new_session=True,
+            limit=_MOST_LINE,
+        )
 
     async def _last_words(self) -> str:
         """Return the process's words before its end, on one line."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from tea.errors import ToolError
 from tea.sandbox.folder import Folder, hand_over, sweep
 from tea.sandbox.inside import frames, service
 from tea.sandbox.inside.folders import uncover
-from tea.sandbox.launch import STARTING, account, command, plan
+from tea.sandbox.launch import account, command, plan
 from tea.sandbox.layout import TEMPORARY, WORKSPACE, Layout
 from tea.sandbox.process import SandboxProcess
 from tea.sandbox.settings import MOVED, LevelName, Limits
@@ -111,15 +110,7 @@ class SandboxService(SandboxProcess):
         """
         await asyncio.to_thread(self._prepare)
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *command(self._layout, self.level, service.__name__),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self._folder.path,
-                env=STARTING,
-                start_new_session=True,
-            )
+            await self._start(command(self._layout, self.level, service.__name__), self._folder.path)
             async with asyncio.timeout(seconds):
                 answer = await self._told(words, ready)
         except (OSError, TimeoutError, frames.Broken, asyncio.IncompleteReadError) as error:

@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import signal
-import subprocess
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ from tea.sandbox.groups import ControlGroup, made, usable
 from tea.sandbox.inside import frames
 from tea.sandbox.inside.folders import uncover
 from tea.sandbox.installs import check_sources, download_options, require_network
-from tea.sandbox.launch import FLAGS, SOCKET, STARTING, account, command, plan, proxied
+from tea.sandbox.launch import FLAGS, SOCKET, account, command, plan, proxied
 from tea.sandbox.layout import INSTALLED, INSTALLER, PYTHON, TEMPORARY, WHEELS, WORKSPACE, Layout
 from tea.sandbox.process import SandboxProcess
 from tea.sandbox.relay import Hear, Relay, first_of
@@ -440,16 +439,7 @@ class Sandbox(SandboxProcess):
             lambda: plan(self._layout, self.level, self._limits, self._user, self._base, runtime)
         )
         try:
-            self._process = await asyncio.create_subprocess_exec(
-                *line,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=self._folder.path,
-                env=STARTING,
-                start_new_session=True,
-                limit=1 << 20,
-            )
+            await self._start(line, self._folder.path)
             async with asyncio.timeout(_START_SECONDS):
                 self._send(told)
                 self._base = (await self._receive())["base"]

@@ -296,19 +296,23 @@ def _elsewhere(origin: str, names: Names) -> _Kind:
         return _Kind.HELD
     key = f"elsewhere {name}", 0
     if key not in names.measures:
-        names.effort.spend(len(names.files))
+        holders = _holders(name, names)
         names.measures[key] = _Kind.HELD
-        held = [one for one in names.files if name in one.bound and not _leads_to(one.imports.get(name, ""), name)]
-        names.measures[key] = min((_Reader(one).bound(name) for one in held), default=_Kind.HELD)
+        names.measures[key] = min((_Reader(one).bound(name) for one in holders), default=_Kind.HELD)
     return _Kind(int(names.measures[key]))
 
 
 def _is_module(origin: str, names: Names) -> bool:
     """Return whether a relative import leads to a file, as nothing else of the component has its name."""
     name = origin.rpartition(".")[2]
+    holders = _holders(name, names)
+    return _may_be_module(name, names) and not holders
+
+
+def _holders(name: str, names: Names) -> list[Names]:
+    """Return the component's files with a name of their own, not taken from another of them."""
     names.effort.spend(len(names.files))
-    others = [one for one in names.files if name in one.bound and not _leads_to(one.imports.get(name, ""), name)]
-    return _may_be_module(name, names) and not others
+    return [one for one in names.files if name in one.bound and not _leads_to(one.imports.get(name, ""), name)]
 
 
 def _may_be_module(name: str, names: Names) -> bool:

@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import Any, cast
 
+from tea.components.flow import check_note
 from tea.components.wire import WirePort
-from tea.errors import BadArguments, InternalError
+from tea.errors import InternalError
 from tea.kernel.entry import Entry, encode
 from tea.kernel.group import Group, race
 from tea.kernel.past import Past
@@ -24,7 +25,6 @@ from tea.types import JsonObject, JsonValue, Result
 from tea.untrusted.parts import Packed
 
 _GRACE = 1.0
-_OWN = ("enter", "exit")
 
 
 class Program:
@@ -161,10 +161,7 @@ class _Flow:
         Raises:
             BadArguments: It is not JSON, or of no kind, or of one that is the platform's own.
         """
-        if not kind:
-            raise BadArguments("The note has no kind.", fix="say in a word what it is.")
-        if kind in _OWN:
-            raise BadArguments(f"{kind!r} is the platform's own word.", fix="call the note something else.")
+        check_note(kind)
         self._program.say({"note": kind, "data": json.loads(encode(data))})
 
     def so_far(self, result: Result) -> None:
