@@ -302,7 +302,7 @@ class Browser(Environment):
         index, value = {"index": field["index"]}, field["value"]
         if ticked is not None:
             if value not in TICKS:
-                raise ToolError(f"{value[:80]!r} is no value of a box.", fix=f"give {' or '.join(TICKS)}.")
+                raise ToolError(f"{value[:80]!r} is not a value of a box.", fix=f"give {' or '.join(TICKS)}.")
             if ticked is TICKS[value]:
                 async with self._driven() as driver:
                     return await _seen(driver)

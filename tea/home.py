@@ -51,7 +51,7 @@ class Settings:
         search: What is said of searching, as written; see `tea.web.search.SearchSettings`.
         hosts: What is said of code hosts, as written; see `tea.web.hosts.HostSettings`.
         git: Who commits, as written; see `tea.web.identity.CommitIdentity`.
-        sandbox: What code that nobody vouches for may use, and how strong its walls have to be.
+        sandbox: What untrusted code may use, and how strong its walls have to be.
         research: What is said of Deep Research, as written; see `tea.research.settings.ResearchSettings`.
         written: The whole document, as a grant covers it.
     """

@@ -93,7 +93,7 @@ class HomeTrust:
         embedder: Where the embedder of its settings goes.
         keys: Gives keys, and tells where they come from.
         granted: The operator's list of grants.
-        vouched: Whether the program that uses the home answers for it.
+        trusted: Whether the program that uses the home answers for it.
         settings: The home's settings, for all beside models and the embedder; none by default.
     """
 
@@ -105,10 +105,10 @@ class HomeTrust:
         keys: HomeKeys,
         granted: GrantedHomes,
         *,
-        vouched: bool = False,
+        trusted: bool = False,
         settings: Settings | None = None,
     ) -> None:
-        self._home, self._keys, self._list, self._vouched = home, keys, granted, vouched
+        self._home, self._keys, self._list, self._trusted = home, keys, granted, trusted
         self._addresses = dict(_addresses(keys))
         self._settings = _deciding(settings.written if settings is not None else {})
         routes = [_of_model(one) for one in configs.values()] + [_of_embedder(embedder)]
@@ -131,8 +131,8 @@ class HomeTrust:
     @property
     def granted(self) -> bool:
         """Whether a person, this program or the process's environment let the home do so."""
-        if self._vouched or not self.routes:
-            return self._vouched
+        if self._trusted or not self.routes:
+            return self._trusted
         named = os.environ.get(TRUSTED, "").strip()
         return self.digest in (named, f"sha256:{named}") or self._list(self.digest, self._home)
 
@@ -163,8 +163,8 @@ class HomeTrust:
         if self._is_elsewhere(key, reached(config)) or (_leads_on(config) and self._keys.from_process(key)):
             self._require(f"[models.{config.name}] in {SETTINGS}", key, reached(config))
 
-    def of_vouched(self, config: ModelConfig, key: str) -> None:
-        """Refuse a key to a preset, or to a configuration vouched for by a person, if `.env` leads it elsewhere."""
+    def of_trusted(self, config: ModelConfig, key: str) -> None:
+        """Refuse a key to a preset, or to a configuration trusted by a person, if `.env` leads it elsewhere."""
         variable, address = ADDRESSES.get(config.provider, ""), reached(config)
         if self._addresses.get(variable) == address and self._is_elsewhere(key, address):
             self._require(f"{variable} in {SECRETS}", key, address)

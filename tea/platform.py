@@ -134,7 +134,7 @@ class Platform:
         configs, granted = _configs(self.settings), GrantedHomes(folder)
         going = destination(self.settings.embedder)
         self.home_trust = HomeTrust(
-            self.home, configs, going, self.keys, granted, vouched=trust_home, settings=self.settings
+            self.home, configs, going, self.keys, granted, trusted=trust_home, settings=self.settings
         )
         if not self.home_trust.granted:
             self.settings = narrowed(self.settings, self.home)
@@ -278,7 +278,7 @@ class Platform:
 
     def connect(self, config: ModelConfig) -> None:
         """Make a model available to this platform's runs, for example one returned by `tea.models.presets.local`."""
-        offer(self.models, config, self.keys, self.home_trust.of_vouched)
+        offer(self.models, config, self.keys, self.home_trust.of_trusted)
 
     async def replay(self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None) -> Outcome:
         """Run a journal's agents again without a model; raises Diverged at the first difference."""
@@ -480,10 +480,10 @@ class Platform:
                 self.problems.append(f"model:{one.name}: {error}")
                 continue
             if self.trust(found.digest):
-                offer(self.models, config, self.keys, self.home_trust.of_vouched)
+                offer(self.models, config, self.keys, self.home_trust.of_trusted)
             else:
                 withhold(self.models, config)
-        offer_presets(self.models, self.keys, self.home_trust.of_vouched)
+        offer_presets(self.models, self.keys, self.home_trust.of_trusted)
 
 
 def _configs(settings: Settings) -> dict[str, ModelConfig]:

@@ -58,7 +58,7 @@ class Context:
     """The context of a running component.
 
     Args:
-        port: Carries every wish.
+        port: Carries every request.
         flow: The course of its own work: branches, time, notes.
         principal: Who the work is done for.
         run: Id of the run.

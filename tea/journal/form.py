@@ -24,7 +24,7 @@ _WORDS = 120
 def _is_moment(text: str) -> str:
     if not text or datetime.fromisoformat(text).tzinfo is not None:
         return text
-    raise ValueError("it is no moment in UTC")
+    raise ValueError("it is not a moment in UTC")
 
 
 def _is_key(text: str) -> str:

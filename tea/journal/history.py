@@ -105,7 +105,7 @@ class History:
             again=Counter(one.key for one in found if one.kind == AGAIN),
         )
 
-    def vouched(self, run: str, made: Made) -> History:
+    def without_foreign(self, run: str, made: Made) -> History:
         """Return it with the permissions and answers of this account alone, and all restricting rules.
 
         A journal may come with a home that somebody else wrote.

@@ -248,7 +248,7 @@ class Toolset:
         """Add the functions best matching a query text to the offer, and return them.
 
         Raises:
-            BadArguments: The wish holds no word.
+            BadArguments: The query holds no word.
             ToolError: Nothing more can be added.
         """
         query = arguments.get("query")
@@ -529,8 +529,8 @@ async def _called_for(
     wanted = [one for one in found if one.name in kept or is_called_for(one, task, corpus=ctx.corpus)]
     nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
     made = {one.name: one.text for one in nearby if one.made}
-    wish = " ".join(word for word in task.text.split() if not any(map(str.isdigit, word)))
-    fitting = await ranked(ctx.tcp, made, wish, MOST_FURTHER, least=LEAST_MADE)
+    query = " ".join(word for word in task.text.split() if not any(map(str.isdigit, word)))
+    fitting = await ranked(ctx.tcp, made, query, MOST_FURTHER, least=LEAST_MADE)
     fit = [one for one in nearby if not one.made or one.name in fitting]
     beside = within_limits(fit, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
     return [*(one for one in wanted if one not in nearby), *beside]

@@ -116,12 +116,12 @@ class MemoryManager:
         """
         await asyncio.to_thread(self._events.sync, session)
 
-    def inherit(self, session: str, heir: str, owners: Iterable[str], choose: Choose) -> None:
+    def inherit(self, session: str, child: str, owners: Iterable[str], choose: Choose) -> None:
         """Copy a session's memory, and the states of owners, into another session; it blocks.
 
         Args:
             session: The session.
-            heir: The other, whose one run and task have the same id.
+            child: The other, whose one run and task have the same id.
             owners: Whose states.
             choose: Which changes count.
 
@@ -131,12 +131,12 @@ class MemoryManager:
         known = self._events.keyed(session)
         for (key, event), new in zip(known, choose([key for key, _ in known]), strict=True):
             if new is not None:
-                own = {} if new == key else {"task": heir}
-                self._events.append(heir, new, {**event, **own}, synced=False)
+                own = {} if new == key else {"task": child}
+                self._events.append(child, new, {**event, **own}, synced=False)
         if known:
-            self._events.sync(heir)
+            self._events.sync(child)
         for owner in owners:
-            self.states.inherit(owner, session, heir, choose)
+            self.states.inherit(owner, session, child, choose)
 
     def carry_over(self, session: str, other: str) -> None:
         """Add a session's memory and states to another one, each change at most once; it blocks.

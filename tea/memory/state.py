@@ -111,13 +111,13 @@ class States:
         """Replace a document if it is still `old`, and return whether it was."""
         return await self._changed(owner, session, key, lambda found: (new,) if found == old else None)
 
-    def inherit(self, owner: str, session: str, heir: str, choose: Choose) -> None:
+    def inherit(self, owner: str, session: str, child: str, choose: Choose) -> None:
         """Copy a session's document, with the changes to keep, into another session; it blocks."""
         events = self._events.read(_stream(owner, session))
         chosen = zip(events, choose([str(event["by"]) for event in events]), strict=True)
         kept = [{**event, "by": new} for event, new in chosen if new is not None]
         for number, event in enumerate(kept, 1):
-            self._events.append(_stream(owner, heir), str(number), event, synced=number == len(kept))
+            self._events.append(_stream(owner, child), str(number), event, synced=number == len(kept))
 
     def carry_over(self, owner: str, session: str, other: str) -> None:
         """Repeat the changes of a session's document in another session, each at most once; it blocks."""

@@ -100,7 +100,7 @@ def withhold(models: ModelManager, config: ModelConfig) -> None:
         return
 
     def refuse() -> WireModel:
-        problem = f"The model {config.name!r} comes from elsewhere, and nobody vouched for it."
+        problem = f"The model {config.name!r} comes from elsewhere, and nobody trusted it."
         raise ProviderError(problem, fix=f"read it, then `tea trust model:{config.name}`.")
 
     models.offer(config, refuse, listed=False)

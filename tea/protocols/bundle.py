@@ -123,7 +123,7 @@ def received(library: Reading, found: Manifest) -> Manifest:
     """Return a manifest from elsewhere in a form for listing; no untrusted source is executed.
 
     What is only read, or trusted already, is described anew from its source; what other code says of itself counts
-    until a person vouches for it.
+    until a person trusts it.
 
     Raises:
         BadComponent: It has a form that this house does not write, or characters that hide what it says.

@@ -110,7 +110,7 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
 
     A component that is there gets the versions it lacks. Its pointers move only where its history is the beginning of
     the document's, or where it was unregistered; the operator's own changes stay in force. No name moves from what is
-    trusted to what is not: what ships, or was vouched for, is current until a person says otherwise.
+    trusted to what is not: what ships, or was trusted, is current until a person says otherwise.
 
     Each component that is new appears as a whole, those that are there change step by step. So a process that dies on
     the way leaves some loaded and some not, and nothing half; loading the file again does the rest.

@@ -372,26 +372,26 @@ class Executions:
         return one, []
 
     async def _inherited(self, past: History) -> History:
-        """Copy the files of a fork anew, after an interrupted preparation, and return its origin."""
-        origin = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
+        """Copy the files of a fork anew, after an interrupted preparation, and return its parent."""
+        parent = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
         folder = self._workspaces.home(past.run_config.run)
-        await asyncio.to_thread(self._workspaces.inherit, folder, origin.run_config.run, past.inputs)
-        return origin
+        await asyncio.to_thread(self._workspaces.inherit, folder, parent.run_config.run, past.inputs)
+        return parent
 
     async def _rebuilt(
-        self, past: History, recorder: Recorder, answers: Mapping[str, str], origin: History
+        self, past: History, recorder: Recorder, answers: Mapping[str, str], parent: History
     ) -> tuple[Run, list[str]]:
         """Return a fork, with everything restored to its position, and remarks on it for a person."""
         kept = [one for one in past.records[1:] if one.kind != "forked"]
-        await self._inherit(past.run_config, origin, kept)
+        await self._inherit(past.run_config, parent, kept)
         status = RunStatus.of(kept)
         recorder.recall(status.meant, {})
-        said = status.answers.items() & origin.status.answers.items()
+        said = status.answers.items() & parent.status.answers.items()
         known = {**dict(said), **answers}
-        with understood(origin.run_config.run):
+        with understood(parent.run_config.run):
             one = self._run(past, _resumed(recorder, past), recorder, known)
             await one.pins.stock(pins_of(kept), sandboxed=past.sandboxed)
-            remarks = await rebuild(one, kept, self._instances, origin.records)
+            remarks = await rebuild(one, kept, self._instances, parent.records)
         recorder.begun(past.records[0])
         recorder.write(REBUILT, "", {})
         return one, remarks
@@ -410,14 +410,14 @@ class Executions:
         named = f"{', '.join(calls[:_MOST_TOLD])}{more}"
         return [f"The run then read by {named}, over the network or free to; the fork may see another page."]
 
-    async def _inherit(self, heir: RunConfig, origin: History, kept: Sequence[TraceRecord]) -> None:
-        """Give a fork its own copy of the content of the origin's session at the last event it keeps."""
-        old, moment = origin.run_config, (kept or origin.records)[-1 if kept else 0].time
+    async def _inherit(self, child: RunConfig, parent: History, kept: Sequence[TraceRecord]) -> None:
+        """Give a fork its own copy of the content of the parent's session at the last event it keeps."""
+        old, moment = parent.run_config, (kept or parent.records)[-1 if kept else 0].time
         from tea.runs.inheritance import Inheritance  # no other run needs it
 
-        choose = Inheritance.of(self._tracer, old.run, heir.run, moment, kept).choose
+        choose = Inheritance.of(self._tracer, old.run, child.run, moment, kept).choose
         agents = {f"agent:{one.name}" for one in await self._deps.libraries["agent"].list(state=None)}
-        await asyncio.to_thread(self._deps.memory.inherit, old.session, heir.session, sorted(agents), choose)
+        await asyncio.to_thread(self._deps.memory.inherit, old.session, child.session, sorted(agents), choose)
 
     async def _or_nothing(self, trace: Trace, preparing: Awaitable[Any]) -> Any:
         """Prepare a run; one failing to begin leaves nothing behind."""
@@ -442,7 +442,7 @@ class Executions:
         return await asyncio.to_thread(read)
 
     def _past(self, run: str, records: Iterable[TraceRecord]) -> History:
-        return History.of(run, records, str(self._workspaces.path(run))).vouched(run, self._deps.seal.made)
+        return History.of(run, records, str(self._workspaces.path(run))).without_foreign(run, self._deps.seal.made)
 
     def _run(
         self,

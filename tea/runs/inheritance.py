@@ -1,4 +1,4 @@
-"""Inheritance: a fork's own copy of its origin's session, in its state at the fork's position.
+"""Inheritance: a fork's own copy of its parent's session, in its state at the fork's position.
 
 A session is shared: other runs write into it before, during and after the one that is forked. Each change is known by
 the run and the effect that made it, so the journals tell when that was.
@@ -21,29 +21,29 @@ class Inheritance:
 
     Args:
         tracer: Reads the journals.
-        origin: The run that is forked.
-        heir: The fork.
+        parent: The run that is forked.
+        child: The fork.
         moment: When the last event happened that the fork keeps, ISO 8601 in UTC.
-        ended: Keys of the origin's effects that had ended by then.
+        ended: Keys of the parent's effects that had ended by then.
     """
 
     tracer: Tracer
-    origin: str
-    heir: str
+    parent: str
+    child: str
     moment: str
     ended: frozenset[str]
     _times: dict[str, Mapping[str, str]] = field(default_factory=dict[str, Mapping[str, str]])
 
     @classmethod
-    def of(cls, tracer: Tracer, origin: str, heir: str, moment: str, kept: Sequence[TraceRecord]) -> Inheritance:
-        """Return the inheritance of a fork keeping these records of its origin."""
+    def of(cls, tracer: Tracer, parent: str, child: str, moment: str, kept: Sequence[TraceRecord]) -> Inheritance:
+        """Return the inheritance of a fork keeping these records of its parent."""
         ended = frozenset(one.key for one in kept if one.kind in ("done", "failed"))
-        return cls(tracer=tracer, origin=origin, heir=heir, moment=moment, ended=ended)
+        return cls(tracer=tracer, parent=parent, child=child, moment=moment, ended=ended)
 
     def choose(self, changes: Sequence[str]) -> list[str | None]:
-        """Return the key of the copy of each change, `run/effect`; the origin's changes become the fork's own.
+        """Return the key of the copy of each change, `run/effect`; the parent's changes become the fork's own.
 
-        Of the origin counts what its kept effects did; of others what happened before that, or by that moment.
+        Of the parent counts what its kept effects did; of others what happened before that, or by that moment.
         """
         found = [self._own(one) for one in changes]
         last = max((place for place, one in enumerate(found) if one is not None), default=-1)
@@ -54,11 +54,11 @@ class Inheritance:
 
     def _own(self, change: str) -> str | None:
         run, effect = run_and_key(change)
-        return change_id(self.heir, effect) if run == self.origin and effect_key(effect) in self.ended else None
+        return change_id(self.child, effect) if run == self.parent and effect_key(effect) in self.ended else None
 
     def _foreign(self, change: str, before: bool) -> bool:
         run, effect = run_and_key(change)
-        return run != self.origin and (before or self._time(run, effect_key(effect)) <= self.moment)
+        return run != self.parent and (before or self._time(run, effect_key(effect)) <= self.moment)
 
     def _time(self, run: str, effect: str) -> str:
         """Return the time an effect ended; without a journal of it, the time its run began, as contained in its id."""

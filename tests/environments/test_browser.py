@@ -141,7 +141,7 @@ async def test_a_form_is_filled_in_and_sent_by_one_call(act: Act, site: str) -> 
     (await act("fill", fields=[{"index": box, "value": "off"}])).unwrap()
     assert (await press(act, "Order"))["title"] == "ordered Ann Blue false"
     wrong = await act("fill", fields=[{"index": box, "value": "perhaps"}])
-    assert wrong.error["problem"] == "'perhaps' is no value of a box."
+    assert wrong.error["problem"] == "'perhaps' is not a value of a box."
 
 
 @pytest.mark.slow

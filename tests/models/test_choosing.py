@@ -231,7 +231,7 @@ async def test_a_registered_model_is_used_once_a_person_vouched_for_it(tmp_path:
         await tea.libraries["model"].load(tmp_path / "models.json")
     async with Platform(tmp_path / "b", state=tmp_path / "other") as tea:
         assert tea.models.default == "offline"
-        with pytest.raises(ProviderError, match=r"nobody vouched for it.*tea trust model:mine"):
+        with pytest.raises(ProviderError, match=r"nobody trusted it.*tea trust model:mine"):
             tea.models.config("mine")
 
 
