@@ -11,8 +11,8 @@ from tea.components.variable import tagged
 from tea.errors import BudgetExceeded, ProviderError, TeaError
 from tea.evaluate.plan import Plan
 from tea.evolve.account import Account
+from tea.evolve.material import failures, shown
 from tea.evolve.proposal import Proposal, StrategyInput, stage
-from tea.evolve.strategies import failures, shown
 from tea.evolve.worker import work
 from tea.types import JsonObject
 

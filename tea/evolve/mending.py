@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tea.components.variable import Variable, tagged
+from tea.evolve.material import steps_of
 from tea.evolve.proposal import Proposal, stage
-from tea.evolve.strategies import proposed, steps_of
+from tea.evolve.strategies import proposed
 from tea.journal.pin import pins
 from tea.journal.tracer import as_mapping
 from tea.refs import Ref

@@ -10,8 +10,9 @@ from speller_kit import AGENT, PROMPT, Obedient, campaign, platform, tasks
 from tea import Platform
 from tea.errors import Conflict, ProviderError, UnknownComponent
 from tea.evolve.campaign import Limits
+from tea.evolve.material import material
 from tea.evolve.proposal import Proposal, StrategyInput
-from tea.evolve.strategies import Given, Nothing, RandomEdit, material, strategy
+from tea.evolve.strategies import Given, Nothing, RandomEdit, strategy
 from tea.store.evaluations import FileEvaluations
 from tea.types import ModelRequest
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tea.evaluate import Plan, TaskSet, evaluate
+from tea.evolve.material import material
 from tea.evolve.proposal import StrategyInput, variables_of
-from tea.evolve.strategies import material
 from tea.testing import FunctionModel, platform
 from tea.types import ModelRequest, ModelResponse, ToolCall
 
