@@ -21,7 +21,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, get_args
 
-from tea.journal.tracer import TraceRecord
+from tea.journal.record import TraceRecord
 from tea.models.config import Fold
 from tea.models.manager import ModelConfig
 from tea.platform import Platform

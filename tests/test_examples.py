@@ -10,7 +10,8 @@ import pytest
 import pytest_asyncio
 
 from tea.errors import InternalError, TeaError
-from tea.journal.tracer import Trace, TraceRecord
+from tea.journal.record import TraceRecord
+from tea.journal.tracer import Trace
 from tea.memory.manager import MemoryManager
 from tea.models.manager import ModelManager
 from tea.platform import Platform

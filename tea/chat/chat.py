@@ -12,8 +12,9 @@ from tea.chat.transcript import Listed, Part, Turn, history_of, listed, part_of,
 from tea.chat.words import addressed, require_addressee, unknown_mentions
 from tea.errors import BadInput
 from tea.journal.header import Talk, TaskFile
+from tea.journal.record import as_mapping
 from tea.journal.recorder import Event, Watcher
-from tea.journal.tracer import Tracer, as_mapping, new_run_id
+from tea.journal.tracer import Tracer, new_run_id
 from tea.kernel.key import run_and_key
 from tea.memory.manager import MemoryManager
 from tea.protocols.acp import ACPServer

@@ -11,8 +11,9 @@ from tea.chat.words import folded, solution, text_of
 from tea.journal.form import understood
 from tea.journal.header import ANOTHER, PERSON, Talk
 from tea.journal.history import Made, is_own
+from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.status import RunStatus, beginnings
-from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.journal.tracer import Tracer
 from tea.refs import Ref
 from tea.runs.outcome import Outcome
 from tea.types import JsonValue, Said, changed

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tea.journal.export import ExportFormat
-    from tea.journal.tracer import TraceRecord
+    from tea.journal.record import TraceRecord
     from tea.platform import Platform
     from tea.types import JsonObject
 

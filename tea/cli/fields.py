@@ -1,6 +1,6 @@
 """Reading a journal's data for people, without failing on any content of a record.
 
-Apart from `tea.journal.tracer.as_mapping`, as the commands' options are put together without pydantic.
+Apart from `tea.journal.record.as_mapping`, as the commands' options are put together without pydantic.
 """
 
 from collections.abc import Mapping

@@ -88,7 +88,7 @@ def _tell_of(command: Command, ref: str, before: str, why: str, run: str) -> Non
 
 def _notes(tea: "Platform", run: str, kind: str) -> "Iterator[Mapping[str, Any]]":
     """Yield the data of an agent's notes of a kind, in the order of the journal."""
-    from tea.journal.tracer import as_mapping
+    from tea.journal.record import as_mapping
 
     for one in tea.tracer.records(run):
         data = as_mapping(one.data)

@@ -66,7 +66,7 @@ async def new(
 
 def _adopted(tea: "Platform", run: str) -> "JsonObject":
     """Return the last adoption in a run, empty for none."""
-    from tea.journal.tracer import as_mapping
+    from tea.journal.record import as_mapping
     from tea.types import as_object
 
     keys: set[str] = set()

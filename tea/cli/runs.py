@@ -44,8 +44,8 @@ def _summary(tracer: "Tracer", run: str) -> dict[str, Any]:
     Nothing of one that another process removed meanwhile.
     """
     from tea.journal.form import understood
+    from tea.journal.record import as_mapping
     from tea.journal.status import RunStatus, StatusReader
-    from tea.journal.tracer import as_mapping
 
     found: dict[str, Any] = {"run": run, "time": "", "status": "never begun", "task": "", "session": "", "cost": None}
     standing = RunStatus()

@@ -11,7 +11,7 @@ from tea.kernel.key import branch_of, innermost, is_below, outer, path_of, spawn
 from tea.untrusted import PROGRAM
 
 if TYPE_CHECKING:
-    from tea.journal.tracer import TraceRecord
+    from tea.journal.record import TraceRecord
 
 _WORDS, _LINE, _TRIES = 110, 300, 1000
 _ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random", PROGRAM)

@@ -36,7 +36,7 @@ from tea.evaluate.task import digest_of
 from tea.evaluate.task_set import PlacedTask, TaskSet
 from tea.journal.header import Closed
 from tea.journal.history import History
-from tea.journal.tracer import as_mapping
+from tea.journal.record import as_mapping
 from tea.source.seal import MARK, unmarked
 from tea.store.evaluations import HEAD, NUMBER, FileEvaluations
 from tea.store.strict import dumps

@@ -11,7 +11,7 @@ from tea.errors import BadInput, ProviderError, TeaError
 from tea.evaluate.scoring import JUDGED, Question, grade
 from tea.evolve.proposal import Staged
 from tea.journal.history import History
-from tea.journal.tracer import TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
 from tea.refs import Ref
 from tea.runs.fork import Change, Fork
 

@@ -12,13 +12,13 @@ from tea.evolve.material import steps_of
 from tea.evolve.proposal import Proposal, stage
 from tea.evolve.strategies import proposed
 from tea.journal.pin import pins
-from tea.journal.tracer import as_mapping
+from tea.journal.record import as_mapping
 from tea.refs import Ref
 
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
+    from tea.journal.record import TraceRecord
     from tea.journal.recorder import Event
-    from tea.journal.tracer import TraceRecord
     from tea.platform import Platform
     from tea.runs.outcome import Outcome
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import Any
 
 from tea.journal.pin import RESOLVE, pins
-from tea.journal.tracer import TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
 from tea.kernel.key import path_of
 from tea.types import JsonObject, JsonValue
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from tea.components.manifest import canonical
-from tea.journal.tracer import TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
 from tea.models.openai_chat import OpenAIChat
 from tea.models.text_calls import in_words
 from tea.types import (

@@ -17,10 +17,10 @@ from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.mask import Mask
 from tea.journal.pin import Pin, pins
+from tea.journal.record import GATE_KINDS, TraceRecord, as_mapping
 from tea.journal.recorder import AGAIN, answer_of
 from tea.journal.revision import REVISION, check_revision
 from tea.journal.status import ASKED, RunStatus
-from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping
 from tea.kernel.entry import Entry
 from tea.kernel.key import after, path_of
 from tea.policy.rules import read_option

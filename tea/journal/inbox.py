@@ -7,9 +7,10 @@ from typing import Any
 
 from tea.errors import BadInput, StorageError
 from tea.journal.form import understood
+from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.recorder import answering
 from tea.journal.status import RunStatus, StatusReader
-from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.journal.tracer import Tracer
 from tea.types import JsonValue
 
 

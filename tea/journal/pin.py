@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from tea.components.manifest import Manifest
-from tea.journal.tracer import TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
 from tea.types import JsonValue
 
 RESOLVE = "resolve"

@@ -10,8 +10,9 @@ from typing import cast
 
 from tea.errors import ErrorRecord
 from tea.journal.mask import Mask, Pieces
+from tea.journal.record import TraceRecord, as_mapping, span_id
 from tea.journal.status import ASKED
-from tea.journal.tracer import Trace, TraceRecord, as_mapping, span_id
+from tea.journal.tracer import Trace
 from tea.kernel.entry import Entry, canonical, encode
 from tea.kernel.key import effect_key, innermost
 from tea.models.manager import Delta, Listen

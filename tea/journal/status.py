@@ -7,7 +7,8 @@ from typing import Literal, Self, TypeVar
 
 from tea.errors import BadInput, StorageError
 from tea.journal.form import understood
-from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
+from tea.journal.tracer import Tracer
 from tea.kernel.key import asked_in, effect_key, is_inside
 from tea.types import JsonValue
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
+from tea.journal.record import TraceRecord, as_mapping
 from tea.types import JsonObject, JsonValue
-
-if TYPE_CHECKING:
-    from tea.journal.tracer import TraceRecord
 
 _CALLS = ("tool", "environment", "model")
 _WORDS: JsonObject = {"thinking": "", "evaluation": "", "memory": "", "next_goal": "", "observation": {}}
@@ -25,7 +23,7 @@ def steps_among(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, J
     noted = {scope for _, scope, call in told if call is None}
     for record, scope, call in told:
         if call is None:
-            yield record, _mapping(_mapping(record.data).get("data"))
+            yield record, as_mapping(as_mapping(record.data).get("data"))
         elif scope not in noted:
             yield record, call
 
@@ -33,9 +31,9 @@ def steps_among(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, J
 def opening(records: Iterable[TraceRecord]) -> str:
     """Return the words of the first question to a model of a run, those behind its instructions; empty without one."""
     for record in records:
-        data = _mapping(record.data)
+        data = as_mapping(record.data)
         if record.kind == "start" and data.get("kind") == "model":
-            asked = _mapping(data.get("data")).get("messages") or ()
+            asked = as_mapping(data.get("data")).get("messages") or ()
             parts = [part for one in asked if one["role"] == "user" for part in one["content"]]
             return "\n".join(str(part["text"]) for part in parts if part.get("type") == "text")
     return ""
@@ -62,7 +60,7 @@ def _told(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, str, Js
     """Yield each step with the key of its scope: None for a noted one, the data for a call."""
     begun, scopes = dict[str, Mapping[str, Any]](), dict[str, str]()
     for record in records:
-        data = _mapping(record.data)
+        data = as_mapping(record.data)
         kind = data.get("kind") if record.kind in ("start", "note") else ""
         if record.kind == "start" and kind in _CALLS:
             begun[record.key] = data
@@ -71,25 +69,25 @@ def _told(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, str, Js
                 yield record, scope, _call(record.agent, call, data.get("data"), failed=record.kind == "failed")
         elif kind == "enter":
             key = record.key.rpartition(".")[0]
-            begun[key], scopes[key] = {**data, "target": _mapping(data.get("data")).get("ref")}, record.agent
+            begun[key], scopes[key] = {**data, "target": as_mapping(data.get("data")).get("ref")}, record.agent
         elif kind == "exit":
             key = record.key.rpartition(".")[0]
             call, above = begun.pop(key, {}), _scope(key, scopes)
             if above and call:
-                yield record, above, _call(scopes[above], call, _mapping(data.get("data")).get("response"))
+                yield record, above, _call(scopes[above], call, as_mapping(data.get("data")).get("response"))
         elif kind == "step":
             yield record, _scope(record.key, scopes), None
 
 
 def _call(agent: str, call: Mapping[str, Any], result: JsonValue, *, failed: bool = False) -> JsonObject:
     """Return the data of a step of one call, in the form of the loop's own."""
-    made = {"name": call.get("target"), "arguments": _mapping(call.get("data")).get("arguments", {})}
+    made = {"name": call.get("target"), "arguments": as_mapping(call.get("data")).get("arguments", {})}
     if failed:
         end: JsonObject = {"ok": False, "value": None, "error": result}
     elif call.get("kind") == "model":
         end = {"ok": True, "value": result, "error": None}
     else:
-        end = {name: _mapping(result).get(name) for name in ("ok", "value", "error")}
+        end = {name: as_mapping(result).get(name) for name in ("ok", "value", "error")}
     return {**_WORDS, "agent": agent, "calls": [made], "results": [{**made, **end}]}
 
 
@@ -97,7 +95,3 @@ def _scope(key: str, scopes: Mapping[str, str]) -> str:
     """Return the key of the innermost agent around a key, empty if there is none."""
     around = [one for one in scopes if key.startswith((f"{one}.", f"{one}/"))]
     return max(around, key=len, default="")
-
-
-def _mapping(value: JsonValue) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}

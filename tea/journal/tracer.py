@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import secrets
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, cast
 from tea.clock import epoch_nanoseconds, timestamp
 from tea.errors import BadInput, StorageError
 from tea.journal.form import Form, strange, understood
+from tea.journal.record import TraceRecord, span_id
 from tea.journal.steps import steps_among
 from tea.store.blobs import Blobs
 from tea.store.journal import JournalStore, JournalWriter
@@ -21,40 +21,10 @@ from tea.store.messages import Messages
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
-GATE_KINDS = frozenset({"start", "note", "done", "failed", "fired", "message", "cancelled", "forked"})
 _SPILL = 256 * 1024
 Begin = Callable[[str, Path], "Sequence[TraceRecord]"]
 _quoted = json.encoder.encode_basestring
 _MARK, _PAYLOAD = "$blob", frozenset({"data", "result", "answer", "evidence"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TraceRecord:
-    """One record of a journal.
-
-    Args:
-        seq: Its place, from 0.
-        time: When, ISO 8601 in UTC.
-        span: Span id, 16 hex digits (OpenTelemetry).
-        parent: Span id of what it belongs to, empty at the top.
-        session: Id of the session.
-        task: Id of the task.
-        agent: Name of the agent at work.
-        kind: What sort of record; unknown kinds are kept.
-        key: Key of the effect or scope it belongs to.
-        data: What it says.
-    """
-
-    seq: int
-    time: str
-    span: str
-    parent: str
-    session: str
-    task: str
-    agent: str
-    kind: str
-    key: str
-    data: JsonValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,23 +278,6 @@ class Tracer:
 
     def _trace(self, writer: JournalWriter, session: str, task: str) -> Trace:
         return Trace(writer, self.store.blobs(writer.run), self.store.messages(writer.run), session, task)
-
-
-def as_mapping(value: JsonValue) -> Mapping[str, Any]:
-    """Return `value` if it is a JSON object, else an empty one."""
-    return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
-
-
-def first_record(kind: str, time: str, data: JsonValue) -> TraceRecord:
-    """Return a record of a run as a whole, with its place, session and task assigned by its journal."""
-    return TraceRecord(
-        seq=0, time=time, span="", parent="", session="", task="", agent="", kind=kind, key="", data=data
-    )
-
-
-def span_id(run: str, key: str) -> str:
-    """Return the span id of a key of a run: 16 hex digits, always the same."""
-    return hashlib.sha256(f"{run}/{key}".encode()).hexdigest()[:16]
 
 
 def new_run_id() -> str:

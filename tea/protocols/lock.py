@@ -12,7 +12,7 @@ from tea.components.manifest import Manifest
 from tea.components.operation import reasons
 from tea.errors import BadInput, Damaged, UnknownComponent
 from tea.journal.pin import pins
-from tea.journal.tracer import TraceRecord
+from tea.journal.record import TraceRecord
 from tea.protocols.manager import ContextManager
 from tea.protocols.reach import reached
 from tea.refs import NAME, Kind, Ref

@@ -11,8 +11,9 @@ from typing import Any, Literal, cast
 from tea.errors import ErrorRecord
 from tea.journal.form import understood
 from tea.journal.inbox import Inbox, Question
+from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.status import RunStatus, beginnings
-from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.journal.tracer import Tracer
 from tea.refs import Ref
 from tea.types import merge_patch
 

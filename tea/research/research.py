@@ -19,8 +19,9 @@ from tea.chat.transcript import Turn
 from tea.clock import utc_now
 from tea.errors import ApprovalNeeded, BadInput, Conflict
 from tea.journal.header import TaskFile
+from tea.journal.record import as_mapping
 from tea.journal.recorder import Watcher
-from tea.journal.tracer import Tracer, as_mapping, new_run_id
+from tea.journal.tracer import Tracer, new_run_id
 from tea.models.connect import offer_again
 from tea.models.manager import ModelManager
 from tea.refs import check_session

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 
 from tea.errors import BadRef, TeaError
-from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
+from tea.journal.tracer import Tracer
 from tea.refs import Ref
 from tea.retrieval.likeness import ALIKE, likeness
 from tea.retrieval.usage import RunReader

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tea.errors import BadRef, StorageError, TeaError
-from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
+from tea.journal.tracer import Tracer
 from tea.kernel.key import innermost, outer, path_of
 from tea.refs import Kind, Ref
 from tea.store.usage import UsageStore, Use

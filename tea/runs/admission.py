@@ -11,7 +11,7 @@ from tea.components.json_schema import value_faults
 from tea.errors import BadInput
 from tea.journal.header import CALL_SECONDS, CALLED, RunConfig, TaskFile
 from tea.journal.history import History, begun, head_of
-from tea.journal.tracer import TraceRecord, first_record
+from tea.journal.record import TraceRecord, first_record
 from tea.loop.shortlist import MOST_SCHEMAS
 from tea.policy.rules import read_option
 from tea.refs import Kind, Ref

@@ -10,7 +10,8 @@ from tea.clock import timestamp
 from tea.components.port import TakeMessages
 from tea.errors import BadInput, InternalError
 from tea.journal.mask import Mask
-from tea.journal.tracer import Tracer, TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
+from tea.journal.tracer import Tracer
 from tea.kernel.pending import Inline
 from tea.runs.deps import RunContext
 from tea.runs.service import Service

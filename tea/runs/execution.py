@@ -27,9 +27,10 @@ from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.history import REBUILT, History, pins_of
 from tea.journal.mask import mask_file
+from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.recorder import Recorder, Watcher
 from tea.journal.status import RunStatus
-from tea.journal.tracer import Begin, Trace, Tracer, TraceRecord, as_mapping
+from tea.journal.tracer import Begin, Trace, Tracer
 from tea.kernel.gate import Gate
 from tea.models.connect import offer_again
 from tea.policy.verdict import Verdict

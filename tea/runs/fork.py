@@ -17,9 +17,9 @@ from tea.errors import BadInput
 from tea.journal.header import RunConfig
 from tea.journal.history import History, pins_of
 from tea.journal.pin import RESOLVE, asked_in, exact_of
+from tea.journal.record import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.journal.recorder import answer_of, question_of
 from tea.journal.status import ASKED
-from tea.journal.tracer import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.kernel.key import effect_key, outer
 from tea.refs import Kind, Ref
 from tea.runs.pins import require_used

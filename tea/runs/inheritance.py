@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from tea.errors import BadInput, StorageError
-from tea.journal.tracer import Tracer, TraceRecord
+from tea.journal.record import TraceRecord
+from tea.journal.tracer import Tracer
 from tea.kernel.key import change_id, effect_key, run_and_key
 
 

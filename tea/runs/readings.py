@@ -13,8 +13,8 @@ from tea.components.operation import Traits
 from tea.components.port import ServiceRequest
 from tea.errors import NotConfigured, TeaError
 from tea.journal.history import History
+from tea.journal.record import as_mapping
 from tea.journal.status import ASKED
-from tea.journal.tracer import as_mapping
 from tea.kernel.gate import Gate
 from tea.kernel.key import effect_key
 from tea.policy.provenance import Delivered, Known, Provenance, Source

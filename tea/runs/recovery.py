@@ -17,7 +17,7 @@ from tea.components.port import request_of
 from tea.errors import ApprovalNeeded, BadInput, TeaError
 from tea.journal.history import entry_of, pins_of
 from tea.journal.pin import Pin
-from tea.journal.tracer import TraceRecord, as_mapping
+from tea.journal.record import TraceRecord, as_mapping
 from tea.kernel.entry import Entry
 from tea.kernel.key import effect_key, path_of
 from tea.protocols.instances import JOINED, SNAPSHOT, Instances, Place

@@ -10,8 +10,8 @@ from typing import cast
 from tea.errors import BadInput
 from tea.journal.header import RunConfig
 from tea.journal.history import History
+from tea.journal.record import as_mapping
 from tea.journal.status import ASKED
-from tea.journal.tracer import as_mapping
 from tea.kernel.key import check_key
 from tea.policy.rules import Rule, effects_of, first_fitting, read_option, read_task_rules
 from tea.policy.verdict import Verdict

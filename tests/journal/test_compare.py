@@ -13,7 +13,7 @@ from tea.cli.tree import tree
 from tea.journal.compare import compare
 from tea.journal.conversation import Chains
 from tea.journal.export import conversations, export
-from tea.journal.tracer import TraceRecord
+from tea.journal.record import TraceRecord
 from tea.models.manager import ModelConfig
 from tea.models.openai_chat import OpenAIChat
 from tea.models.text_calls import in_words

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tea.errors import BadInput, Conflict
-from tea.journal.tracer import Trace, Tracer, new_run_id, span_id
+from tea.journal.record import span_id
+from tea.journal.tracer import Trace, Tracer, new_run_id
 from tea.kernel.entry import encode
 from tea.store.journal import FileJournals
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tea.errors import Interrupted, ResourceExhausted, exhausted
-from tea.journal.tracer import as_mapping
+from tea.journal.record import as_mapping
 from tea.models.manager import CallTool, ModelConfig
 from tea.models.offline import OfflineModel
 from tea.platform import Platform

@@ -9,7 +9,7 @@ import pytest
 from journals import rewrite, rewrite_in_place
 
 from tea.errors import ApprovalNeeded, Damaged, TeaError
-from tea.journal.tracer import as_mapping
+from tea.journal.record import as_mapping
 from tea.platform import Platform
 
 PAY = '''

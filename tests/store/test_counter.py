@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tea.journal.record import first_record
 from tea.journal.retention import RetentionPolicy, collect
-from tea.journal.tracer import Tracer, first_record
+from tea.journal.tracer import Tracer
 from tea.memory.manager import MemoryManager
 from tea.store import lease
 from tea.store.derived import examine_derived
