@@ -37,6 +37,7 @@ from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.retrieval.embedding.wordpiece import SILENT
 from tea.sandbox.levels import Sandboxes
 from tea.sandbox.settings import SandboxSettings
+from tea.source.seal import Seal
 from tea.web import WebSettings
 
 FOLDERS = (
@@ -138,7 +139,8 @@ def tuned(index: Index, asked: Sequence[Question]) -> Iterator[tuple[tuple[float
 async def indexed(index: Index, folders: Sequence[str]) -> dict[str, int]:
     """Index folders, and return the number of passages of each."""
     sandboxes = Sandboxes(SandboxSettings())
-    corpus = Corpus(index, WebSettings(), Readers(pages=lambda: PageReader(sandboxes.parser_terms)))
+    readers = Readers(pages=lambda: PageReader(sandboxes.parser_terms))
+    corpus = Corpus(index, WebSettings(), readers, seal=Seal())
     for folder in folders:
         await corpus.add(folder)
     return {root: one["passages"] for root, one in (await corpus.sources()).items()}

@@ -422,7 +422,7 @@ class Platform:
         from tea.retrieval.embedding.builtin import StaticEmbedder
 
         readers = sandboxed(lambda: self.sandboxes.parser_terms())
-        return Corpus(Index(self.corpus_file, StaticEmbedder()), self.web, readers)
+        return Corpus(Index(self.corpus_file, StaticEmbedder()), self.web, readers, seal=self.seal)
 
     @cached_property
     def research(self) -> Research:

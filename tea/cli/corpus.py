@@ -6,7 +6,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.left_out import tell_left_out
-from tea.cli.terminal import one_line, table
+from tea.cli.terminal import SENDER, one_line, table
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
@@ -26,7 +26,12 @@ async def ls(command: Command) -> None:
     async with command.platform() as tea:
         found = await tea.corpus.sources()
     rows = [
-        (root, f"{one['documents']:,} documents", f"{one['passages']:,} passages", one["updated"])
+        (
+            root,
+            f"{one['documents']:,} documents",
+            f"{one['passages']:,} passages",
+            f"{one['updated']}{'' if one['added_here'] else SENDER}",
+        )
         for root, one in found.items()
     ]
     command.show(table(rows) if rows else "", {"sources": found})
@@ -60,7 +65,10 @@ async def update(
     command: Command,
     root: Annotated[str | None, typer.Argument(metavar="[SOURCE]", help="One source; all by default.")] = None,
 ) -> None:
-    """Index the changes since the last update, and forget removed documents."""
+    """Index the changes since the last update, and forget removed documents.
+
+    Of a corpus that came with its home nothing is read but what is named here.
+    """
     async with command.platform() as tea:
         tell_left_out(command, tea)
         done = await tea.corpus.update(root, tell=command.tell if command.verbose else None)
@@ -94,7 +102,9 @@ def _show(command: Command, done: "list[Updated]") -> None:
     for one in done:
         counts = f"{one.added} added, {one.changed} changed, {one.removed} removed, {one.same} the same"
         lines.append(f"{one_line(one.root)}: {counts}")
-        lines += [f"  left out {one_line(url)}: {why}" for url, why in list(one.problems.items())[:_MOST_NAMED]]
+        lines += [
+            f"  left out {one_line(url)}: {one_line(why)}" for url, why in list(one.problems.items())[:_MOST_NAMED]
+        ]
         if len(one.problems) > _MOST_NAMED:
             lines.append(f"  and {len(one.problems) - _MOST_NAMED} more were left out (--json names them)")
     command.show("\n".join(lines), {"updated": [_counts(one) for one in done]})

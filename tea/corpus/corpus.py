@@ -22,8 +22,10 @@ from tea.corpus.work import Waiting, Work
 from tea.errors import BadInput, TeaError
 from tea.reading.nearness import NEAR_BEST
 from tea.retrieval.embedding.embedder import Embedder
+from tea.source.seal import MARK, Seal, unmarked
 from tea.store.files import read_regular
 from tea.store.strict import Refused
+from tea.types import JsonObject, JsonValue
 from tea.web.search.engine import Hit, Query
 from tea.web.settings import WebSettings
 
@@ -31,6 +33,8 @@ MOST_PAGES = 500
 LEAST = 0.03  # of a hit: less than half of the nearest meaning gives, without any word of the query
 
 _FILE = "file://"
+_HERE = "added_here"
+_NOT_HERE = "this account did not add it; `tea corpus update SOURCE` reads it, `tea corpus rm SOURCE` removes it."
 Tell = Callable[[str], None]
 
 
@@ -79,12 +83,13 @@ class Corpus:
         index: Its passages.
         web: The settings by which sites are read.
         readers: Readers of documents.
+        seal: Marks the sources added by this account; no others are read again unasked.
     """
 
     name, tier = "local", 1
 
-    def __init__(self, index: Index, web: WebSettings, readers: Readers | None = None) -> None:
-        self._index, self._web, self._readers = index, web, readers or Readers()
+    def __init__(self, index: Index, web: WebSettings, readers: Readers | None = None, *, seal: Seal) -> None:
+        self._index, self._web, self._readers, self._seal = index, web, readers or Readers(), seal
 
     @property
     def embedder(self) -> Embedder:
@@ -96,8 +101,15 @@ class Corpus:
         return self._index.is_empty()
 
     async def sources(self) -> dict[str, dict[str, Any]]:
-        """Return the facts about each source, by its root: the time of its update, its documents and passages."""
-        return await asyncio.to_thread(self._index.sources)
+        """Return the facts about each source, by its root: the time of its update, its documents and passages.
+
+        A corpus may have come with its home: `added_here` says whether this account added the source.
+        """
+
+        def found() -> dict[str, dict[str, Any]]:
+            return {root: self._facts(root, one) for root, one in self._index.sources().items()}
+
+        return await asyncio.to_thread(found)
 
     async def add(self, root: str, *, pages: int = MOST_PAGES, tell: Tell | None = None) -> Updated:
         """Add a folder, a file or a site, and index it; update one already in the corpus.
@@ -111,7 +123,7 @@ class Corpus:
             BadInput: It is neither, or there is nothing to read.
         """
         name = await asyncio.to_thread(_root, root)
-        updated = await self._update(name, {"pages": pages}, tell or (lambda line: None))
+        updated = await self._update(name, pages, tell or (lambda line: None))
         if not (updated.added or updated.changed or updated.same):
             await self.remove(name)
             why = next(iter(updated.problems.values()), "it holds no document of a kind that is read")
@@ -122,7 +134,8 @@ class Corpus:
         """Index anew the changed documents of a source, or of all.
 
         Args:
-            root: A source as it is listed; None for all.
+            root: A source as it is listed; None for all that this account added. Of the others, which whoever made the
+                corpus chose, nothing is read, and the problem of each says so.
             tell: Told of each document that is read.
 
         Raises:
@@ -130,7 +143,14 @@ class Corpus:
         """
         known = await self.sources()
         chosen = list(known) if root is None else [_known(root, known)]
-        return [await self._update(one, known[one], tell or (lambda line: None)) for one in chosen]
+        done = list[Updated]()
+        for one in chosen:
+            if root is None and not known[one][_HERE]:
+                done.append(Updated(root=one, problems={one: _NOT_HERE}))
+                continue
+            pages = known[one]["pages"] if known[one][_HERE] else MOST_PAGES
+            done.append(await self._update(one, pages, tell or (lambda line: None)))
+        return done
 
     async def remove(self, root: str) -> str:
         """Remove a source from the index, and return it; its documents themselves are not touched.
@@ -169,15 +189,18 @@ class Corpus:
         """Return the hits of a query, without those far below the best; see `tea.web.search.Engine`."""
         return [hit_of(one) for one in near_best(await self.find(query.text, query.most))]
 
-    async def _update(self, root: str, document: dict[str, Any], tell: Tell) -> Updated:
-        known = {name: document[name] for name in ("pages",) if name in document}
-        about = {**known, "updated": to_second(epoch_seconds())}
+    def _facts(self, root: str, document: JsonObject) -> dict[str, Any]:
+        """Return the facts about a source as it was recorded, with an answer to whether this account did."""
+        made = self._seal.made(document.get(MARK), _added(root, document.get("pages")))
+        return {**unmarked(document), "updated": str(document.get("updated", "")), _HERE: made}
+
+    async def _update(self, root: str, most: int, tell: Tell) -> Updated:
+        about = {"pages": most, "updated": to_second(epoch_seconds()), MARK: self._seal(_added(root, most))}
         pages = self._readers.pages() if self._readers.pages is not None else None
         work = Work(self._readers, pages, asyncio.get_running_loop())
         try:
             if root.startswith(_FILE):
                 return await asyncio.to_thread(self._of_files, root, about, tell, work)
-            most = int(about.get("pages", MOST_PAGES))
             read, problems = await pages_of(root, self._web, most, tell, work.links)
             return await asyncio.to_thread(self._of_site, root, about, read, problems, work)
         finally:
@@ -294,6 +317,11 @@ def hit_of(match: Match) -> Hit:
     place = f"page {one.page}" if one.page else f"line {one.line}"
     place = f"{place}, {one.heading}" if one.heading else place
     return Hit(url=match.url, title=match.title, snippet=one.text, date=match.date, place=place)
+
+
+def _added(root: str, pages: JsonValue) -> JsonObject:
+    """Return the content of the mark of a source."""
+    return {"source": root, "pages": pages}
 
 
 def _root(root: str) -> str:

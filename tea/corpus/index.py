@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -127,7 +127,7 @@ class Index:
                 " (SELECT count(*) FROM passages JOIN documents ON documents.id = document WHERE source = sources.id)"
                 " FROM sources ORDER BY root"
             )
-            return {root: {**json.loads(text), "documents": some, "passages": more} for root, text, some, more in rows}
+            return {root: {**_document(text), "documents": some, "passages": more} for root, text, some, more in rows}
 
     def search(self, query: str, k: int = 10, ways: Ways = "both") -> list[Match]:
         """Return the `k` best passages, the best first.
@@ -344,6 +344,14 @@ def _match(connection: Connection, number: int, score: float) -> Match:
     url, title, date, line, page, heading, body = row
     passage = Passage(text=body, line=line, page=page, heading=heading)
     return Match(url=url, title=title, date=date, passage=passage, score=round(score, 5))
+
+
+def _document(text: object) -> dict[str, Any]:
+    """Return what is recorded of a source; nothing if it is no JSON object, as others may have written it."""
+    with suppress(TypeError, ValueError, RecursionError):
+        found: object = json.loads(cast("str", text))
+        return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return {}
 
 
 def _fact(connection: Connection, name: str) -> str:

@@ -1,6 +1,10 @@
 """Test `tea corpus`, and searches of the index."""
 
 import json
+import sqlite3
+from contextlib import closing
+
+import pytest
 
 from .conftest import Tea
 
@@ -39,3 +43,31 @@ def test_settings_of_searching_are_checked(tea: Tea) -> None:
     ):
         tea.write("tea.toml", text)
         tea("list").refused(2, words)
+
+
+def test_a_corpus_of_others_has_no_files_read_but_those_named_here(tea: Tea) -> None:
+    tea.write("tea.toml", "")
+    for name, text in (("docs", "The tower is tall."), ("private", "The heron flies.")):
+        (tea.folder / name).mkdir()
+        tea.write(f"{name}/a.md", text)
+    tea("corpus", "add", "docs")
+    with closing(sqlite3.connect(tea.folder / ".corpus" / "corpus.sqlite")) as index, index:
+        index.execute("UPDATE sources SET root = ?", ((tea.folder / "private").as_uri(),))
+    updated = tea("corpus", "update")
+    assert (updated.code, "0 added" in updated.out, "this account did not add it" in updated.out) == (0, True, True)
+    assert "as its sender says" in tea("corpus", "ls").out
+    assert "heron" not in tea("corpus", "search", "heron flies").out
+    assert "1 added" in tea("corpus", "update", "private").out
+    assert "as its sender says" not in tea("corpus", "ls").out
+
+
+@pytest.mark.parametrize("document", ["[]", "no JSON", '{"pages": "many"}', '{"pages": 1e99, "mark": 1}'])
+def test_an_odd_record_of_a_source_is_one_of_others(tea: Tea, document: str) -> None:
+    tea.write("tea.toml", "")
+    (tea.folder / "docs").mkdir()
+    tea.write("docs/a.md", "The tower is tall.")
+    tea("corpus", "add", "docs")
+    with closing(sqlite3.connect(tea.folder / ".corpus" / "corpus.sqlite")) as index, index:
+        index.execute("UPDATE sources SET document = ?", (document,))
+    assert [tea("corpus", one).code for one in ("ls", "update")] == [0, 0]
+    assert "1 the same" in tea("corpus", "update", "docs").out

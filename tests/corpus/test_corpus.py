@@ -17,6 +17,7 @@ from tea.errors import BadInput
 from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.sandbox.levels import Sandboxes
 from tea.sandbox.settings import SandboxSettings
+from tea.source.seal import Seal
 from tea.web import WebSettings
 from tea.web.search.engine import Query
 
@@ -31,6 +32,7 @@ def corpus(
         Index(folder / "index" / "corpus.sqlite", EMBEDDER, most),
         web or WebSettings(),
         readers or sandboxed(SANDBOXES.parser_terms),
+        seal=Seal(folder / "state"),
     )
 
 
@@ -161,7 +163,9 @@ async def test_another_embedder_indexes_anew(tmp_path: Path) -> None:
 
     await corpus(tmp_path).add(str(docs(tmp_path)))
     readers = sandboxed(SANDBOXES.parser_terms)
-    other = Corpus(Index(tmp_path / "index" / "corpus.sqlite", Other()), WebSettings(), readers)
+    other = Corpus(
+        Index(tmp_path / "index" / "corpus.sqlite", Other()), WebSettings(), readers, seal=Seal(tmp_path / "state")
+    )
     (updated,) = await other.update()
     assert (updated.added, updated.same) == (3, 0)
 

@@ -14,6 +14,7 @@ from tea.corpus.corpus import Corpus, hit_of
 from tea.corpus.index import Index
 from tea.platform import Platform
 from tea.retrieval.embedding.builtin import StaticEmbedder
+from tea.source.seal import Seal
 from tea.testing import platform
 from tea.web import WebSettings
 
@@ -96,7 +97,7 @@ async def test_documents_of_a_site_are_read_whatever_their_types_say(
         site.pages["/docs/plain"] = Page(body=b"The tide <a href=no.html>x</a>", headers={"content-type": "text/plain"})
         readers = sandboxed(indexed[0].sandboxes.parser_terms)
         web = WebSettings(allow=(site.place,), retries=(), fresh=0)
-        one = Corpus(Index(tmp_path / "corpus.sqlite", StaticEmbedder()), web, readers)
+        one = Corpus(Index(tmp_path / "corpus.sqlite", StaticEmbedder()), web, readers, seal=Seal(tmp_path))
         updated = await one.add(f"{site.url}/docs/")
         assert (updated.added, updated.problems) == (6, {})
     for query, path, place in (

@@ -16,6 +16,7 @@ from tea.retrieval.embedding.builtin import StaticEmbedder
 from tea.sandbox.levels import Sandboxes
 from tea.sandbox.session import Sandbox
 from tea.sandbox.settings import SandboxSettings
+from tea.source.seal import Seal
 from tea.web import WebSettings
 
 SANDBOXES = Sandboxes(SandboxSettings())
@@ -46,7 +47,8 @@ async def test_no_page_is_parsed_in_this_process(tmp_path: Path, monkeypatch: py
     for number in range(40):
         text = f"<title>Page {number}</title><nav>Home</nav><main><h1>Tide</h1><p>Mark{number} rises.</p></main>"
         (docs / f"{number}.html").write_text(text)
-    one = Corpus(Index(tmp_path / "corpus.sqlite", StaticEmbedder()), WebSettings(), sandboxed(SANDBOXES.parser_terms))
+    index, readers = Index(tmp_path / "corpus.sqlite", StaticEmbedder()), sandboxed(SANDBOXES.parser_terms)
+    one = Corpus(index, WebSettings(), readers, seal=Seal(tmp_path))
     updated = await one.add(str(docs))
     assert (updated.added, updated.problems) == (40, {})
     assert len(opened) == 1
