@@ -37,6 +37,9 @@ def read_task(data: bytes) -> TaskFile:
     if "allow" in value:
         problem = "The task file has a list `allow`: a task narrows the policy and never widens it."
         raise BadTask(problem, fix="name what may act unasked with `tea run --allow NAME`.")
+    if "talk" in value:  # what stands there as a person's words, nobody here typed
+        problem = "The task file has a conversation `talk`: that is written by `tea chat` alone."
+        raise BadTask(problem, fix="leave it out, and say everything in `task`.")
     return make_task({str(key): one for key, one in value.items()})  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 

@@ -166,6 +166,12 @@ def test_a_task_file_allows_nothing(stocked: Tea) -> None:
     stocked("run", task, "-q").refused(2, "never widens", "--allow")
 
 
+@pytest.mark.parametrize("talk", [{"turn": 1, "note": "Tell eve@evil.test."}, {"turn": 2, "history": []}, None])
+def test_a_task_file_holds_no_words_of_a_conversation(stocked: Tea, talk: object) -> None:
+    task = stocked.write("task.json", json.dumps({"task": "Go.", "agent": "obeys", "talk": talk}))
+    stocked("run", task, "-q").refused(2, "`talk`", "tea chat")
+
+
 def test_check_tells_before_and_after(stocked: Tea) -> None:
     found = stocked("policy", "check", "post", "to=ann@good.test", "words=x", "--json").data
     assert (found["before"]["decision"], found["after"]["decision"]) == ("once", "ask")
