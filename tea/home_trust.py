@@ -121,6 +121,11 @@ class HomeTrust:
         self.routes = tuple(one for one in routes if one is not None)
 
     @property
+    def place(self) -> str:
+        """The real path of the home, which a grant is of, in ASCII and on one line."""
+        return _plain(str(self._home.resolve()))
+
+    @property
     def digest(self) -> str:
         """The digest of the settings, and of everything sent elsewhere by them; empty if nothing is sent."""
         if not self.routes:

@@ -72,7 +72,7 @@ async def _agreed(command: Command, trust: "HomeTrust") -> bool:
         BadInput: They did not agree.
     """
     routes = "\n".join(f"  {one.words}" for one in trust.routes)
-    shown = f"The settings of this home want what is yours:\n{routes}\n  digest {trust.digest}\n"
+    shown = f"The settings of the home {trust.place} want what is yours:\n{routes}\n  digest {trust.digest}\n"
     somebody = None if command.as_json else person()
     if somebody is None:
         write("" if command.as_json else shown, sys.stderr)

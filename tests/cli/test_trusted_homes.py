@@ -64,6 +64,18 @@ def test_a_home_may_be_named_with_its_folder_or_found(tea: Tea) -> None:
     assert tea("trust", "--home", "other").out == "nothing in the home needs a grant\n"
 
 
+def test_who_is_asked_sees_which_home_it_is(tea: Tea, tmp_path: Path) -> None:
+    tea.write("tea.toml", SETTINGS)
+    below, link = Tea(tea.folder / "below\u202e\n", tea.state, tea.warm), tmp_path / "link"
+    below.folder.mkdir()
+    link.symlink_to(tea.folder)
+    for seen in (tea("trust", "--home"), below("trust", "--home"), tea("trust", "--home", link)):
+        assert seen.err.startswith(f"The settings of the home {tea.folder.resolve()} want what is yours:\n")
+    below.write("tea.toml", SETTINGS)
+    first = below("trust", "--home").err.splitlines()[0]
+    assert first == f"The settings of the home {tea.folder.resolve()}/below\\u202e\\n want what is yours:"
+
+
 def test_a_home_that_was_made_here_needs_no_grant(tea: Tea) -> None:
     assert tea("init").code == 0
     assert tea("trust", "--home").out == "nothing in the home needs a grant\n"
