@@ -180,7 +180,7 @@ def _env_file(home: Path) -> dict[str, str]:
 def _text(home: Path, name: str) -> str:
     """Return the text of a file of the home, empty if there is none.
 
-    A link out of the home is refused: it may lead to another home's secrets.
+    A link out of the home is refused, and secrets with a second name: they may be another home's.
 
     Raises:
         BadInput: It cannot be read, or is another's.
@@ -192,7 +192,7 @@ def _text(home: Path, name: str) -> str:
         place = path.resolve(strict=True)
         if not place.is_relative_to(home.resolve()):
             raise Refused("it is a link to somewhere outside of the home")
-        text = read_own(place, _LIMIT).decode("utf-8-sig")
+        text = read_own(place, _LIMIT, alone=name == SECRETS).decode("utf-8-sig")
         return text.replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         fix = "mend or remove it; it is text in UTF-8."
@@ -201,7 +201,7 @@ def _text(home: Path, name: str) -> str:
         reason = getattr(error, "strerror", None) or type(error).__name__
         raise BadInput(f"{str(path)[-150:]!r} cannot be read: {reason}.", fix="mend or remove it.") from error
     except Refused as reason:
-        fix = "put a regular file of your own there, which no other account may write, or remove it."
+        fix = "put a file of your own there, a copy if need be, which no other account may write, or remove it."
         raise BadInput(f"{str(path)[-150:]!r} is not used: {reason}.", fix=fix) from reason
 
 

@@ -117,10 +117,15 @@ def foreign_runs(traces: Path) -> list[str]:
         return []
 
 
-def read_own(path: Path, limit: int) -> bytes:
+def read_own(path: Path, limit: int, *, alone: bool = False) -> bytes:
     """Return the bytes of a regular file controlled by nobody but this account and root.
 
     What is judged is the file that was opened, so none can be put in its place meanwhile.
+
+    Args:
+        path: The file.
+        limit: Most bytes.
+        alone: Whether it may have no other name, as a hard link leads elsewhere like any link.
 
     Raises:
         OSError: The system refuses.
@@ -130,6 +135,8 @@ def read_own(path: Path, limit: int) -> bytes:
     try:
         if reason := foreign_hand(descriptor):
             raise Refused(reason)
+        if alone and os.fstat(descriptor).st_nlink > 1:
+            raise Refused("it has another name, perhaps in another home (a hard link)")
         return read_open(descriptor, limit)
     finally:
         os.close(descriptor)

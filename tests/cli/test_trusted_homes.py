@@ -184,6 +184,16 @@ def test_the_doctor_names_runs_that_others_decide_about(tea: Tea) -> None:
     assert f"Other accounts decide about these folders of runs: {run.name}." in tea("doctor").out
 
 
+def test_no_keys_are_read_from_a_file_that_may_be_another_homes(tea: Tea, tmp_path: Path) -> None:
+    other = tmp_path / "other.env"
+    other.write_text(f"OPENAI_API_KEY={KEY}\n")
+    tea.write("tea.toml", SETTINGS)
+    (tea.folder / ".env").hardlink_to(other)
+    tea("run", "hello").refused(2, ".env", "it has another name", "copy")
+    other.unlink()
+    assert tea("run", "hello").code == 4
+
+
 def test_the_doctor_warns_of_what_others_may_read(tea: Tea) -> None:
     secrets = tea.write(".env", "A=b\n")
     secrets.chmod(0o600)
