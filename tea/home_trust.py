@@ -243,7 +243,7 @@ def _of_prices(config: ModelConfig) -> Route | None:
 
 
 def _of_embedder(going: Destination | None) -> Route | None:
-    if going is None or (going.provider != LOCAL and is_meant_for(going.key, going.address)):
+    if going is None or (going.provider != LOCAL and (not going.key or is_meant_for(going.key, going.address))):
         return None
     keys = (going.key,) if going.key else ()
     covered: JsonObject = {"provider": going.provider, "address": going.named, "keys": list(keys)}

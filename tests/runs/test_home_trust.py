@@ -164,6 +164,18 @@ async def test_the_embedder_of_a_home_gets_no_key_of_the_environment(
         assert REAL not in str(came)
 
 
+async def test_an_embedder_without_a_key_waits_for_no_grant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", REAL)
+    with somebody() as (url, came):
+        settings = f'[embedder]\nprovider = "openai"\nmodel = "m"\nbase_url = "{url}"\nkey_env = ""\n'
+        async with Platform(write(tmp_path / "home", settings), state=tmp_path / "state") as tea:
+            assert not tea.home_trust.routes
+            with pytest.raises(ProviderError):
+                await tea.tcp.retrieve("numbers", 1)
+        assert came
+        assert REAL not in str(came)
+
+
 async def test_a_model_that_a_home_has_loaded_from_a_folder_is_granted_first(tmp_path: Path) -> None:
     home = write(tmp_path / "home", f'[embedder]\nprovider = "sentence-transformers"\nmodel = "{tmp_path}"\n')
     async with Platform(home, state=tmp_path / "state") as tea:
