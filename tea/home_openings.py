@@ -134,9 +134,9 @@ def _of_search(document: Mapping[str, Any]) -> list[Opening]:
 
     settings = SearchSettings.of(document)
     return [
-        Opening(setting=f"[search.{name}] in {SETTINGS}", does="sends queries to", what=settings.address(name))
+        Opening(setting=f"[search.{name}] in {SETTINGS}", does="sends queries to", what=settings.place(name))
         for name in settings.named
-        if name in APIS and leads_away(name, settings.address(name))
+        if name in APIS and leads_away(name, settings.place(name))
     ]
 
 

@@ -269,7 +269,7 @@ def _of_search(document: Mapping[str, Any]) -> list[Route | None]:
 
     settings, found = SearchSettings.of(document), list[Route | None]()
     for name in APIS:
-        key, address = settings.key_name(name), settings.address(name)
+        key, address = settings.key_name(name), settings.place(name)
         if key and not settings.is_official(name):
             covered: JsonObject = {"search": name, "address": address, "keys": [key]}
             found.append(Route(setting=f"[search.{name}] in {SETTINGS}", keys=(key,), address=address, covered=covered))

@@ -189,7 +189,7 @@ class SearchService:
         """Return the missing grant for sending queries or a key to the address of an engine, if any."""
         if not self.settings.is_official(name):
             try:
-                self.grants.of_search(name, self.settings.key_name(name), self.settings.address(name))
+                self.grants.of_search(name, self.settings.key_name(name), self.settings.place(name))
             except TeaError as error:
                 return error
         return None

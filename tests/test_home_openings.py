@@ -76,6 +76,15 @@ async def test_words_do_not_go_to_an_engine_that_nobody_granted(tmp_path: Path) 
         assert "nobody granted" in str(found.value if found.ok else found.error)
 
 
+async def test_words_do_not_go_to_somebodys_engine_at_google(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GOOGLE_SEARCH_API_KEY", "key-of-the-environment")
+    async with platform(tmp_path, '[search.google]\ncx = "of somebody"\n') as tea:
+        (route,) = {one.words for one in tea.home_trust.refused() if "opens" in one.covered}
+        assert route.endswith("sends queries to https://customsearch.googleapis.com/customsearch/v1?cx=of+somebody")
+        found = await tea.tcp.invoke("search_engines", {"queries": ["a secret"]})
+        assert "cx=of+somebody, and nobody granted" in str(found.value if found.ok else found.error)
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from typing import Any, Literal, cast, get_args
+from urllib.parse import urlencode
 
 from tea.errors import BadInput
 from tea.web.search.apis import APIS
@@ -119,13 +120,18 @@ class SearchSettings:
         """Return the address of an engine; empty if nothing names it."""
         return self.of_engine(name).url or APIS[name].address
 
+    def place(self, name: str) -> str:
+        """Return who is told the queries of an engine: its address, with the owner's engine that is asked for there."""
+        engine = self.of_engine(name).options.get("cx", "")
+        return f"{self.address(name)}?{urlencode({'cx': engine})}" if engine else self.address(name)
+
     def key_name(self, name: str) -> str:
         """Return the name of the variable with an engine's key; empty if it takes none."""
         return self.of_engine(name).key_env or APIS[name].key
 
     def is_official(self, name: str) -> bool:
-        """Return whether an engine is at its official address, with its own key."""
-        return self.address(name) == APIS[name].address and self.key_name(name) == APIS[name].key
+        """Return whether an engine is at its official address, with its own key, and nobody's in particular."""
+        return self.place(name) == APIS[name].address and self.key_name(name) == APIS[name].key
 
 
 def _engine(name: str) -> str:
