@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast
-from unicodedata import category
+from unicodedata import bidirectional, category
 
 _BLANK = frozenset("\n\t")
 # Letters and signs that print as nothing or as a gap (Unicode, Default_Ignorable_Code_Point), beside the categories.
@@ -21,6 +21,7 @@ _UNSEEN = re.compile(
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 _ODD_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode, category Zs
+_SIGNS = frozenset("\"'`=+*/%<>|&^~[]{}\\")  # of code, and rare in prose
 _SPELLED = re.compile(r"<(?=U\+[0-9A-Fa-f]{4,6}>)")
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)", re.DOTALL
@@ -57,20 +58,55 @@ def path_line(path: str) -> str:
     return escaped_json(path)[1:-1]
 
 
-def numbered_blanks(text: str) -> str:
-    """Replace each blank but the plain one by its number, for reviews of source: a reader cannot tell them apart."""
-    return text if text.isascii() else _ODD_BLANKS.sub(lambda found: f"<{number(found[0])}>", text)
+def numbered_in_source(text: str) -> str:
+    """Replace by their numbers what misleads a reader of source, though it is seen.
+
+    These are blanks other than the plain one, which look like it, and letters written from right to left on a line in
+    which a terminal shows code beside them in another order, as in a call with two texts of such letters.
+    """
+    if text.isascii():
+        return text
+    lines = _ODD_BLANKS.sub(lambda found: f"<{number(found[0])}>", text).split("\n")
+    return "\n".join(line if line.isascii() else _unturned(line) for line in lines)
+
+
+def _unturned(line: str) -> str:
+    """Return a line, its letters written from right to left as numbers if signs of code are shown in their order."""
+    behind, sign = False, False  # whether such a letter, and then a sign, came with no other letter since
+    for one in line:
+        turned = _is_turned(one)
+        if sign and (turned or one.isdigit()):
+            return "".join(f"<{number(each)}>" if _is_turned(each) else each for each in line)
+        if turned or bidirectional(one) == "L":
+            behind, sign = turned, False
+        sign = sign or (behind and one in _SIGNS)
+    return line
 
 
 def argument_lines(given: object) -> str:
-    """Return the arguments of a call as a person reviews them: one a line, each value as JSON."""
+    """Return the arguments of a call as a person reviews them: one a line, each value as JSON.
+
+    A list or an object that holds letters written from right to left has a line for each of its values: what stands
+    between such letters on one line, a terminal shows in another order.
+    """
     if not isinstance(given, Mapping):
-        return escaped_json(given)
+        return _value_lines(given)
     pairs = cast("Mapping[str, object]", given).items()
     return "\n".join(
-        f"{name if name.isascii() and name.isidentifier() else escaped_json(name)}: {escaped_json(one)}"
+        f"{name if name.isascii() and name.isidentifier() else escaped_json(name)}: {_value_lines(one)}"
         for name, one in pairs
     )
+
+
+def _value_lines(value: object) -> str:
+    text = escaped_json(value)
+    turned = not text.isascii() and isinstance(value, Mapping | list | tuple) and any(map(_is_turned, text))
+    return escaped_json(value, indent=2) if turned else text
+
+
+def _is_turned(one: str) -> bool:
+    """Return whether a letter or a digit is written from right to left, or turns what stands beside it."""
+    return bidirectional(one) in ("R", "AL", "AN")
 
 
 def forbidden(text: str) -> tuple[int, int, str] | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.characters import argument_lines, escaped, escaped_json, forbidden, is_hidden, numbered
+from tea.characters import argument_lines, escaped, escaped_json, forbidden, is_hidden, numbered, numbered_in_source
 
 UNSEEN = (
     "\x00\x07\x1b\x7f\x85\x9b\x9d\r\x0b\x0c\u00ad\u034f\u061c\u115f\u1160\u17b4\u180b\u180e\u200b\u200c\u200d\u200e\u200f"
@@ -49,6 +49,52 @@ def test_json_is_shown_as_json_of_the_same_value(value: object) -> None:
     shown = escaped_json(value, indent=2)
     assert json.loads(shown) == json.loads(json.dumps(value))
     assert not any(map(is_hidden, shown))
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [
+        (["\u05d0", 1, 2], 5),
+        ({"a": "\u05d0 1", "b": [2]}, 6),
+        (["\u0661", 2], 4),
+        ("\u05d0 1, 2", 1),
+        (["\u4e00", 1, 2], 1),
+    ],
+)
+def test_values_that_a_terminal_would_turn_stand_one_a_line(value: object, lines: int) -> None:
+    shown = argument_lines({"given": value, "to": "x"})
+    assert shown.count("\n") == lines
+    assert [line for line in shown.split("\n") if not line.startswith((" ", "]", "}"))][1:] == ['to: "x"']
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'pay("\u05d0", 1, 2, "\u05d1")',
+        'x = "\u05d0", 1',
+        "\u05d0 / \u05d1",
+        '["\u0627", "\u0661"]',
+        'f("\u05d0" + "\u05d1")',
+    ],
+)
+def test_code_that_a_terminal_would_turn_is_shown_in_its_order(line: str) -> None:
+    shown = numbered_in_source(f"# \u05d0\n{line}\n")
+    assert shown.startswith("# \u05d0\n")
+    assert shown.splitlines()[1].isascii()
+    assert re.sub(r"<U\+([0-9A-F]{4})>", lambda one: chr(int(one[1], 16)), shown) == f"# \u05d0\n{line}\n"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'x = "\u05e9\u05dc\u05d5\u05dd"',
+        "# \u05d0, \u05d1 (12) - \u05d2.",
+        '"\u05d0" if a else "\u05d1"',
+        "\u4e00 / \u4e8c",
+    ],
+)
+def test_words_that_keep_their_place_stay_as_they_are(line: str) -> None:
+    assert numbered_in_source(line) == line
 
 
 @given(st.dictionaries(TEXTS | st.just("to\ufe0f"), TEXTS))

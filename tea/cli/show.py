@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tea.characters import number, numbered_blanks, path_line
+from tea.characters import number, numbered_in_source, path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.terminal import SENDER, brief, folded, is_narrow, review, review_source, shown
@@ -104,7 +104,7 @@ def source_text(config: "Manifest") -> str:
 
 def _unmarked(text: str) -> str:
     """Return reviewed text, escaping the first character of each line imitating a line of tea's own."""
-    return numbered_blanks(_MARKS.sub(lambda found: f"{found[1]}<{number(found[0][-1])}>", review(text)))
+    return numbered_in_source(_MARKS.sub(lambda found: f"{found[1]}<{number(found[0][-1])}>", review(text)))
 
 
 def _remember(tea: "Platform", config: "Manifest") -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, TextIO
 
-from tea.characters import escaped, escaped_json, numbered, numbered_blanks
+from tea.characters import escaped, escaped_json, numbered, numbered_in_source
 from tea.errors import StorageError
 
 SCHEMA = 1
@@ -57,7 +57,7 @@ def review(text: str) -> str:
 
 def review_source(text: str) -> str:
     """Return source in review form; blanks other than the plain one are shown as their numbers too."""
-    return numbered_blanks(review(text))
+    return numbered_in_source(review(text))
 
 
 def one_line(text: str, limit: int = 0) -> str:

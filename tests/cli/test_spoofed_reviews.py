@@ -120,6 +120,14 @@ def test_blanks_that_look_alike_are_shown_by_number_in_every_review_of_source(te
     assert "A = 'x<U+00A0>y'" in tea("vars", "sums@1.0.1").out
 
 
+def test_letters_that_turn_the_order_of_code_are_shown_by_number_in_every_review_of_source(tea: Tea) -> None:
+    first, second = (f'A = "\u05d0"\nB = ({order})\n' for order in ('"\u05d0", 1, "\u05d1"', '"\u05d1", 1, "\u05d0"'))
+    store(tea, version(source=first), version("1.0.1", source=second))
+    shown = [tea("show", "sums@1.0.0", "--source").out, tea("diff", "sums@1.0.0", "sums@1.0.1").out]
+    assert all('("<U+05D0>", 1, "<U+05D1>")\n' in one for one in shown)
+    assert 'A = "\u05d0"\n' in shown[0]
+
+
 def test_different_ends_of_a_source_are_a_difference() -> None:
     one, two = version(source="A = 1\nx"), version("1.0.1", source="A = 1\nx\n\\ no newline at the end\n")
     lines = diff(one, two).source.split("\n")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from homes import unpack
 
-from tea.characters import numbered_blanks
+from tea.characters import numbered_in_source
 from tea.cli.show import source_text
 from tea.components.manifest import Lineage, ToolConfig
 from tea.errors import BadComponent, Damaged
@@ -141,7 +141,7 @@ MARKS += ["#\u00a0requires: x", "# tool:sums@1.0.0 sha256:0", "#\u202ftool:sums@
 def test_no_line_of_a_source_looks_like_one_of_ours(line: str) -> None:
     made = ToolConfig(kind="tool", name="sums", version="1.0.0", description="S.", source=f"A = 1\n{line}\nB = 2\n")
     shown = source_text(replace(made, lineage=Lineage())).split("\n")
-    assert shown[1] == f"<U+{ord(line[0]):04X}>{numbered_blanks(line[1:])}"
+    assert shown[1] == f"<U+{ord(line[0]):04X}>{numbered_in_source(line[1:])}"
     assert shown[-1].startswith("# tool:sums@1.0.0 sha256:")
 
 
