@@ -7,6 +7,7 @@ machine often asks nobody for a password.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -69,7 +70,7 @@ def narrowed(settings: Settings, home: Path) -> Settings:
     sandbox, web = settings.sandbox, settings.web
     if _is_weak(sandbox):
         sandbox = replace(sandbox, least=None)
-    if _is_outside(sandbox, home):
+    if _shows_files(sandbox, home):
         sandbox = replace(sandbox, wheels=None)
     sandbox = replace(sandbox, way_out=WayOut())
     sandbox = replace(sandbox, programs=tuple(one for one in sandbox.programs if one in EDITORS))
@@ -93,7 +94,7 @@ def _of_sandbox(sandbox: SandboxSettings, home: Path) -> list[Opening]:
     if _is_weak(sandbox):
         does = "lets untrusted code run at the level"
         found.append(Opening(setting=setting, does=does, what=str(sandbox.least)))
-    if _is_outside(sandbox, home):
+    if _shows_files(sandbox, home):
         found.append(Opening(setting=setting, does="shows untrusted code the folder", what=str(sandbox.wheels)))
     for one in _shown(sandbox):
         found.append(Opening(setting=setting, does="shows untrusted code the package", what=one))
@@ -156,8 +157,21 @@ def _is_weak(sandbox: SandboxSettings) -> bool:
     return LEVELS.index(sandbox.accepted) < LEVELS.index(LEAST)
 
 
-def _is_outside(sandbox: SandboxSettings, home: Path) -> bool:
-    return sandbox.wheels is not None and not Path(sandbox.wheels).is_relative_to(home.resolve())
+def _shows_files(sandbox: SandboxSettings, home: Path) -> bool:
+    """Return whether the folder of wheels is anything but one of the home that holds wheels alone.
+
+    Untrusted code sees all of it, so the home itself would show it keys and journals.
+    """
+    if sandbox.wheels is None:
+        return False
+    folder = Path(sandbox.wheels)
+    if folder == home.resolve() or not folder.is_relative_to(home.resolve()):
+        return True
+    try:
+        with os.scandir(folder) as entries:
+            return not all(one.name.endswith(".whl") and one.is_file(follow_symlinks=False) for one in entries)
+    except OSError:  # what is made there later is not known yet
+        return True
 
 
 def _raised(sandbox: SandboxSettings) -> list[str]:

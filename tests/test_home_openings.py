@@ -15,6 +15,8 @@ from tea.web.hosts import HostSettings
 OPENINGS = {
     '[sandbox]\nleast = "rlimits"': "lets untrusted code run at the level rlimits",
     '[sandbox]\nwheels = "../keys"': "shows untrusted code the folder",
+    '[sandbox]\nwheels = "."': "shows untrusted code the folder",
+    '[sandbox]\nwheels = "traces"': "shows untrusted code the folder",
     '[sandbox]\npackages = ["numpy", "pytest"]': "shows untrusted code the package pytest",
     "[sandbox]\nmemory_mb = 60000": "raises a limit of untrusted code, memory_mb = 60000",
     "[sandbox]\nprocesses = 65\ncall_seconds = 1": "raises a limit of untrusted code, processes = 65",
@@ -54,6 +56,21 @@ def opened(tea: Platform) -> dict[str, object]:
     others |= {"way_out": None if sandbox.way_out == WayOut() else sandbox.way_out}
     others |= {"programs": tuple(one for one in sandbox.programs if one not in EDITORS) or None}
     return found | {name: value for name, value in others.items() if value not in (None, ("numpy",))}
+
+
+@pytest.mark.parametrize("other", ["notes.txt", "folder.whl/a", "link.whl"])
+async def test_a_folder_is_shown_to_code_unasked_only_if_it_holds_wheels_alone(tmp_path: Path, other: str) -> None:
+    place = tmp_path / "home" / "wheels" / other
+    place.parent.mkdir(parents=True)
+    if other == "link.whl":
+        place.symlink_to(tmp_path)
+    else:
+        place.touch()
+    async with platform(tmp_path, '[sandbox]\nwheels = "wheels"') as tea:
+        assert tea.settings.sandbox.wheels is None
+        tea.home_trust.grant()
+    async with platform(tmp_path, '[sandbox]\nwheels = "wheels"') as tea:
+        assert tea.settings.sandbox.wheels == str(tmp_path / "home" / "wheels")
 
 
 @pytest.mark.parametrize(("settings", "words"), OPENINGS.items())
@@ -99,6 +116,8 @@ async def test_words_do_not_go_to_somebodys_engine_at_google(tmp_path: Path, mon
     ],
 )
 async def test_what_weakens_nothing_needs_no_grant(tmp_path: Path, settings: str) -> None:
+    (tmp_path / "home" / "wheels").mkdir(parents=True)
+    (tmp_path / "home" / "wheels" / "a-1-py3-none-any.whl").touch()
     async with platform(tmp_path, settings) as tea:
         assert tea.home_trust.routes == ()
         assert tea.web.allow == ()
