@@ -39,6 +39,8 @@ async def inbox(
 
 def _text(questions: "tuple[Question, ...]", home: str) -> str:
     """Return the questions as text; each is indented, so none of its text looks like another question."""
+    from tea.journal.mask import hidden_values
+
     lines: list[str] = []
     run = ""
     for one in questions:
@@ -52,7 +54,9 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
         if one.call:
             caller = f"agent:{one_line(one.agent)} calls it. " if one.agent else ""
             lines.append(_deeper(f"{caller}Its digest is {one_line(one.digest, _WORDS)}."))
-            lines.append(_deeper(f"arguments:\n{indent(excerpt(argument_lines(one.arguments), whole), '  ')}"))
+            given = argument_lines(one.arguments)
+            lines.append(_deeper(f"arguments:\n{indent(excerpt(given, whole), '  ')}"))
+            lines += filter(None, [_deeper(hidden_values(given))])
         if one.choices:
             further = " / text in place of its result" if one.call else ""
             lines.append(_deeper(f"choices: {' / '.join(map(one_line, one.choices))}{further}"))

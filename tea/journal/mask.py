@@ -25,6 +25,21 @@ _SECRET = re.compile(rf"(?:(?:.*_)?(?:{_WORDS})|.+_PWD)(?:_?\d+|_BASE|_BASE64|_B
 _IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORECASE)
 
 
+_MASKED = re.compile(r"<secret:[^<>\s]{1,200}>")
+
+
+def hidden_values(text: str) -> str:
+    """Return a line on the values that a text under review does not show, empty where it shows all.
+
+    A home's `.env` may call anything a secret, also an address that a call goes to.
+
+    Args:
+        text: Masked already.
+    """
+    names = ", ".join(dict.fromkeys(_MASKED.findall(text)))
+    return f"Not shown, and set by the environment or by .env of the home: {names}" if names else ""
+
+
 class Mask:
     """A mask putting `<secret:NAME>` in the place of each secret.
 

@@ -10,6 +10,7 @@ from typing import cast
 
 from tea.characters import argument_lines
 from tea.errors import ApprovalNeeded, Denied, InternalError, TeaError, words_of
+from tea.journal.mask import hidden_values
 from tea.journal.recorder import Recorder
 from tea.policy.rules import DECISIONS
 from tea.policy.verdict import Verdict
@@ -222,7 +223,8 @@ class Authorizer:
                 answer = "allow"
             elif self._person is not None:
                 given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
-                answer = await self._person(f"{asked} {_by(request)}Its arguments are:\n{indent(given, '  ')}", choices)
+                shown = "\n".join(filter(None, (indent(given, "  "), hidden_values(given))))
+                answer = await self._person(f"{asked} {_by(request)}Its arguments are:\n{shown}", choices)
         if answer is None or not is_text(answer):
             fix = self._recorder.remedy(
                 request.key,

@@ -187,3 +187,14 @@ def test_what_is_asked_at_a_terminal_is_open_only_once_nobody_is_there_any_more(
     assert (drink["question"], tea("runs", "--json").data["runs"][0]["status"]) == ("Drink?", "waiting")
     answered(tea, drink, "coffee")
     assert tea("trace", "last", "--json").data["records"][-1]["data"]["answer"] == ["Lisbon", "coffee"]
+
+
+def test_arguments_that_are_not_shown_are_named(tea: Tea) -> None:
+    documented = PAY.replace("pay()", "pay(to: str)").replace('it."""', 'it.\n\n    Args:\n        to: Who.\n    """')
+    tea("register", tea.write("pay.py", documented))
+    tea("register", tea.write("payer.py", PAYER.replace('"pay", {}', '"pay", {"to": task.text}')))
+    tea.write(".env", "BOB_TOKEN=eve@evil.test\n")
+    tea("run", "eve@evil.test", "--agent", "payer", "-q")
+    shown = tea("inbox").out
+    assert "<secret:BOB_TOKEN>" in shown
+    assert "\n    Not shown, and set by the environment or by .env of the home: <secret:BOB_TOKEN>\n" in shown

@@ -414,3 +414,17 @@ async def test_consent_is_not_asked_for_again_to_bring_an_environment_back(tmp_p
         outcome = await tea.resume("last", answers={question.key: "yes"})
         assert outcome.answer == [1, "yes", 1]
         assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_who_is_asked_is_told_which_arguments_are_not_shown(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".env").write_text("BOB_TOKEN=eve@evil.test\n")
+    somebody = Somebody("deny", "deny", None)
+    async with stage(tmp_path, somebody) as tea:
+        await tea.tcp.register(SEND)
+        await tea.acp.register(SENDER.replace('"Ann", "Bob"', '"Ann", "eve@evil.test"'))
+        await tea.run("Go.", agent="sender")
+    (open_, _), (hidden, _) = somebody.asked
+    told = "\nNot shown, and set by the environment or by .env of the home: <secret:BOB_TOKEN>"
+    assert hidden.endswith(f'  to: "<secret:BOB_TOKEN>"\n  words: "hello"{told}')
+    assert "Not shown" not in open_
