@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tea.errors import LACKING, Damaged, StorageError, lacking_descriptors
+from tea.store.access import foreign_hand
 from tea.store.files import shown, storage_error
 from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER, PUBLIC_FOLDER, make_derived
 
@@ -93,7 +94,7 @@ def _named(objects: set[tuple[str, str, str | None]]) -> str:
 
 
 def _check_files(path: Path) -> None:
-    """Refuse a database with files elsewhere, or with one to make SQLite delete another file.
+    """Refuse a database with files elsewhere, or of other accounts, or with one to make SQLite delete another file.
 
     Raises:
         Damaged: It is refused.
@@ -108,13 +109,15 @@ def _check_files(path: Path) -> None:
             continue
         if not stat.S_ISREG(mode):
             raise Damaged(f"{shown(one)} is not a regular file.", fix=_FIX)
+        with suppress(FileNotFoundError):  # a change of another process may have ended meanwhile
+            if reason := foreign_hand(one):
+                raise Damaged(f"{shown(one)} is not used: {reason}.", fix=_FIX)
         if one.name.endswith(_JOURNAL) and _names_another(one):
             raise Damaged(f"{shown(one)} names another file, which tea's never do.", fix=_FIX)
 
 
 def _names_another(journal: Path) -> bool:
     """Return whether a rollback journal names a journal of several databases, to be deleted by SQLite."""
-    # The change that it was for may have ended meanwhile.
     with suppress(FileNotFoundError), journal.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - len(_NAMES_ANOTHER)))

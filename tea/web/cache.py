@@ -12,7 +12,8 @@ from email.utils import parsedate_to_datetime
 from hashlib import sha256
 from pathlib import Path
 
-from tea.store.files import keep_private, open_regular
+from tea.store.access import read_own
+from tea.store.files import keep_private
 from tea.web.blocked import Wall
 from tea.web.fetch import Answer, Hop
 
@@ -76,9 +77,8 @@ class PageCache:
             return None
         path = self._path(self._folder, key)
         try:
-            with os.fdopen(open_regular(path), "rb") as file:
-                head = json.loads(file.readline(_MOST_HEADERS))
-                body = file.read(self._most)
+            first, _, body = read_own(path, self._most + _MOST_HEADERS).partition(b"\n")
+            head = json.loads(first)
             os.utime(path)
             if head["key"] != key or head["digest"] != sha256(body).hexdigest():
                 return None

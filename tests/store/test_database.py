@@ -97,6 +97,18 @@ def test_a_database_holds_nothing_but_our_own_tables(tmp_path: Path, script: str
     assert (named in fault(path)) == ("table" not in named)
 
 
+@pytest.mark.parametrize("end", ["", "-journal", "-wal"])
+def test_a_database_that_others_may_write_is_not_used(tmp_path: Path, end: str) -> None:
+    path = tmp_path / "words.sqlite"
+    changed(path)
+    other = path.with_name(path.name + end)
+    other.touch()
+    other.chmod(0o666)
+    with pytest.raises(Damaged, match="every account may write it"):
+        changed(path)
+    assert "every account may write it" in fault(path)
+
+
 def test_an_interrupted_change_is_rolled_back_as_ever(tmp_path: Path) -> None:
     path = tmp_path / "kept" / "words.sqlite"
     changed(path)

@@ -435,6 +435,9 @@ def test_a_damaged_cache_is_done_without(tmp_path: Path, data: bytes) -> None:
     assert cache.read("k") is None
     path.write_bytes(whole + b"more")
     assert cache.read("k") is None
+    path.write_bytes(whole)
+    path.chmod(0o666)  # another account may have written it
+    assert cache.read("k") is None
     assert PageCache(tmp_path / "none", 1_000).read("k") is None
 
 
