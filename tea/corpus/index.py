@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from tea.corpus.passages import Passage
-from tea.errors import BadInput
+from tea.errors import BadInput, Damaged, words_of
 from tea.reading.nearness import held, rarity_of, score_of
 from tea.retrieval.embedding.wordpiece import SILENT, words
 from tea.retrieval.terms import stem
 from tea.store.database import database
+from tea.store.files import shown
 from tea.store.scratch import make_folders
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class Index:
             raise BadInput("The query does not contain a word.", fix="say in words what is looked for.")
         if not self._path.is_file():
             return []
-        with database(self._path, _SCHEMA, private=True) as connection:
+        with database(self._path, _SCHEMA, private=True) as connection, _understood(self._path):
             said = _by_words(connection, query) if ways != "meaning" else {}
             near = self._by_meaning(connection, query, said) if ways != "words" else {}
             scores = _joined(connection, query, said, near) if ways == "both" else said or near
@@ -156,7 +157,7 @@ class Index:
         """Return all passages of a document in order, none for an unknown address."""
         if not self._path.is_file():
             return []
-        with database(self._path, _SCHEMA, private=True) as connection:
+        with database(self._path, _SCHEMA, private=True) as connection, _understood(self._path):
             rows = connection.execute(
                 "SELECT passages.id FROM passages WHERE document ="
                 " (SELECT id FROM documents WHERE url = ? ORDER BY id LIMIT 1) ORDER BY passages.id",
@@ -293,6 +294,16 @@ class Change:
         self._waiting = []
 
 
+@contextmanager
+def _understood(path: Path) -> Generator[None]:
+    """Raise Damaged where rows do not fit together, as those of a corpus of others may not."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        problem = f"{shown(path)} holds no corpus that tea wrote: {words_of(error)[:100]}."
+        raise Damaged(problem, fix="remove it, and add its sources again with `tea corpus add`.") from error
+
+
 def _by_words(connection: Connection, query: str) -> dict[int, float]:
     """Return how well passages fit the words of a query (BM25), of the best ones."""
     wanted = " OR ".join(map(_quoted, _terms(query)))
@@ -342,6 +353,9 @@ def _match(connection: Connection, number: int, score: float) -> Match:
         (number,),
     ).fetchone()
     url, title, date, line, page, heading, body = row
+    texts, places = (url, title, date, heading, body), (line, page)
+    if not (all(isinstance(one, str) for one in texts) and all(isinstance(one, int) for one in places)):
+        raise TypeError("a passage is no text at a place")
     passage = Passage(text=body, line=line, page=page, heading=heading)
     return Match(url=url, title=title, date=date, passage=passage, score=round(score, 5))
 

@@ -71,3 +71,21 @@ def test_an_odd_record_of_a_source_is_one_of_others(tea: Tea, document: str) -> 
         index.execute("UPDATE sources SET document = ?", (document,))
     assert [tea("corpus", one).code for one in ("ls", "update")] == [0, 0]
     assert "1 the same" in tea("corpus", "update", "docs").out
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["DELETE FROM documents", "UPDATE passages SET vector = x'00'", "UPDATE documents SET url = NULL, title = 7"],
+)
+def test_rows_of_a_corpus_that_do_not_fit_together_are_one_line(tea: Tea, change: str) -> None:
+    tea.write("tea.toml", "")
+    (tea.folder / "docs").mkdir()
+    tea.write("docs/a.md", "The tower is tall.")
+    tea("corpus", "add", "docs")
+    with closing(sqlite3.connect(tea.folder / ".corpus" / "corpus.sqlite")) as index, index:
+        index.execute(change)
+    found = tea("corpus", "search", "tower")
+    assert found.code in (0, 2, 7), found
+    assert "internal error" not in found.err
+    called = tea("call", "web_search", "--args", json.dumps({"queries": ["tower"]}))
+    assert "internal error" not in called.err
