@@ -16,7 +16,7 @@ SUFFIXES = (".pdf", ".docx", ".docm", ".pptx", ".xlsx", ".odt", ".odp", ".ods", 
 MOST_BYTES = 100_000_000
 MOST_PAGES = 5_000
 Terms = Callable[[], Awaitable[JsonObject]]
-_MARK = re.compile(r"\[(?:page (\d+)|((?:slide|chapter|cell) \d+|sheet [^\]]+))\]")
+_MARK = re.compile(r"\[(?:page (\d+)|((?:slide|chapter|cell|mail) \d+|sheet [^\]]+))\]")
 
 
 class Converter:

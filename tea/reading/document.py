@@ -14,7 +14,7 @@ MOST_OUTLINE = 300
 MOST_MATCHES = 100
 _SHOWN = 300
 _HEADING = re.compile(r"(#{1,6}) (.*)")
-_MARK = re.compile(r"\[((?:page|slide|chapter|cell) \d+|sheet [^\]]*)\]")
+_MARK = re.compile(r"\[((?:page|slide|chapter|cell|mail) \d+|sheet [^\]]*)\]")
 
 
 class Heading(TypedDict):

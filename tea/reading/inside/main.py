@@ -12,9 +12,10 @@ from typing import Any
 from tea.reading.inside.archives import parse_archive
 from tea.reading.inside.document import Order, Parsed, Unreadable
 from tea.reading.inside.kinds import Kind, kind_of_file, named
+from tea.reading.inside.mails import parse_mail
 from tea.reading.inside.media import parse_image, parse_media
 from tea.reading.inside.office import parse_docx, parse_opendocument, parse_pptx
-from tea.reading.inside.pages import parse_epub, parse_html, parse_mail, parse_notebook
+from tea.reading.inside.pages import parse_epub, parse_html, parse_notebook
 from tea.reading.inside.pdf import parse_pdf
 from tea.reading.inside.rows import write_sheets
 from tea.reading.inside.tables import parse_delimited, parse_open_workbook, parse_workbook
@@ -38,6 +39,11 @@ _PARSERS: Mapping[str, Callable[[Order], Parsed]] = {
 }
 _OTHERS = {
     "ole": "save it as DOCX, XLSX or PPTX, without a password.",
+    "doc": "save it as DOCX.",
+    "ppt": "save it as PPTX.",
+    "xls": "save it as XLSX.",
+    "encrypted": "save it without a password.",
+    "msg": "save it as EML, or as text.",
     "rtf": "save it as DOCX or ODT.",
     "ar": "unpack it by hand, and name its files.",
     "rar": "unpack it by hand, and name its files.",

@@ -1,22 +1,18 @@
-"""Pages of hypertext: HTML, EPUB books, e-mails and notebooks to Markdown."""
+"""Pages of hypertext: HTML, EPUB books and notebooks to Markdown."""
 
 from __future__ import annotations
 
-import email
-import email.policy
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
-from email.message import EmailMessage, MIMEPart
+from collections.abc import Mapping
 from typing import Any, cast
 from urllib.parse import unquote
 
 from tea.reading.inside.charset import text_of
-from tea.reading.inside.dates import dates_of, day_in
+from tea.reading.inside.dates import dates_of
 from tea.reading.inside.document import Order, Parsed, Unreadable
 from tea.reading.inside.html import DEEPEST, is_cut, markdown_and_links, markdown_of, parsed, title_of
-from tea.reading.inside.parts import kept_part
 from tea.reading.inside.trees import parsed_xml
 from tea.reading.inside.unpacked import opened_zip
 
@@ -52,7 +48,8 @@ def parse_html(order: Order) -> Parsed:
     return Parsed(kind="html", text=markdown, title=title, facts=facts, notes=notes, truncated=cut)
 
 
-def _plain_html(data: bytes, content_type: str = "") -> str:
+def plain_html(data: bytes, content_type: str = "") -> str:
+    """Return the Markdown of a page within a book or a mail, empty if it holds none."""
     tree = parsed(text_of(data, content_type)[0])
     return "" if tree is None else markdown_of(tree, "")
 
@@ -80,66 +77,11 @@ def parse_epub(order: Order) -> Parsed:
         chapters = [items[str(one.get("idref"))] for one in book.iter(f"{_OPF}itemref") if one.get("idref") in items]
         for number, item in enumerate(chapters, start=1):
             name = posixpath.normpath(posixpath.join(posixpath.dirname(package), unquote(str(item.get("href")))))
-            if name in names and (text := _plain_html(archive.read(name)).strip()):
+            if name in names and (text := plain_html(archive.read(name)).strip()):
                 parts.append(f"[chapter {number}]\n\n{text}")
     said = {one.tag.removeprefix(_DC): (one.text or "").strip() for one in reversed(list(book.iter(f"{_DC}*")))}
     facts = {"chapters": len(chapters), "author": said.get("creator", ""), "language": said.get("language", "")}
-    return Parsed(kind="epub", text="\n\n".join(parts), title=said.get("title", ""), facts=_filled(facts))
-
-
-def parse_mail(order: Order) -> Parsed:
-    """Return an e-mail: its headers, its text, and the names of its attachments."""
-    data = order.path.read_bytes()
-    message = email.message_from_bytes(data, policy=email.policy.default)
-    headers = {name: _header(message, name) for name in ("From", "To", "Cc", "Date", "Subject")}
-    parts = [f"{name}: {value}" for name, value in headers.items() if value]
-    body = _body(message)
-    attached = list[dict[str, Any]]()
-    for number, part in enumerate(_attachments(message), start=1):
-        name = part.get_filename() or f"part-{number}"
-        content = _bytes_of(part)
-        attached.append(kept_part(order, name, content) if order.unpack else {"name": name, "bytes": len(content)})
-    lines = ["\n".join(parts), body]
-    if attached:
-        lines.append("## Attachments\n\n" + "\n".join(f"- {one['name']} ({one['bytes']:,} bytes)" for one in attached))
-    facts = {"published": day_in(headers["Date"]), "author": headers["From"], "attachments": attached}
-    found = Parsed(kind="eml", text="\n\n".join(lines), title=headers["Subject"], facts=_filled(facts))
-    if attached and not order.unpack:
-        found.notes.append("What is attached was not read; `unpack` writes it beside the file.")
-    return found
-
-
-def _header(message: EmailMessage, name: str) -> str:
-    try:
-        return " ".join(str(message.get(name, "")).split())[:1_000]
-    except (ValueError, IndexError, AttributeError, TypeError):  # the parser of the library fails on some headers
-        return ""
-
-
-def _body(message: EmailMessage) -> str:
-    """Return the text of a mail: the plain one, else the one in HTML."""
-    part = message.get_body(("plain", "html"))
-    if part is None:
-        return ""
-    data = _bytes_of(part)
-    if part.get_content_type() == "text/html":
-        return _plain_html(data, str(part.get("Content-Type", "")))
-    return text_of(data, str(part.get("Content-Type", "")))[0].strip()
-
-
-def _attachments(message: EmailMessage) -> Iterator[MIMEPart]:
-    body = message.get_body(("plain", "html"))
-    for part in message.walk():
-        if part is body or part.is_multipart():
-            continue
-        named = part.get_content_disposition() == "attachment" or part.get_filename()
-        if named or part.get_content_maintype() != "text":
-            yield part
-
-
-def _bytes_of(part: MIMEPart) -> bytes:
-    data: Any = part.get_payload(decode=True)
-    return data if isinstance(data, bytes) else b""
+    return Parsed(kind="epub", text="\n\n".join(parts), title=said.get("title", ""), facts=filled(facts))
 
 
 def parse_notebook(order: Order) -> Parsed:
@@ -177,5 +119,6 @@ def _lines(source: Any) -> str:
     return "".join(map(str, cast("list[Any]", source))) if isinstance(source, list) else str(source)
 
 
-def _filled(facts: dict[str, Any]) -> dict[str, Any]:
+def filled(facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts that are known."""
     return {name: value for name, value in facts.items() if value}
