@@ -53,6 +53,10 @@ _MARKS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"icns\x00", _kind("icns", _IMAGE, "an ICNS image")),
     (4, b"jP  \r\n\x87\n", _kind("jp2", _IMAGE, "a JPEG 2000 image")),
     (0, b"\xff\x4f\xff\x51", _kind("jp2", _IMAGE, "a JPEG 2000 image")),
+    (0, b"\x0a\x05\x01", _kind("pcx", _IMAGE, "a PCX image")),
+    (0, b"8BPS", _kind("psd", _IMAGE, "a Photoshop image")),
+    (0, b"qoif", _kind("qoi", _IMAGE, "a QOI image")),
+    (0, b"DDS ", _kind("dds", _IMAGE, "a DDS image")),
     (8, b"WEBP", _kind("webp", _IMAGE, "a WebP image")),
     (8, b"WAVE", _kind("wav", _SOUND, "a WAV sound")),
     (8, b"AVI ", _kind("avi", _VIDEO, "an AVI video")),
@@ -62,11 +66,27 @@ _MARKS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"\xff\xf2", _kind("mp3", _SOUND, "an MP3 sound")),
     (0, b"fLaC", _kind("flac", _SOUND, "a FLAC sound")),
     (0, b"OggS", _kind("ogg", _SOUND, "an Ogg sound")),
+    (0, b".snd", _kind("au", _SOUND, "an AU sound")),
+    (8, b"AIFF", _kind("aiff", _SOUND, "an AIFF sound")),
+    (8, b"AIFC", _kind("aiff", _SOUND, "an AIFF sound")),
+    (0, b"\xff\xf1", _kind("aac", _SOUND, "an AAC sound")),
+    (0, b"\xff\xf9", _kind("aac", _SOUND, "an AAC sound")),
+    (0, b"#!AMR", _kind("amr", _SOUND, "an AMR sound")),
+    (0, b"caff", _kind("caf", _SOUND, "a CAF sound")),
+    (0, b"wvpk", _kind("wv", _SOUND, "a WavPack sound")),
+    (0, b"MThd", _kind("midi", "other", "a MIDI file, which holds notes and no sound")),
+    (0, b"0&\xb2u\x8ef\xcf\x11", _kind("wmv", _VIDEO, "a Windows Media sound or video")),
+    (0, b"FLV\x01", _kind("flv", _VIDEO, "a Flash video")),
+    (0, b"\x00\x00\x01\xba", _kind("mpeg", _VIDEO, "an MPEG video")),
+    (0, b"\x00\x00\x01\xb3", _kind("mpeg", _VIDEO, "an MPEG video")),
     (4, b"ftypM4A", _kind("m4a", _SOUND, "an M4A sound")),
     (4, b"ftyphei", _kind("heic", _IMAGE, "a HEIC image")),
     (4, b"ftypmif1", _kind("heic", _IMAGE, "a HEIC image")),
     (4, b"ftypavif", _kind("avif", _IMAGE, "an AVIF image")),
     (4, b"ftyp", _kind("mp4", _VIDEO, "an MP4 video")),
+    (4, b"moov", _kind("mp4", _VIDEO, "a QuickTime video")),
+    (4, b"mdat", _kind("mp4", _VIDEO, "a QuickTime video")),
+    (4, b"wide", _kind("mp4", _VIDEO, "a QuickTime video")),
     (0, b"\x1aE\xdf\xa3", _kind("mkv", _VIDEO, "a Matroska or WebM video")),
     (0, b"%PDF-", _kind("pdf", _DOCUMENT)),
     (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _kind("ole", "other", "an old or encrypted Office file")),
@@ -88,7 +108,18 @@ _MARKS: tuple[tuple[int, bytes, Kind], ...] = (
     (0, b"{\\rtf", _kind("rtf", "other", "an RTF file")),
     (0, b"BM", _kind("bmp", _IMAGE, "a BMP image")),
 )
-_NOT_MARKED_IN_TEXTS = frozenset({"bmp", "mp3", "gif", "bzip2", "parquet", "rar", "font"})  # their marks are letters
+_MEDIA = frozenset((_IMAGE, _SOUND, _VIDEO))
+_NOT_MARKED_IN_TEXTS = frozenset({"mp3", "bzip2", "parquet", "rar", "font"})  # a text may begin with their marks
+_BITMAP = re.compile(rb"P[1-6]\s(?:\s|#[^\n]*\n)*\d{1,6}\s+\d{1,6}\s")  # of Netpbm
+_BITMAP_IN_TEXT = re.compile(rb"P[1-3]\r?\n(?:#[^\n]*\n)*\d{1,6} +\d{1,6}\s*\n")
+_OLE, _STORE = "ole", 1_000_000  # bytes of an old Office file's beginning and end that are looked at
+_OLE_PARTS: Mapping[str, Kind] = {
+    "EncryptedPackage": _kind("encrypted", "other", "an encrypted Office file"),
+    "__properties_version1.0": _kind("msg", "other", "an Outlook message"),
+    "WordDocument": _kind("doc", "other", "a Word file of before 2007"),
+    "PowerPoint Document": _kind("ppt", "other", "a PowerPoint file of before 2007"),
+    "Workbook": _kind("xls", "other", "an Excel file of before 2007"),
+}
 _PACKED_KINDS: Mapping[str, Kind] = {
     "word/document.xml": _kind("docx", _DOCUMENT),
     "ppt/presentation.xml": _kind("pptx", _DOCUMENT),
@@ -151,11 +182,18 @@ def kind_of(head: bytes, name: str = "") -> Kind:
     """
     text = is_text(head)
     for at, mark, kind in _MARKS:
-        if head.startswith(mark, at) and not (text and kind.name in _NOT_MARKED_IN_TEXTS):
+        if head.startswith(mark, at) and not (text and _is_writable(mark, kind)):
             return kind
+    if (_BITMAP_IN_TEXT if text else _BITMAP).match(head):
+        return _kind("ppm", _IMAGE, "a Netpbm image")
     if b"%PDF-" in head[:1_024]:
         return next(kind for _, mark, kind in _MARKS if mark == b"%PDF-")
     return _text_kind(_narrow(head), name) if text else _kind(UNKNOWN, "other", "binary data")
+
+
+def _is_writable(mark: bytes, kind: Kind) -> bool:
+    """Return whether a text may begin with a mark, as with one of letters."""
+    return kind.name in _NOT_MARKED_IN_TEXTS or (kind.family in _MEDIA and mark.isascii())
 
 
 def kind_of_file(path: Path, name: str = "") -> Kind:
@@ -172,6 +210,8 @@ def kind_of_file(path: Path, name: str = "") -> Kind:
         found = kind_of(file.read(HEAD), name or path.name)
         if found.name == "zip":
             return packed_kind(path) or found
+        if found.name == _OLE:
+            return _ole_kind(path) or found
         if found.name == "json" and _is_notebook(path):
             return _TEXTS["ipynb"]
     return found
@@ -195,6 +235,15 @@ def packed_kind(source: Path | bytes) -> Kind | None:
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError):
         return None
     return next((found for name, found in _PACKED_KINDS.items() if name in parts), None)
+
+
+def _ole_kind(path: Path) -> Kind | None:
+    """Return the kind of an old Office file by the names of its parts, None where they are not found."""
+    with path.open("rb") as file:
+        data = file.read(_STORE)
+        file.seek(max(len(data), path.stat().st_size - _STORE))
+        data += file.read()
+    return next((kind for name, kind in _OLE_PARTS.items() if name.encode("utf-16-le") in data), None)
 
 
 def is_text(head: bytes) -> bool:
