@@ -460,3 +460,17 @@ async def test_correlation_and_deviations_of_the_sample_and_of_the_whole_are_tol
     sql = "SELECT round(corr(x, y), 4), corr(x, 1), round(stddev(y), 4), round(stddev_pop(y), 4), round(var_pop(y), 4)"
     found = (await ask({"t.csv": rows}, sql=f"{sql} FROM t")).unwrap()["rows"]
     assert found == [[0.9707, None, 3.6056, 2.9439, 8.6667]]
+
+
+async def test_what_is_computed_from_many_numbers_takes_bounded_memory(ask: Ask) -> None:
+    rows = "x,y,g\n" + "".join(f"{n},{n * 0.5},{n % 3}\n" for n in range(2_100))
+    several = "SELECT median(a.x), corr(a.x, b.y) FROM t a, t b"
+    response = await ask({"t.csv": rows}, sql=several)
+    assert response.error is not None
+    assert "too many numbers at once" in response.error["problem"]
+    assert "fewer rows" in response.error["fix"]
+    sql = "SELECT g, median(x), median(y), round(corr(x, y), 6), round(stddev(x), 4) FROM t GROUP BY g ORDER BY g"
+    found = (await ask({"t.csv": rows}, sql=sql)).unwrap()["rows"]
+    assert found[0] == [0, 1048.5, 524.25, 1.0, 606.6506]
+    one = "SELECT median(value) FROM (SELECT 9007199254740993 AS value UNION ALL SELECT 1 UNION ALL SELECT 9e18)"
+    assert (await ask({"t.csv": rows}, sql=one)).unwrap()["rows"] == [[9007199254740993]]

@@ -12,6 +12,7 @@ from typing import Any
 
 from tea import ToolError
 
+from .aggregates import Effort, Numbers, Pairs
 from .naming import check_names, unknown_name
 from .numbers import iso_date
 from .stored import StoredTable
@@ -56,7 +57,7 @@ class Database:
     """The tables of one call; a context manager."""
 
     def __init__(self, tables: Sequence[Table | StoredTable]) -> None:
-        self._deadline = math.inf
+        self._effort = Effort()
         self._sheets = [line for one in tables if isinstance(one, Table) for line in one.sheets]
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, uri=True)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
@@ -87,7 +88,8 @@ class Database:
         Raises:
             ToolError: The statement is wrong, is not a query, or takes too long.
         """
-        deadline = self._deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + SECONDS
+        self._effort.begin(deadline)
         self._connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
         try:
             check_names(self._connection, sql)
@@ -108,7 +110,10 @@ class Database:
         text = str(error)
         if named := unknown_name(text, sql, self._columns, _FUNCTIONS, self._sheets):
             return named
-        if "interrupted" in text or time.monotonic() > self._deadline:
+        if self._effort.full:
+            problem = "The SQL computes a median, deviation or correlation of too many numbers at once."
+            return ToolError(problem, fix="ask about fewer rows, or about parts of them, one after another.")
+        if "interrupted" in text or time.monotonic() > self._effort.deadline:
             return ToolError(f"The SQL takes longer than {SECONDS:.0f} seconds.", fix="ask for less.")
         if "not authorized" in text or "prohibited" in text:
             return ToolError(f"The SQL may only read: {text}.", fix="write one SELECT with ordinary functions.")
@@ -138,15 +143,14 @@ class Database:
         for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, _iso)):
             self._connection.create_function(name, count, self._timely(function), deterministic=True)
         for name, (least, compute) in _OF_NUMBERS.items():
-            self._connection.create_aggregate(name, 1, partial(_Numbers, least, compute))
-        self._connection.create_aggregate("corr", 2, _Pairs)
+            self._connection.create_aggregate(name, 1, partial(Numbers, self._effort, least, compute))
+        self._connection.create_aggregate("corr", 2, partial(Pairs, self._effort))
 
     def _timely(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return a function ending the statement at its deadline; SQLite itself only sees it between steps."""
 
         def timely(*values: Any) -> Any:
-            if time.monotonic() > self._deadline:
-                raise TimeoutError
+            self._effort.check()
             return function(*values)
 
         return timely
@@ -212,39 +216,6 @@ def _has_item(value: object, item: object) -> int | None:
 
 def _iso(value: object, form: object) -> str | None:
     return None if value is None else iso_date(str(value), str(form))
-
-
-class _Numbers:
-    """Aggregate over numbers; missing values and texts do not count."""
-
-    def __init__(self, least: int, compute: Callable[[list[float]], float]) -> None:
-        self._values: list[float] = []
-        self._least, self._compute = least, compute
-
-    def step(self, value: Any) -> None:
-        if isinstance(value, int | float):
-            self._values.append(value)
-
-    def finalize(self) -> Any:
-        return self._compute(self._values) if len(self._values) >= self._least else None
-
-
-class _Pairs:
-    """Pearson's correlation of two columns; pairs with a missing value or a text do not count."""
-
-    def __init__(self) -> None:
-        self._pairs: list[tuple[float, float]] = []
-
-    def step(self, *pair: Any) -> None:
-        one, other = pair
-        if isinstance(one, int | float) and isinstance(other, int | float):
-            self._pairs.append((one, other))
-
-    def finalize(self) -> Any:
-        firsts, seconds = [one for one, _ in self._pairs], [one for _, one in self._pairs]
-        if len({*firsts}) < 2 or len({*seconds}) < 2:
-            return None
-        return statistics.correlation(firsts, seconds)
 
 
 _OF_NUMBERS = {  # the fewest numbers that have a value, and what computes it
