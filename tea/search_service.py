@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tea.errors import BadInput, NotConfigured, TeaError, ToolError
 from tea.home import SETTINGS, HomeKeys
@@ -110,7 +110,16 @@ class SearchService:
         found = await searcher.search(queries, most=self.settings.results, since=since)
         if not found.results and all(one.state == "failed" for one in found.reports):
             raise _failed(found)
-        return self._told(found)
+        return self._told(found, await self._resting(found) if self.settings.open else [])
+
+    async def _resting(self, found: Findings) -> list[str]:
+        """Return the addresses of results that are not opened now, as their hosts lately refused or asked for rest."""
+        from tea.web.visit import Visitor
+
+        profile, visitor = PROFILES[self.settings.profile], Visitor(self.web)
+        urls = [one.hit.url for one in found.results if one.score >= profile.score]
+        rests = [await visitor.rest_of(url, cooldown=profile.cooldown, blocked=profile.blocked) for url in urls]
+        return [url for url, rest in zip(urls, rests, strict=True) if rest]
 
     async def document(self, url: str) -> JsonObject | None:
         """Return a document of the corpus as it was indexed, None if it is not there.
@@ -257,7 +266,7 @@ class SearchService:
         pairs = zip(covered(query, texts), near, strict=True)
         return [(1 - _MEANING) * one + _MEANING * max(0.0, float(meaning)) for one, meaning in pairs]
 
-    def _told(self, found: Findings) -> JsonObject:
+    def _told(self, found: Findings, resting: Sequence[str]) -> JsonObject:
         profile = PROFILES[self.settings.profile]
         results = [
             {
@@ -271,7 +280,9 @@ class SearchService:
         ]
         engines = [asdict(one) for one in found.reports]
         opens = profile.opens if self.settings.open else 0
-        opened = {"most": opens, "score": profile.score, "parallel": profile.parallel}
+        opened: dict[str, Any] = {"most": opens, "score": profile.score, "parallel": profile.parallel}
+        if resting:
+            opened["resting"] = list(resting)
         told = {"results": results, "engines": engines, "relaxed": dict(found.relaxed), "open": opened}
         return {**told, "profile": {"name": self.settings.profile, "opens": profile.opens, "score": profile.score}}
 

@@ -3,8 +3,10 @@
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
+from urllib.parse import urlsplit
 
 from tea import BudgetExceeded, Context, TeaError, tool
+from tea.web import WALLS
 
 LOCAL = "file://"
 MOST_LOCAL = 9_000  # characters of local passages that are given whole
@@ -118,11 +120,15 @@ def _result(one: Mapping[str, Any], text: str, *, many: bool) -> Found:
 
 async def _open(ctx: Context, results: Sequence[Found], policy: Mapping[str, Any]) -> None:
     """Read the best pages at once, if the operator wants that; unreadable ones stay unread."""
-    left = policy["most"]
+    left, resting, closed = policy["most"], frozenset(policy.get("resting", ())), set[str]()
     for one in results:
         if not left or one.get("score", 0.0) < policy["score"]:
             return
         if one["url"].startswith(LOCAL):
+            continue
+        host = urlsplit(one["url"]).netloc
+        if one["url"] in resting or host in closed:
+            one["read"] = "It was not opened, as its host wants to be left alone for a while."
             continue
         left -= 1
         wanted = {"url": one["url"], "find": one.get("query") or one["title"]}
@@ -132,6 +138,8 @@ async def _open(ctx: Context, results: Sequence[Found], policy: Mapping[str, Any
             raise
         except TeaError as error:
             one["read"] = f"It cannot be read: {error.problem[:200]}"
+            if any(words in error.problem for words in WALLS.values()):
+                closed.add(host)
             continue
         one["read"] = "\n\n".join(excerpt["text"] for excerpt in page["excerpts"])[:MOST_OPENED]
 

@@ -26,6 +26,9 @@ CacheUse = Literal["", "fresh", "unchanged"]
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524})
 RETRIED_FAILURES = frozenset({"unreachable", "broken"})
 GONE = frozenset({404, 410})
+# Walls of a whole host: who puts them up wants fewer visits, or none.
+_COOLING: frozenset[Wall] = frozenset({"rate_limit", "captcha"})
+_REFUSING: frozenset[Wall] = frozenset({"refused"})
 
 _MOST_PATIENCE = 10.0  # seconds that a server may ask to wait
 _SNAPSHOT = re.compile(r"/web/(\d{4})(\d\d)(\d\d)\d*(?:id_)?/")
@@ -100,6 +103,22 @@ class Visitor:
             return self._clean(copy) if copy.answer.status == 200 and not copy.wall else found
         return found
 
+    async def rest_of(self, url: str, *, cooldown: float, blocked: float) -> float:
+        """Return the seconds for which nobody should visit the host of an address unasked; 0 for none.
+
+        Args:
+            url: The address.
+            cooldown: Seconds after the host wanted fewer requests, or a proof that a person reads.
+            blocked: Seconds after it refused this reader.
+        """
+        target = read_address(escaped(url))
+        if isinstance(target, str):
+            return 0.0
+        last = await asyncio.to_thread(self._cache.read, _key_of_host(target))
+        if last is None:
+            return 0.0
+        return max(0.0, last.asked + (cooldown if last.wall in _COOLING else blocked) - self._now())
+
     def _require_open(self, target: Target) -> None:
         """Refuse an address leading to a denied host, even if the cache holds the page."""
         denied = denial(self._settings.deny)
@@ -152,6 +171,9 @@ class Visitor:
         else:
             entry = CachedAnswer(answer=answer, asked=self._now(), wall=wall_of(answer))
         await asyncio.to_thread(self._cache.write, target.url, entry)
+        if entry.wall in _COOLING | _REFUSING:
+            told = replace(entry, answer=Answer(url=target.url, status=answer.status, headers={}))
+            await asyncio.to_thread(self._cache.write, _key_of_host(target), told)
         return self._visit(entry, "unchanged" if answer.status == 304 else "", attempts)
 
     async def _archived(self, target: Target, at: str) -> Visit:
@@ -190,6 +212,10 @@ class Visitor:
         kind = content_type.partition(";")[0].strip().lower()
         text = kind.startswith("text/") or kind.endswith(("html", "xml", "json", "javascript"))
         return self._settings.html_bytes if text else self._settings.pdf_bytes
+
+
+def _key_of_host(target: Target) -> str:
+    return f"host {target.host}"  # which is no address, so it is no key of a page
 
 
 def _patience(answer: Answer, planned: float) -> float | None:

@@ -177,6 +177,25 @@ async def test_the_best_pages_are_opened_where_the_operator_wants_it(tmp_path: P
         assert "/else" not in site.paths()
 
 
+@pytest.mark.parametrize("status", [429, 403, 404])
+async def test_further_pages_of_a_host_that_wants_rest_are_not_opened(tmp_path: Path, status: int) -> None:
+    async with Site({}).open() as site:
+        results = [
+            {"title": "Lighthouse", "url": f"{site.url}/{name}", "description": "lighthouse built"}
+            for name in ("one", "two", "three")
+        ]
+        site.pages["/b"] = Page(body=packed({"web": {"results": results}}))
+        site.pages |= {"/one": Page(status=status), "/two": html("<p>Built in 1871.</p>"), "/three": html("<p>x</p>")}
+        async with searching(tmp_path, site, {"brave": "/b"}, open=True, fresh=0) as tea:
+            for expected in (["/one"], []) if status != 404 else (["/one", "/two", "/three"],):
+                site.asked.clear()
+                found = (await searched(tea, "lighthouse built"))["results"]
+                assert [path for path in site.paths() if not path.startswith("/b?")] == expected
+                left = [one["url"] for one in found if "wants to be left alone" in one["read"]]
+                assert len(left) == 3 - len(expected)
+            assert (await tea.tcp.invoke("fetch_page", {"url": f"{site.url}/two"})).ok  # whoever asks for it gets it
+
+
 async def test_local_documents_need_no_key_and_are_searched_beside_engines(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()

@@ -293,6 +293,23 @@ async def test_a_wall_is_kept_for_ten_minutes(settings: WebSettings, clock: Cloc
         assert len(site.asked) == 2
 
 
+@pytest.mark.parametrize(("status", "seconds"), [(429, 45), (403, 900), (404, 0), (401, 0), (500, 0)])
+async def test_the_host_of_a_wall_rests_for_as_long_as_is_said(
+    settings: WebSettings, clock: Clock, status: int, seconds: int
+) -> None:
+    async def rest(url: str) -> float:
+        return await visiting.rest_of(url, cooldown=45, blocked=900)
+
+    async with Site({"/one": Page(status=status)}).open() as site:
+        visiting = visitor(site, settings, clock)
+        assert await rest(f"{site.url}/two") == 0
+        await visiting.visit(f"{site.url}/one")
+        assert await rest(f"{site.url}/two") == seconds
+        assert await rest("http://127.0.0.2/two") == await rest("no address") == 0
+        clock.seconds += seconds
+        assert await rest(f"{site.url}/two") == 0
+
+
 ROBOTS = b"User-agent: *\nDisallow: /private\nAllow: /private/open\n\nUser-agent: tea-protocol\nDisallow: /no-agents\n"
 
 
