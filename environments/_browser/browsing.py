@@ -138,7 +138,8 @@ class Browsing:
         for name in ("profile", "downloads", "uploads"):
             (service.files / name).mkdir()
             service.own(service.files / name)
-        proxy = GuardProxy(UrlGuard(self._settings.allow), connections=256)
+        guard = UrlGuard(self._settings.allow, deny=self._settings.deny)
+        proxy = GuardProxy(guard, connections=256)
         async with proxy.on_socket(service.way_out):
             profile = f"--user-data-dir={service.inside(service.files / 'profile')}"
             told = await service.start([str(program()), *FLAGS, profile, "about:blank"], ready=READY)

@@ -298,6 +298,18 @@ async def test_no_page_reaches_a_place_that_is_not_opened(act: Act, site: str) -
 
 
 @pytest.mark.slow
+async def test_a_denied_host_is_closed_to_the_browser_too(site: str, folder: Path) -> None:
+    place = site.removeprefix("http://")
+    handler_of(site).seen.clear()
+    home = folder / "closed"
+    home.mkdir()
+    (home / "tea.toml").write_text(f'[web]\nallow = ["{place}"]\ndeny = ["127.0.0.1"]\n')
+    async with Platform(home, policy=AllowTrusted(), state=home / "state", trust_home=True) as tea:
+        await tea.ecp.invoke("browser#navigate", {"url": f"{site}/second"}, session="s")
+    assert "/second" not in handler_of(site).seen
+
+
+@pytest.mark.slow
 async def test_a_crashed_browser_is_one_clear_observation_and_the_next_call_has_a_new_one(act: Act, site: str) -> None:
     await act("navigate", url=site)
     (main,) = [one for one in browsers() if "--type=" not in (one / "cmdline").read_text()]
