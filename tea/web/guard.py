@@ -125,6 +125,7 @@ class UrlGuard:
         self,
         allow: Iterable[str] = (),
         resolver: Resolver | None = None,
+        *,
         deny: Iterable[str] = (),
         only: Iterable[str] | None = None,
     ) -> None:
