@@ -66,9 +66,17 @@ async def test_every_mail_of_a_mailbox_is_read(read: Read, folder: Path) -> None
     assert got["text"].index("high at 6") < got["text"].index("[mail 2]") < got["text"].index("[mail 3]")
     assert "\nFrom far it seems\n\nFrom here: low at 12" in got["text"]
     assert got["text"].count("low at 12") == 2
-    assert [name.rpartition("/")[2] for name in got["files"]] == ["tide-2.csv", "tide-3.csv", "tide.csv"]
+    assert got["files"] == [f"inbox.d/{number}/tide.csv" for number in (1, 2, 3)]
     (found,) = (await read("inbox", find="high at"))["matches"]
     assert found["place"] == "mail 1"
+
+
+async def test_a_mail_that_says_to_have_parts_and_has_none_is_read(read: Read, folder: Path) -> None:
+    head = b"From: a@example.org\nTo: b@example.org\nSubject: s\nMessage-ID: <1@example.org>\n"
+    (folder / "a.eml").write_bytes(head + b"Content-Type: multipart/mixed\n\nThe tide is high.\n")
+    got = await read("a.eml")
+    assert got["text"].endswith("The tide is high.")
+    assert "files" not in got
 
 
 async def test_a_mail_that_only_begins_like_a_mailbox_is_one(read: Read, folder: Path) -> None:

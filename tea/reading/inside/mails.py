@@ -7,6 +7,7 @@ import email.policy
 import re
 from dataclasses import dataclass, field
 from email.message import EmailMessage, MIMEPart
+from functools import lru_cache
 from typing import Any, cast
 
 from tea.reading.inside.charset import text_of
@@ -17,9 +18,16 @@ from tea.reading.inside.parts import kept_part
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _READ = ("plain", "html")
+_TEXTS = frozenset(("text/plain", "text/html"))
 # The line before each mail of a mailbox (RFC 4155) stands at the beginning or below an empty line, and tells a time.
-_SEPARATOR = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From \S[^\n]*\d\d?:\d\d[^\n]*\n")
+_SEPARATOR = re.compile(rb"From \S[^\n]*\d\d?:\d\d[^\n]*\n")
 _ESCAPED = re.compile(rb"^>(?=>*From )", re.MULTILINE)
+
+
+class _Policy(email.policy.EmailPolicy):
+    """The usual reading of headers; those that mails share, as their types, are taken apart once."""
+
+    header_fetch_parse = staticmethod(lru_cache(1_000)(email.policy.default.header_fetch_parse))
 
 
 @dataclass(slots=True)
@@ -42,53 +50,57 @@ def parse_mail(order: Order) -> Parsed:
     """
     written = order.path.read_bytes()
     mails = _mails(written)
-    parts, attached, size, number = list[str](), list[dict[str, Any]](), 0, 0
-    facts = dict[str, Any]()
-    title = ""
+    parts, size, number = list[str](), 0, 0
+    facts: dict[str, Any] = {"mails": len(mails) if len(mails) > 1 else 0}
+    title, unread = "", False
     for number, (start, end) in enumerate(mails, start=1):
         data = written if len(mails) == 1 else _ESCAPED.sub(b"", written[start:end])
-        message = email.message_from_bytes(data, policy=email.policy.default)
-        text, own = _told(message, order, len(attached))
-        attached += own
+        message = cast(EmailMessage, email.message_from_bytes(data, policy=_Policy()))
+        text, attached = _told(message, order, f"{number}/" if len(mails) > 1 else "")
+        unread = unread or bool(attached and not order.unpack)
         if len(mails) == 1:
             title = _header(message, "Subject")
-            facts = {"published": day_in(_header(message, "Date")), "author": _header(message, "From")}
+            sent = {"published": day_in(_header(message, "Date")), "author": _header(message, "From")}
+            facts |= {**sent, "attachments": attached}
         parts.append(text if len(mails) == 1 else f"[mail {number}]\n\n{text}")
         size += len(text)
         if order.late or size > order.characters:
             break
-    facts |= {"mails": len(mails) if len(mails) > 1 else 0, "attachments": attached}
     found = Parsed(kind="eml", text="\n\n".join(parts), title=title, facts=filled(facts))
     if number < len(mails):
         found.truncated = True
         found.notes.append(f"Only the first {number:,} of {len(mails):,} mails were read.")
-    if attached and not order.unpack:
+    if unread:
         found.notes.append("What is attached was not read; `unpack` writes it beside the file.")
     return found
 
 
 def _mails(data: bytes) -> list[tuple[int, int]]:
     """Return where each mail of a mailbox begins and ends, or the only one."""
-    found = list(_SEPARATOR.finditer(data))
+    found = [
+        one
+        for one in _SEPARATOR.finditer(data)
+        if not one.start() or data[max(0, one.start() - 3) : one.start()].endswith((b"\n\n", b"\n\r\n"))
+    ]
     if len(found) < 2 or found[0].start():
         return [(0, len(data))]
     ends = [*(one.start() for one in found[1:]), len(data)]
     return [(one.end(), end) for one, end in zip(found, ends, strict=True)]
 
 
-def _told(message: EmailMessage, order: Order, before: int) -> tuple[str, list[dict[str, Any]]]:
+def _told(message: EmailMessage, order: Order, folder: str) -> tuple[str, list[dict[str, Any]]]:
     """Return a mail as text, and its attachments.
 
     Args:
         message: The mail.
         order: What is wanted.
-        before: How many attachments there are before its own.
+        folder: Where its attachments are put, with a slash; empty for no folder of their own.
     """
     mail = _Mail()
     _collect(message, mail)
     attached = list[dict[str, Any]]()
-    for number, part in enumerate(mail.attached, start=before + 1):
-        name, content = part.get_filename() or f"part-{number}", _bytes_of(part)
+    for number, part in enumerate(mail.attached, start=1):
+        name, content = f"{folder}{part.get_filename() or f'part-{number}'}", _bytes_of(part)
         attached.append(kept_part(order, name, content) if order.unpack else {"name": name, "bytes": len(content)})
     blocks = [_head(message), "\n\n".join(mail.texts)]
     if attached:
@@ -118,7 +130,7 @@ def _collect(part: MIMEPart, mail: _Mail, *, texts: bool = True) -> None:
             _collect(inner, mail, texts=texts)
         return
     named = part.get_content_disposition() == "attachment" or bool(part.get_filename())
-    if not named and kind in ("text/plain", "text/html"):
+    if not named and (kind in _TEXTS or part.get_content_maintype() == "multipart"):  # which has no parts
         if texts:
             mail.add(_text(part))
     elif named or texts or part.get_content_maintype() != "text":
