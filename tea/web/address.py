@@ -179,7 +179,7 @@ def _host(written: str) -> tuple[str, Address | None] | Fault:
         return (host, found) if found is not None and str(found) == host else "bad_literal"
     encoded = [_label(label) for label in labels]
     name = ".".join(one for one in encoded if one is not None)
-    if None in encoded or len(name) > _MOST_OF_NAME:
+    if None in encoded or len(name) > _MOST_OF_NAME or last.isdecimal():  # in digits of another script
         return "bad_host"
     return name, None
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import socket
-from collections.abc import Awaitable, Callable, Sequence
-from ipaddress import ip_address
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from ipaddress import IPv4Address, ip_address
 from typing import Any, ClassVar, get_args
 from urllib.parse import urlsplit
 
@@ -171,6 +171,71 @@ async def test_a_check_that_is_called_off_ends() -> None:
     checking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await checking
+
+
+def spellings(address: str) -> Iterator[str]:
+    """Yield what some reader or other takes for an IPv4 address."""
+    a, b, c, d = (int(one) for one in address.split("."))
+    whole, wide = int(IPv4Address(address)), f"{a << 8 | b:x}:{c << 8 | d:x}"
+    yield from (
+        address,
+        str(whole),
+        hex(whole),
+        f"0X{whole:X}",
+        f"0{whole:o}",
+        f"{'0' * 11}{whole:o}",
+        str(whole + 2**32),
+    )
+    yield from (".".join(map(form, (a, b, c, d))) for form in (hex, "0{:o}".format, "{:04d}".format, "{:03d}".format))
+    yield from (f"{a}.{b << 16 | c << 8 | d}", f"{a}.{b}.{c << 8 | d}", f"{a}.0x{b:x}.{c}.0{d:o}", f"0x{a:x}.{b}")
+    yield from (
+        f"{address}.",
+        f".{address}",
+        f"{address}..",
+        f"{address}%2e",
+        f"{address}%00",
+        f"{whole}.",
+        f"[{whole}]",
+    )
+    yield from (
+        f"[{before}{wide}]" for before in ("::ffff:", "::", "64:ff9b::", "64:ff9b:1::", "::ffff:0:", "fe80::5efe:")
+    )
+    yield from (f"[{before}{address}]" for before in ("", "::ffff:", "::", "64:ff9b::", "2a00::5efe:"))
+    yield from (f"[2002:{wide}::]", f"[2002:{wide}::1]", f"[2001:0:4136:e378:8000:63bf:{wide}]", f"[::1%25{a}]")
+    yield from ("".join(chr(zero + int(one)) if one.isdigit() else one for one in address) for zero in ZEROS)
+    yield from (
+        address.replace(".", dot) for dot in ("\u3002", "\uff0e", "\uff61", "\u2024", "\u00b7", "%2e", "\ufe52")
+    )
+    yield from (
+        "".join(f"%{ord(one):02x}" for one in address),
+        f"{address}\\@a.com",
+        f"a.com@{address}",
+        f"{address}\u200b",
+    )
+
+
+# Digits nought in other scripts: full width, Arabic, Devanagari, mathematical, superscript, segmented.
+ZEROS = (0xFF10, 0x0660, 0x0966, 0x1D7CE, 0x2070, 0x1FBF0)
+
+
+@pytest.mark.parametrize(
+    "address", ["127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.0.9", "100.64.0.1", "0.0.0.0"]
+)
+async def test_no_spelling_of_an_internal_address_is_allowed_or_resolved(address: str) -> None:
+    async def resolve(name: str) -> Sequence[str]:
+        raise AssertionError(name)
+
+    guard = UrlGuard(resolver=resolve)
+    urls = [
+        f"{scheme}://{host}{port}/"
+        for host in spellings(address)
+        for scheme, port in (("http", ""), ("https", ":8443"))
+    ]
+    assert len(set(urls)) > 90
+    for url in urls:
+        verdict = await guard.check(url)
+        assert not verdict.allowed, url
+        assert verdict.reason not in ("resolver_failed", "unresolved"), url
 
 
 @pytest.mark.parametrize("given", [None, 1, 1.5, b"http://example.com/", ["http://example.com/"], object()])
