@@ -100,10 +100,18 @@ async def test_a_service_that_misbehaves_is_told_apart(page: Page, kind: str) ->
     assert KEY not in failed.value.problem
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1"])
-async def test_an_answer_is_read_in_the_encoding_it_has(encoding: str) -> None:
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        *((one, one) for one in ("utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1")),
+        *(("latin-1", said) for said in ("utf-8", "nonsense-7", "")),
+        ("utf-8", "latin-1"),
+        ("utf-16", "utf-8"),
+    ],
+)
+async def test_an_answer_is_read_in_the_encoding_it_has_whatever_it_says(encoding: str, said: str) -> None:
     text = json.dumps({"web": {"results": [{"url": "https://a.example/", "title": "Grüße"}]}}, ensure_ascii=False)
-    told = {"content-type": f"application/json; charset={encoding}"}
+    told = {"content-type": f"application/json; charset={said}"}
     async with Site({"/search": Page(body=text.encode(encoding), headers=told)}).open() as site:
         (hit,) = await engine("brave", site).search(Query(text="x"))
     assert hit.title == "Grüße"
