@@ -268,7 +268,7 @@ async def test_a_text_that_begins_with_the_mark_of_a_sound_or_image_is_a_text(
     assert (await read("a"))["text"] == f"{words} came into the harbour."
 
 
-@pytest.mark.parametrize("form", ["au", "aiff", "adts", "caf", "asf", "flv", "wv"])
+@pytest.mark.parametrize("form", ["au", "aiff", "adts", "caf", "asf", "flv", "wv", "mpegts", "ac3", "mp2"])
 async def test_a_sound_of_a_rarer_format_is_read_under_any_name(tools: TCPServer, folder: Path, form: str) -> None:
     if shutil.which("ffmpeg") is None:
         (folder / "rarer.bin").write_bytes(b".snd\0\0\0\x18" + bytes(40))

@@ -71,6 +71,8 @@ _MARKS: tuple[tuple[int, bytes, Kind], ...] = (
     (8, b"AIFC", _kind("aiff", _SOUND, "an AIFF sound")),
     (0, b"\xff\xf1", _kind("aac", _SOUND, "an AAC sound")),
     (0, b"\xff\xf9", _kind("aac", _SOUND, "an AAC sound")),
+    (0, b"\x0bw", _kind("ac3", _SOUND, "an AC-3 sound")),
+    (0, b"\xff\xfd", _kind("mp3", _SOUND, "an MP2 sound")),
     (0, b"#!AMR", _kind("amr", _SOUND, "an AMR sound")),
     (0, b"caff", _kind("caf", _SOUND, "a CAF sound")),
     (0, b"wvpk", _kind("wv", _SOUND, "a WavPack sound")),
@@ -184,11 +186,19 @@ def kind_of(head: bytes, name: str = "") -> Kind:
     for at, mark, kind in _MARKS:
         if head.startswith(mark, at) and not (text and _is_writable(mark, kind)):
             return kind
+    if not text and _is_transport(head):
+        return _kind("mpeg", _VIDEO, "an MPEG transport stream")
     if (_BITMAP_IN_TEXT if text else _BITMAP).match(head):
         return _kind("ppm", _IMAGE, "a Netpbm image")
     if b"%PDF-" in head[:1_024]:
         return next(kind for _, mark, kind in _MARKS if mark == b"%PDF-")
     return _text_kind(_narrow(head), name) if text else _kind(UNKNOWN, "other", "binary data")
+
+
+def _is_transport(head: bytes) -> bool:
+    """Return whether bytes are packets of an MPEG transport stream, as recorders and cameras write them."""
+    starts = ((0, 188), (4, 192))  # where the first packet is marked, and how long each is
+    return any(len(head) > at + 3 * size and set(head[at::size][:4]) == {0x47} for at, size in starts)
 
 
 def _is_writable(mark: bytes, kind: Kind) -> bool:
