@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 from tea.clock import timestamp
 from tea.components.port import (
@@ -41,7 +42,7 @@ from tea.runs.model_calls import ModelCalls
 from tea.runs.registry_service import RegistryService
 from tea.runs.service import Service, owned
 from tea.runs.skill_service import SkillService
-from tea.types import JsonValue
+from tea.types import JsonObject, JsonValue
 from tea.web.search.engine import SINCE
 
 _KNOWN = frozenset(REQUESTS.values())
@@ -167,7 +168,7 @@ class _Sandbox(Service):
         workspace = self._run.attempts.workspace(key)
         journaled = self._run.recorder.trace is not None  # else it is the caller's folder, which holds anything
         inputs = self._run.run_config.inputs if journaled else ()
-        deny = (*self._run.deps.web.get("deny", ()), *self._run.run_config.closed.get("deny", ()))
+        deny = _web(self._run).get("deny", ())
         where = workspace if journaled else ""
         return await self._run.deps.sandboxes.terms(where, inputs, way_out=request.way_out, deny=deny)
 
@@ -185,7 +186,24 @@ class _Search(Service):
             raise BadArguments(
                 f"{request.since[:40]!r} is not an age of pages.", fix=f"use one of {', '.join(SINCE[1:])}."
             )
-        return await search.search(self._run.id, request.queries, request.since)
+        return self._open(await search.search(self._run.id, request.queries, request.since))
+
+    def _open(self, found: JsonObject) -> JsonObject:
+        """Return findings without the results on hosts that are closed: their words give as much away as the pages."""
+        from tea.web.guard import denial, is_denied
+
+        web = _web(self._run)
+        denied, canaries = denial(web.get("deny", ())), web.get("canaries", ())
+        if denied is None and not canaries:
+            return found
+        results = cast("Sequence[JsonObject]", found["results"])
+        kept = [
+            one
+            for one in results
+            if not is_denied(str(one["url"]), denied)
+            and not any(mark in f"{one['title']}\n{one['snippet']}" for mark in canaries if mark)
+        ]
+        return {**found, "results": kept}
 
 
 class _Hosts(Service):
@@ -201,6 +219,12 @@ class _Hosts(Service):
         return hosts.of(request.wanted)
 
 
+def _web(run: RunContext) -> dict[str, Any]:
+    """Return the settings of the way out in a run, which narrows and never widens what the operator opens."""
+    web = run.deps.web
+    return {**web, **{name: [*web.get(name, ()), *more] for name, more in run.run_config.closed.items()}}
+
+
 class _Session(Service):
     async def answer(self, request: SessionFolder, agent: str, key: str) -> JsonValue:
         config, store = self._run.run_config, self._run.deps.environments
@@ -212,6 +236,4 @@ class _Session(Service):
 
 class _Web(Service):
     async def answer(self, request: ReadWebSettings, agent: str, key: str) -> JsonValue:
-        web = self._run.deps.web
-        closed = self._run.run_config.closed  # beside what the operator closes: a run narrows, and never widens
-        return {**web, **{name: [*web.get(name, ()), *more] for name, more in closed.items()}}
+        return _web(self._run)

@@ -141,7 +141,7 @@ class UrlGuard:
 
     async def check_target(self, target: Target) -> Verdict:
         """Return the verdict on a place."""
-        if self._denied is not None and self._denied.search(unquote(unquote(target.url)).lower()):
+        if is_denied(target.url, self._denied):
             return Verdict(False, "denied", None)
         if self._only is not None and not self._only & {(target.host, None), (target.host, target.port)}:
             return Verdict(False, "not_declared", None)
@@ -206,6 +206,16 @@ def denial(hosts: Iterable[str]) -> re.Pattern[str] | None:
     """
     names = [re.escape(host.lower().strip(".")) for host in hosts if host.strip(".")]
     return re.compile(rf"(?<![\w-])(?:{'|'.join(names)})\.?(?![\w-]|\.\w)") if names else None
+
+
+def is_denied(url: str, denied: re.Pattern[str] | None) -> bool:
+    """Return whether an address leads to a denied host, also where that stands in its path or query.
+
+    Args:
+        url: The address.
+        denied: The pattern of `denial`.
+    """
+    return denied is not None and denied.search(unquote(unquote(url)).lower()) is not None
 
 
 def _read(given: object) -> list[Address] | Reason:

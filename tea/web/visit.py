@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Literal
-from urllib.parse import unquote
 
 from tea.clock import epoch_seconds, to_second, utc_now
 from tea.web.address import Target, escaped, read_address
 from tea.web.blocked import Wall, wall_of
 from tea.web.cache import CachedAnswer, PageCache
 from tea.web.fetch import Answer, Fetcher, FetchFailed, Limits
-from tea.web.guard import REASONS, UrlGuard, denial
+from tea.web.guard import REASONS, UrlGuard, denial, is_denied
 from tea.web.robots import MOST_BYTES, may_fetch
 from tea.web.settings import WebSettings
 
@@ -121,8 +120,7 @@ class Visitor:
 
     def _require_open(self, target: Target) -> None:
         """Refuse an address leading to a denied host, even if the cache holds the page."""
-        denied = denial(self._settings.deny)
-        if denied is not None and denied.search(unquote(unquote(target.url)).lower()):
+        if is_denied(target.url, denial(self._settings.deny)):
             raise FetchFailed("refused", f"The guard refuses it: {REASONS['denied']}.", target.url, "denied")
 
     def _clean(self, found: Visit) -> Visit:

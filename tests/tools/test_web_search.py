@@ -196,6 +196,26 @@ async def test_further_pages_of_a_host_that_wants_rest_are_not_opened(tmp_path: 
             assert (await tea.tcp.invoke("fetch_page", {"url": f"{site.url}/two"})).ok  # whoever asks for it gets it
 
 
+async def test_what_is_found_on_denied_hosts_or_holds_a_canary_is_not_shown(tmp_path: Path) -> None:
+    results = [
+        {"title": "Set", "url": "https://data.example/answers", "description": "1871"},
+        {"title": "Copy", "url": "https://copy.example/?of=data.example%2Fanswers", "description": "1871"},
+        {"title": "Part", "url": "https://part.example/", "description": "mark-1 1871"},
+        {"title": "Tower", "url": "https://cape.example/", "description": "It stands there."},
+    ]
+    async with Site({"/b": Page(body=packed({"web": {"results": results}}))}).open() as site:
+        async with searching(tmp_path, site, {"brave": "/b"}):
+            pass  # for its settings and key
+        lines = (tmp_path / "tea.toml").read_text()
+        (tmp_path / "tea.toml").write_text(
+            lines.replace("[web]", '[web]\ndeny = ["data.example"]\ncanaries = ["mark-1"]')
+        )
+        async with Platform(tmp_path, state=tmp_path / "state", trust_home=True) as tea:
+            found = await searched(tea, "tower")
+    assert [one["url"] for one in found["results"]] == ["https://cape.example/"]
+    assert "1871" not in json.dumps(found)
+
+
 async def test_local_documents_need_no_key_and_are_searched_beside_engines(tmp_path: Path) -> None:
     docs = tmp_path / "docs"
     docs.mkdir()
