@@ -33,7 +33,7 @@ class BrowserUse(Agent):
             environment="browser",
             most=lambda done: BY_PIXELS if any(one in done for one in PIXELS) else BY_ELEMENTS,
             bounded=lambda state: {**state, "elements": state["elements"][:MOST_STATE]},
-            picture="The page as it looks now; numbers are the indexes of its elements.",
+            picture="The page as it looks now, 1280 by 900 pixels; numbers are the indexes of its elements.",
             title="Work in the browser",
             pages=lambda state: {} if state["url"] == BLANK else {state["url"]: state["title"]},
             files=_downloaded,

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
-from tea import Context, Environment, TeaError, ToolError, action, keep_picture, make_film, require_extra
+from tea import Context, Environment, TeaError, ToolError, action, keep_picture, make_film, number_elements, require_extra
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
@@ -478,8 +478,16 @@ async def _state(driver: Driver, ctx: Context) -> dict[str, Any]:
         state["pixels"] = {"width": info.viewport_width, "height": info.viewport_height}
         state["scroll"] = {"above": info.pixels_above, "below": info.pixels_below}
     if found.screenshot:
-        state["screenshot"] = await asyncio.to_thread(keep_picture, ctx, PICTURES, base64.b64decode(found.screenshot))
+        boxes = _boxes(found.dom_state.selector_map)
+        picture = await asyncio.to_thread(number_elements, base64.b64decode(found.screenshot), boxes)
+        state["screenshot"] = await asyncio.to_thread(keep_picture, ctx, PICTURES, picture)
     return state
+
+
+def _boxes(elements: Mapping[int, Any]) -> dict[int, tuple[float, float, float, float]]:
+    """Return the edges of elements in the window, by their numbers."""
+    places = {number: node.absolute_position for number, node in elements.items() if node.absolute_position}
+    return {number: (one.x, one.y, one.x + one.width, one.y + one.height) for number, one in places.items()}
 
 
 def _framed(text: str) -> str:

@@ -18,6 +18,7 @@ if _typing.TYPE_CHECKING:
     from tea.components.files import nearest as nearest
     from tea.components.pictures import keep_picture as keep_picture
     from tea.components.pictures import make_film as make_film
+    from tea.components.pictures import number_elements as number_elements
     from tea.components.pictures import png_of as png_of
     from tea.errors import BadOutput as BadOutput
     from tea.errors import BudgetExceeded as BudgetExceeded
@@ -75,7 +76,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.components.files": "copied_name nearest",
         "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
         "tea.components.equality": "same",
-        "tea.components.pictures": "keep_picture make_film png_of",
+        "tea.components.pictures": "keep_picture make_film number_elements png_of",
         "tea.components.variable": "Variable",
         "tea.errors": "BadOutput BudgetExceeded TeaError ToolError",
         "tea.extras": "require_extra",

@@ -13,12 +13,11 @@ from typing import Any
 from tea import SandboxService, ToolError
 from tea.web import GuardProxy, UrlGuard, WebSettings
 
-from .driver import Driver, check_extra
+from .driver import HEIGHT, WIDTH, Driver, check_extra
 from .gate import gate
 
 PROGRAMS = ("/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome")
 INSTALL = "apt-get update && apt-get install -y chromium"
-WIDTH, HEIGHT = 1280, 900
 MEMORY_MB = 3_000
 MOST_DOWNLOAD = 500_000_000
 READY = "profile/DevToolsActivePort"

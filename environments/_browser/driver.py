@@ -15,6 +15,7 @@ from tea import ToolError, require_extra
 from .numbers import Numbers, numbered
 
 EXTRA = "browser"
+WIDTH, HEIGHT = 1280, 900  # of the window: models that see are shown it without scaling, so their pixels are the page's
 # Read when the library is imported: it sends nothing, asks nobody, and keeps its hands off files of the account.
 QUIET = {
     "ANONYMIZED_TELEMETRY": "false",
@@ -220,8 +221,9 @@ def _made(address: str) -> tuple[Any, Any]:
             accept_downloads=False,
             auto_download_pdfs=False,
             enable_default_extensions=False,
-            highlight_elements=True,
+            highlight_elements=False,
             dom_highlight_elements=False,
+            viewport={"width": WIDTH, "height": HEIGHT},
             cross_origin_iframes=True,
             captcha_solver=False,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,10 @@ from tea.errors import ToolError
 if TYPE_CHECKING:
     from PIL import Image as Images
 
+Box = tuple[float, float, float, float]
+COLOURS = ("#c2185b", "#1565c0", "#2e7d32", "#e65100", "#6a1b9a", "#00695c")
+LETTERS = 13  # height of a number, in pixels
+LEAST = 2  # pixels of an element that is drawn
 MOST_PICTURES = 100
 WIDTH = 960  # pixels
 
@@ -52,6 +57,34 @@ def png_of(colours: bytes, width: int, height: int) -> bytes:
     return made.getvalue()
 
 
+def number_elements(picture: bytes, boxes: Mapping[int, Box]) -> bytes:
+    """Return the bytes of a picture with a frame around each element, and its number above it.
+
+    Args:
+        picture: The bytes of a PNG file.
+        boxes: The edges of elements by number, left, top, right and bottom, in its pixels.
+    """
+    from PIL import Image, ImageDraw, ImageFont
+
+    with Image.open(BytesIO(picture)) as found:
+        shown = found.convert("RGB")
+    draw, font = ImageDraw.Draw(shown), ImageFont.load_default(LETTERS)
+    for number, edges in boxes.items():
+        left, top, right, bottom = _within(map(round, edges), shown.size)
+        if right - left < LEAST or bottom - top < LEAST:
+            continue
+        colour = COLOURS[number % len(COLOURS)]
+        draw.rectangle((left, top, right - 1, bottom - 1), outline=colour, width=2)
+        _, _, wide, high = draw.textbbox((0, 0), str(number), font)
+        x = max(0, min(left, shown.width - int(wide) - 4))
+        y = top - int(high) - 2 if top >= high + 2 else top  # above the element, so that its own words can be read
+        draw.rectangle((x, y, x + wide + 3, y + high + 1), fill=colour)
+        draw.text((x + 2, y), str(number), fill="white", font=font)
+    made = BytesIO()
+    shown.save(made, "PNG")
+    return made.getvalue()
+
+
 def make_film(pictures: list[Path], name: Path, milliseconds: int) -> None:
     """Write a GIF with pictures one after the other.
 
@@ -77,3 +110,9 @@ def make_film(pictures: list[Path], name: Path, milliseconds: int) -> None:
             raise ToolError(f"{path.name!r} is not a picture.", fix="name pictures that `state` gave.") from error
     name.parent.mkdir(parents=True, exist_ok=True)
     frames[0].save(name, save_all=True, append_images=frames[1:], duration=milliseconds, loop=0)
+
+
+def _within(edges: Iterable[int], size: tuple[int, int]) -> tuple[int, int, int, int]:
+    """Return edges cut at those of a picture."""
+    left, top, right, bottom = edges
+    return max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])
