@@ -21,6 +21,7 @@ MOST_PAGE = 30_000
 MOST_TITLE = 300
 DOWNLOAD_SECONDS = 60.0
 SETTLE_SECONDS = 0.3
+MOST_WAIT = 10  # seconds
 ACTION_SECONDS = 60.0
 UNTRUSTED = "untrusted"
 TICKS = {"on": True, "off": False}
@@ -202,6 +203,20 @@ class Browser(Environment):
             to: Where to.
         """
         return await self._acted(ctx, "history", {"to": to})
+
+    @action(effects="reads", network=True)
+    async def wait(self, ctx: Context, seconds: float = 2.0) -> Seen:
+        """Wait for a page that is still at work.
+
+        Args:
+            seconds: How long, at most 10.
+        """
+        if not 0 < seconds <= MOST_WAIT:
+            raise ToolError(f"{seconds:g} seconds are not waited for.", fix=f"wait up to {MOST_WAIT}, and again.")
+        await ctx.sleep(seconds)
+        async with self._driven() as driver:
+            await _downloaded(driver)
+            return await _seen(driver)
 
     @action(effects="reads", network=True)
     async def tab(self, ctx: Context, tab: str, close: bool = False) -> Seen:

@@ -97,10 +97,10 @@ class Enumeration:
         """The reason of the stop, in words; empty while there is none."""
         reasons = {
             "target": "as many rows as were wanted are there",
-            "time": f"{self.limits['list_seconds']} seconds are over",
-            "queries": f"{self.limits['list_queries']} queries were asked",
-            "tokens": f"{self.limits['list_tokens']:,} tokens were used",
-            "rounds": f"{self.limits['list_rounds']} rounds are over",
+            "time": f"it ended after {_counted(self.limits['list_seconds'], 'second')}",
+            "queries": f"it ended after {_counted(self.limits['list_queries'], 'query')}",
+            "tokens": f"it ended after {_counted(self.limits['list_tokens'], 'token')}",
+            "rounds": f"it ended after {_counted(self.limits['list_rounds'], 'round')}",
             "plateau": f"{PLATEAU} rounds brought nothing new",
             "steps": "no question to a model is left",
             "nothing left": "nothing is left to search for or to read",
@@ -294,6 +294,8 @@ def _conclude(work: Enumeration) -> None:
     missing = [f"The list does not answer this part of the question: {one}" for one in work.plan.uncovered]
     if target is not None and len(table.rows) < target:
         missing.append(f"{len(table.rows)} of {target} rows were found.")
+    if target is not None and len(table.rows) > target:
+        missing.append(f"{len(table.rows)} rows were found, though {_counted(target, 'row')} had been asked for.")
     for name in table.columns:
         lacking = sum(row.value(name) is None for row in table.rows)
         missing += [f"{name} is not known in {lacking} of {len(table.rows)} rows."] * bool(lacking)
@@ -402,6 +404,11 @@ def _cell(value: Any) -> str:
 def _quoted(text: str) -> str:
     doubled = text.replace('"', '""')
     return f'"{doubled}"' if re.search(r'[",\n\r]', text) else text
+
+
+def _counted(number: int, word: str) -> str:
+    more = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    return f"{number:,} {word if number == 1 else more}"
 
 
 def _seconds(moment: str) -> float:

@@ -67,20 +67,22 @@ class Source:
         return normal(self.url).partition("/")[0] if _WEB.match(self.url) else self.url
 
     def record(self, told: Iterable[Words]) -> None:
-        """Add words read of it; a part of longer ones is kept once."""
+        """Add words read of it; a part of longer ones is kept once, with a line if any of them has one."""
         for one in told:
-            if not any(one.text in known.text for known in self.words):
-                self.words = [*(known for known in self.words if known.text not in one.text), one]
+            if not any(one.text in known.text for known in self.words if known.line or not one.line):
+                kept = [known for known in self.words if known.text not in one.text or (known.line and not one.line)]
+                self.words = [*kept, one]
 
     def line_of(self, quote: str) -> int | None:
         """Return the first line of a quote, 0 for an unknown line, None if the quote is not in the source."""
-        return next((line for one in self.words if (line := _line_in(quote, one)) is not None), None)
+        lines = [line for one in self.words if (line := _line_in(quote, one)) is not None]
+        return next(filter(None, lines), lines[0] if lines else None)
 
     def shown(self, most: int) -> dict[str, Any]:
         """Return it as a model is shown it, with at most so many characters of its words."""
         kind = {"found": "search result", "read": "passage" if self.is_local else "page", "failed": "not readable"}
         text = "\n\n".join(
-            filter(None, [*(one.text for one in self.words), self.summary and f"Summary: {self.summary}"])
+            filter(None, [*self._texts(), self.summary and f"Summary: {self.summary}"])
         )
         return {
             "number": self.number,
@@ -89,6 +91,11 @@ class Source:
             "about": ", ".join(filter(None, [kind[self.state], self.date, self.place])),
             "text": text if len(text) <= most else f"{text[:most]} [...]",
         }
+
+    def _texts(self) -> list[str]:
+        """Return its words, but for those that stand in longer ones."""
+        texts = list(dict.fromkeys(one.text for one in self.words))
+        return [one for one in texts if not any(one in other and one != other for other in texts)]
 
     @property
     def is_local(self) -> bool:

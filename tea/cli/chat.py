@@ -266,10 +266,11 @@ class _Talk:
             progress.close()
         if turn is None:
             turns = await self.chat.turns()
-            stopped = f"The turn was stopped; the run {progress.run} is kept."
+            run = turns[-1].run if turns else progress.run  # that of a turn gone on with is not begun, so not shown
+            stopped = f"The turn was stopped; the run {run} is kept."
             data = {"session": self.chat.session, **(turns[-1].to_json() if turns else {})}
             fix = "`/continue` goes on with it, or say something else."
-            self.code = self.command.fail(Interrupted(stopped, fix=fix, run=progress.run), data)
+            self.code = self.command.fail(Interrupted(stopped, fix=fix, run=run), data)
             return
         self._show(turn)
 

@@ -237,6 +237,21 @@ async def test_a_target_that_is_not_reached_is_told(tmp_path: Path) -> None:
         assert "1 of 5 rows were found." in outcome.gaps
 
 
+async def test_more_rows_than_were_asked_for_are_told(tmp_path: Path) -> None:
+    model = Script(researcher=listing(target=1), researcher_rows=all_rows)
+    async with world(tmp_path, model, PAGES) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert len(outcome.answer) > 1
+        assert f"{len(outcome.answer)} rows were found, though 1 row had been asked for." in outcome.gaps
+
+
+async def test_the_limit_that_ended_a_list_is_told_in_plain_words(tmp_path: Path) -> None:
+    model = Script(researcher=listing(), researcher_rows=all_rows)
+    async with world(tmp_path, model, docs={"bay.md": f"# Bay\n\n{MOLE}\n"}) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher", settings={"researcher.list_rounds": 1})
+        assert outcome.gaps[0] == "The list may be incomplete: it ended after 1 round."
+
+
 async def test_a_cell_is_no_formula_where_the_table_is_opened(tmp_path: Path) -> None:
     evil = '=HYPERLINK("http://evil.example")'
     model = Script(

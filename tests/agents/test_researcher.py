@@ -1,5 +1,6 @@
 """The researcher: scripted pipelines and their failures, over loopback pages and a local corpus."""
 
+import json
 from base64 import b64decode
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,18 @@ async def test_a_quotation_outside_of_what_the_reader_took_is_looked_up_in_the_p
         outcome = await tea.run(QUESTION, agent="researcher")
         assert (outcome.answer, outcome.evidence[0].quote) == ("1871", BUILT)
     assert made.site.paths().count("/a") == 1  # the second look is at the page that was fetched
+
+
+async def test_a_quotation_in_a_search_result_too_has_its_line_on_the_page(tmp_path: Path) -> None:
+    model = Script(researcher=plan(), researcher_verdict=quoting(BUILT), researcher_answer=draft("1871"))
+    async with world(tmp_path, model, {"/a": text(BUILT)}) as (tea, made):
+        one = {"title": "A lighthouse", "url": f"{made.site.url}/a", "description": f"Ships pass. {BUILT} It still"}
+        body = json.dumps({"web": {"results": [one]}}).encode()
+        made.site.pages["/engine"] = Page(body=body, headers={"content-type": "application/json"})
+        outcome = await tea.run(QUESTION, agent="researcher")
+        assert "line 3" in outcome.evidence[0].detail
+        (request,) = model.requests["researcher_verdict"]
+        assert str(request.variables["material"]).count(BUILT) == 1
 
 
 async def test_a_page_that_refuses_is_a_gap_and_its_host_is_left_alone(tmp_path: Path) -> None:
