@@ -241,6 +241,25 @@ def test_ctrl_c_stops_the_turn_and_tells_the_next_agent_of_the_call_in_flight(te
     assert len(tea("runs", "--json").data["runs"]) == 2
 
 
+def test_a_turn_that_is_gone_on_with_and_stopped_again_names_its_run(tea: Tea) -> None:
+    ready(tea, pay=PAY.replace('"irreversible"', '"reads", idempotent=True'), payer=PAYER)
+    os.mkfifo(tea.folder / "began")
+    descriptor = os.open(tea.folder / "began", os.O_RDWR)
+    with talking(tea, "--agent", "payer") as process:
+        told = list[dict[str, Any]]()
+        for line in ("go", "/continue"):
+            spoken(process, line)
+            began, _, _ = select.select([descriptor], [], [], 60)
+            assert began
+            os.read(descriptor, 100)
+            process.send_signal(signal.SIGINT)
+            told.append(answered(process))
+    os.close(descriptor)
+    first, second = told
+    assert f"the run {first['runs'][-1]} is kept" in first["error"]["problem"]
+    assert second["error"]["problem"] == first["error"]["problem"]
+
+
 def shown_until(master: int, words: str) -> str:
     """Return the output of a terminal up to some words."""
     shown = ""

@@ -147,9 +147,9 @@ async def test_a_picture_shows_the_number_of_each_element_at_its_place(act: Act,
 
 @pytest.mark.slow
 async def test_a_page_still_at_work_is_waited_for(act: Act, site: str) -> None:
-    handler_of(site).pages["/late"] = "<title>Early</title><script>setTimeout(() => document.title = 'Late', 2500)</script>"
+    handler_of(site).pages["/late"] = "<title>Early</title><script>setTimeout(() => document.title = 'Late', 6000)</script>"
     assert (await act("navigate", url=f"{site}/late")).unwrap()["title"] == "Early"
-    assert (await act("wait", seconds=3)).unwrap()["title"] == "Late"
+    assert (await act("wait", seconds=7)).unwrap()["title"] == "Late"
     refused = await act("wait", seconds=60)
     assert refused.error["problem"] == "60 seconds are not waited for."
 
