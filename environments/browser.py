@@ -9,7 +9,17 @@ from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
-from tea import Context, Environment, TeaError, ToolError, action, keep_picture, make_film, number_elements, require_extra
+from tea import (
+    Context,
+    Environment,
+    TeaError,
+    ToolError,
+    action,
+    keep_picture,
+    make_film,
+    number_elements,
+    require_extra,
+)
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver

@@ -81,9 +81,7 @@ class Source:
     def shown(self, most: int) -> dict[str, Any]:
         """Return it as a model is shown it, with at most so many characters of its words."""
         kind = {"found": "search result", "read": "passage" if self.is_local else "page", "failed": "not readable"}
-        text = "\n\n".join(
-            filter(None, [*self._texts(), self.summary and f"Summary: {self.summary}"])
-        )
+        text = "\n\n".join(filter(None, [*self._texts(), self.summary and f"Summary: {self.summary}"]))
         return {
             "number": self.number,
             "url": self.url,

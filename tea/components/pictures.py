@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Box = tuple[float, float, float, float]
 COLOURS = ("#c2185b", "#1565c0", "#2e7d32", "#e65100", "#6a1b9a", "#00695c")
-LETTERS = 13  # height of a number, in pixels
+LETTERS = 11  # height of a number, in pixels
 LEAST = 2  # pixels of an element that is drawn
 MOST_PICTURES = 100
 WIDTH = 960  # pixels
@@ -58,7 +58,7 @@ def png_of(colours: bytes, width: int, height: int) -> bytes:
 
 
 def number_elements(picture: bytes, boxes: Mapping[int, Box]) -> bytes:
-    """Return the bytes of a picture with a frame around each element, and its number above it.
+    """Return the bytes of a picture with a frame around each element, and its number at its right.
 
     Args:
         picture: The bytes of a PNG file.
@@ -75,11 +75,11 @@ def number_elements(picture: bytes, boxes: Mapping[int, Box]) -> bytes:
             continue
         colour = COLOURS[number % len(COLOURS)]
         draw.rectangle((left, top, right - 1, bottom - 1), outline=colour, width=2)
-        _, _, wide, high = draw.textbbox((0, 0), str(number), font)
-        x = max(0, min(left, shown.width - int(wide) - 4))
-        y = top - int(high) - 2 if top >= high + 2 else top  # above the element, so that its own words can be read
-        draw.rectangle((x, y, x + wide + 3, y + high + 1), fill=colour)
-        draw.text((x + 2, y), str(number), fill="white", font=font)
+        _, _, wide, high = map(round, draw.textbbox((0, 0), str(number), font))
+        beside = right + wide + 4 <= shown.width  # so that neither its words nor the line above are covered
+        x = right if beside else max(left, shown.width - wide - 4)
+        draw.rectangle((x, top, x + wide + 3, top + high + 1), fill=colour)
+        draw.text((x + 2, top), str(number), fill="white", font=font)
     made = BytesIO()
     shown.save(made, "PNG")
     return made.getvalue()

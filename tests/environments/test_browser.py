@@ -135,8 +135,8 @@ async def test_a_picture_shows_the_number_of_each_element_at_its_place(act: Act,
         picture = found.convert("RGB")
     assert picture.size == (1280, 900)  # as models that see are told
     left, top, right, bottom = drawn(picture)
-    assert (left, right, bottom) == (600, 680, 340)
-    assert 270 < top < 300  # the number stands above the element
+    assert (left, top, bottom) == (600, 300, 340)
+    assert 690 < right < 730  # the number stands beside the element
     (await act("scroll", pages=0.1)).unwrap()
     with Image.open(folder / (await act("state")).unwrap()["screenshot"]) as found:
         moved = drawn(found.convert("RGB"))
@@ -147,7 +147,9 @@ async def test_a_picture_shows_the_number_of_each_element_at_its_place(act: Act,
 
 @pytest.mark.slow
 async def test_a_page_still_at_work_is_waited_for(act: Act, site: str) -> None:
-    handler_of(site).pages["/late"] = "<title>Early</title><script>setTimeout(() => document.title = 'Late', 6000)</script>"
+    handler_of(site).pages["/late"] = (
+        "<title>Early</title><script>setTimeout(() => document.title = 'Late', 6000)</script>"
+    )
     assert (await act("navigate", url=f"{site}/late")).unwrap()["title"] == "Early"
     assert (await act("wait", seconds=7)).unwrap()["title"] == "Late"
     refused = await act("wait", seconds=60)
