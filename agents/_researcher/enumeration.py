@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from tea import BadOutput, BudgetExceeded, Evidence, Result, TeaError, consult
 
+from .flags import flags, worst
 from .research import Plan, Research
 from .rows import Table
 from .sources import Source, Words
@@ -329,6 +330,7 @@ def _result(work: Enumeration) -> Result:
 def audit(work: Enumeration) -> dict[str, Any]:
     """Return the searches and the reason to stop: completeness, contradictions, rejected and doubtful rows."""
     table, gathering = work.table, work.research.gathering
+    flagged, complete = flags(table), not work.research.partial
     doubtful = [
         {"row": [row.value(one) for one in table.key], "column": column, "doubt": origin.doubt, "source": origin.url}
         for row in table.rows
@@ -340,7 +342,9 @@ def audit(work: Enumeration) -> dict[str, Any]:
     return {
         "stopped": work.stop,
         "why": work.why,
-        "complete": not work.research.partial,
+        "complete": complete,
+        "severity": worst(flagged, complete=complete),
+        "flagged": flagged,
         "rows": len(table.rows),
         "target": work.plan.target,
         "known": {name: sum(row.value(name) is not None for row in table.rows) for name in table.columns},

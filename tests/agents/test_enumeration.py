@@ -237,6 +237,30 @@ async def test_a_target_that_is_not_reached_is_told(tmp_path: Path) -> None:
         assert "1 of 5 rows were found." in outcome.gaps
 
 
+async def test_the_audit_flags_cells_by_kind_and_severity(tmp_path: Path) -> None:
+    years = {**{f"Light {chr(65 + n)}": 1880 + n for n in range(9)}, "Light Z": 18930}
+    words = " ".join(f"{name} was built in {year}." for name, year in years.items())
+    pages = {"/a": text(words, "2020-01-01"), "/b": text("Light B was built in 1899.", "2001-01-01")}
+
+    def all_years(request: Any) -> Any:
+        first, second = number_of(request, "Light A was"), number_of(request, "1899")
+        given = [row(first, f"{name} was built in {year}.", name, year, 10) for name, year in years.items()]
+        return rows(*given, row(second, "Light B was built in 1899.", "Light B", 1899))
+
+    model = Script(researcher=listing(), researcher_rows=all_years)
+    async with world(tmp_path, model, pages) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher")
+        (audit,) = notes(tea, outcome.run, "audit")
+        found = [(one["row"][0], one["column"], one["kind"], one["severity"]) for one in audit["flagged"]]
+        assert ("Light B", "year", "contradiction", "medium") in found
+        assert ("Light Z", "year", "outlier", "medium") in found
+        assert ("Light A", "height", "unfounded", "high") in found
+        assert [one for one in found if one[2] == "outlier"] == [("Light Z", "year", "outlier", "medium")]
+        assert [one[3] for one in found] == sorted((one[3] for one in found), key=["high", "medium", "low"].index)
+        assert audit["severity"] == "high"
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
 async def test_more_rows_than_were_asked_for_are_told(tmp_path: Path) -> None:
     model = Script(researcher=listing(target=1), researcher_rows=all_rows)
     async with world(tmp_path, model, PAGES) as (tea, _):
