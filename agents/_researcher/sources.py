@@ -44,6 +44,7 @@ class Source:
         state: Whether it was only found, was read, or cannot be read.
         opened: Whether its page was opened; of a local document a passage is read without that.
         words: Its words, as far as they were recorded.
+        placed: All of them that have a line, also where longer words without one stand for them.
         summary: What a model wrote about it for the question.
         problem: Why it cannot be read.
     """
@@ -58,6 +59,7 @@ class Source:
     state: State = "found"
     opened: bool = False
     words: list[Words] = field(default_factory=list[Words])
+    placed: list[Words] = field(default_factory=list[Words])
     summary: str = ""
     problem: str = ""
 
@@ -67,21 +69,23 @@ class Source:
         return normal(self.url).partition("/")[0] if _WEB.match(self.url) else self.url
 
     def record(self, told: Iterable[Words]) -> None:
-        """Add words read of it; a part of longer ones is kept once, with a line if any of them has one."""
+        """Add words read of it; a part of longer ones is kept once."""
         for one in told:
-            if not any(one.text in known.text for known in self.words if known.line or not one.line):
-                kept = [known for known in self.words if known.text not in one.text or (known.line and not one.line)]
-                self.words = [*kept, one]
+            self.placed += [one] * bool(one.line)
+            if not any(one.text in known.text for known in self.words):
+                self.words = [*(known for known in self.words if known.text not in one.text), one]
 
     def line_of(self, quote: str) -> int | None:
         """Return the first line of a quote, 0 for an unknown line, None if the quote is not in the source."""
-        lines = [line for one in self.words if (line := _line_in(quote, one)) is not None]
+        lines = [line for one in (*self.words, *self.placed) if (line := _line_in(quote, one)) is not None]
         return next(filter(None, lines), lines[0] if lines else None)
 
     def shown(self, most: int) -> dict[str, Any]:
         """Return it as a model is shown it, with at most so many characters of its words."""
         kind = {"found": "search result", "read": "passage" if self.is_local else "page", "failed": "not readable"}
-        text = "\n\n".join(filter(None, [*self._texts(), self.summary and f"Summary: {self.summary}"]))
+        text = "\n\n".join(
+            filter(None, [*(one.text for one in self.words), self.summary and f"Summary: {self.summary}"])
+        )
         return {
             "number": self.number,
             "url": self.url,
@@ -89,11 +93,6 @@ class Source:
             "about": ", ".join(filter(None, [kind[self.state], self.date, self.place])),
             "text": text if len(text) <= most else f"{text[:most]} [...]",
         }
-
-    def _texts(self) -> list[str]:
-        """Return its words, but for those that stand in longer ones."""
-        texts = list(dict.fromkeys(one.text for one in self.words))
-        return [one for one in texts if not any(one in other and one != other for other in texts)]
 
     @property
     def is_local(self) -> bool:
