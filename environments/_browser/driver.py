@@ -1,8 +1,10 @@
 """Driver: the browser through browser-use's session and registry of actions, with our own dialogs and downloads."""
 
 import asyncio
+import atexit
 import logging
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,6 +34,7 @@ WATCHED = (
     ("screenshot_watchdog", "ScreenshotWatchdog", "_screenshot_watchdog"),
     ("dom_watchdog", "DOMWatchdog", "_dom_watchdog"),
 )
+CONFIG = "BROWSER_USE_CONFIG_DIR"  # where the library keeps settings, else in the folder of the account
 MOST_DIALOGS = 20
 MOST_WORDS = 500
 
@@ -187,8 +190,15 @@ def check_extra() -> None:
         MissingExtra: It is not installed; the fix is the command that installs it.
     """
     os.environ.update(QUIET)
-    os.environ.setdefault("BROWSER_USE_CONFIG_DIR", str(Path(tempfile.gettempdir()) / f"tea-browser-use-{os.getuid()}"))
-    require_extra("browser_use.browser.session", EXTRA)
+    if CONFIG not in os.environ:
+        folder = tempfile.mkdtemp(prefix="tea-browser-use-")
+        if os.environ.setdefault(CONFIG, folder) == folder:
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        else:
+            os.rmdir(folder)
+    library: Any = require_extra("browser_use.browser.session", EXTRA)
+    with suppress(OSError):  # made by the import for a profile that nobody uses
+        Path(library.DEFAULT_BROWSER_PROFILE.downloads_path).rmdir()
     for name in ("browser_use", "bubus", "cdp_use", "websockets"):
         logging.getLogger(name).setLevel(logging.CRITICAL)  # what matters is told as an observation
 
@@ -200,7 +210,7 @@ def _made(address: str) -> tuple[Any, Any]:
     profile: Any = require_extra("browser_use.browser.profile", EXTRA).BrowserProfile
     service: Any = require_extra("browser_use.tools.service", EXTRA)
 
-    numbers = Numbers()
+    numbers, unused = Numbers(), Path(os.environ[CONFIG]) / "unused"
 
     async def attach(self: Any) -> None:
         for module, name, place in WATCHED:
@@ -216,6 +226,8 @@ def _made(address: str) -> tuple[Any, Any]:
     session = kind(
         browser_profile=profile(
             cdp_url=address,
+            user_data_dir=unused,  # else it makes folders that stay
+            downloads_path=unused,
             headless=True,
             keep_alive=True,
             accept_downloads=False,

@@ -8,10 +8,12 @@ import signal
 import socket
 import sys
 import threading
+from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import pytest
@@ -392,6 +394,18 @@ async def test_nothing_is_left_when_its_platform_ends(folder: Path, site: str) -
         own = set(browsers()) - before
         assert own
     assert not [one for one in own if one.exists()]
+
+
+@pytest.mark.slow
+async def test_no_file_is_left_when_its_process_ends(folder: Path) -> None:
+    program = (sys.executable, "-m", "tea.cli", "call", "environment:browser#state")
+    with TemporaryDirectory() as temporary:  # sockets need short paths
+        environment = {**os.environ, "TMPDIR": temporary, "TEA_HOME": str(folder / "home")}
+        environment.pop("BROWSER_USE_CONFIG_DIR", None)
+        process = await asyncio.create_subprocess_exec(*program, env=environment, stdout=PIPE, stderr=STDOUT)
+        said, _ = await process.communicate()
+        assert process.returncode == 0, said.decode()
+        assert os.listdir(temporary) == []
 
 
 async def test_without_the_extra_the_command_that_installs_it_is_told(
