@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from tea.components.context import Context
@@ -29,11 +30,11 @@ class Limits:
         self._limited, self._was_asked = True, False
         self._left: dict[str, float] = {}
         self._cost: dict[str, float] = {}
+        self._size = 0
         self.questions, self.tightest = most, "step budget"
 
     async def look(self) -> None:
         """Determine the number of requests left, including the next one."""
-        asked = {"steps": self.most - self._asked}
         if self._limited:
             remaining = await self._ctx.remaining()
             now = {name: value for name, value in remaining.items() if value is not None}
@@ -41,13 +42,19 @@ class Limits:
                 if self._was_asked and name != "steps" and name in self._left:
                     self._cost[name] = max(self._left[name] - value, self._cost.get(name, 0))
             self._left, self._limited, self._was_asked = now, bool(now), False
-            asked |= {name: min(self._questions(name), asked.get(name, self.most)) for name in now}
+        self._count()
+
+    def _count(self) -> None:
+        """Count the requests left within each limit."""
+        asked = {"steps": self.most - self._asked}
+        asked |= {name: min(self._questions(name), asked.get(name, self.most)) for name in self._left}
         name = min(asked, key=lambda name: asked[name])
         self.tightest = "step budget" if name == "steps" else f"budget in {name}"
         self.questions = asked[name]
 
-    def used(self) -> None:
-        """Count a request; its other costs show at the next look."""
+    def used(self, tokens: int = 0) -> None:
+        """Count a request of so many tokens; its other costs show at the next look."""
+        self._size = max(tokens, self._size)
         self._asked += 1
         self._was_asked = True
 
@@ -59,6 +66,23 @@ class Limits:
         words += [f"${self._left['usd']:.4g}"] if "usd" in self._left else []
         words += [f"{int(self._left['seconds'])} s"] if "seconds" in self._left else []
         return f"[left: {', '.join(words)}]"
+
+    def expect(self, tokens: int) -> None:
+        """Prepare for a next request of so many tokens: one longer than those before costs more than they did."""
+        grown = tokens / self._size if self._size else 1.0
+        if grown > 1:
+            self._cost = {name: grown * cost for name, cost in self._cost.items() if name in _KEPT_FOR_LAST}
+            self._size = tokens
+            self._count()
+
+    def room(self) -> float:
+        """Return the most tokens of the next request for which the budget has another one after it."""
+        each = [
+            self._size * (self._left[name] - more) / (times * cost)
+            for name, (times, more) in _KEPT_FOR_LAST.items()
+            if name in self._left and (cost := self._cost.get(name, 0.0))
+        ]
+        return min(each, default=math.inf)
 
     def share(self, among: int) -> Budget | None:
         """Return the maximum budget of each of several parallel agents, with a last request reserved.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -97,13 +98,14 @@ class Window:
         self._uncounted += new
         self._lasting += new if lasting else ()
 
-    def show(self, outcomes: Sequence[Observation], left: str, *, whole: bool) -> None:
-        """Add the results of a step, each cut to its share of the window's free space.
+    def show(self, outcomes: Sequence[Observation], left: str, *, whole: bool, most: float = math.inf) -> None:
+        """Add the results of a step, each cut to its share of the free space of window and budget.
 
         Args:
             outcomes: The results.
             left: What is left of the budget, in words, for the last of them.
             whole: Whether whoever reads them has no window.
+            most: Most tokens of the next request that the budget allows.
         """
         limit = limit_of(len(outcomes))
         words = ["" for _ in outcomes[1:]] + [left]
@@ -115,7 +117,8 @@ class Window:
             self.add(*(one.message(10 * limit, left) for one, left in zip(outcomes, words, strict=False)))
             return
         room = FULL_AT * self.context - self.before - tokens(*last_exchange(self._latest))
-        share = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room)) / max(1, len(outcomes))
+        room = min(KEPT_SHARE * self.context, max(GONE_SHARE * self.context, room), most - self.size())
+        share = max(0, room) / max(1, len(outcomes))
         briefly = [
             replace(one, value=None if self._needs_no_value(one) else once(one.value, self._whole_values))
             for one in outcomes
@@ -178,6 +181,10 @@ class Window:
     def full(self, tail: Sequence[Message] = (), share: float = FOLD_AT) -> bool:
         """Return whether it is time to fold, or whether another given share of the context is taken."""
         return self.size(tail) > share * self.context
+
+    def foreseen(self) -> int:
+        """Return the approximate number of tokens in the next request, which is folded where it would be too long."""
+        return min(self.size(), int(FOLD_AT * self.context))
 
     def lower(self, limit: int | None, tail: Sequence[Message] = ()) -> None:
         """Lower the known context after a request too long for the model; `limit` is the provider's stated limit."""
