@@ -29,6 +29,8 @@ from tea.loop.window import Window
 from tea.types import Fact, JsonValue, ToolCall, changed
 
 REPEATED = "you made this call before as {id}; nothing has changed since, so it was not made again"
+TWO_ENDS = "`done` was called with different answers in one step."
+ONE_END = "call it once, with the answer that holds."
 _ENDS = (ApprovalNeeded, BudgetExceeded, Diverged, InternalError, Interrupted, NotLocked)  # of the run, not of a call
 
 
@@ -163,9 +165,16 @@ class Actions:
         outcome = outcomes[index]
         if outcome.name != DONE or not outcome.ok:
             return outcome
-        others = [one for at, one in outcomes.items() if at != index and not self.toolset.is_own(one.name)]
+        ends = [one for at, one in outcomes.items() if at != index and one.name == DONE and one.ok]
+        if any(one.value != outcome.value for one in ends):
+            return Observation.refused(outcome.id, DONE, outcome.arguments, ToolError(TWO_ENDS, fix=ONE_END))
+        others = [one for at, one in outcomes.items() if at != index and self._is_seen_later(one)]
         await ending.look(self.ctx, outcome.value)
         return ending.check(outcome, others, last=last)
+
+    def _is_seen_later(self, one: Observation) -> bool:
+        """Return whether an outcome is a result to look at; a second `done` that says the same is none."""
+        return not (self.toolset.is_own(one.name) or (one.name == DONE and one.ok))
 
     def _keep(self, outcome: Observation) -> None:
         """Store a result as evidence, and for a repetition of its call."""

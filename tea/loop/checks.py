@@ -23,6 +23,8 @@ _PART = re.compile(r"[^\W_]+")
 _LINE = re.compile(r"\n|(?<=[.!?])\s")
 _TOKEN = re.compile(rf"(?P<number>{_NUMBER.pattern})|(?P<word>{_WORD.pattern})")
 _GROUPED = re.compile(rf"(?<![\w.])[-+]?\d+(?:{_GROUPING.pattern}\d{{3}})+(?:\.\d+)?")
+_AROUND = " ,;:-()[]|\"'\u2013\u2014"
+_SOURCE = re.compile(r"https?://\S+|\S.{0,198}\.\w{1,8}")
 _SEPARATOR = re.compile(r"[,;:|({\[=]")
 _LONGEST_QUOTE, _MOST_READ = 2_000, 1_000_000
 _MOST_SOUGHT = 200  # pieces of a quote, and numbers of a piece, of which each is sought in every line
@@ -65,7 +67,7 @@ class Sources:
         source = evidence.source.strip()
         if doubt := self._doubted.get(source.casefold()):
             return doubt
-        heads = [one for one in self._heads if _is_of(source.casefold(), one.name.casefold())]
+        heads = self._head_of(source)
         texts = [*self._of(source), *(one.text for one in heads if one.whole)]
         if not evidence.quote.strip():
             quoted = bool(texts) or source in self._made
@@ -81,6 +83,34 @@ class Sources:
         line = nearest_line(evidence.quote, "\n".join((*texts, *(one.all for one in heads))))
         near = f", nearest to it is {line!r}" if line else ""
         return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}{near}"
+
+    def located(self, evidence: Evidence) -> Evidence:
+        """Return evidence given in one text with its source, and the rest as its quote, or its detail.
+
+        A text that names nothing read is a quote of what it stands in, or a detail of what holds all its numbers.
+        """
+        text = evidence.source.strip()
+        if evidence.quote or evidence.detail or any(self._of(text)) or self._head_of(text):
+            return evidence
+        calls = [name for one in self._results for name in (one.name, one.id)]
+        files = [name for one in self._results for name in _strings(one.arguments) if _SOURCE.fullmatch(name)]
+        read = list(dict.fromkeys([*(one.name for one in self._heads), *files, *calls]))
+        for name in read:
+            if (at := _place_of(name, text)) is not None:
+                rest = " ".join(f"{text[:at]} {text[at + len(name) :]}".split()).strip(_AROUND)
+                quoted = any(map(str.isdecimal, rest)) or any(stands_in(rest, one) for one in self._shown(name))
+                return evidence.model_copy(update={"source": name, "quote" if rest and quoted else "detail": rest})
+        if name := next((name for name in read if any(stands_in(text, one) for one in self._shown(name))), ""):
+            return evidence.model_copy(update={"source": name, "quote": text})
+        held = (name for name in read if any(numbers_stand_in(text, one) for one in self._shown(name)))
+        name = next(held, "") if any(map(str.isdecimal, text)) and " " in text else ""
+        return evidence.model_copy(update={"source": name, "detail": text}) if name else evidence
+
+    def _shown(self, source: str) -> list[str]:
+        return [*self._of(source), *(one.all for one in self._head_of(source))]
+
+    def _head_of(self, source: str) -> list[Head]:
+        return [one for one in self._heads if _is_of(source.casefold(), one.name.casefold())]
 
     def knows(self, source: str) -> bool:
         """Return whether a source was read or shown, wholly or in part; naming it in a call is neither."""
@@ -323,6 +353,12 @@ def _is_argument(arguments: JsonObject, name: str) -> bool:
 def _is_of(source: str, name: str) -> bool:
     """Return whether a source is a file, by its name, a part of it, or the last part of its path."""
     return bool(source) and (source in name or source.rpartition("/")[2] == name.rpartition("/")[2])
+
+
+def _place_of(name: str, text: str) -> int | None:
+    """Return where a text names a source, None if it does not; a part of a longer name is none."""
+    found = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", text, re.IGNORECASE)
+    return None if found is None else found.start()
 
 
 def _is_derived(one: Observation) -> bool:

@@ -1,4 +1,4 @@
-"""Arguments of `done`: correcting parts of a typed answer given beside it, and sources given as bare names."""
+"""Arguments of `done` as they were meant: other names, parts beside a typed answer, sources given as bare names."""
 
 from __future__ import annotations
 
@@ -8,32 +8,59 @@ from typing import Any, cast
 from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import BadArguments
+from tea.loop.offer import CONFIDENCE
+from tea.models.written_calls import object_alone
 from tea.types import JsonObject, JsonSchema, JsonValue
 
-_ANSWER, _EVIDENCE, _SOURCE = "answer", "evidence", "source"
+_ANSWER, _SUCCESS, _REASON, _EVIDENCE = "answer", "success", "reason", "evidence"
+_OWN = frozenset((_ANSWER, _SUCCESS, _REASON, _EVIDENCE, CONFIDENCE))
+_SOURCE, _QUOTE, _DETAIL = "source", "quote", "detail"
+_ANSWERS = ("result", "final_answer", "finalAnswer", "output", "response")
+_THOUGHTS = frozenset(("explanation", "reasoning", "thinking", "thought", "thoughts"))
+_SOURCES = ("file", "path", "url", "filename", "file_name", "document", "name")
+_QUOTES = ("text", "excerpt", "passage", "snippet", "content")
+_TRUTHS: Mapping[str, bool] = {"yes": True, "no": False}
 _MOST_NAMED = 8
 
 
 def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | None) -> JsonObject:
     """Return the arguments of `done` in its form, the same object if they are so already or cannot be understood.
 
-    Members of a typed answer beside `success`, `reason` and `evidence` become the answer if they fit its schema; a
-    source in `evidence` given as a text becomes an object.
+    Members of a typed answer beside `success`, `reason` and `evidence` become the answer if they fit its schema. Where
+    the answer has no form, one under another name, such as `result`, is the answer, and thoughts beside it are left
+    out. A source in `evidence` given as a text becomes an object, and its members may have other names.
 
     Args:
         parameters: JSON Schema of the arguments.
         arguments: What a model gave.
         form: JSON Schema of the answer, None if it has none.
     """
-    found = dict(arguments)
+    found: dict[str, Any] = dict(arguments)
     flat = _flat(parameters, arguments)
     if flat and form is not None and not arguments.get(_ANSWER):
         answer = lossless(form, flat)
         if not value_faults(form, answer):
             found = {**{name: one for name, one in arguments.items() if name not in flat}, _ANSWER: answer}
+    if flat and form is None:
+        found = _unformed(arguments, flat)
+    if isinstance(success := found.get(_SUCCESS), str) and success.casefold() in _TRUTHS:
+        found[_SUCCESS] = _TRUTHS[success.casefold()]
     if _EVIDENCE in found:
         found[_EVIDENCE] = _sources(found[_EVIDENCE])
     return arguments if found == arguments else found
+
+
+def written_end(text: str, form: JsonSchema | None) -> dict[str, Any] | None:
+    """Return the arguments of `done` that words without a call are, None if they are none, or the answer itself.
+
+    Args:
+        text: The words.
+        form: JSON Schema of the answer, None if it has none.
+    """
+    found = object_alone(text)
+    if found is None or not found.keys() <= _OWN or not (_ANSWER in found or (_SUCCESS in found and _REASON in found)):
+        return None
+    return None if form is not None and not value_faults(form, lossless(form, found)) else found
 
 
 def fault_beside(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | None) -> BadArguments | None:
@@ -62,11 +89,37 @@ def _flat(parameters: JsonObject, arguments: JsonObject) -> JsonObject:
     return {name: one for name, one in arguments.items() if name not in properties}
 
 
+def _unformed(arguments: JsonObject, flat: JsonObject) -> dict[str, Any]:
+    """Return arguments without thoughts; an answer that stands only under another name gets its own."""
+    found = {name: one for name, one in arguments.items() if name not in flat or name not in _THOUGHTS}
+    meant = [name for name in _ANSWERS if name in flat]
+    if not found.get(_ANSWER) and len(meant) == 1:
+        found[_ANSWER] = found.pop(meant[0])
+    return found
+
+
 def _sources(given: JsonValue) -> JsonValue:
     """Return sources as objects."""
     if isinstance(given, str) and not given.lstrip().startswith(("[", "{")):
         return [{_SOURCE: given}] if given.strip() else []
-    if isinstance(given, list):
-        listed = cast("list[Any]", given)
-        return [{_SOURCE: one} if isinstance(one, str) else one for one in listed]
-    return given
+    if isinstance(given, dict):
+        return [_source(given)]
+    return [_source(one) for one in cast("list[Any]", given)] if isinstance(given, list) else given
+
+
+def _source(given: Any) -> Any:
+    """Return a source as an object of `source`, `detail` and `quote`; what else tells the place becomes the detail."""
+    if isinstance(given, str):
+        return {_SOURCE: given}
+    whole = cast("dict[str, Any]", given) if isinstance(given, dict) else dict[str, Any]()
+    if whole.keys() <= {_SOURCE, _DETAIL, _QUOTE}:
+        return cast("Any", given)
+    one = {name: value for name, value in whole.items() if value not in (None, "")}
+    found: dict[str, Any] = {}
+    for name, others in {_SOURCE: _SOURCES, _QUOTE: _QUOTES, _DETAIL: ()}.items():
+        if (key := next((key for key in (name, *others) if key in one), None)) is not None:
+            found[name] = one.pop(key)
+    rest = [f"{name} {value}" for name, value in one.items() if isinstance(value, str | int | float)]
+    if rest and isinstance(found.get(_DETAIL, ""), str):
+        found[_DETAIL] = ", ".join(filter(None, (found.get(_DETAIL, ""), *rest)))
+    return found if _SOURCE in found else whole

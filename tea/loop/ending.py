@@ -207,9 +207,11 @@ class Ending:
                 self._unfit = value["answer"]
                 fix = f"`answer` must fit {json.dumps(schema, ensure_ascii=False)[:MOST_SCHEMA]}"
                 return _refused(outcome, f"The answer does not fit: {'; '.join(faults)}.", fix)
-        evidence = joined(evidence_in(value), [source for _, one in self._parts for source in one.evidence])
-        marked = with_doubts(evidence, self._sources(value["answer"]))
-        absent = [one.source for one in marked if one.source.strip() in self._missing]
+        sources = self._sources(value["answer"])
+        own = [sources.located(one) for one in evidence_in(value)]
+        evidence = joined(own, [source for _, one in self._parts for source in one.evidence])
+        marked = with_doubts(evidence, sources)
+        absent = [one.source for one in marked if self._is_claimed(one.source.strip(), value["answer"])]
         absent += self._unwritten(value["answer"])
         if not last:
             guessed = "" if absent else self._guess(value["answer"], evidence)
@@ -334,6 +336,10 @@ class Ending:
     def _claimed(self, answer: JsonValue) -> list[str]:
         """Return the missing files named by the task and by its answer."""
         return sorted(self._missing & set(file_names(_said(answer))) & set(file_names(self._words)))
+
+    def _is_claimed(self, name: str, answer: JsonValue) -> bool:
+        """Return whether a missing file in the evidence is one that task or answer speak of, or that was to be made."""
+        return name in self._missing and name in f"{self._words}\n{_said(answer)}"
 
     def _was_given(self, name: str) -> bool:
         """Return whether a file of the workspace is one of the task's, or was unpacked from one."""

@@ -6,13 +6,14 @@ Source: the paper's Appendix D.1 (the cycle) and H (the step's record, `done`); 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from tea.components.context import Context
 from tea.components.json_schema import schema_fault
 from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
+from tea.loop.done_arguments import written_end
 from tea.loop.ending import Ending
 from tea.loop.exchanges import json_tokens
 from tea.loop.fields import Fields
@@ -29,7 +30,7 @@ from tea.loop.toolset import Toolset, holds_form
 from tea.loop.window import Window
 from tea.memory.insights import TOLD, insight_id
 from tea.models.context_length import limit_in
-from tea.types import JsonObject, Message, Result, Task, changed, data_part, message
+from tea.types import JsonObject, Message, Result, Task, ToolCall, changed, data_part, message
 
 STRIKES = 3
 FOLDS_A_QUESTION = 3
@@ -252,6 +253,7 @@ class _Loop:
             await self._hear()
             if not self.solver:
                 await self.toolset.learn()
+                self.limits.expect(self.window.foreseen())
             if (self.limits.questions == 1 or self.ledger.stalled >= 2 * STALL) and not self.last:
                 self.last = step
                 ended = f"The {self.limits.tightest} ended"
@@ -289,8 +291,8 @@ class _Loop:
                 if folds > FOLDS_A_QUESTION or not await self._shorten(error, tail):
                     raise
             else:
-                self.limits.used()
                 self.window.asked(response.usage, tail)
+                self.limits.used(self.window.size(tail))
                 return Reply.of(response, step)
 
     def _offer(self) -> None:
@@ -333,6 +335,8 @@ class _Loop:
             self.ledger.goal = str(reply.record.get("next_goal") or "")
         if reply.problem:
             return await self._strike(step, reply)
+        if not reply.calls and (given := written_end(reply.said, self.task.answer)) is not None:
+            reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=given),))
         self.window.add(reply.message())
         self.ended = ""
         if not reply.calls:
@@ -418,7 +422,8 @@ class _Loop:
 
     def _show(self, outcomes: Sequence[Observation], state: JsonObject) -> None:
         """Add results to the conversation, each with the remaining budget."""
-        self.window.show(outcomes, "" if self.solver else self.limits.text(), whole=self.solver)
+        left = "" if self.solver else self.limits.text()
+        self.window.show(outcomes, left, whole=self.solver, most=self.limits.room())
         if state:
             self.window.add(message("user", (data_part({"state": state}),)))
 

@@ -28,6 +28,8 @@ _ACTION = re.compile(
     r"[ \t>*]{0,8}Action[ _]Input[ \t*]{0,4}:[ \t*]{0,4}(?:\n?\s{0,4}```\w{0,10})?\s{0,4}",
     re.MULTILINE | re.IGNORECASE,
 )
+_TAGGED = re.compile(r"<function=([A-Za-z_][\w.-]{0,79})>(.*?)(?:</function>|\Z)", re.DOTALL)
+_PARAMETER = re.compile(r"<parameter=([A-Za-z_][\w.-]{0,79})>\n?(.*?)\n?</parameter>", re.DOTALL)
 _OBSERVED = re.compile(r"^[ \t>*]{0,8}Observation[ \t*]{0,4}:", re.MULTILINE | re.IGNORECASE)
 _decode = json.JSONDecoder().raw_decode
 
@@ -58,7 +60,7 @@ class Written:
 def calls_in(text: str) -> Written | None:
     """Return the calls in a text: those of its first record, else all separate ones; None if it contains none.
 
-    Calls as `Action:` and `Action Input:` count where there are no others.
+    Calls as `<function=NAME>`, or as `Action:` and `Action Input:`, count where there are no others.
     """
     said = answered(text)
     found = list(_objects(said))
@@ -69,11 +71,21 @@ def calls_in(text: str) -> Written | None:
                 return Written(calls=cast("list[Any]", calls), record=one, words=_unwrapped(said[:begin] + said[end:]))
     alone = [one for one in found if _is_call(one[2])]
     if not alone:
-        return _actions(said)
+        return _tagged(said) or _actions(said)
     words, at = "", 0
     for begin, end, _ in alone:
         words, at = words + said[at:begin], end
     return Written(calls=[one for _, _, one in alone], record={}, words=_unwrapped(words + said[at:]))
+
+
+def _tagged(said: str) -> Written | None:
+    """Return the calls written as `<function=NAME>`, with an object or with parameters as tags; None without any."""
+    calls: list[Any] = []
+    for one in _TAGGED.finditer(said):
+        inner = one[2].strip()
+        given = _given(inner, 0) if inner.startswith("{") else dict(_PARAMETER.findall(inner))
+        calls.append({"name": one[1], "arguments": given if given or not inner else inner})
+    return Written(calls=calls, record={}, words=_unwrapped(_TAGGED.sub("", said))) if calls else None
 
 
 def _actions(said: str) -> Written | None:
@@ -98,6 +110,12 @@ def _given(text: str, at: int) -> Any:
 def object_in(text: str) -> dict[str, Any]:
     """Return the first JSON object in a text, an empty one if there is none."""
     return next((one for _, _, one in _objects(answered(text))), dict[str, Any]())
+
+
+def object_alone(text: str) -> dict[str, Any] | None:
+    """Return the JSON object that a text is, but for a fence around it; None if it says anything else."""
+    first = next(_objects(said := answered(text)), None)
+    return None if first is None or _unwrapped(said[: first[0]] + said[first[1] :]) else first[2]
 
 
 def attempted(text: str) -> bool:

@@ -115,9 +115,9 @@ async def test_evidence_of_a_file_that_does_not_exist_never_passes(stage: Stage)
 
 
 async def test_the_last_question_marks_a_file_that_does_not_exist_and_takes_no_success(stage: Stage) -> None:
-    end = step(done("written", evidence=[{"source": "result.csv"}]))
+    end = step(done("written to result.csv", evidence=[{"source": "result.csv"}]))
     outcome, _ = await stage.play(end, end, budget={"steps": 2})
-    assert (outcome.ok, outcome.answer) == (False, "written")
+    assert (outcome.ok, outcome.answer) == (False, "written to result.csv")
     assert "no file 'result.csv'" in outcome.reason
     assert [one.doubt for one in outcome.evidence] == ["there is no file 'result.csv' in the workspace"]
 

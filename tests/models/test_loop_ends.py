@@ -1,0 +1,133 @@
+"""Test ends as models mean them, in the three wire formats: other names, one text as evidence, little budget left."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialects import Dialect, Say
+from wire_kit import Question, call, ends, played, says
+
+CITIES = "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n"
+ROW = "Oslo,Norway,700000"
+SUM = call("calculator", expression="6 * 7")
+TASK = {"text": "What is 6 * 7?"}
+QUERY = call("table_query", files=["cities.csv"], sql="SELECT * FROM cities")
+
+
+def with_cities(folder: Path) -> dict[str, Any]:
+    (folder / "cities.csv").write_text(CITIES)
+    return {"text": "How many people live in Oslo?", "files": [folder / "cities.csv"]}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"result": "42"},
+        {"final_answer": "42", "success": "yes"},
+        {"answer": "42", "success": "true", "reasoning": "six times seven", "confidence": 0.9},
+        {"answer": "42", "reason": None, "evidence": None},
+    ],
+)
+async def test_an_end_under_other_names_is_understood(dialect: Dialect, tmp_path: Path, given: dict[str, Any]) -> None:
+    outcome, script = await played(tmp_path, dialect, [says(SUM), says(("done", given))], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("42", 2)
+
+
+async def test_what_nothing_is_known_of_is_no_end(dialect: Dialect, tmp_path: Path) -> None:
+    odd = says(call("done", answer="42", colour="red"))
+    outcome, script = await played(tmp_path, dialect, [says(SUM), odd, ends("42")], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("42", 3)
+    assert "colour" in list(script.asked[2].results.values())[-1]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '{"answer": "42"}',
+        '```json\n{"answer": "42", "success": true, "reason": "", "evidence": []}\n```',
+        '<function=done>{"answer": "42"}</function>',
+        "<tool_call>\n<function=done>\n<parameter=answer>\n42\n</parameter>\n</function>\n</tool_call>",
+    ],
+)
+async def test_an_end_written_into_words_is_one(dialect: Dialect, tmp_path: Path, words: str) -> None:
+    outcome, script = await played(tmp_path, dialect, [says(SUM), Say(text=words)], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("42", 2)
+
+
+async def test_a_failure_written_into_words_is_one(dialect: Dialect, tmp_path: Path) -> None:
+    words = Say(text='{"success": false, "reason": "Nobody can tell."}')
+    outcome, _ = await played(tmp_path, dialect, [says(SUM), words], task=TASK)
+    assert (outcome.status, outcome.reason) == ("failed", "Nobody can tell.")
+
+
+async def test_words_in_the_form_of_the_answer_stay_the_answer(dialect: Dialect, tmp_path: Path) -> None:
+    form = {"type": "object", "properties": {"answer": {"type": "integer"}}, "required": ["answer"]}
+    task = {**TASK, "answer": form}
+    outcome, _ = await played(tmp_path, dialect, [says(SUM), Say(text='{"answer": 42}')], task=task)
+    assert outcome.answer == {"answer": 42}
+
+
+async def test_the_same_end_twice_in_a_step_is_one_and_two_others_are_none(dialect: Dialect, tmp_path: Path) -> None:
+    once, other = call("done", answer="42"), call("done", answer="41")
+    outcome, script = await played(tmp_path, dialect, [says(SUM), says(once, once)], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("42", 2)
+    outcome, script = await played(tmp_path, dialect, [says(SUM), says(other, once), ends("42")], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("42", 3)
+    assert all("different answers" in one for one in list(script.asked[2].results.values())[-2:])
+
+
+@pytest.mark.parametrize(
+    ("given", "source", "quote", "detail"),
+    [
+        (f"cities.csv: {ROW}", "cities.csv", ROW, ""),
+        ([f'"{ROW}" (cities.csv)'], "cities.csv", ROW, ""),
+        ("Oslo, Norway: 700,000", "cities.csv", "Oslo, Norway: 700,000", ""),
+        ("cities.csv, the row of Oslo", "cities.csv", "", "the row of Oslo"),
+        ("table_query on cities.csv", "cities.csv", "", "table_query on"),
+        ("Oslo has 700,000 people.", "cities.csv", "", "Oslo has 700,000 people."),
+        ([{"file": "cities.csv", "text": ROW, "row": 1}], "cities.csv", ROW, "row 1"),
+    ],
+)
+async def test_evidence_given_as_one_text_costs_no_question(
+    dialect: Dialect, tmp_path: Path, given: Any, source: str, quote: str, detail: str
+) -> None:
+    answers = [says(QUERY), ends("700000", evidence=given)]
+    outcome, script = await played(tmp_path, dialect, answers, task=with_cities(tmp_path))
+    assert (outcome.answer, len(script.asked)) == ("700000", 2)
+    (found,) = outcome.evidence
+    assert (found.source, found.quote, found.detail, found.doubt) == (source, quote, detail, "")
+
+
+@pytest.mark.parametrize("given", ["cities.csv: Oslo,Norway,987654", "census.csv", "The census of the county."])
+async def test_evidence_given_as_one_text_is_checked_as_any_other(dialect: Dialect, tmp_path: Path, given: str) -> None:
+    answers = [says(QUERY), *[ends("700000", evidence=given)] * 2]
+    outcome, script = await played(tmp_path, dialect, answers, task=with_cities(tmp_path))
+    assert (outcome.answer, outcome.exit_code, len(script.asked)) == ("700000", 0, 3)
+    assert all(one.doubt for one in outcome.evidence)
+
+
+@pytest.mark.parametrize("quote", ["", ROW])
+async def test_evidence_of_no_file_goes_back_once_and_is_marked(dialect: Dialect, tmp_path: Path, quote: str) -> None:
+    wrong = ends("700000", evidence=[{"source": "census.csv", "quote": quote}])
+    outcome, script = await played(tmp_path, dialect, [says(QUERY), wrong, wrong], task=with_cities(tmp_path))
+    assert (outcome.answer, outcome.exit_code, len(script.asked)) == ("700000", 0, 3)
+    assert [one.doubt for one in outcome.evidence] == ["there is no file 'census.csv' in the workspace"]
+
+
+@pytest.mark.parametrize("at", [1, 3])
+@pytest.mark.parametrize("tokens", [6_000, 10_000, 16_000])
+async def test_a_large_result_leaves_enough_for_the_last_question(
+    dialect: Dialect, tmp_path: Path, tokens: int, at: int
+) -> None:
+    def model(question: Question) -> Say:
+        if "This is the last question" in question.words:
+            return ends("my best")
+        if question.number == at:
+            return says(call("read_file", path="long.txt", lines=2_000))
+        return says(call("calculator", expression=f"{question.number} + 1"))
+
+    (tmp_path / "long.txt").write_text("\n".join(f"line {number:04} of a long text" for number in range(3_000)))
+    task = {"text": "Read it.", "files": [tmp_path / "long.txt"], "budget": {"tokens": tokens}}
+    outcome, script = await played(tmp_path, dialect, model, task=task)
+    assert (outcome.answer, outcome.exit_code) == ("my best", 0)
+    assert "line 0009" in list(script.asked[at].results.values())[-1]
