@@ -115,7 +115,8 @@ def tell_undeclared(command: Command, config: "Manifest") -> None:
     more = f" (and {len(silent) - 1} more)" if len(silent) > 1 else ""
     command.tell(
         f"note: {who}{more} declares no effects; if it changes nothing, "
-        f'@{word}(effects="reads", idempotent=True) lets it run beside others and be retried.'
+        f'@{word}(effects="reads", idempotent=True) lets it run beside others and be retried; if it acts on others or '
+        f'cannot be undone, @{word}(effects="external") has a person asked before its first call.'
     )
 
 

@@ -42,6 +42,9 @@ _KEY_FIELD = re.compile(
     r"(?:api|access|secret)?[-_]?(?:key|token|secret|password|authorization|credentials?)|.*headers"
 )
 NAMED = "name the variable that holds it as `key_env`; it stands in the environment, or in .env of the home."
+AT_AN_ADDRESS = (
+    "give it as --base-url (`tea run TASK --base-url ADDRESS`), or as `base_url` of a model (`tea models add --help`)."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 from tea.errors import BadInput, ContextLengthExceeded, InternalError, ProviderError, TeaError, words_of
 from tea.models.accounts import Accounts
-from tea.models.config import NAMED, OFFLINE, ModelConfig, holds_key
+from tea.models.config import AT_AN_ADDRESS, NAMED, OFFLINE, ModelConfig, holds_key
 from tea.types import (
     Attempt,
     JsonObject,
@@ -186,6 +186,8 @@ class ModelManager:
             return self._configs.setdefault(wanted, replace(config, name=wanted, model=model, **other))
         if holds_key(wanted):
             raise ProviderError("A text that looks like a key does not name a model.", fix=NAMED)
+        if wanted.startswith(("http://", "https://")):
+            raise ProviderError("An address does not name a model.", fix=AT_AN_ADDRESS)
         near = difflib.get_close_matches(wanted, self._configs, n=1)
         known = ", ".join(one.name for one in self.list()) or "none"
         choice = f"configured: {known}; a model of a provider is written with it, as in openai/NAME."

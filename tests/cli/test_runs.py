@@ -337,7 +337,8 @@ def test_registering_says_how_effects_would_be_declared(tea: Tea) -> None:
     told = tea("register", tea.write("shout.py", silent))
     assert told.err == (
         "note: shout declares no effects; if it changes nothing, "
-        '@tool(effects="reads", idempotent=True) lets it run beside others and be retried.\n'
+        '@tool(effects="reads", idempotent=True) lets it run beside others and be retried; if it acts on others or '
+        'cannot be undone, @tool(effects="external") has a person asked before its first call.\n'
     )
     assert tea("register", tea.write("other.py", SHOUT.replace("shout", "other"))).err == ""
     acts = COUNTER.replace('@action(effects="writes", network=False)', "@action")

@@ -59,6 +59,8 @@ async def test_a_run_from_python_names_its_model(tmp_path: Path) -> None:
         assert (outcome.answer, len(server.asked)) == ("42", 2)
     with pytest.raises(ProviderError, match="No model is configured as 'fape'"):
         await short_run("What is 6 * 7?", home=tmp_path, model="fape")
+    with pytest.raises(ProviderError, match=r"An address does not name a model.*--base-url"):
+        await short_run("What is 6 * 7?", home=tmp_path, model="http://127.0.0.1:8080/v1")
     with pytest.raises(BadInput, match=r"is a name.*platform\.run\(task, model="):
         Platform(tmp_path, model="fake")  # pyright: ignore[reportArgumentType]
 
