@@ -24,6 +24,12 @@ _LINE = re.compile(r"\n|(?<=[.!?])\s")
 _TOKEN = re.compile(rf"(?P<number>{_NUMBER.pattern})|(?P<word>{_WORD.pattern})")
 _GROUPED = re.compile(rf"(?<![\w.])[-+]?\d+(?:{_GROUPING.pattern}\d{{3}})+(?:\.\d+)?")
 _AROUND = " ,;:-()[]|\"'\u2013\u2014"
+_PLACE = re.compile(
+    r"(?:(?:(?:lines?|rows?|pages?|pp?\.|columns?|cells?|tables?|sections?|chapters?|paragraphs?|steps?|L|\u00a7)\s*#?"
+    r"(?:\d+(?:\.\d+)*|[A-Z]{1,3}\d+)|sheets? \w+)"
+    r"(?:\s*(?:-|\u2013|to|and|:(?=[A-Z]+\d))\s*(?:L?\d+(?:\.\d+)*|[A-Z]{1,3}\d+))*[\s.,:;)-]*)+",
+    re.IGNORECASE,
+)
 _SOURCE = re.compile(r"https?://\S+|\S.{0,198}\.\w{1,8}")
 _SEPARATOR = re.compile(r"[,;:|({\[=]")
 _LONGEST_QUOTE, _MOST_READ = 2_000, 1_000_000
@@ -85,26 +91,43 @@ class Sources:
         return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}{near}"
 
     def located(self, evidence: Evidence) -> Evidence:
-        """Return evidence given in one text with its source, and the rest as its quote, or its detail.
+        """Return evidence given in one text with its source, the rest as its quote, and its place there as its detail.
 
         A text that names nothing read is a quote of what it stands in, or a detail of what holds all its numbers.
         """
         text = evidence.source.strip()
-        if evidence.quote or evidence.detail or any(self._of(text)) or self._head_of(text):
-            return evidence
         calls = [name for one in self._results for name in (one.name, one.id)]
         files = [name for one in self._results for name in _strings(one.arguments) if _SOURCE.fullmatch(name)]
         read = list(dict.fromkeys([*(one.name for one in self._heads), *files, *calls]))
+        if text in (*read, *GIVEN) or (" " not in text and any(self._of(text))):
+            return evidence
         for name in read:
             if (at := _place_of(name, text)) is not None:
-                rest = " ".join(f"{text[:at]} {text[at + len(name) :]}".split()).strip(_AROUND)
-                quoted = any(map(str.isdecimal, rest)) or any(stands_in(rest, one) for one in self._shown(name))
-                return evidence.model_copy(update={"source": name, "quote" if rest and quoted else "detail": rest})
+                return self._split(evidence, name, f"{text[:at]} {text[at + len(name) :]}")
+        if evidence.quote:
+            return evidence
         if name := next((name for name in read if any(stands_in(text, one) for one in self._shown(name))), ""):
             return evidence.model_copy(update={"source": name, "quote": text})
         held = (name for name in read if any(numbers_stand_in(text, one) for one in self._shown(name)))
         name = next(held, "") if any(map(str.isdecimal, text)) and " " in text else ""
         return evidence.model_copy(update={"source": name, "detail": text}) if name else evidence
+
+    def _split(self, evidence: Evidence, source: str, beside: str) -> Evidence:
+        """Return evidence with what stands beside its source: its place there, and if it has no quote what it quotes.
+
+        Other words without a number count as a detail where they do not stand in the source.
+        """
+        rest = " ".join(beside.split()).strip(_AROUND)
+        place = found[0] if (found := _PLACE.match(rest)) else ""
+        rest = rest[len(place) :].strip(_AROUND)
+        details = [evidence.detail, place.strip(_AROUND)]
+        quoted = any(map(str.isdecimal, rest)) or any(stands_in(rest, one) for one in self._shown(source))
+        quotes = bool(rest) and quoted and not evidence.quote
+        details += [rest] if not quotes else []
+        detail = ", ".join(filter(None, details))
+        return evidence.model_copy(
+            update={"source": source, "quote": rest if quotes else evidence.quote, "detail": detail}
+        )
 
     def _shown(self, source: str) -> list[str]:
         return [*self._of(source), *(one.all for one in self._head_of(source))]

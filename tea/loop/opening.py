@@ -11,16 +11,16 @@ from tea.loop.shown import Column, Listed, told
 from tea.models.rendering import content, rendered
 from tea.types import JsonObject, JsonValue, Task
 
-MOST_HEADS = 6_000
+MOST_HEADS = 6_000  # bytes, as all lengths here: words in other scripts take more tokens
 MOST_BYTES = 20_000_000  # of a file whose head is read
 HEAD_LINES = 60
-MOST_WHOLE = 1_500  # characters of a text that is shown whole
+MOST_WHOLE = 1_500  # of a text that is shown whole
 MOST_BEGINNING = 300  # of one that is not
 LEAST_TEXT = 200  # of a head that shows of a text more than its kind and size
-LEAST_PART, MOST_BEFORE = 100, 4  # characters of a long line that is shown in part, behind a few short ones
+LEAST_PART, MOST_BEFORE = 100, 4  # of a long line that is shown in part, behind a few short ones
 MOST_CELLS = 60  # of a table that is shown whole
 MOST_MEMBER = 600  # bytes of a text in an archive that is shown
-MEMBER = 40  # characters beside the name of a file in an archive
+MEMBER = 40  # beside the name of a file in an archive
 TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("image", "audio", "video", "archive")
 ALL = (*TABLES, *TEXTS, *OTHERS)
 _RECORDS = re.compile(r"\s*(?:\[\s*[\[{\"\d-]|\{.*\}[ \t,]*\n)")
@@ -73,7 +73,7 @@ class _Body(NamedTuple):
 async def heads(ctx: Context, task: Task) -> list[Head]:
     """Return a head of each file of a task: kind, size, and columns with examples, the first lines, or contents.
 
-    All heads together have at most 6,000 characters; a file that cannot be read is described by name and size. Short
+    All heads together have at most 6,000 bytes; a file that cannot be read is described by name and size. Short
     texts and tables of a few rows are shown whole; of an archive the names of the unpacked files, with their tables.
     """
     return await _heads(ctx, task.files, MOST_HEADS) if task.files else []
@@ -109,7 +109,7 @@ def conversation(task: Task) -> str:
 
 
 async def _heads(ctx: Context, names: Sequence[str], most: int, *, members: bool = False) -> list[Head]:
-    """Return the heads of files within a number of characters; of members only tables and short texts show more."""
+    """Return the heads of files within a number of bytes; of members only tables and short texts show more."""
     response = await ctx.ecp.invoke("workspace#list_files", {"names": list(names), "limit": len(names)})
     value: Any = response.value if response.ok else {"files": []}
     found = {str(one["name"]): one for one in cast("list[dict[str, Any]]", value["files"])}
@@ -126,13 +126,13 @@ async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: i
     kind = str(file["type"])
     if member and kind not in TABLES and not (kind in TEXTS and file["size"] <= min(MOST_MEMBER, most)):
         return Head(name, line)
-    body = await _body(ctx, name, kind, most - len(line))
+    body = await _body(ctx, name, kind, most - _size(line))
     if not body.text:
         return Head(name, line)
     text = f"{line}\n{body.text}"
     sure = None if body.told is None else f"{line}\n{body.told}"
-    if len(text) > most:
-        return Head(name, f"{text[: max(0, most - 3)]}...", told=sure, listed=body.listed, prose=body.prose)
+    if _size(text) > most:
+        return Head(name, f"{_first(text, most - 3)}...", told=sure, listed=body.listed, prose=body.prose)
     return Head(name, text, body.whole, body.members, sure, body.listed, body.prose)
 
 
@@ -169,13 +169,13 @@ async def _rows(ctx: Context, name: str, outline: Mapping[str, Any], most: int) 
     text = f"table: {tables[0]['table']}, rows: {tables[0]['rows']}, all of them\n{content(value)}"
     if sheets := outline.get("sheets"):
         text = "\n".join([text, *sheets])
-    return text if len(text) <= min(most, MOST_WHOLE) else ""
+    return text if _size(text) <= min(most, MOST_WHOLE) else ""
 
 
 async def _unpacked(ctx: Context, names: Sequence[str], most: int) -> tuple[str, tuple[Head, ...]]:
     """Return the files of an archive by their names in the workspace, with the heads of its tables and short texts."""
     shown = list(names)
-    while len(shown) > 1 and sum(len(one) + MEMBER for one in shown) > most:
+    while len(shown) > 1 and sum(_size(one) + MEMBER for one in shown) > most:
         shown.pop()
     left = len(names) - len(shown)
     more = [f"and {left:,} more beside them"] if left else []
@@ -208,17 +208,27 @@ def _beginning(value: Mapping[str, Any], *, counted: bool) -> _Body:
     text = str(value["text"])
     lines = f"{value['total_lines']:,} line{'' if value['total_lines'] == 1 else 's'}"
     more = value.get("truncated") or value.get("next_start")
-    if not more and len(text) <= MOST_WHOLE:
+    if not more and _size(text) <= MOST_WHOLE:
         return _Body(f"{lines}, all of them:\n{text}" if counted else text, whole=True)
     shown, left = list[str](), MOST_BEGINNING
     for line in text.splitlines():
-        if shown and len(line) >= left and (left < LEAST_PART or len(shown) > MOST_BEFORE):
+        if shown and _size(line) >= left and (left < LEAST_PART or len(shown) > MOST_BEFORE):
             break
-        shown.append(line if len(line) <= left else f"{line[:left].rpartition(' ')[0] or line[:left]} ...")
-        left -= len(line) + 1
+        part = line if _size(line) <= left else _first(line, left)
+        shown.append(line if part == line else f"{part.rpartition(' ')[0] or part} ...")
+        left -= _size(line) + 1
     return _Body("\n".join([f"{lines}, beginning with:", *shown]), told=lines, prose=not _is_records(text))
 
 
 def _is_records(text: str) -> bool:
     """Return whether a text begins with one of many equal records, so it says nothing of the others."""
     return _RECORDS.match(text) is not None
+
+
+def _size(text: str) -> int:
+    return len(text.encode(errors="replace"))
+
+
+def _first(text: str, most: int) -> str:
+    """Return the beginning of a text within a number of bytes."""
+    return text.encode(errors="replace")[: max(0, most)].decode(errors="ignore")

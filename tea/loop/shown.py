@@ -12,6 +12,7 @@ CUT = "\u2026"
 _COLUMN = re.compile(r'(?P<name>"(?:[^"]|"")*"|\S+) (?P<type>\w+)(?P<rest>.*?)(?:: (?P<values>.*))?', re.DOTALL)
 _VALUE = re.compile(r"'(?:[^']|'(?!, |$))*'|[^,\s][^,]*")
 _NUMBER = re.compile(r"[-+]?[\d.,]+")
+_DAY = re.compile(r"\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?)?)?")
 _TOKEN = re.compile(r"\w+")
 _TRUTH = {"yes", "no", "true", "false", "y", "n", "t", "f"}  # an answer of these words is none of the examples
 
@@ -101,11 +102,12 @@ def named_whole(answer: JsonValue, listed: Iterable[Listed]) -> list[str]:
 
 
 def _extent(values: Sequence[str]) -> str:
-    """Return how many values there are, and of numbers the least and the greatest."""
+    """Return how many values there are, and of numbers and days the least and the greatest."""
     count = f"{len(values)} values"
-    if len(values) == 1 or not all(map(_NUMBER.fullmatch, values)):
+    of_days = all(map(_DAY.fullmatch, values))
+    if len(values) == 1 or not (of_days or all(map(_NUMBER.fullmatch, values))):
         return count
-    order = sorted(values, key=_size)
+    order = sorted(values) if of_days else sorted(values, key=_size)
     return f"{count}, {order[0]} to {order[-1]}"
 
 

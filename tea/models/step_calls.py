@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from tea.errors import BadOutput
 from tea.models.format import member
-from tea.models.written_calls import CALLS, Written, answered, attempted, calls_in, object_in
+from tea.models.written_calls import CALLS, Written, answered, attempted, calls_in, is_broken, object_in
 from tea.types import JsonObject, JsonValue, ModelRequest, ModelResponse, changed
 
 Read = Callable[[Any], JsonValue]
@@ -107,7 +107,9 @@ def _fault(response: ModelResponse, schema: JsonObject, problem: str) -> str:
         return "The answer is empty: it has neither words nor calls."
     if object_in(said).keys() & cast("JsonObject", schema["properties"]).keys():
         return f"The answer is a record without a call: {WANTED}."
-    return f"The calls in the answer cannot be read: {_line(problem)}" if attempted(said) else ""
+    if attempted(said):
+        return f"The calls in the answer cannot be read: {_line(problem)}"
+    return f"The JSON of the answer cannot be read: {_line(problem)}" if is_broken(said) else ""
 
 
 def _line(text: str) -> str:

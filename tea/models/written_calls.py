@@ -18,6 +18,7 @@ _GIVEN = ("arguments", "parameters")
 _BEGINS = re.compile(r'\{\s*["}]')
 # What models put before a call: a fence, a tag such as <tool_call>, a mark such as [TOOL_CALLS], a list.
 _WRAPPED = re.compile(r"(?:\s|```\w*|<[^<>]{1,40}>|\[[A-Z_]{1,40}\]|\[)*\{")
+_OBJECT = re.compile(r'\s*(?:```\w*\s*)?(\{\s*"[^"\n]{1,80}"\s*:)')
 _WRAPPING = re.compile(
     r"```\w*|</?[\w|]{0,40}(?:tool|function)[\w|]{0,40}>|\[/?TOOL_CALLS\]"
     r"|^[\s\[\],]+|(?<![\s\[\],])[\s\[\],]+$"
@@ -122,6 +123,13 @@ def attempted(text: str) -> bool:
     """Return whether a text without calls was meant as one: it begins with incomplete or malformed JSON."""
     said = answered(text)
     return _WRAPPED.match(said) is not None and _SPEAKS_OF_CALLS.search(said) is not None
+
+
+def is_broken(text: str) -> bool:
+    """Return whether a text begins with a JSON object that does not end."""
+    said = answered(text)
+    begins = _OBJECT.match(said)
+    return begins is not None and next(_objects(said[begins.start(1) :]), (1,))[0] != 0
 
 
 def answered(text: str) -> str:

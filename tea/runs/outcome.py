@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic_core import to_jsonable_python
+
 from tea.errors import ErrorRecord, error_from
 from tea.runs.budget import Spent
 from tea.types import AgentResponse, Attempted, Evidence, Result, without_empty
@@ -108,12 +110,12 @@ class Outcome:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a JSON object."""
+        """Return it as a JSON object, with an answer of a type as the JSON that it was made of."""
         data = {
             "run": self.run,
             "status": self.status,
             "ok": self.ok,
-            "answer": self.answer,
+            "answer": to_jsonable_python(self.answer),
             "reason": self.reason,
             "evidence": [one.model_dump(mode="json") for one in self.evidence],
             "cost": asdict(self.cost),

@@ -85,6 +85,9 @@ async def test_the_same_end_twice_in_a_step_is_one_and_two_others_are_none(diale
         ("cities.csv, the row of Oslo", "cities.csv", "", "the row of Oslo"),
         ("table_query on cities.csv", "cities.csv", "", "table_query on"),
         ("Oslo has 700,000 people.", "cities.csv", "", "Oslo has 700,000 people."),
+        (f"cities.csv, line 2: {ROW}", "cities.csv", ROW, "line 2"),
+        ("cities.csv (rows 1-3)", "cities.csv", "", "rows 1-3"),
+        ([{"source": "cities.csv, row 1", "quote": ROW}], "cities.csv", ROW, "row 1"),
         ([{"file": "cities.csv", "text": ROW, "row": 1}], "cities.csv", ROW, "row 1"),
     ],
 )
@@ -96,6 +99,23 @@ async def test_evidence_given_as_one_text_costs_no_question(
     assert (outcome.answer, len(script.asked)) == ("700000", 2)
     (found,) = outcome.evidence
     assert (found.source, found.quote, found.detail, found.doubt) == (source, quote, detail, "")
+
+
+@pytest.mark.parametrize(
+    "half", ['{"answer": "42", "success": tr', '```json\n{"answer": "42"', '{"city": {"name": "Oslo"}']
+)
+async def test_half_of_an_object_is_no_answer_however_it_ends(dialect: Dialect, tmp_path: Path, half: str) -> None:
+    outcome, script = await played(tmp_path, dialect, [says(SUM), Say(text=half), ends("42")], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("42", 3)
+    assert "The JSON of the answer cannot be read" in script.asked[2].words
+
+
+async def test_the_last_day_of_a_column_shown_whole_is_known(dialect: Dialect, tmp_path: Path) -> None:
+    rows = [f"2026-03-{1 + number % 9:02},{number}" for number in range(80)]
+    (tmp_path / "days.csv").write_text("\n".join(["day,n", *rows]))
+    task = {"text": "What is the last day?", "files": [tmp_path / "days.csv"]}
+    outcome, script = await played(tmp_path, dialect, [ends("2026-03-09")], task=task)
+    assert (outcome.answer, len(script.asked)) == ("2026-03-09", 1)
 
 
 @pytest.mark.parametrize("given", ["cities.csv: Oslo,Norway,987654", "census.csv", "The census of the county."])
@@ -131,3 +151,16 @@ async def test_a_large_result_leaves_enough_for_the_last_question(
     outcome, script = await played(tmp_path, dialect, model, task=task)
     assert (outcome.answer, outcome.exit_code) == ("my best", 0)
     assert "line 0009" in list(script.asked[at].results.values())[-1]
+
+
+async def test_heads_in_other_scripts_are_no_longer_than_others(dialect: Dialect, tmp_path: Path) -> None:
+    line = "\u8fd9\u662f\u4e00\u884c\u4e2d\u6587\u6587\u5b57" * 20
+    for number in range(12):
+        (tmp_path / f"{number}.txt").write_text("\n".join([line] * 40))
+    (tmp_path / "12.csv").write_text(",".join(f"{line[:9]}{at}" for at in range(60)) + f"\n{line[:5]}" * 20)
+    task = {"text": "What is it?", "files": [tmp_path / "12.csv", *(tmp_path / f"{one}.txt" for one in range(12))]}
+    answers = [ends("", success=False, reason="Nobody can tell.")]
+    _, script = await played(tmp_path, dialect, answers, task=task)
+    heads = script.asked[0].words.partition("12.csv: table")[2].partition("Today is")[0]
+    assert "11.txt: text" in heads
+    assert len(heads.encode()) <= 6_200

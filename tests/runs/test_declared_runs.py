@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,9 @@ async def test_a_declared_agent_works_and_who_gave_it_gets_a_value_of_its_type()
         assert {"people", "calculator", "done"} <= {*offered(model.requests[0])}
         (end,) = [one for one in model.requests[0].tools if one["name"] == "done"]
         assert end["parameters"]["properties"]["answer"]["title"] == "City"
-        assert (await stage.replay(outcome.run)).answer == {"name": "Rome", "people": 4}
+        again = await stage.replay(outcome.run)
+        assert again.answer == {"name": "Rome", "people": 4}
+        assert json.loads(json.dumps(outcome.to_json())) == again.to_json()
 
 
 async def test_an_answer_of_another_form_is_refused_and_one_that_the_task_names_counts() -> None:
