@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count as count_from
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 Sdk = Literal["openai", "anthropic"]
 BYTES_PER_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
+_STRING = re.compile(r'"(?:[^"\\]|\\[^\x00-\x1f])*(?:"|\Z)')
+_CONTROLS = {number: f"\\u{number:04x}" for number in range(32)}
 _SHOWN = 200  # characters of what cannot be read
 MOST_TOKENS = 10**12  # of one answer; who counts more does not count
 Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
@@ -277,12 +280,17 @@ def _arguments(written: Any) -> dict[str, Any] | None:
     for _ in range(2):
         if isinstance(value, str):
             try:
-                value = loads(value.encode("utf-8", "surrogatepass")) if value.strip() else None
+                value = loads(_escaped(value).encode("utf-8", "surrogatepass")) if value.strip() else None
             except Refused:
                 return None
     if not value:
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def _escaped(text: str) -> str:
+    """Return JSON with the line breaks and the like that models write into its texts as escapes."""
+    return _STRING.sub(lambda one: one[0].translate(_CONTROLS), text)
 
 
 def _beginning(written: Any) -> str:

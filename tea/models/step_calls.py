@@ -98,7 +98,7 @@ def _fault(response: ModelResponse, schema: JsonObject, problem: str) -> str:
     """Return the reason an answer without calls is unusable, in one line; empty if its text may be intended."""
     said = answered(response.text).strip()
     if response.finish == "refusal":
-        return f"The model refused: {_line(said) or 'it does not say why'}"
+        return f"The model refused: {_line(said).rstrip('. ') or 'it does not say why'}."
     if response.finish == "length":
         return "The answer was cut off at its greatest length: answer more briefly, or in several steps."
     if response.unusable:

@@ -32,7 +32,7 @@ _ACTION = re.compile(
 _TAGGED = re.compile(r"<function=([A-Za-z_][\w.-]{0,79})>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([A-Za-z_][\w.-]{0,79})>\n?(.*?)\n?</parameter>", re.DOTALL)
 _OBSERVED = re.compile(r"^[ \t>*]{0,8}Observation[ \t*]{0,4}:", re.MULTILINE | re.IGNORECASE)
-_decode = json.JSONDecoder().raw_decode
+_decode = json.JSONDecoder(strict=False).raw_decode  # models write line breaks into texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

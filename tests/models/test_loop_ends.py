@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import Dialect, Say
+from dialects import DIALECTS, Dialect, Say
 from wire_kit import Question, call, ends, played, says
 
 CITIES = "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n"
@@ -99,6 +99,16 @@ async def test_evidence_given_as_one_text_costs_no_question(
     assert (outcome.answer, len(script.asked)) == ("700000", 2)
     (found,) = outcome.evidence
     assert (found.source, found.quote, found.detail, found.doubt) == (source, quote, detail, "")
+
+
+async def test_line_breaks_written_into_a_text_are_understood(tmp_path: Path) -> None:
+    broken = "read_file", '{"path": "a.txt", "find": "the\nkey"}'
+    (tmp_path / "a.txt").write_text("nothing\n\n" * 200 + "the key is 17\n")
+    task = {"text": "What is the key?", "files": [tmp_path / "a.txt"]}
+    for dialect in (DIALECTS["openai_chat"], DIALECTS["openai_responses"]):  # the other one takes objects
+        outcome, script = await played(tmp_path, dialect, [says(broken), ends("17")], task=task)
+        assert (outcome.answer, len(script.asked)) == ("17", 2)
+        assert "the key is 17" in list(script.asked[1].results.values())[-1]
 
 
 @pytest.mark.parametrize(
