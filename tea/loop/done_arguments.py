@@ -26,9 +26,9 @@ _MOST_NAMED = 8
 def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | None) -> JsonObject:
     """Return the arguments of `done` in its form, the same object if they are so already or cannot be understood.
 
-    Members of a typed answer beside `success`, `reason` and `evidence` become the answer if they fit its schema. Where
-    the answer has no form, one under another name, such as `result`, is the answer, and thoughts beside it are left
-    out. A source in `evidence` given as a text becomes an object, and its members may have other names.
+    Members of a typed answer beside `success`, `reason` and `evidence` become the answer if they fit its schema. Else
+    one under another name, such as `result`, is the answer, and thoughts beside it are left out. A source in `evidence`
+    given as a text becomes an object, and its members may have other names.
 
     Args:
         parameters: JSON Schema of the arguments.
@@ -41,8 +41,10 @@ def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | 
         answer = lossless(form, flat)
         if not value_faults(form, answer):
             found = {**{name: one for name, one in arguments.items() if name not in flat}, _ANSWER: answer}
-    if flat and form is None:
-        found = _unformed(arguments, flat)
+            flat = dict[str, Any]()
+    members: Any = (form or {}).get("properties") or {}
+    if flat and flat.keys().isdisjoint(members):
+        found = _renamed(arguments, flat)
     if isinstance(success := found.get(_SUCCESS), str) and success.casefold() in _TRUTHS:
         found[_SUCCESS] = _TRUTHS[success.casefold()]
     if _EVIDENCE in found:
@@ -89,7 +91,7 @@ def _flat(parameters: JsonObject, arguments: JsonObject) -> JsonObject:
     return {name: one for name, one in arguments.items() if name not in properties}
 
 
-def _unformed(arguments: JsonObject, flat: JsonObject) -> dict[str, Any]:
+def _renamed(arguments: JsonObject, flat: JsonObject) -> dict[str, Any]:
     """Return arguments without thoughts; an answer that stands only under another name gets its own."""
     found = {name: one for name, one in arguments.items() if name not in flat or name not in _THOUGHTS}
     meant = [name for name in _ANSWERS if name in flat]

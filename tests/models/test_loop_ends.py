@@ -33,6 +33,19 @@ async def test_an_end_under_other_names_is_understood(dialect: Dialect, tmp_path
     assert (outcome.answer, len(script.asked)) == ("42", 2)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"result": {"n": "42"}}, {"answer": {"n": 42}, "reasoning": "six times seven"}, {"n": 42, "success": True}],
+)
+async def test_an_end_in_a_form_is_understood_under_other_names_too(
+    dialect: Dialect, tmp_path: Path, given: dict[str, Any]
+) -> None:
+    form = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    task = {**TASK, "answer": form}
+    outcome, script = await played(tmp_path, dialect, [says(SUM), says(("done", given))], task=task)
+    assert (outcome.answer, len(script.asked)) == ({"n": 42}, 2)
+
+
 async def test_what_nothing_is_known_of_is_no_end(dialect: Dialect, tmp_path: Path) -> None:
     odd = says(call("done", answer="42", colour="red"))
     outcome, script = await played(tmp_path, dialect, [says(SUM), odd, ends("42")], task=TASK)
