@@ -14,7 +14,7 @@ from tea.types import JsonObject, JsonSchema, JsonValue
 
 _ANSWER, _SUCCESS, _REASON, _EVIDENCE = "answer", "success", "reason", "evidence"
 _OWN = frozenset((_ANSWER, _SUCCESS, _REASON, _EVIDENCE, CONFIDENCE))
-_SOURCE, _QUOTE, _DETAIL = "source", "quote", "detail"
+_SOURCE, _QUOTE, _DETAIL, _DOUBT = "source", "quote", "detail", "doubt"
 _ANSWERS = ("result", "final_answer", "finalAnswer", "output", "response")
 _THOUGHTS = frozenset(("explanation", "reasoning", "thinking", "thought", "thoughts"))
 _SOURCES = ("file", "path", "url", "filename", "file_name", "document", "name")
@@ -114,7 +114,7 @@ def _source(given: Any) -> Any:
     if isinstance(given, str):
         return {_SOURCE: given}
     whole = cast("dict[str, Any]", given) if isinstance(given, dict) else dict[str, Any]()
-    if whole.keys() <= {_SOURCE, _DETAIL, _QUOTE}:
+    if whole.keys() <= {_SOURCE, _DETAIL, _QUOTE, _DOUBT}:
         return cast("Any", given)
     one = {name: value for name, value in whole.items() if value not in (None, "")}
     found: dict[str, Any] = {}
