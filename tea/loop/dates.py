@@ -12,6 +12,7 @@ _DATE = re.compile(
     r"(?<![\w.-])(?:\d{4}-\d{2}-\d{2}(?!\d)|\d{1,2}(?:st|nd|rd|th)?\.? [^\W\d_]{3,9},? \d{4}\b"
     r"|[^\W\d_]{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b)"
 )
+_YEAR = re.compile(r"(?<![\w.,-])(?:1[5-9]|20)\d\d(?![\w%]|[.,]\d)")
 _ASIDE = re.compile(r"(?<=\d)(?:st|nd|rd|th)|[.,]")
 _FORMS = ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%d %b %Y", "%b %d %Y")
 
@@ -40,3 +41,14 @@ def _dates(text: str) -> Iterator[date]:
             except ValueError:
                 continue
             break
+
+
+def years_between(text: str) -> set[float]:
+    """Return the years between each two years of a text; nothing of one with more than 24.
+
+    Examples:
+        >>> sorted(years_between("It was built in 1932, and closed in 1987."))
+        [55.0]
+    """
+    found = list(dict.fromkeys(map(int, _YEAR.findall(text))))
+    return {float(abs(one - other)) for one, other in combinations(found, 2)} if len(found) <= MOST_DATES else set()

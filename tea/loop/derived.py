@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise, product
 from math import isfinite
-from statistics import fmean, median
+from statistics import fmean, median, pstdev, stdev
 from typing import Any, NamedTuple
 
 MOST_ROWS, MOST_COLUMNS = 40, 12  # of a table whose groups are added up
@@ -16,8 +16,10 @@ MOST_POOL = 80
 MOST_SUBSETS = 5  # numbers of which each choice is added up
 MOST_FIRST = 5  # rows that are first by a column, and added up
 MOST_BOUNDS = 6  # numbers of the question that rows are counted by
+LEAST_EXACT = 10  # a quotient without a remainder that is hardly one by chance
 LEAST_CHANCE = 0.1  # of a coincidence; a number less probable by chance counts as derived
 _UNITS = (2.0, 7.0, 10.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1024.0, 3600.0, 86_400.0, 1e6, 1e9)
+_OTHER_UNITS = (*_UNITS, 0.45359237, 1.609344, 2.54, 3.280839895, 3.785411784)  # pounds, miles, inches, feet, gallons
 _SCALES = (1e3, 1e6, 1e9)
 _FEW_CHANCES = 10  # times the unit of a number's last digit, in which coincidences are counted
 _BESIDE = 0.2  # of a number, in which they are counted too
@@ -138,7 +140,7 @@ def closely(
     values += [one / by for one in own for by in _UNITS]
     close = list(dict.fromkeys(close))
     pairs += combinations(close if len(close) <= MOST_CLOSE else own[:MOST_CLOSE], 2)
-    return Numbers.of(values, pairs, compared, parts)
+    return Numbers.of([*values, *(each for pair in pairs for each in _besides(*pair))], pairs, compared, parts)
 
 
 def loosely(tables: Sequence[Rows], numbers: Iterable[float], told: Sequence[float] = ()) -> Numbers:
@@ -161,9 +163,22 @@ def loosely(tables: Sequence[Rows], numbers: Iterable[float], told: Sequence[flo
     return Numbers(found.values, sorted({*found.shares, *map(abs, compared)}))
 
 
+def converted(numbers: Iterable[float]) -> Numbers:
+    """Return numbers in other units, such as miles or a day's hours."""
+    pool = list(dict.fromkeys(numbers))[-MOST_POOL:]
+    return Numbers(sorted({each for one in pool for by in _OTHER_UNITS for each in (one * by, one / by)}), [])
+
+
 def numbers_of(values: Iterable[Any]) -> list[float]:
     """Return the numbers among values."""
     return [float(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
+
+
+def _besides(one: float, other: float) -> Iterator[float]:
+    """Yield a number with and without a percentage of it, and a large quotient without a remainder."""
+    part, whole = one * other / 100, max(one, other)
+    yield from (whole + part, whole - part) if 0 < min(one, other) < 100 else ()
+    yield from (by for by in (one / (other or 1), other / (one or 1)) if by >= LEAST_EXACT and by.is_integer())
 
 
 def _difference(pair: Pair) -> float:
@@ -179,10 +194,11 @@ def _count(numbers: Sequence[float], value: float, near: float) -> int:
 
 
 def _measures(column: Sequence[float]) -> list[float]:
-    """Return the sums of a column, of its first rows by size, and its mean, median and range."""
+    """Return the sums of a column, of its first rows by size, and its mean, median, range and deviation."""
     order = sorted(column, reverse=True)
     first = [sum(order[:most]) for most in range(2, min(MOST_FIRST, len(order)) + 1)]
-    return [sum(column), fmean(column), median(column), order[0] - order[-1], *first, float(len(column))]
+    spread = [stdev(column), pstdev(column)] if len(column) > 1 else []
+    return [sum(column), fmean(column), median(column), order[0] - order[-1], *first, *spread, float(len(column))]
 
 
 def _shared(column: Sequence[float], here: Sequence[float]) -> Iterator[Pair]:
@@ -196,6 +212,10 @@ def _shared(column: Sequence[float], here: Sequence[float]) -> Iterator[Pair]:
     first = (sum(order[:most]) for most in range(1, min(MOST_FIRST, len(order)) + 1))
     for one in dict.fromkeys((*here, *first, order[-1], fmean(column), sum(here))):
         yield one, total
+    for one, other in combinations(here if len(here) <= MOST_COMPARED else (), 2):
+        yield one - other, total
+    if min(column[0], column[-1]) > 0 and len(column) > 2:
+        yield (column[-1] / column[0]) ** (1 / (len(column) - 1)) - 1, 1.0  # growth from row to row
 
 
 def _within(column: Sequence[float], here: Sequence[float]) -> Iterator[Pair]:

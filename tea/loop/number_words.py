@@ -21,11 +21,15 @@ _VALUES = {
 _FACTORS = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _WORD = "|".join(sorted((*_VALUES, *_FACTORS), key=len, reverse=True))
 _WRITTEN = re.compile(rf"\b(?:{_WORD})s?(?:(?:[\s-]+and)?[\s-]+(?:{_WORD})s?)*\b", re.IGNORECASE)
+_SCALED = re.compile(
+    r"(?<![\w.,])(\d+(?:[.,]\d+)?)\s?(?:(thousand|million|billion)s?|(k|m|mn|mio|bn))\b", re.IGNORECASE
+)
+_SHORT = {"k": 1_000, "m": 1_000_000, "mn": 1_000_000, "mio": 1_000_000, "bn": 1_000_000_000}
 _PARTS = re.compile(rf"\b({_WORD})s?\b", re.IGNORECASE)
 
 
 def numbers_in_words(text: str) -> Iterator[float]:
-    """Yield the numbers written in words in a text.
+    """Yield the numbers written in words in a text, or as digits with a word, as in 2.3 million.
 
     Examples:
         >>> list(numbers_in_words("Forty-one marks of two hundred and five thousand."))
@@ -41,3 +45,6 @@ def numbers_in_words(text: str) -> Iterator[float]:
             else:
                 whole, part = whole + (part or 1.0) * _FACTORS[word], 0.0
         yield whole + part
+    for digits, long, short in _SCALED.findall(text):
+        factor = _FACTORS[long.casefold()] if long else _SHORT[short.casefold()]
+        yield float(digits.replace(",", ".")) * factor

@@ -10,8 +10,8 @@ from math import isfinite
 from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import numbers_in
-from tea.loop.dates import spans
-from tea.loop.derived import Numbers, Rows, closely, holds, holds_surely, loosely, numbers_of
+from tea.loop.dates import spans, years_between
+from tea.loop.derived import Numbers, Rows, closely, converted, holds, holds_surely, loosely, numbers_of
 from tea.loop.number_words import numbers_in_words
 from tea.models.rendering import rendered
 from tea.types import JsonValue
@@ -23,9 +23,11 @@ MOST_LOOKED = 200  # rows of a table in which named ones are sought
 MOST_WORDS = 200  # words of a question and its answer that are counted in texts
 MOST_READ = 2_000_000
 MOST_ANSWER = 20_000
+LEAST_CONVERTED = 100
 _SCALES = (1e3, 1e6, 1e9)
 _PERCENT = re.compile(r"\s?(?:%|pct\b|per\s?cent|percentage|prozent|procent|pour\s?cent|por\s?cien)", re.IGNORECASE)
 _SHARE = re.compile(r"%|pct|per\s?cent|prozent|procent|pour\s?cent|por\s?cien|share|rate|proportion", re.IGNORECASE)
+_YEARS = re.compile(r"\b(?:years?|old|age|ago|jahre?n?|alt|ans|a\u00f1os)\b", re.IGNORECASE)
 _ASIDE = re.compile(
     r"^```.*?^```|https?://\S+|\[\d{1,4}\]|\b\d{1,2}:\d{2}(?::\d{2})?\b|^\s*(?:[-*+]\s+)?\d{1,3}[.)]\s"
     r"|\b\d+(?:[.,]\d+)?\s?(?:e[-+]?\d+|[x\u00d7*]\s?10\^?[-+]?\d+)|(?<![\w.])\d+(?:\.\d+){2,}(?!\.?\d)|\w+@\S+",
@@ -66,7 +68,8 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], told: st
     values = list(read)
     texts = "\n".join([asked, told, *map(rendered, values)])[:MOST_READ]
     known = sorted({abs(one) for one in _all_numbers(texts)})
-    found = _Found.of(answer, asked, values, told, [*spans(texts)])
+    of_years = years_between(texts) if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) else set[float]()
+    found = _Found.of(answer, asked, values, told, [*spans(texts), *of_years])
     several = len(wanted) > 1
     left = [one for one in wanted if not (_stands(one, known) or _is_said(one, several, len(wanted)))]
     for _ in range(2):  # what follows from a derived number follows too
@@ -82,6 +85,11 @@ class _Wanted(NamedTuple):
     readings: tuple[_Reading, ...]
     is_value: bool = False
     is_share: bool = False
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it has so few digits that it may well be another number in another unit."""
+        return all(one.value < LEAST_CONVERTED and one.near >= 0.5 for one in self.readings)
 
 
 class _Found(NamedTuple):
@@ -148,7 +156,9 @@ class _Found(NamedTuple):
         near = Numbers(sorted({*near.values, *self.counts, *self.spans}), near.shares)
         left = [one for one in left if not self._given(one, near, by_chance=False)]
         far = loosely(self.tables, [*self.few, *numbers], self.told) if left and self.few else Numbers([], [])
-        return [one for one in left if not self._given(one, far, by_chance=True)]
+        other = converted(self.few) if left and self.few else Numbers([], [])
+        left = [one for one in left if not self._given(one, far, by_chance=True)]
+        return [one for one in left if one.is_small or not self._given(one, other, by_chance=True)]
 
     def _given(self, one: _Wanted, numbers: Numbers, *, by_chance: bool) -> bool:
         return any(

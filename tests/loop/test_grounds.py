@@ -262,3 +262,39 @@ async def test_most_random_percentages_and_counts_follow_from_nothing() -> None:
     rows = {"rows": [[name, 1000 + 137 * at] for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]}
     counts = [n for n in range(4, 51) if unfounded(f"There are {n}.", "How many are like c?", [rows])]
     assert len(counts) >= 35
+
+
+YEARLY = {"columns": ["year", "sales"], "rows": [[2019, 120.5], [2020, 98.2], [2021, 143.7], [2022, 171.3]]}
+REGIONS = {
+    "columns": ["region", "n", "total"],
+    "rows": [["North", 120, 5400.0], ["South", 80, 4400.0], ["East", 45, 9]],
+}
+BRIDGE = (
+    "The bridge is 1,245 m long and was built in 1932 at a cost of $2.3 million. It carries 38,000 vehicles a day, "
+    "12 % of them trucks.\nThe tunnel, opened 1987, is 3.1 km long."
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked", "read"),
+    [
+        ("12.4 %", "What was the compound growth rate?", YEARLY),
+        ("188.43", "What is 2022 plus 10 %?", YEARLY),
+        ("635.1", "What is the total with 19 % of tax?", YEARLY),
+        ("31.35", "What is the standard deviation?", YEARLY),
+        ("North 45, South 55", "What is the average per item in North and South?", REGIONS),
+        ("16.3", "By how many percentage points is the share of North in n larger than that of South?", REGIONS),
+        ("55 years", "How old was the bridge when the tunnel opened?", BRIDGE),
+        ("2,300,000", "What did it cost in dollars?", BRIDGE),
+        ("1,583", "How many vehicles are it an hour?", BRIDGE),
+        ("13.87 million", "How many vehicles are it a year?", BRIDGE),
+        ("4,085 feet", "How long is the bridge?", BRIDGE),
+    ],
+)
+async def test_what_is_often_computed_of_results_is_known(answer: str, asked: str, read: Any) -> None:
+    assert unfounded(answer, asked, [read]) == []
+
+
+@pytest.mark.parametrize(("answer", "asked"), [("61 years", "How old was it?"), ("2,700,000", "What did it cost?")])
+async def test_what_is_often_computed_wrong_is_named(answer: str, asked: str) -> None:
+    assert unfounded(answer, asked, [BRIDGE]) == [answer.partition(" ")[0]]
