@@ -44,6 +44,8 @@ class Names:
         path: That of the file; empty for the main one.
         files: The names of all files of the component, this one's too.
         top: Those of the file's top level, where these are a class body's.
+        own: The names that the class body binds, where these are a class body's.
+        defined: Those of them that its functions and classes bind.
         weights: What is known of how large values are, by the identity of their nodes; see `tea.source.weights`.
         measures: What else was worked out of a value, by what it is and the identity of its node.
         types: The names proven to stand for types; see `tea.source.written_types`.
@@ -62,6 +64,8 @@ class Names:
     path: str = ""
     files: Sequence[Names] = field(default=(), compare=False, repr=False)
     top: Names | None = field(default=None, compare=False, repr=False)
+    own: frozenset[str] = frozenset()
+    defined: frozenset[str] = frozenset()
     weights: dict[int, float] = field(default_factory=dict[int, float], compare=False)
     measures: dict[tuple[str, int], float] = field(default_factory=dict[tuple[str, int], float], compare=False)
     types: set[str] = field(default_factory=set[str], compare=False)
@@ -102,20 +106,36 @@ class Names:
         return files
 
     def inside(self, node: ast.ClassDef) -> Names:
-        """Return the names as seen in a class body: its own before the module's, and none of a class around it."""
+        """Return the names as seen in a class body: its own before the module's, and none of a class around it.
+
+        The values are those of the class alone; see `scopes` for the others.
+        """
         top = self.top or self
-        own = {name for one in node.body for name in bindings(one)}
+        own = frozenset(name for one in node.body for name in bindings(one))
         return replace(
             top,
             top=top,
+            own=own,
+            defined=frozenset(one.name for one in node.body if isinstance(one, Definition)),
             imports=_without(top.imports, own),
             definitions=_without(top.definitions, own),
             bound=top.bound | own,
-            assigned=_widened(top.assigned, assignments(node.body)),
-            made=_widened(top.made, assignments(node.body, whole=True)),
+            assigned=assignments(node.body),
+            made=assignments(node.body, whole=True),
             measures={},
             types=set(),
         )
+
+    def scopes(self, name: str) -> tuple[Names, ...]:
+        """Return the scopes that a name may be read in, each with the values that it may have there.
+
+        A class body sees its own names and those of the file. What a name of the file stands for is worked out of the
+        names of the file, whatever a class binds that uses it.
+        """
+        top = self.top
+        if top is None or (name in self.own and name not in top.bound):
+            return (self,)
+        return (self, top) if name in self.own else (top,)
 
     def origin(self, node: ast.AST) -> str | None:
         """Return the full name of an expression such as `dt.date`, `datetime.date`, or None for the file's own."""
@@ -219,11 +239,6 @@ def _without(names: Mapping[str, T], own: Iterable[str]) -> dict[str, T]:
     for name in own:
         found.pop(name, None)
     return found
-
-
-def _widened(values: Values, own: Values) -> Values:
-    """Return the values of a file's names, with those of a class added."""
-    return {**values, **{name: (*values.get(name, ()), *more) for name, more in own.items()}}
 
 
 def _joined(*every: Values) -> Values:

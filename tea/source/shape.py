@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from tea.source.names import Names, bindings, imported
 from tea.source.scopes import check_scopes
 from tea.source.text import ParsedFile, words
-from tea.source.values import impure_part, is_plain
+from tea.source.values import impure_part, is_collection, is_plain
 from tea.source.weights import is_modest, is_unpacked, weight
 from tea.source.written_types import no_type, parameters_of
 
@@ -125,7 +125,7 @@ def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
         case ast.Assign(targets=targets, value=value):
             _check_targets(file, targets)
             _check_values(file, names, [value])
-            if any(isinstance(one, ast.Starred) for target in targets for one in ast.walk(target)):
+            if not all(isinstance(one, ast.Name) for one in targets):
                 _check_unpacked(file, names, value)
         case ast.AnnAssign(target=target, annotation=annotation, value=value):
             _check_targets(file, [target])
@@ -313,6 +313,8 @@ def _check_values(file: ParsedFile, names: Names, values: Sequence[ast.expr | No
 
 
 def _check_unpacked(file: ParsedFile, names: Names, value: ast.expr) -> None:
+    if not is_collection(value, names):
+        raise file.refuse("a value that is unpacked is not a collection.", "write out what it holds.", value)
     if not is_unpacked(value, names):
         raise file.refuse("unpacking a value takes long or much memory.", "move it into a function.", value)
 

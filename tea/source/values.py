@@ -79,6 +79,11 @@ def is_plain(node: ast.expr, names: Names) -> bool:
     return _Reader(names).kind(node) is _Kind.PLAIN
 
 
+def is_collection(node: ast.expr, names: Names) -> bool:
+    """Return whether a value is a builtin collection, or a plain value, so that going through it runs nothing."""
+    return _Reader(names).kind(node) >= _Kind.HOLDING
+
+
 class _Reader:
     """A reader of the expressions of one file.
 
@@ -165,12 +170,15 @@ class _Reader:
         return self.bound(name)
 
     def bound(self, name: str) -> _Kind:
-        """Return the kind of a name of the top level; reading it is harmless whatever it stands for."""
+        """Return the kind of a name of the file or of a class; reading it is harmless whatever it stands for."""
+        return min(_Reader(one)._bound_in_scope(name) for one in self._names.scopes(name))
+
+    def _bound_in_scope(self, name: str) -> _Kind:
         names = self._names
         origin = names.imports.get(name)
         if origin is not None:
             return _elsewhere(origin, names) if origin[0] == "." else self._constant(ast.Name(name))
-        if name in names.definitions:
+        if name in names.definitions or name in names.defined:
             return _Kind.HELD
         whole = names.made.get(name, ())
         if not whole:
@@ -271,7 +279,7 @@ class _Reader:
         """Return whether a name is a class of the file with instances made by Python alone."""
         top = self._names.top or self._names
         found = self._names.definitions.get(name)
-        return isinstance(found, ast.ClassDef) and name not in self._names.made and _is_data_class(found, top)
+        return isinstance(found, ast.ClassDef) and name not in top.made and _is_data_class(found, top)
 
     def _is_local(self, node: ast.expr) -> bool:
         return any(isinstance(one, ast.Name) and one.id in self._local for one in ast.walk(node))

@@ -35,13 +35,16 @@ Local = Mapping[str, float]
 
 
 def weight(node: ast.expr, names: Names) -> float:
-    """Return an upper bound of a value's size and of the work to make it; infinite if unknown."""
-    return _Scale(names).weigh(node)
+    """Return an upper bound of a value's size and of the work to make it; infinite if unknown.
+
+    A name weighs as much as the largest value that its file gives it, at the top level or in a class.
+    """
+    return _Scale(names.top or names).weigh(node)
 
 
 def is_unpacked(value: ast.expr, names: Names) -> bool:
     """Return whether unpacking a value into a list makes one of modest length."""
-    scale = _Scale(names)
+    scale = _Scale(names.top or names)
     return scale.weigh(value) + scale.count(value) <= MOST
 
 
@@ -130,7 +133,8 @@ class _Scale:
         own = _Scale(names) if self._local else self  # no value of the top level depends on a loop elsewhere
         origin = names.origin(node) or ""
         if isinstance(node, ast.Name) and origin[:1] != ".":
-            found += [(own, one) for one in names.made.get(node.id, ()) if one is not None]
+            held = (*names.made.get(node.id, ()), *names.members.get(node.id, ()))
+            found += [(own, one) for one in held if one is not None]
             if found or origin:
                 return found
         name = origin.rpartition(".")[2] or (node.attr if isinstance(node, ast.Attribute) else "")

@@ -76,8 +76,12 @@ _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 
 def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
-    """Return the first of these annotations and base classes other than a written-out type."""
-    return next((one for one in nodes if one is not None and not _is_proven(one, names)), None)
+    """Return the first of these annotations and base classes other than a written-out type.
+
+    A text is evaluated in a class or outside of it, so each name stands for a type wherever the file binds it.
+    """
+    top = names.top or names
+    return next((one for one in nodes if one is not None and not _is_proven(one, top)), None)
 
 
 def _is_proven(node: ast.expr, names: Names) -> bool:
@@ -166,10 +170,10 @@ class _Reader:
         """Return whether brackets after a type make a type of it, in every file with such a name; else they look up."""
         if isinstance(node, ast.Subscript | ast.BinOp):
             return True
-        at = node
-        while isinstance(at, ast.Attribute):
-            at = at.value
-        others = [one for one in self._names.files if isinstance(at, ast.Name) and at.id in one.bound]
+        at = _root(node)
+        if any(at in one.held for one in self._names.files):
+            return False
+        others = [one for one in self._names.files if at in one.bound]
         return self._is_generic_here(node) and all(self._within(one)._is_generic_here(node) for one in others)
 
     def _is_generic_here(self, node: ast.expr) -> bool:
@@ -191,11 +195,9 @@ class _Reader:
 
     def _is_one_of(self, origins: frozenset[str], node: ast.expr) -> bool:
         """Return whether an expression has one of these origins here, and in every file with such a name."""
-        at = node
-        while isinstance(at, ast.Attribute):
-            at = at.value
-        others = (one for one in self._names.files if isinstance(at, ast.Name) and at.id in one.bound)
-        return all(one.origin(node) in origins for one in (self._names, *others))
+        at = _root(node)
+        others = (one for one in self._names.files if at in one.bound)
+        return at not in self._names.methods and all(one.origin(node) in origins for one in (self._names, *others))
 
     def _is_type_name(self, name: str) -> bool:
         if name.startswith("__") or MANGLED.match(name):
@@ -206,10 +208,10 @@ class _Reader:
         if name in names.imports and not self._is_type_import(names.imports[name]):
             return False
         held = name in names.bound or name not in KNOWN_NAMES or name in _BUILTIN_TYPES
-        return held and self._are_types(names.assigned.get(name, ()))
+        return held and self._are_types((*names.assigned.get(name, ()), *names.held.get(name, ())))
 
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
-        if node.attr.startswith("_"):
+        if node.attr.startswith("_") or _root(node) in self._names.methods:
             return False
         origin = self._names.origin(node)
         if origin is not None:
@@ -308,6 +310,13 @@ class _Reader:
 
     def _are_types(self, values: Sequence[ast.expr | None]) -> bool:
         return all(one is not None and self.is_type(one) for one in values)
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name that an expression such as `dt.date` begins with, empty for another."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_named(node: ast.expr) -> TypeGuard[ast.Dict]:

@@ -229,3 +229,9 @@ def test_ordinary_patterns_and_members_are_taken() -> None:
         "LOG = logging.getLogger(__name__)\n\n\n"
         f"class E(str, enum.Enum):\n    A = 'a'\n{TOOL}"
     )
+
+
+def test_what_is_unpacked_is_a_collection() -> None:
+    endless = "from multiprocessing.process import _process_counter\n*X, = _process_counter"
+    assert "is not a collection" in refused(f"{HEAD}{endless}{TOOL}")
+    MANAGER.check(f"{HEAD}a, *b = 'x', 'y'\n(c, d), e = [(1, len), *b]{TOOL}")

@@ -133,6 +133,38 @@ DEFAULTS = {
     "read": ("", "D", "K.A"),
     "read in a list": ("", "list[D]", "[K.A]"),
 }
+LATE = "    Y = sorted([1], key=key)"
+CALLED = f"    def key(x):\n        {RUN}\n        return 0\n"
+HIDDEN = {
+    "by a function": f"key = None\nclass C:\n{CALLED}{LATE}",
+    "by an async function": f"key = None\nclass C:\n{CALLED.replace('def', 'async def')}{LATE}; Z = [*key]",
+    "by a class": f"key = None\nclass C:\n    class key:\n        def __init__(self, x):\n            {RUN}\n{LATE}",
+    "by a function and a value": f"class C:\n    key = None\n{CALLED}{LATE}",
+    "in a default": f"key = None\nclass C:\n{CALLED}    def f(self, y=max([1], key=key)): pass",
+    "in a decorator": "import functools\nkey = 1\nclass C:\n" + CALLED + "    @functools.lru_cache(maxsize=key)\n"
+    "    def f(self): pass",
+    "in an inner class": f"class O:\n    class C:\n{CALLED.replace('    ', '        ')}    {LATE}\nkey = None",
+    "in options of a model": "from pydantic import BaseModel, ConfigDict\nkey = None\nclass D(BaseModel):\n"
+    f"{CALLED}    model_config = ConfigDict(alias_generator=key)\n    y: int = 1",
+    "behind a name": "key = evil\nclass C:\n    evil = None\n" + LATE,
+    "behind a name for a class": f"class K:\n    def __init__(self, x):\n        {RUN}\nkey = K\n"
+    f"class C:\n    K = None\n{LATE}",
+    "behind a part of a list": "P = (evil,)\nclass C:\n    evil = None\n    Y = sorted([1], key=P[0])",
+}
+IN_CLASSES = {
+    "named by another": ("class K:\n    B = 'evil()'\n    a = B", "x: K.a"),
+    "named like a type": ("B = int\nclass K:\n    B = 'evil()'\n    a = B", "x: K.a"),
+    "in a model": (f"{MODEL}    B: ClassVar = 'evil()'\n    y: A\nA = 'B'", "x: D"),
+    "in a model, by a name before": (f"A = 'B'\n{MODEL}    B: ClassVar = 'evil()'\n    y: A", "x: D"),
+    "in a base of a model": (f"A = 'B'\nclass M:\n    B = 'evil()'\n{MODEL.replace('(', '(M, ')}    y: A", "x: D"),
+    "in a model around": (
+        "A = 'B'\nfrom pydantic import BaseModel\nclass O(BaseModel):\n    B: ClassVar = 'evil()'\n"
+        "    class D(BaseModel):\n        y: A",
+        "x: O.D",
+    ),
+    "brackets": (f"{MODEL}    Literal: ClassVar = List\n    y: 'Literal[\"evil()\"]'", "x: D"),
+    "part": (f"class K:\n    X = 'evil()'\n{MODEL}    pydantic: ClassVar = K\n    y: 'pydantic.X'", "x: D"),
+}
 NAMED = {
     "assigned": "class D(tuple):\n    _fields = ('a',)\n    _field_defaults = C\n    a: int\n",
     "of a derived one": "from typing import NamedTuple\nclass N(NamedTuple):\n    a: int\n"
@@ -147,6 +179,28 @@ NAMED = {
 def test_no_named_tuple_says_itself_where_its_defaults_are(lines: str) -> None:
     asked = f"class C:\n    @staticmethod\n    def get(*a):\n        {RUN}\n"
     assert refused(tool(f"{asked}{lines}", "x: D"))
+
+
+@pytest.mark.parametrize("lines", HIDDEN.values(), ids=HIDDEN)
+def test_a_name_that_a_class_binds_too_is_not_taken_for_the_plain_one(lines: str) -> None:
+    assert refused(tool(lines))
+
+
+def test_a_class_works_with_its_own_values_and_those_of_the_file() -> None:
+    own = "LIMIT = 3\nclass C:\n    MOST = LIMIT * 2\n    ALL = [MOST + 1, LIMIT]\n    def LIMITS(self): pass\n"
+    assert not refused(tool(f"{own}    class D:\n        MOST = LIMIT\n        ALL = [MOST] * 2"))
+
+
+@pytest.mark.parametrize(("lines", "parameter"), IN_CLASSES.values(), ids=IN_CLASSES)
+def test_a_name_of_a_type_stands_for_types_in_every_class(lines: str, parameter: str) -> None:
+    assert refused(tool(f"import pydantic\nfrom typing import ClassVar, List, Literal\n{lines}", parameter))
+
+
+def test_a_class_of_another_file_gives_types_alone() -> None:
+    for head, parameter in (("from ._t.w import K", "x: K.a"), ("from ._t import w", "x: w.K.a")):
+        assert refused(tool(head, parameter), {"_t/w.py": f"{EVIL}class K:\n    B = 'evil()'\n    a = B\n"})
+    head = f"from ._t.w import B\nA = B\n{MODEL}    B: ClassVar = int\n    y: A = 1"
+    assert refused(tool(f"from typing import ClassVar\n{head}", "x: D"), {"_t/w.py": "B = 'evil()'\n"})
 
 
 @pytest.mark.parametrize("line", REBOUND.values(), ids=REBOUND)
