@@ -22,22 +22,31 @@ def read_hints(function: Callable[..., Any]) -> dict[str, Any]:
     """
     try:
         hints = get_type_hints(function, include_extras=True)
-        return {name: portable(hint) for name, hint in hints.items()}
+        made: dict[int, Any] = {}
+        return {name: portable(hint, made) for name, hint in hints.items()}
     except (NameError, TypeError, SyntaxError, RecursionError) as error:
         problem = f"{function.__name__!r} has a type hint that cannot be read ({str(error)[:120]})."
         raise BadComponent(problem, fix="import every name that the hints use.") from error
 
 
-def portable(hint: Any) -> Any:
-    """Return `hint` with typed dicts readable by pydantic: before Python 3.12 it refuses those of `typing`."""
+def portable(hint: Any, made: dict[int, Any] | None = None) -> Any:
+    """Return `hint` with typed dicts readable by pydantic: before Python 3.12 it refuses those of `typing`.
+
+    Args:
+        hint: The type.
+        made: The typed dicts that were made before, by the identity of those they stand for, so each is made once.
+    """
+    made = {} if made is None else made
     if sys.version_info >= (3, 12):
         return hint
     if is_typeddict(hint) and type(hint).__module__ == "typing":
-        fields = get_type_hints(hint, include_extras=True)
-        make: Any = typing_extensions.TypedDict
-        return make(hint.__name__, {name: _field(hint, name, fields[name]) for name in fields})
+        if id(hint) not in made:
+            fields = get_type_hints(hint, include_extras=True)
+            make: Any = typing_extensions.TypedDict
+            made[id(hint)] = make(hint.__name__, {name: _field(hint, name, fields[name], made) for name in fields})
+        return made[id(hint)]
     given: tuple[Any, ...] = get_args(hint)
-    arguments: tuple[Any, ...] = tuple(portable(one) for one in given)
+    arguments: tuple[Any, ...] = tuple(portable(one, made) for one in given)
     if arguments == given or get_origin(hint) is typing.Literal:
         return hint
     if get_origin(hint) in (typing.Union, types.UnionType):
@@ -45,10 +54,10 @@ def portable(hint: Any) -> Any:
     return hint.copy_with(arguments) if hasattr(hint, "copy_with") else _subscribed(get_origin(hint), arguments)
 
 
-def _field(owner: Any, name: str, hint: Any) -> Any:
+def _field(owner: Any, name: str, hint: Any, made: dict[int, Any]) -> Any:
     bare = get_args(hint)[0] if get_origin(hint) in (typing.Required, typing.NotRequired) else hint
     required = name in owner.__required_keys__
-    return (typing_extensions.Required if required else typing_extensions.NotRequired)[portable(bare)]
+    return (typing_extensions.Required if required else typing_extensions.NotRequired)[portable(bare, made)]
 
 
 def _subscribed(origin: Any, arguments: tuple[Any, ...]) -> Any:

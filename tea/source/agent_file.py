@@ -16,6 +16,7 @@ from tea.components.component import Agent
 from tea.errors import BadComponent, TeaError, words_of
 from tea.source.effort import Effort
 from tea.source.facts import check_facts
+from tea.source.inheritance import check_inheritance
 from tea.source.module import keep_lines
 from tea.source.names import KNOWN_NAMES, Names, dotted, imported
 from tea.source.reach import check_quiet
@@ -93,6 +94,7 @@ def _checked(source: str) -> tuple[ParsedFile, ast.Module]:
     check_quiet(held)
     check_shape(held, names)
     check_facts([(held, names)])
+    check_inheritance([(held, names)])
     odd = next((one for one in declarations.facts if not is_plain(one, names)), None)
     if odd is not None:
         raise file.refuse("an agent is declared by more than plain values.", "write them out.", odd)

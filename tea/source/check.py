@@ -15,6 +15,7 @@ from tea.source.checked import Checked
 from tea.source.effort import Effort
 from tea.source.facts import check_facts
 from tea.source.imports import complete
+from tea.source.inheritance import check_inheritance
 from tea.source.names import Definition, Names
 from tea.source.reach import Reach, check_paths, relative_paths
 from tea.source.requires import requirements
@@ -83,6 +84,7 @@ def _checked(source: str | bytes, files: Mapping[str, str], kind: Kind | None, r
     for file, names in held:
         _check_file(file, names, reach)
     check_facts(held)
+    check_inheritance(held)
     text = SourceText(
         kind=found.kind,
         name=found.name,

@@ -12,10 +12,13 @@ class Effort:
 
     Args:
         nodes: How many nodes the syntax trees of its files have together; the work allowed grows with them.
+
+    Attributes:
+        left: The steps that are still allowed.
     """
 
     def __init__(self, nodes: int = 0) -> None:
-        self._left = _LEAST + _PER_NODE * nodes
+        self.left = _LEAST + _PER_NODE * nodes
 
     def spend(self, steps: int = 1) -> None:
         """Count steps of work.
@@ -23,7 +26,7 @@ class Effort:
         Raises:
             BadComponent: All that is allowed was spent.
         """
-        self._left -= steps
-        if self._left < 0:
+        self.left -= steps
+        if self.left < 0:
             problem = "The source's names and values take too long to follow."
             raise refusal(problem, "write fewer that stand for one another, and nest less.")

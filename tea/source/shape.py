@@ -9,7 +9,7 @@ from tea.source.names import Names, bindings, imported
 from tea.source.scopes import check_scopes
 from tea.source.text import ParsedFile, words
 from tea.source.values import impure_part, is_collection, is_plain
-from tea.source.weights import is_modest, is_unpacked, weight
+from tea.source.weights import MOST, is_modest, is_unpacked, weight
 from tea.source.written_types import no_type, parameters_of
 
 DECORATORS = words(
@@ -57,6 +57,8 @@ _FREE_DUNDERS = words("__all__ __author__ __doc__ __hash__ __license__ __match_a
 _OF_ENUMS = words("name value")  # what pydantic reads of members
 _PURE = words("enum.Enum enum.Flag")
 _OF_MIXED = frozenset({*dir(float), *dir(int), *dir(str)})  # what libraries call of texts and numbers
+_DESCRIBED = 16  # of what a default weighs, described in the time of one step
+_MOST_MEMBERS = 2**24  # the weight of all members together, each counted as often as there are any
 _MOST_MEMBER = 10_000  # str or int is called with it, where an Enum derives from that
 _ENUM_NAMES = words("Enum Flag IntEnum IntFlag ReprEnum StrEnum")
 _ENUM_BASES = words("float int str enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum")
@@ -130,6 +132,7 @@ def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
         case ast.AnnAssign(target=target, annotation=annotation, value=value):
             _check_targets(file, [target])
             _check_values(file, names, [annotation, value])
+            _spend([value] if names.top else [], names)
             _check_types(file, names, [annotation])
         case ast.If(test=test, body=body, orelse=[]) if names.origin(test) == "typing.TYPE_CHECKING":
             _check_imports_only(file, body)
@@ -148,6 +151,7 @@ def _check_function(file: ParsedFile, names: Names, node: ast.FunctionDef | ast.
     annotations = [one.annotation for one in every if one is not None]
     limits = [*parameters_of(node)]
     _check_values(file, names, [*given.defaults, *given.kw_defaults, *annotations, node.returns, *limits])
+    _spend([*given.defaults, *given.kw_defaults], names)
     _check_types(file, names, [*annotations, node.returns, *limits])
 
 
@@ -236,6 +240,9 @@ def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, origins: Col
     inside = names.inside(node)
     if large := next((one for one in members if weight(one.value, inside) > _MOST_MEMBER), None):
         raise file.refuse("a member of an Enum is large.", "keep it as a constant of its own.", large)
+    made = [weight(one.value, inside) for one in members if not isinstance(one.value, ast.Constant)]
+    if len(made) * sum(made) > _MOST_MEMBERS:  # each is compared with those before it
+        raise file.refuse("an Enum has very many large members.", "write a dict of constants.", node)
 
 
 def _check_properties(file: ParsedFile, names: Names, node: ast.ClassDef | ast.Module) -> None:
@@ -310,6 +317,11 @@ def _check_values(file: ParsedFile, names: Names, values: Sequence[ast.expr | No
     found = impure_part(values, names)
     if found is not None:
         raise _work(file, found)
+
+
+def _spend(values: Sequence[ast.expr | None], names: Names) -> None:
+    """Count the work of describing defaults, which schemas hold as often as they are used."""
+    names.effort.spend(sum(int(min(weight(one, names), MOST)) for one in values if one is not None) // _DESCRIBED)
 
 
 def _check_unpacked(file: ParsedFile, names: Names, value: ast.expr) -> None:

@@ -10,9 +10,10 @@ import ast
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from tea.source.names import KNOWN_NAMES, Names, declared
+from tea.source.text import parsed_expression
 
 MOST, MOST_TOGETHER = 2.0**20, 2.0**24  # of one expression, and of all of a file; an item or a character weighs 1
 _MOST_BITS = 2**16
@@ -26,9 +27,16 @@ _SQUARES = {"sum": 1, "str": 100, "logging.getLogger": 1, "re.compile": 2_000}
 _CHARACTERS, _SHORTEST_SET = 2.0**13, 5  # how much a set of characters weighs that ignores case, and its length
 _WIDE, _SLASH = re.compile(r"[^\x00-\xff]|\\[uUN]|\\\Z"), re.compile(r"[^\x00-\xff]|\\")
 _IGNORES_CASE = re.compile(r"\(\?[a-zA-Z-]*i")
+_HASHED = frozenset({"dict", "dict.fromkeys", "frozenset", "set"})
 _LETTERS = frozenset({"casefold", "lower", "title", "upper"})  # one letter may become three
 _SHORT = frozenset({"__debug__", "__file__", "__name__", "__package__"})
 _PLACES = re.compile(r"\d{4}")
+# How many entries of a set or a dict, squared, are compared in the time of one step, should all hashes be the same.
+_COMPARED = 32
+_OF_TEXTS = frozenset({"rsplit", "split", "splitlines"})
+_TEXTS = frozenset(
+    {"casefold", "join", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip", "strip", "title", "upper"}
+)
 _COMPREHENSIONS = (ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp)
 
 Local = Mapping[str, float]
@@ -40,6 +48,15 @@ def weight(node: ast.expr, names: Names) -> float:
     A name weighs as much as the largest value that its file gives it, at the top level or in a class.
     """
     return _Scale(names.top or names).weigh(node)
+
+
+def expand(node: ast.expr, names: Names) -> None:
+    """Count the work of describing a type: all types it consists of, each name as often as it is used.
+
+    Raises:
+        BadComponent: They are more than the component may have.
+    """
+    _Scale(names.top or names).expand(node, frozenset())
 
 
 def is_unpacked(value: ast.expr, names: Names) -> bool:
@@ -112,12 +129,90 @@ class _Scale:
                 return self.weigh(value) + self.count(value)
             case ast.Compare(comparators=others):
                 return 1 + self._parts(node) + sum(map(self.count, others))  # `in` may go through all of a range
+            case ast.Set(elts=inner) | ast.Dict(keys=inner):
+                return 1 + self._parts(node) + self._compared([one for one in inner if one is not None])
             case ast.Lambda(args=given):
                 return 1 + self._parts(given)  # its body is weighed where it is called
             case ast.Subscript(value=value, slice=inner):
                 return self.weigh(value) + self.weigh(inner)  # brackets after a type keep what is in them
             case _:
                 return 1 + self._parts(node)
+
+    def expand(self, node: ast.expr, path: frozenset[int]) -> None:
+        """Count the types that a type consists of; those on the `path` to it are not gone through again."""
+        self._names.effort.spend()
+        match node:
+            case ast.Name() | ast.Attribute():
+                for scale, one in self._values(node):
+                    if id(one) not in path:
+                        scale.expand(one, path | {id(one)})
+            case ast.Constant(value=str() as text):
+                for one in _parsed(text):
+                    self.expand(one, path)
+            case ast.Subscript(value=value, slice=inner):  # what an alias holds in place of each of its variables
+                left = self._names.effort.left
+                self.expand(value, path)
+                for _ in range(left - self._names.effort.left):
+                    self.expand(inner, path)
+            case ast.Call(args=[_, *given]):
+                for one in given:
+                    self.expand(one, path)
+            case _:
+                for one in ast.iter_child_nodes(node):
+                    if isinstance(one, ast.expr):
+                        self.expand(one, path)
+
+    def _compared(self, entries: Sequence[ast.expr]) -> float:
+        """Return the work of comparing the entries of a set or a dict that may all have the same hash."""
+        alike = 0.0
+        for one in entries:
+            if isinstance(one, ast.Starred):
+                alike += 0 if self._are_distinct(one.value) else self.count(one.value)
+            else:
+                alike += not self._is_distinct(one)
+        return alike * alike / _COMPARED
+
+    def _is_distinct(self, node: ast.expr) -> bool:
+        """Return whether a value is a text, or a number of a range: few of them have the same hash."""
+        match node:
+            case ast.Constant(value=int() as number):
+                return number.bit_length() < _LENGTH_BITS
+            case ast.Constant() | ast.JoinedStr():
+                return True
+            case ast.Name(id=name) if name in self._given:
+                return self._are_distinct(self._given[name])
+            case ast.Call(func=ast.Attribute(attr=name)):
+                return name in _TEXTS
+            case ast.Call(func=ast.Name(id=name)):
+                return name in ("chr", "str") and self._names.origin(node.func) == name
+            case _:
+                return False
+
+    def _are_distinct(self, node: ast.expr) -> bool:
+        """Return whether what a loop over a value gives is distinct."""
+        return bool(self._once("distinct", node, self._all_distinct, False))
+
+    def _all_distinct(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Constant(value=str() | bytes()):
+                return True
+            case ast.List(elts=inner) | ast.Tuple(elts=inner) | ast.Set(elts=inner):
+                return all(map(self._is_distinct, inner))
+            case ast.Call(func=ast.Attribute(attr=name)) if name in _OF_TEXTS:
+                return True
+            case ast.Call(func=ast.Name(id="range")):
+                return True
+            case ast.Subscript(value=value, slice=ast.Slice()):
+                return self._are_distinct(value)
+            case ast.Dict(keys=keys):
+                return all(one is not None and self._is_distinct(one) for one in keys)
+            case ast.Call(func=ast.Name(id="sorted"), args=[inner]):
+                return self._are_distinct(inner)
+            case ast.Name() if node.id not in self._local:
+                held = self._values(node)
+                return bool(held) and all(scale._are_distinct(one) for scale, one in held)
+            case _:
+                return False
 
     def _parts(self, node: ast.AST) -> float:
         return sum(self.weigh(one) for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
@@ -203,6 +298,8 @@ class _Scale:
             return math.inf
         own = 1 + sum(self.weigh(one) + self.count(one) for one in given)
         own += self.weigh(node.func) if isinstance(node.func, ast.Name) else 0
+        if origin in _HASHED and given:
+            own += self._compared([ast.Starred(_first(given[0]) if origin == "dict" else given[0])])
         if origin in _SQUARES and (origin not in KNOWN_NAMES or len(given) > 1):
             return own + own * own / _SQUARES[origin] + (self._pattern(given) if origin == "re.compile" else 0.0)
         match node.func:
@@ -275,9 +372,13 @@ class _Scale:
             fewest = count if fewest == 1.0 else max(1.0, min(fewest, count))
             targets = _targets(loop)
             through.update(dict.fromkeys(targets, loop.iter))
+            through.update(_keys(loop))
             none.update(dict.fromkeys(targets, 1.0))
             whole.update(dict.fromkeys(targets, 1 + large.weigh(loop.iter)))
             given += loop.ifs
+        hashed = isinstance(node, ast.DictComp | ast.SetComp)
+        if hashed and not _Scale(self._names, whole, through)._is_distinct(given[0]):
+            work += rounds * rounds / _COMPARED
         least = sum(_Scale(self._names, none, through).weigh(one) for one in given)
         return work + rounds + summed(least, sum(_Scale(self._names, whole, through).weigh(one) for one in given))
 
@@ -391,3 +492,33 @@ class _Scale:
 
 def _targets(loop: ast.comprehension) -> list[str]:
     return [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]
+
+
+def _first(node: ast.expr) -> ast.expr:
+    """Return what gives the keys, where a dict is made of keys and values that are zipped."""
+    match node:
+        case ast.Call(func=ast.Name(id="zip"), args=[keys, *_]):
+            return keys
+        case _:
+            return node
+
+
+def _keys(loop: ast.comprehension) -> dict[str, ast.expr]:
+    """Return the variable for the keys of a dict, with that dict, in a loop over its items."""
+    match loop:
+        case ast.comprehension(
+            target=ast.Tuple(elts=[ast.Name(id=name), *_]),
+            iter=ast.Call(func=ast.Attribute(value=value, attr="items"), args=[]),
+        ):
+            return {name: value}
+        case _:
+            return {}
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> tuple[ast.expr, ...]:
+    """Return the expression of a text that may stand for a type, or nothing."""
+    try:
+        return (parsed_expression(text),)
+    except (SyntaxError, ValueError):
+        return ()

@@ -21,6 +21,7 @@ from typing import TypeGuard
 
 from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments
 from tea.source.text import parsed_expression, words
+from tea.source.weights import expand
 
 _TYPING = ("typing", "typing_extensions")
 MAKERS = frozenset(
@@ -81,7 +82,13 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
     A text is evaluated in a class or outside of it, so each name stands for a type wherever the file binds it.
     """
     top = names.top or names
-    return next((one for one in nodes if one is not None and not _is_proven(one, top)), None)
+    for one in nodes:
+        if one is not None and not _is_proven(one, top):
+            return one
+        if one is not None and ("expanded", id(one)) not in top.measures:
+            top.measures["expanded", id(one)] = 1
+            expand(one, top)
+    return None
 
 
 def _is_proven(node: ast.expr, names: Names) -> bool:

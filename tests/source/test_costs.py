@@ -235,3 +235,74 @@ def test_what_is_unpacked_is_a_collection() -> None:
     endless = "from multiprocessing.process import _process_counter\n*X, = _process_counter"
     assert "is not a collection" in refused(f"{HEAD}{endless}{TOOL}")
     MANAGER.check(f"{HEAD}a, *b = 'x', 'y'\n(c, d), e = [(1, len), *b]{TOOL}")
+
+
+def classes(base: str, body: str, count: int) -> str:
+    """Classes deriving from each other, each with this body."""
+    made = (f"class A{i}({f'A{i - 1}' if i else base}):\n    {body.replace('N', str(i))}\n" for i in range(count))
+    return "".join(made)
+
+
+TYPING = "from typing import Generic, TypeVar, TypedDict\nfrom dataclasses import dataclass\nT = TypeVar('T')\n"
+DOUBLED = {
+    "types": chain("int", "tuple[B, B]", 16),
+    "texts": "a0 = int\n" + "".join(f"a{i} = tuple['a{i - 1}', 'a{i - 1}']\n" for i in range(1, 16)),
+    "texts that name each other": "".join(
+        f"a{i} = tuple[{', '.join(repr(f'a{j}') for j in range(9))}]\n" for i in range(16)
+    ),
+    "an alias with variables": f"{TYPING}P = tuple[T, T]\n{chain('int', 'P[B]', 16)}",
+    "a generic class": f"{TYPING}class G(TypedDict, Generic[T]):\n    x: T\n{chain('int', 'G[tuple[B, B]]', 16)}",
+}
+GROWING = {
+    "fields of dataclasses": TYPING
+    + classes("", "yN: int = 1", 600).replace("class", "@dataclass\nclass").replace("()", ""),
+    "fields of models": f"from pydantic import BaseModel\n{classes('BaseModel', 'yN: int = 1', 300)}",
+    "abstract methods": "import abc\n" + classes("abc.ABC", "@abc.abstractmethod\n    def yN(self): pass", 900),
+    "types of few fields": f"from pydantic import BaseModel\n{chain('int', 'tuple[B, B]', 7)}"
+    + classes("BaseModel", "yN: a6", 100),
+    "defaults": f"A = [0] * 200_000\ndef f({', '.join(f'x{i}: list[int] = A' for i in range(200))}): pass\n",
+    "members of an enum": "import enum\nB = [0] * 2_000\nclass K(enum.Enum):\n"
+    + "".join(f"    A{i} = B + [{i}]\n" for i in range(1_000)),
+}
+PAIRS = f"({', '.join(f'x{i}' for i in range(13))}) {' '.join(f'for x{i} in (-1, -2)' for i in range(13))}"
+ALIKE = {
+    "set": f"X = {{{PAIRS}}}\n",
+    "dict": f"X = {{{PAIRS.replace(') for', '): 1 for', 1)}}}\n",
+    "list made a set": f"X = [{PAIRS}]\nY = set(X)\n",
+    "list unpacked": f"X = [{PAIRS}]\nY = {{*X}}\n",
+    "loop made a dict": f"X = dict.fromkeys([{PAIRS}])\n",
+}
+
+
+@pytest.mark.parametrize("lines", [*DOUBLED.values(), *GROWING.values()], ids=[*DOUBLED, *GROWING])
+def test_what_is_described_again_for_each_use_is_bounded(lines: str) -> None:
+    needs = '# /// script\n# dependencies = ["pydantic"]\n# ///\n'
+    used = TOOL.replace("x: int", "x: a15") if "a15 =" in lines else TOOL
+    said = refused(f"{needs}{HEAD}{lines}{used}")
+    assert "too long to follow" in said or "very many large members" in said
+
+
+@pytest.mark.parametrize("lines", ALIKE.values(), ids=ALIKE)
+def test_entries_that_may_have_one_hash_are_few(lines: str) -> None:
+    said = refused(f"{HEAD}{lines}{TOOL}")
+    assert "takes long or much memory" in said or "a call does work" in said
+
+
+def test_ordinary_types_classes_and_sets_are_taken() -> None:
+    lines = (
+        "from typing import Generic, Sequence, TypeVar, Union\nfrom dataclasses import dataclass\n"
+        "Json = Union[None, int, str, Sequence['Json'], dict[str, 'Json']]\nT = TypeVar('T')\nP = tuple[T, T]\n"
+        "@dataclass\nclass A(Generic[T]):\n    x: P[int]\n    y: list[Json] | None = None\n"
+        f"@dataclass\nclass B(A[int]):\n    z: A[P[str]] | None = None\n"
+        f"WORDS = frozenset('{'word ' * 3_000}'.split())\n"
+        "FORMS = {form: line[0] for line in 'a b'.split(';') for form in line.split()[1:]}\n"
+        "NUMBERS = {i: chr(i) for i in range(3_000)}\ndef f(a: Json, b: 'list[B]', c: str = 'x' * 5_000): pass\n"
+    )
+    MANAGER.check(f"{HEAD}{lines}{TOOL}")
+
+
+def test_a_typed_dict_of_typed_dicts_is_described_once() -> None:
+    first = "from typing import TypedDict\nclass A0(TypedDict):\n    x: int\n"
+    more = "".join(f"class A{i}(TypedDict):\n    x: tuple[A{i - 1}, A{i - 1}]\n" for i in range(1, 25))
+    text = MANAGER.check(f"{HEAD}{first}{more}{TOOL.replace('x: int', 'x: A24')}")
+    assert "A24" in str(MANAGER.describe(text, version="1.0.0").operations["call"].parameters)
