@@ -120,6 +120,8 @@ class OpenAIChat:
         for call in members(said, "tool_calls"):
             function = member(call, "function")
             made.add(call.get("id"), function.get("name"), function.get("arguments"))
+        if not made.calls and (function := member(said, "function_call")):  # as older servers name the only call
+            made.add(None, function.get("name"), function.get("arguments"))
         refusal = said.get("refusal") or ""
         finish = "refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop")
         return ModelResponse(
@@ -192,7 +194,8 @@ class ChatAssembly:
             one = self._details.setdefault(piece.get("index", len(self._details)), {})
             grown = {name: one.get(name, "") + piece[name] for name in ("text", "summary") if piece.get(name)}
             one |= {name: value for name, value in piece.items() if value is not None} | grown
-        for piece in members(delta, "tool_calls"):
+        older = member(delta, "function_call")
+        for piece in (*members(delta, "tool_calls"), *([{"index": 0, "function": older}] if older else ())):
             call = self._call(piece)
             call["id"] = piece.get("id") or call["id"]
             call |= {"extra_content": piece["extra_content"]} if piece.get("extra_content") else {}

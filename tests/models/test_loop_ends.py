@@ -114,14 +114,40 @@ async def test_evidence_given_as_one_text_costs_no_question(
     assert (found.source, found.quote, found.detail, found.doubt) == (source, quote, detail, "")
 
 
-async def test_line_breaks_written_into_a_text_are_understood(tmp_path: Path) -> None:
-    broken = "read_file", '{"path": "a.txt", "find": "the\nkey"}'
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"path": "a.txt", "find": "the\nkey"}',
+        '```json\n{"path": "a.txt", "find": "the key"}\n```',
+        '{"path": "a.txt", "find": "the key",}',
+        "{'path': 'a.txt', 'find': 'the key'}",
+    ],
+)
+async def test_arguments_that_are_nearly_json_are_understood(tmp_path: Path, written: str) -> None:
     (tmp_path / "a.txt").write_text("nothing\n\n" * 200 + "the key is 17\n")
     task = {"text": "What is the key?", "files": [tmp_path / "a.txt"]}
     for dialect in (DIALECTS["openai_chat"], DIALECTS["openai_responses"]):  # the other one takes objects
-        outcome, script = await played(tmp_path, dialect, [says(broken), ends("17")], task=task)
+        outcome, script = await played(tmp_path, dialect, [says(("read_file", written)), ends("17")], task=task)
         assert (outcome.answer, len(script.asked)) == ("17", 2)
         assert "the key is 17" in list(script.asked[1].results.values())[-1]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{'path': 'a.txt', 'path': 'b.txt'}",
+        "{'path': {'a.txt'}}",
+        "{'path': b'a.txt'}",
+        "{'path': open('a.txt')}",
+        "{1: 2}",
+    ],
+)
+async def test_arguments_of_more_than_one_meaning_are_refused(tmp_path: Path, written: str) -> None:
+    (tmp_path / "a.txt").write_text("the key is 17\n")
+    task = {"text": "What is the key?", "files": [tmp_path / "a.txt"]}
+    turns = [says(("read_file", written)), ends("17")]
+    _, script = await played(tmp_path, DIALECTS["openai_chat"], turns, task=task)
+    assert "not a JSON object" in list(script.asked[1].results.values())[-1]
 
 
 @pytest.mark.parametrize(

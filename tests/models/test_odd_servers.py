@@ -107,6 +107,23 @@ async def test_the_type_of_anthropics_error_in_the_place_of_an_answer_counts_as_
     assert len(server.asked) == tries
 
 
+@pytest.mark.parametrize("stream", [False, True])
+async def test_the_only_call_of_an_older_server_is_a_call(*, stream: bool) -> None:
+    call = {"name": "look", "arguments": '{"a": 1}'}
+    if stream:
+        parts = [{"name": "look", "arguments": ""}, {"arguments": '{"a":'}, {"arguments": " 1}"}]
+        deltas: list[dict[str, Any]] = [{"delta": {"role": "assistant", "function_call": one}} for one in parts]
+        ends: list[dict[str, Any]] = [*deltas, {"delta": {}, "finish_reason": "function_call"}]
+        reply = sse([*(("", {"choices": [{"index": 0, **one}]}) for one in ends), ("", "[DONE]")])
+    else:
+        message = {"role": "assistant", "content": None, "function_call": call}
+        reply = document({"choices": [{"index": 0, "message": message, "finish_reason": "function_call"}]})
+    async with asking(DIALECTS["openai_chat"], reply) as (one, _):
+        found = await one.ask(WITH_LOOK, stream=stream)
+    assert [(call.name, call.arguments, call.unreadable) for call in found.calls] == [("look", {"a": 1}, "")]
+    assert found.finish == "calls"
+
+
 async def test_a_server_that_is_still_loading_its_model_is_asked_again_which_it_has(dialect: Dialect) -> None:
     loading = document({"error": {"message": "Loading model", "code": 503}}, 503, retry_after="3")
     listed = document({"object": "list", "data": [{"id": "first", "object": "model"}]})

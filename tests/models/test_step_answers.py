@@ -11,9 +11,9 @@ from tea.testing import FunctionModel, ScriptedModel, platform
 from tea.types import ModelResponse, ReasoningPart, ToolCall
 
 WORDS = {"thinking": "t", "next_goal": "g"}
-ADD, BAD = {"name": "add", "arguments": {"a": 1}}, {"name": "add", "arguments": "{'a': 1}"}
+ADD, BAD = {"name": "add", "arguments": {"a": 1}}, {"name": "add", "arguments": "{'a': 1"}
 RECORD = {**WORDS, "calls": [ADD]}
-NOT_AN_OBJECT = "its arguments are not a JSON object: {'a': 1}"
+NOT_AN_OBJECT = "its arguments are not a JSON object: {'a': 1"
 
 
 def deep(levels: int) -> Any:
