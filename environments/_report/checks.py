@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from .calculations import calculated, calculations
 from .claims import ASIDE, UNIT, is_claim
+from .tables import Table, table_of
 
 MARK = " [?]"
 MOST_LISTED = 200
@@ -49,7 +50,7 @@ _MONTHS = [
 ]
 _MONTH = "|".join(f"{name}|{name[:3]}\\.?" for name in _MONTHS)
 _DATES = (
-    re.compile(r"\b(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})(?!\d)"),
+    re.compile(r"\b(?P<y>\d{4})(?P<mark>[-/])(?P<m>\d{1,2})(?P=mark)(?P<d>\d{1,2})(?!\d)"),
     re.compile(r"\b(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>\d{4})\b"),
     re.compile(r"\b(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{4})\b"),
     re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? (?P<m>{_MONTH})\b,? (?P<y>\d{{4}})\b", re.IGNORECASE),
@@ -104,35 +105,44 @@ class Evidence:
     """The text of a source, in forms for comparing values.
 
     Args:
-        text: All that is known of what the source says.
+        text: All that is known of what the source says, but for its file.
+        file: The text of its file. Of a large table any number is some cell, so it tells of each claim what it has for
+            this one.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, file: str = "") -> None:
+        self._table: Table | None = table_of(file, _days) if file else None
+        said = text if self._table else f"{text}\n{file}"
+        text = f"{text}\n{file}"
         self.words = {one.casefold() for one in _WORD.findall(text)} | {
             one.casefold() for one in re.findall(r"\w+", text)
         }
         self.dates = {one for match in _dates(text) for one in _day(match)}
         self.dates |= {(year, month, 0) for year, month, _ in self.dates}  # a source with a day tells the month
-        self.numbers = {one for match in _NUMBER.finditer(text) for one in _readings(match[0])}
-        self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in self.words}
+        self.numbers = {one for match in _NUMBER.finditer(said) for one in _readings(match[0])}
+        self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in _spelled(said)}
         # cells with commas between them are read one by one, too; digits inside of a name are no number
-        self.numbers |= {one for cell in _CELL.findall(text) for one in _readings(cell)}
+        self.numbers |= {one for cell in _CELL.findall(said) for one in _readings(cell)}
         self._rounded: dict[int, set[str]] = {}
+        self._claim, self._told = "", set[str]()
 
-    def holds(self, number: str) -> bool:
-        """Return whether the source has a number, or one rounded to it, however its thousands are marked."""
+    def holds(self, number: str, claim: str = "") -> bool:
+        """Return whether the source has a number, or one rounded to it, however its thousands are marked.
+
+        Args:
+            number: The number, as the claim has it.
+            claim: The sentence that it stands in.
+        """
         readings = _readings(number)
-        return bool(self.numbers & readings) or any(self._is_rounded(one) for one in readings)
-
-    def _is_rounded(self, number: str) -> bool:
-        """Return whether a longer number of the source is rounded to this one; a short one says too little."""
-        if not _DECIMAL.fullmatch(number) or len(number.replace(".", "")) < LEAST_DIGITS:
+        if self.numbers & readings or any(_is_rounded(one, self.numbers, self._rounded) for one in readings):
+            return True
+        if self._table is None:
             return False
-        decimals = len(number.partition(".")[2])
-        if decimals not in self._rounded:
-            longer = [one for one in self.numbers if len(one.partition(".")[2]) > decimals and _DECIMAL.fullmatch(one)]
-            self._rounded[decimals] = {to for one in longer for to in _rounded(one, decimals)}
-        return number in self._rounded[decimals]
+        if claim != self._claim:
+            figures = self._table.figures(claim)
+            self._claim, self._told = claim, {one for figure in figures for one in _readings(figure)}
+        told: dict[int, set[str]] = {}
+        return bool(self._told & readings) or any(_is_rounded(one, self._told, told) for one in readings)
 
 
 def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, rest: Evidence | None = None) -> Checked:
@@ -195,7 +205,7 @@ def _known(cited: tuple[int, ...], evidence: Mapping[int, Evidence], rest: Evide
 
 def _calculate(sentence: str, known: list[Evidence]) -> None:
     """Add the results of a sentence's calculations to the words of its sources."""
-    for result in calculated(sentence, lambda value: any(one.holds(value) for one in known)):
+    for result in calculated(sentence, lambda value: any(one.holds(value, sentence) for one in known)):
         for one in known:
             one.numbers |= _readings(result)
 
@@ -325,7 +335,7 @@ def _unknown(sentence: str, known: list[Evidence], *, names: bool) -> list[tuple
     for pattern in _DATES:
         plain = pattern.sub(lambda match: _blank(match[0]), plain)
     for match in _NUMBER.finditer(plain):
-        if not any(one.holds(match[0]) for one in known):
+        if not any(one.holds(match[0], sentence) for one in known):
             found.append(match.span())
     if names:
         found += [(a, b) for a, b in _named(plain) if not any(_holds(one, plain[a:b]) for one in known)]
@@ -374,8 +384,34 @@ def _day(match: re.Match[str]) -> set[tuple[int, int, int]]:
     year, month = int(parts["y"]), parts["m"]
     number = int(month) if month.isdigit() else [name[:3] for name in _MONTHS].index(month[:3].lower()) + 1
     day = int(parts.get("d") or 0)
-    turned = {(year, day, number)} if "/" in match[0] else set[tuple[int, int, int]]()
+    turned = {(year, day, number)} if "/" in match[0] and not parts.get("mark") else set[tuple[int, int, int]]()
     return {(year, number, day)} | turned
+
+
+def _days(text: str) -> list[tuple[int, int, int]]:
+    """Return the days that a text tells; 0 stands for no day."""
+    return [one for match in _dates(text) for one in _day(match)]
+
+
+def _spelled(text: str) -> set[str]:
+    return {one.casefold() for one in _WORD.findall(text)}
+
+
+def _is_rounded(number: str, among: set[str], known: dict[int, set[str]]) -> bool:
+    """Return whether one of some longer numbers is rounded to this one; a short one says too little.
+
+    Args:
+        number: The number.
+        among: The longer ones.
+        known: What they are rounded to, by decimals; it is filled here.
+    """
+    if not _DECIMAL.fullmatch(number) or len(number.replace(".", "")) < LEAST_DIGITS:
+        return False
+    decimals = len(number.partition(".")[2])
+    if decimals not in known:
+        longer = [one for one in among if len(one.partition(".")[2]) > decimals and _DECIMAL.fullmatch(one)]
+        known[decimals] = {to for one in longer for to in _rounded(one, decimals)}
+    return number in known[decimals]
 
 
 def _rounded(number: str, decimals: int) -> set[str]:

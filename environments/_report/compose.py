@@ -1,6 +1,7 @@
 """Compose the pieces of a report as one Markdown text, with one list of references and its checks."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -59,14 +60,12 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
         for one in items
     ]
     known = list(references)
-    texts = _quotes(items, references)
     missing = [one.file for one in known if one.file and not one.link]
-    for one in known:
-        if one.file and (text := _text(workspace / one.file)):
-            texts[one.number] = f"{texts.get(one.number, '')}\n{text}"
-    lost = [one for one in known if one.file in missing and one.number not in texts]
-    texts |= {one.number: "" for one in lost}
-    evidence = {number: Evidence(text) for number, text in texts.items()}
+    files = {one.number: text for one in known if one.file and (text := _text(workspace / one.file))}
+    quotes = _quotes(items, references, files)
+    lost = [one for one in known if one.file in missing and one.number not in quotes | files]
+    numbers = [one.number for one in known if one in lost or one.number in quotes | files]
+    evidence = {number: Evidence(quotes.get(number, ""), files.get(number, "")) for number in numbers}
     checked = check("\n\n".join(one for one in bodies if one), evidence, names=names)
     unchecked = [one for one in known if one.number not in evidence]
     unresolved = list(dict.fromkeys(references.unresolved))
@@ -89,11 +88,12 @@ def without_html(markdown: str) -> str:
     return _HTML.sub(lambda match: f"{match['before']}&lt;" if match["before"] is not None else match[0], markdown)
 
 
-def _quotes(items: list[Item], references: References) -> dict[int, str]:
-    """Return the quotes of each source, by its number."""
+def _quotes(items: list[Item], references: References, files: Mapping[int, str]) -> dict[int, str]:
+    """Return the quotes of each source, by its number; one that is the whole file says no more than the file."""
     texts: dict[int, str] = {}
     for given in (one for item in items for one in item.references if one["quote"]):
-        if (found := references.find(given["source"], given["description"])) is not None:
+        found = references.find(given["source"], given["description"])
+        if found is not None and given["quote"].strip() != files.get(found.number, "").strip():
             texts[found.number] = f"{texts.get(found.number, '')}\n{given['quote']}"
     return texts
 

@@ -103,6 +103,7 @@ async def test_citations_that_lead_nowhere_are_told(act: Act, folder: Path) -> N
         ("On 5 May 2024 it rained.", "It rained on 2024-05-05", []),
         ("On May 5th, 2024 it rained.", "It rained on 05.05.2024", []),
         ("On 5 May 2024 it rained.", "It rained on 6 May 2024", ["6 May 2024"]),
+        ("day: 2024/05/06", "It rained on 2024-05-06, not on 5 June 2024", ["5 June 2024"]),
         ("It opened on 5 May 2024.", "It opened in May 2024", []),
         ("The bridge was built by Ada Quill.", "It was built by Ada Quill", []),
         ("The bridge was built by Ada Quill.", "It was built by Bo Quill", ["Bo Quill"]),
@@ -447,3 +448,54 @@ async def test_texts_are_compared_without_writing_a_report(act: Act, folder: Pat
     assert [one["value"] for one in found.unwrap()["doubts"]] == ["99.9"]
     assert found.unwrap()["texts"][0] == "East returned 26.14 % [1]. South returned 99.9 [?] %."
     assert list(folder.iterdir()) == []
+
+
+def birds(folder: Path) -> None:
+    """Write a table of which any number up to 90 is some cell."""
+    kinds = ["Gentoo"] * 40 + ["Adelie"] * 30 + ["Chinstrap"] * 20
+    rows = [f"{2007 + at % 3}/01/0{1 + at % 9},{kind},{at + 1},{170 + at}.5" for at, kind in enumerate(kinds)]
+    (folder / "birds.csv").write_text("\n".join(["day,species,nest,flipper_length_mm", *rows]))
+
+
+@pytest.mark.parametrize(
+    ("claim", "doubts"),
+    [
+        ("There are 40 Gentoo, 30 Adelie and 20 Chinstrap, 90 in all", []),
+        ("There are 40 Gentoo, 30 Adelie and 77 Chinstrap, 90 in all", ["77"]),
+        ("There are 77 birds", ["77"]),
+        ("The Gentoo and the Adelie are 70 together", []),
+        ("In 2008 there were 30 birds, and 13 Gentoo", []),
+        ("In 2008 there were 41 Gentoo", ["41"]),
+        ("Flippers have a length from 170.5 to 259.5 mm", []),
+        ("The Adelie have a flipper length from 210.5 mm, or about 240 mm", []),
+        ("The Adelie have a flipper length from 211.5 mm", ["211.5"]),
+        ("There are 3 species in the table", []),
+        ("Of the 4 columns one is empty", []),
+    ],
+)
+async def test_a_large_table_tells_its_counts_and_not_each_of_its_cells(
+    act: Act, folder: Path, claim: str, doubts: list[str]
+) -> None:
+    birds(folder)
+    made, _ = await completed(act, folder, f"{claim} [1](birds.csv).")
+    assert [one["value"] for one in made["doubts"]] == doubts
+
+
+async def test_a_result_over_a_large_table_is_known_and_cells_of_it_are_not(act: Act, folder: Path) -> None:
+    birds(folder)
+    whole = (folder / "birds.csv").read_text()
+    quotes = [{"source": "birds.csv", "quote": one} for one in ("young: 21", whole)]
+    for claim, doubts in (("There are 21 young birds", []), ("There are 26 young birds", ["26"])):
+        piece = {"text": f"{claim} [1](birds.csv).", "references": quotes, "report": str(len(doubts))}
+        (await act("add", **piece)).unwrap()
+        made = (await act("complete", report=piece["report"], name=f"r{len(doubts)}")).unwrap()
+        assert [one["value"] for one in made["doubts"]] == doubts
+
+
+async def test_cells_of_a_large_table_count_where_the_claim_singles_out_their_row(act: Act, folder: Path) -> None:
+    rows = [f"Town {chr(65 + at // 26)}{chr(65 + at % 26)},{at + 1},{300 + at * 7}" for at in range(100)]
+    (folder / "towns.csv").write_text("\n".join(["town,parks,people", *rows]))
+    claims = ["Town BC has 29 parks", "Town BC has 30 parks", "One with 496 people", "One town has 29 parks"]
+    text = " ".join(f"{one} [1](towns.csv)." for one in claims)
+    made, _ = await completed(act, folder, text)
+    assert [one["value"] for one in made["doubts"]] == ["30", "496", "29"]
