@@ -38,12 +38,16 @@ STATEMENT: dict[str, Any] = {
 }
 INVITED = (
     "You are {name} in a debate on this question: {question}\n{relations}\n{step} Your position answers the question "
-    "in one sentence, or with the value it asks for. `agrees` names those whose present position is yours in substance."
+    "in one sentence, or with the value it asks for."
 )
-FIRST = "Find out what you need, and state your position; nobody has spoken yet, so rebut nobody."
+FIRST = (
+    "Find out what you need, and state your position; nobody has spoken yet, so rebut nobody, and agree with nobody "
+    "yet."
+)
 LATER = (
     "This is round {round} of at most {rounds}. Answer the strongest point made against you; change your position "
-    "where a point convinces you, and keep it where none does."
+    "where a point convinces you, and keep it where none does. `agrees` names those whose present position is yours in "
+    "substance."
 )
 SIDES = (
     ("Advocate", "You look for the best case that can be made for the obvious answer."),
@@ -141,11 +145,13 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
         plan: Any = await consult(ctx, "debate_invitation", variables, lambda response: response.output)
     except BadOutput:
         plan = {"question": task.text, "experts": []}
-    experts = _experts(plan["experts"], named, list(about))
+    experts, changes = _experts(plan["experts"], named, list(about))
     between = await _relations(ctx, experts)
     _tell(ctx, "question", plan["question"])
     for one in experts:
         _tell(ctx, "invited", f"{one.name}{f' ({one.agent})' if one.agent else ''}: {one.role}")
+    for name, change in changes:
+        _tell(ctx, "invitation", f"{name} {change}")
     return Course(
         question=plan["question"],
         rounds=rounds,
@@ -158,22 +164,34 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
     )
 
 
-def _experts(wanted: Sequence[Mapping[str, Any]], named: Sequence[str], known: Sequence[str]) -> list[Expert]:
-    """Return the experts: each once, those named by the topic for certain; two sides if too few are left."""
+def _experts(
+    wanted: Sequence[Mapping[str, Any]], named: Sequence[str], known: Sequence[str]
+) -> tuple[list[Expert], list[tuple[str, str]]]:
+    """Return the experts, those named by the topic for certain, two sides if too few are left; and changes, with why.
+
+    An agent may speak for several of them, each under a name of its own.
+    """
     found: dict[str, Expert] = {}
+    changes: list[tuple[str, str]] = []
     asked = [str(one["agent"]) for one in wanted]
     further = [{"name": name.capitalize(), "agent": name, "role": "", "relation": COMPETITIVE} for name in named]
     certain = [one for one in further if one["agent"] not in asked]
     first = sorted(wanted, key=lambda one: one["agent"] not in named)
     for one in (*certain, *first):
-        agent = str(one["agent"]) if one["agent"] in known else ""
-        taken = [each.agent for each in found.values() if each.agent]
-        name = " ".join(str(one["name"]).split())
-        if name and name not in found and agent not in taken and len(found) < MOST_EXPERTS:
-            found[name] = Expert(name=name, agent=agent, role=str(one["role"]), relation=str(one["relation"]))
+        name, agent = " ".join(str(one["name"]).split()), str(one["agent"])
+        if not name or name in found or len(found) >= MOST_EXPERTS:
+            why = f"{MOST_EXPERTS} experts at most" if len(found) >= MOST_EXPERTS else "the name is another expert's"
+            changes.append((name or "an expert", f"is left out: {why if name else 'without a name'}"))
+            continue
+        if agent and agent not in known:
+            changes.append((name, f"is played by a prompt: there is no agent {agent!r} to invite"))
+        own = agent if agent in known else ""
+        found[name] = Expert(name=name, agent=own, role=str(one["role"]), relation=str(one["relation"]))
     for name, role in SIDES if len(found) < len(SIDES) else ():
-        found.setdefault(name, Expert(name=name, agent="", role=role, relation=COMPETITIVE))
-    return [*found.values()]
+        if name not in found:
+            found[name] = Expert(name=name, agent="", role=role, relation=COMPETITIVE)
+            changes.append((name, "is added: a debate has two sides at least"))
+    return [*found.values()], changes
 
 
 async def _relations(ctx: Context, experts: Sequence[Expert]) -> dict[tuple[str, str], str]:
@@ -217,8 +235,9 @@ async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
             debate.error = debate.error or error
             _tell(ctx, f"{one.name}, round {number}", f"says nothing: {error.problem}")
             return
-        others = [rebuttal for rebuttal in statement["rebuttals"] if rebuttal["to"] != one.name]
-        spoken[one.name] = statement = {**statement, "rebuttals": others}
+        others = list(dict.fromkeys(each.who for each in heard if each.who != one.name))
+        silent = [each.name for each in debate.experts if each.name not in others]
+        spoken[one.name] = statement = _answering(statement, others, silent)
         _tell(ctx, f"{one.name}, round {number}", f"{statement['position']} ({statement['confidence']})")
         for rebuttal in statement["rebuttals"]:
             _tell(ctx, f"{one.name} to {rebuttal['to']}", rebuttal["point"])
@@ -230,6 +249,14 @@ async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
         if one.name in spoken:
             debate.latest[one.name] = spoken[one.name]
             debate.said.append(Said(who=one.name, text=_words(spoken[one.name], number)))
+
+
+def _answering(statement: Mapping[str, Any], heard: Sequence[str], silent: Sequence[str]) -> Mapping[str, Any]:
+    """Return a statement without what it says to those who did not speak yet, and to its own speaker."""
+    known, unknown = [one.casefold() for one in heard], [one.casefold() for one in silent]
+    rebuttals = [one for one in statement["rebuttals"] if known and str(one["to"]).casefold() not in unknown]
+    agrees = [one for one in statement["agrees"] if str(one).casefold() in known]
+    return {**statement, "rebuttals": rebuttals, "agrees": agrees}
 
 
 async def _played(
@@ -268,10 +295,11 @@ async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: 
         BadOutput: It gave none.
     """
     stands = [f"{other}: {relation}" for (who, other), relation in debate.between.items() if who == one.name]
+    since = ", who are heard from round 2 on" if number == 1 else ""
     text = INVITED.format(
         name=one.name,
         question=debate.question,
-        relations=f"{one.role}\nHow you stand to the others: {'; '.join(stands)}.".strip(),
+        relations=f"{one.role}\nHow you stand to the others{since}: {'; '.join(stands)}.".strip(),
         step=FIRST if number == 1 else LATER.format(round=number, rounds=debate.rounds),
     )
     told = tuple(Said(who="person", text=each) for each in debate.told)

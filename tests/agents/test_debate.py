@@ -77,7 +77,11 @@ async def test_agents_that_the_topic_names_are_invited_and_their_relations_follo
     assert "Alice: cooperative; Carol: competitive" in texts["Quin"]
     assert "HEARD Round 1" in texts["Alice"]
     assert '"report.pdf"' in texts["Alice"]
-    assert "With Quin you compete" in shown(model.requests["debate_statement"][1])
+    first, second = (shown(one) for one in model.requests["debate_statement"][:2])
+    assert "With Quin you compete" in second
+    assert "you compete" not in first
+    assert "agree with nobody yet" in first
+    assert "agree with nobody yet" in texts["Alice"]
     assert "Carol was refuted: answer 3 has no source" in outcome.gaps
     assert [one.source for one in outcome.evidence] == ["report.pdf"]
     assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
@@ -92,11 +96,11 @@ async def test_an_invited_agent_reads_its_role_apart_from_how_it_stands_and_the_
     await play(tea, model, "Is it good?", settings={"debate.rounds": 2})
     texts = {one["name"]: one["text"] for one in model.requests["judge"][0].variables["answers"]}
     assert texts["Alice"].count('"report.pdf"') == 1
-    assert "knows numbers\nHow you stand to the others: Alice: " in texts["Quin"]
+    assert "knows numbers\nHow you stand to the others, who are heard from round 2 on: Alice: " in texts["Quin"]
 
 
 async def test_an_expert_rebuts_others_and_not_itself(tea: Platform) -> None:
-    said = statement("Hold", rebuttals=[{"to": "Ann", "point": "too dear"}])
+    said = [statement("Buy"), statement("Sell"), statement("Hold", rebuttals=[{"to": "Ann", "point": "too dear"}])]
     model = Cast(debate_invitation=TWO, debate_statement=said, judge=verdict(1, answer="Hold."))
     _, told = await play(tea, model, "Is it good?")
     phases = {phase for phase, _ in told}
@@ -104,9 +108,43 @@ async def test_an_expert_rebuts_others_and_not_itself(tea: Platform) -> None:
     assert "Ann to Ann" not in phases
 
 
+async def test_nobody_agrees_with_or_rebuts_somebody_who_has_not_spoken(tea: Platform) -> None:
+    first = [statement(one, agrees=["Ann", "Bob"], rebuttals=[{"to": "Bob", "point": "x"}]) for one in ("Buy", "Sell")]
+    later = [statement("Hold"), statement("Keep", agrees=["ann"])]
+    model = Cast(debate_invitation=TWO, debate_statement=[*first, *later], judge=verdict(1, answer="Hold."))
+    _, told = await play(tea, model, "Is it good?", settings={"debate.rounds": 2})
+    assert not [phase for phase, _ in told if phase == "Ann to Bob"]
+    (answers,) = [one.variables["answers"] for one in model.requests["judge"]]
+    texts = {one["name"]: one["text"] for one in answers}
+    assert "Agrees" not in texts["Ann"]
+    assert texts["Bob"].count("Agrees with") == 1
+    assert texts["Bob"].endswith("Agrees with ann.")
+
+
+async def test_an_agent_speaks_for_two_experts_and_changes_of_the_invitation_are_told(tea: Platform) -> None:
+    twice = invitation(expert("Ada", "quant", role="for SQLite"), expert("Ben", "quant", role="for a server"))
+    model = Cast(debate_invitation=twice, judge=verdict(1, answer="SQLite."))
+    outcome, told = await play(tea, model, "Which database?", settings={"debate.rounds": 1})
+    assert [text for phase, text in told if phase == "invited"] == [
+        "Ada (quant): for SQLite",
+        "Ben (quant): for a server",
+    ]
+    assert not [text for phase, text in told if phase == "invitation"]
+    assert outcome.ok
+    names = [expert("Ann", "nobody"), *(expert(one) for one in ("Ann", "Bob", "Cay", "Dan", "Eve"))]
+    model = Cast(debate_invitation=invitation(*names), debate_statement=statement("Buy"), judge=verdict(1, answer="x"))
+    _, told = await play(tea, model, "Which database?", settings={"debate.rounds": 1})
+    assert [text for phase, text in told if phase == "invitation"] == [
+        "Ann is played by a prompt: there is no agent 'nobody' to invite",
+        "Ann is left out: the name is another expert's",
+        "Eve is left out: 4 experts at most",
+    ]
+
+
 async def test_cooperative_experts_are_asked_to_complete_each_other(tea: Platform) -> None:
     invited = invitation(expert("Ann", relation="cooperative"), expert("Bob", relation="cooperative"))
-    model = Cast(debate_invitation=invited, debate_statement=statement("Hold"), judge=verdict(1, answer="Hold."))
+    said = [statement("Hold"), statement("Sell")]
+    model = Cast(debate_invitation=invited, debate_statement=said, judge=verdict(1, answer="Hold."))
     await play(tea, model, "Is it good?")
     asked = {one.variables["name"]: shown(one) for one in model.requests["debate_statement"]}
     assert "With Bob you work together" in asked["Ann"]
