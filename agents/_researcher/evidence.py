@@ -6,7 +6,7 @@ from typing import Any
 
 from tea import Evidence
 
-from .sources import Source, normal, tokens
+from .sources import Source, normal, tokens, unsaid
 
 MOST_CLAIM = 600
 MOST_QUOTE = 1_200
@@ -29,7 +29,7 @@ class Claim:
         date: The day of the source.
         host: Its host.
         tier: Its tier.
-        doubt: Why other sources count for more; empty where none contradicts it, or it is ranked first.
+        doubt: Why other sources count for more, or which of its numbers its own quote lacks; empty where neither is so.
     """
 
     number: int
@@ -44,6 +44,12 @@ class Claim:
     host: str
     tier: int
     doubt: str = ""
+
+    @property
+    def unsaid(self) -> str:
+        """Which of its numbers its own source does not say in the quote, its title, place or date; empty for none."""
+        lacking = unsaid(self.claim, " ".join([self.quote, self.title, self.position, self.date]))
+        return f"its quote does not say {' and '.join(lacking)}" if lacking else ""
 
     def evidence(self) -> Evidence:
         """Return it as a source of an answer."""
@@ -96,19 +102,25 @@ class Store:
         return None
 
     def add(self, source: Source, about: str, claim: str, quote: str, line: int) -> Claim:
-        """Add a claim with a quote found in its source; the same one counts once."""
-        if (known := self.known(source, claim, quote)) is not None:
+        """Add a claim whose quote was found in its source; the same one counts once, in words that its quote says."""
+        known = self.known(source, claim, quote)
+        if known is not None and not known.unsaid:
             return known
         place = source.place or (f"line {line}" if line else "")
         if source.state == "found":
             place = RESULT
+        number = len(self.claims) + 1 if known is None else known.number
         made = Claim(
-            number=len(self.claims) + 1, about=_line(about), claim=_line(claim)[:MOST_CLAIM], quote=quote[:MOST_QUOTE],
+            number=number, about=_line(about), claim=_line(claim)[:MOST_CLAIM], quote=quote[:MOST_QUOTE],
             source=source.number, url=source.url, title=source.title, position=place, date=source.date,
             host=source.host, tier=source.tier,
         )  # fmt: skip
-        self.claims.append(made)
-        return made
+        made.doubt = made.unsaid
+        if known is None:
+            self.claims.append(made)
+        elif not made.unsaid:
+            self.claims[self.claims.index(known)] = made
+        return made if known is None or not made.unsaid else known
 
     def reject(self, url: str, claim: str, quote: str, why: str) -> None:
         """Keep a claim as rejected, with the reason."""
@@ -124,10 +136,15 @@ class Store:
         found = Conflict(about=_line(about), sides=tuple(tuple(one.number for one in side) for side in held), why=why)
         self.conflicts = [one for one in self.conflicts if one.about.casefold() != found.about.casefold()] + [found]
         for one in held[0]:
-            one.doubt = ""
+            one.doubt = one.unsaid
         for side in held[1:]:
             for one in side:
                 one.doubt = f"contradicted by {held[0][0].url}: {held[0][0].claim}"
+
+    @property
+    def doubtful(self) -> list[str]:
+        """The claims with numbers that their own quotes lack, one line each."""
+        return [f"{one.url}: {one.claim.rstrip('.')}: {one.unsaid}." for one in self.claims if one.unsaid]
 
     def told(self, conflict: Conflict) -> str:
         """Return a contradiction in one line: every side with its sources, and why one is ranked first."""

@@ -118,7 +118,9 @@ class Research:
         thrown = len(self.store.rejected)
         unheld = [f"{thrown} claim{'s' * (thrown > 1)} left out, not quoted as in the source."] * bool(thrown)
         why = [self.partial] * bool(self.partial)
-        return tuple([*why, *self.missing, *self.conflicts, *unheld, *self.gathering.problems][:MOST_GAPS])
+        return tuple(
+            [*why, *self.missing, *self.conflicts, *self.store.doubtful, *unheld, *self.gathering.problems][:MOST_GAPS]
+        )
 
     def result(self, answer: Any, claims: list[Claim], report: str | None = None) -> Result:
         """Return an answer with its evidence, each claim counted once."""

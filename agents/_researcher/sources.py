@@ -18,6 +18,9 @@ _TOKEN = re.compile(
 )
 _ALIKE = str.maketrans({"\u2018": "'", "\u2019": "'", "\u2212": "-", "\u2013": "-", "\u2014": "-"})
 _GAP = re.compile(r"\[?(?:\.{3}|\u2026)\]?")
+_GROUP = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
+_MONTH = re.compile(r"\b(\d{4})-\d{2}-(\d{2})\b")  # a month that its source may have as a name
+_SPELLED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _LEAST_PIECE = 2  # words between two gaps of a quote
 
 
@@ -166,6 +169,27 @@ def unframed(text: str) -> str:
 def tokens(text: str) -> list[str]:
     """Return words and numbers of a text, without case, marks of Markdown and targets of links."""
     return _TOKEN.findall(_LINKED.sub("] ", text.translate(_ALIKE).casefold()))
+
+
+def unsaid(claim: str, words: str) -> list[str]:
+    """Return the numbers of a claim that some words lack, however they mark thousands or spell small ones."""
+    said = [str(_SPELLED.index(one)) if one in _SPELLED else one for one in tokens(words)]
+    known = [reading for one in said if one[-1].isdigit() for reading in _readings(one)]
+    given = [one for one in tokens(_MONTH.sub(r"\1 \2", claim)) if one[-1].isdigit()]
+    return [one for one in dict.fromkeys(given) if not any(reading in known for reading in _readings(one))]
+
+
+def _readings(number: str) -> list[str]:
+    """Return a number without its sign, its commas and points read as marks of thousands, and as decimal ones."""
+    plain = number.lstrip("+-")
+    return [_ending(one.replace(",", ".")) for one in (plain, _GROUP.sub("", plain))]
+
+
+def _ending(number: str) -> str:
+    """Return a number without the zeros behind its point, and those before it."""
+    whole, _, rest = number.partition(".")
+    rest = rest.rstrip("0")
+    return f"{whole.lstrip('0') or '0'}{f'.{rest}' if rest else ''}"
 
 
 def _line_in(quote: str, words: Words) -> int | None:

@@ -433,3 +433,48 @@ async def test_what_is_missing_is_told_on_the_command_line(tmp_path: Path, capfd
     said = capfd.readouterr()
     assert "1871" in said.out
     assert "incomplete: After 1 round of searching the evidence is not complete.; the month" in said.err
+
+
+@pytest.mark.parametrize(
+    ("said", "quote", "lacking"),
+    [
+        ("By default 12 databases can be attached", "The limit is set to 10 by default.", "12"),
+        ("By default 10 databases can be attached", "The limit is set to ten by default.", ""),
+        ("It opened on 2024-05-06 for 1,234.50 euros", "On 6 May 2024 they paid 1.234,5 euros.", ""),
+        ("It has 5,000 rooms, one of them red", "There are 5000 rooms.", ""),
+        ("It has 50 rooms", "There are 5000 rooms.", "50"),
+    ],
+)
+async def test_a_claim_with_numbers_that_its_quote_lacks_is_doubted(
+    tmp_path: Path, said: str, quote: str, lacking: str
+) -> None:
+    def judged(request: Any) -> dict[str, Any]:
+        return verdict({**claim(number_of(request, "/a"), quote), "claim": said})
+
+    model = Script(researcher=plan(), researcher_verdict=judged, researcher_answer=draft("x", 1))
+    async with world(tmp_path, model, {"/a": text(quote)}) as (tea, made):
+        outcome = await tea.run(QUESTION, agent="researcher")
+    doubt = f"its quote does not say {lacking}" if lacking else ""
+    assert outcome.evidence[0].doubt == doubt
+    assert outcome.gaps == ((f"{made.site.url}/a: {said}: {doubt}.",) if lacking else ())
+    assert model.requests["researcher_answer"][0].variables["evidence"][0]["doubt"] == doubt
+
+
+async def test_a_doubted_claim_is_asked_again_and_replaced_by_one_that_its_quote_says(tmp_path: Path) -> None:
+    quote = "The limit is set to 10 by default."
+
+    def first(request: Any) -> dict[str, Any]:
+        wrong = {**claim(number_of(request, "/a"), quote), "claim": "By default it is 12."}
+        return verdict(wrong, says="more", queries=["limit default"], missing=["the limit"])
+
+    def second(request: Any) -> dict[str, Any]:
+        return verdict({**claim(1, quote), "claim": "By default it is 10."})
+
+    model = Script(researcher=plan(), researcher_verdict=turns(first, second), researcher_answer=draft("10", 1))
+    async with world(tmp_path, model, {"/a": text(quote)}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+    (shown,) = model.requests["researcher_verdict"][1].variables["evidence"]
+    assert shown["doubt"] == "its quote does not say 12"
+    assert [one.doubt for one in outcome.evidence] == [""]
+    assert "By default it is 10." in outcome.evidence[0].detail
+    assert outcome.gaps == ()
