@@ -57,7 +57,9 @@ class Reporter(Agent):
         draft = await consult(ctx, "reporter", variables, lambda response: response.output)
         report = await ctx.new_id()  # reports that are written side by side do not mix
         cited = list(dict.fromkeys(_CITED.findall(draft["markdown"])))
-        quoted = _quoted([*findings, *_facts_of(task.text), *_contents(given)], cited)
+        known = [*findings, *_facts_of(task.text), *_contents(given)]
+        quoted = _quoted(known, cited)
+        quoted += _heads(given, [one["source"] for one in quoted])
         told = await _told(ctx, task, cited)
         references = [*quoted, *told, *await _read_again(ctx, task, draft["markdown"])]
         await _act(ctx, "add", {"text": draft["markdown"], "references": references, "report": report})
@@ -147,6 +149,12 @@ def _is_result(finding: dict[str, Any]) -> bool:
 def _contents(given: list[Material]) -> list[dict[str, Any]]:
     """Return the materials shown whole as quotations, because a converted file is no text to compare with."""
     return [{"source": one.source, "quote": one.content} for one in given if one.whole]
+
+
+def _heads(given: list[Material], compared: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the sizes and counts of tables shown in part as quotations, where claims on them are compared at all."""
+    heads = [one for one in given if one.told and not one.whole and (one.plain or one.source in compared)]
+    return [{"number": 0, "source": one.source, "quote": one.told} for one in heads]
 
 
 async def _told(ctx: Context, task: Task, cited: Sequence[str]) -> list[dict[str, Any]]:

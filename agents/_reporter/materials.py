@@ -26,12 +26,16 @@ class Material:
         content: Its text or head; empty for an unreadable one.
         whole: Whether the content is all of it.
         problem: The reason it cannot be read.
+        told: What a head of it says of a whole table: its size and counts, without examples.
+        plain: Whether its file is a text, with which claims are compared as it stands.
     """
 
     source: str
     content: str = ""
     whole: bool = False
     problem: str = ""
+    told: str = ""
+    plain: bool = False
 
 
 async def materials(ctx: Context, names: Sequence[str]) -> list[Material]:
@@ -50,7 +54,7 @@ async def _material(ctx: Context, name: str) -> Material:
     listed = await ctx.ecp.invoke("workspace#list_files", {"names": [name], "limit": 1})
     kinds = [one["type"] for one in listed.value["files"]] if listed.ok else []
     if kinds and kinds[0] in TABLES:
-        return await _of_table(ctx, name)
+        return await _of_table(ctx, name, plain=response.ok)
     if partial:
         return _of_text(name, response.value["text"], partial=True)
     return await _of_document(ctx, name, is_there=bool(kinds))
@@ -62,13 +66,13 @@ def _of_text(name: str, text: str, *, partial: bool) -> Material:
     return Material(source=name, content="\n".join([text.rpartition("\n")[0] or text, CUT]))
 
 
-async def _of_table(ctx: Context, name: str) -> Material:
+async def _of_table(ctx: Context, name: str, *, plain: bool) -> Material:
     """Return the head of a table: its columns with examples, or all rows of a small one."""
     response = await ctx.tcp.invoke("table_query", {"files": [name]})
     if not response.ok:
         return _unread(name, response)
     (head,) = await heads(ctx, Task(text=name, files=(name,)))
-    return Material(source=name, content=head.text, whole=head.whole)
+    return Material(source=name, content=head.text, whole=head.whole, told=head.told or "", plain=plain)
 
 
 async def _of_document(ctx: Context, name: str, *, is_there: bool) -> Material:

@@ -466,3 +466,36 @@ async def test_without_a_renderer_the_markdown_is_written_and_the_answer_says_wh
     outcome = await stage.play({"reporter": [draft]}, "Report as a page.", agent="reporter")
     assert outcome.report.read_text() == "# T\n\nFine.\n"
     assert "tea-protocol[reports]" in outcome.answer
+
+
+async def test_counts_of_a_table_shown_in_part_are_held_against_the_table_and_not_against_its_cells(stage: Any) -> None:
+    penguins = Path(__file__).parents[2] / "examples" / "data" / "penguins.csv"
+    cite = "[1](penguins.csv)"
+    told = f"124 Gentoo {cite}, 152 Adelie {cite} and 197 Chinstrap {cite} were counted; 344 in all {cite}."
+    told += f" The sex of 11 is not known {cite}."
+    text = await report_of(stage, told, penguins)
+    assert "124 Gentoo [1]" in text
+    assert "152 Adelie [1]" in text
+    assert "197 [?] Chinstrap [1]" in text
+    assert "344 in all [1]" in text
+    assert "of 11 is" in text
+
+
+async def test_the_size_of_a_workbook_is_known_beside_a_result_over_it(stage: Any, tmp_path: Path) -> None:
+    book = Workbook()
+    for row in [["dept", "pay"], *([["HR", 10]] * 2), *(["IT", 20 + at % 40] for at in range(1_001))]:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    sql = "SELECT dept, count(*) AS n FROM t GROUP BY dept ORDER BY dept"
+    calls = [
+        ("table_query", {"files": ["t.xlsx"], "sql": sql}),
+        ("reporter", {"task": "Report.", "files": ["t.xlsx"]}),
+        ("done", {"answer": "x"}),
+    ]
+    script = [{**words, "calls": [{"name": name, "arguments": given}]} for name, given in calls]
+    told = "Of 1,003 people 2 are in HR, 1,001 in IT, and 50 are ill [1](t.xlsx)."
+    draft = {"title": "T", "summary": "s", "markdown": told}
+    outcome = await stage.play({"planner": script, "reporter": [draft]}, "Report.", files=[tmp_path / "t.xlsx"])
+    text = outcome.report.read_text()
+    assert "Of 1,003 people 2 are in HR, 1,001 in IT, and 50 [?] are ill [1]" in text
