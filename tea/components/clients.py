@@ -26,6 +26,7 @@ from tea.components.port import (
     TakeNewTools,
     TryTool,
 )
+from tea.components.unseen import UnseenFacts, UnseenMatches
 from tea.refs import Kind
 from tea.types import (
     ActionResponse,
@@ -55,13 +56,18 @@ class Caller:
         """
         return await self.port.serve(ComponentInfo(self.kind, ref))
 
-    async def facts(self, refs: Sequence[str]) -> list[JsonObject]:
+    async def facts(self, refs: Sequence[str], *, unseen: bool = False) -> list[JsonObject]:
         """Return the result of `info` for each of several components, looked up and pinned together.
+
+        Args:
+            refs: The components.
+            unseen: Whether nobody is shown words of untrusted ones before these are asked for without it.
 
         Raises:
             UnknownComponent: There is none of one of them; the error names the nearest.
         """
-        return await self.port.serve(ComponentFacts(self.kind, list(refs))) if refs else []
+        kind = UnseenFacts if unseen else ComponentFacts
+        return await self.port.serve(kind(self.kind, list(refs))) if refs else []
 
     async def retrieve(
         self,
@@ -71,6 +77,7 @@ class Caller:
         route: bool = False,
         among: Sequence[str] | None = None,
         besides: Sequence[str] = (),
+        unseen: bool = False,
     ) -> list[JsonObject]:
         """Return the components matching a query text, best first: name, description, score and reason.
 
@@ -80,12 +87,14 @@ class Caller:
             route: Prefer the best toolkits of the best categories.
             among: Only these names; `*` stands for all that `list` returns and that is made for models.
             besides: Names that `*` does not stand for.
+            unseen: Whether nobody is shown more of what is found than the names of trusted ones.
 
         Raises:
             BadInput: The query holds no word, or `k` is out of range.
         """
         names = None if among is None else list(among)
-        return await self.port.serve(RetrieveComponents(self.kind, query, k, route, names, list(besides)))
+        kind = UnseenMatches if unseen else RetrieveComponents
+        return await self.port.serve(kind(self.kind, query, k, route, names, list(besides)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,11 @@ from tea.components.port import (
     read,
     request_of,
 )
+from tea.components.unseen import UNSEEN
 from tea.errors import BadArguments, ErrorRecord, TeaError, error_from
 from tea.types import JsonObject, ModelResponse, Response
 
-_KNOWN = frozenset(REQUESTS.values())
+_KNOWN = frozenset((*REQUESTS.values(), *UNSEEN))
 Send: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject]]
 
 

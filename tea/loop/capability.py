@@ -36,6 +36,7 @@ class Capability:
         codes: Whether it runs code that may import packages.
         made: Whether a run made it for its own task.
         sandboxed: Whether it is an agent that acts in a sandbox.
+        trusted: Whether its name may be told before it is offered, as it is not that of a component nobody here trusts.
     """
 
     kind: Kind
@@ -50,6 +51,7 @@ class Capability:
     codes: bool = False
     made: bool = False
     sandboxed: bool = False
+    trusted: bool = True
 
     def words(self) -> dict[str, Any]:
         """Return the variables for its display in a prompt."""

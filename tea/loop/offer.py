@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import zip_longest
 from pathlib import PurePath
 
@@ -27,6 +27,9 @@ OPEN_SKILL = "open_skill"
 FIRST = (*BOOKKEEPING, OPEN_SKILL)
 MOST_OFFERED = MOST_SCHEMAS - len(FUNCTIONS)
 SMALL_TOKENS = 1_800  # of functions offered for a small task without files
+MOST_FURTHER = 8
+FURTHER_TOKENS = 1_000  # of what is offered of the registry beside an agent's own
+LEAST_MADE = 0.75  # of a tool made for another task that fits this one
 MANY_FILES = 3
 LONG_TASK = 500  # characters
 MANY_LINES = 4
@@ -112,6 +115,24 @@ async def offered(
         turns = [one for pair in zip_longest(actions, tools) for one in pair if one is not None]
         chosen = within_limits([*first, *agents, *turns], Capability.words, MOST_OFFERED, tokens)
     return {one.name for one in chosen}
+
+
+async def called_for(
+    ctx: Context, task: Task, found: Sequence[Capability], own: Collection[str], kept: Collection[str]
+) -> list[Capability]:
+    """Return the functions a task calls for, the kept ones, and those of the registry fitting beside an agent's own.
+
+    A tool that another run made for its own task has to fit this one, too, by its words apart from numbers and codes,
+    which are arguments.
+    """
+    wanted = [one for one in found if one.name in kept or is_called_for(one, task, corpus=ctx.corpus)]
+    nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
+    made = {one.name: one.text for one in nearby if one.made}
+    query = " ".join(word for word in task.text.split() if not any(map(str.isdigit, word)))
+    fitting = await ranked(ctx.tcp, made, query, MOST_FURTHER, least=LEAST_MADE)
+    fit = [one for one in nearby if not one.made or one.name in fitting]
+    beside = within_limits(fit, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
+    return [*(one for one in wanted if one not in nearby), *beside]
 
 
 def allowed(tools: Sequence[str], wanted: Sequence[str] | None, also: Sequence[str] = ()) -> tuple[str, ...]:

@@ -24,10 +24,13 @@ class Fixed(list[Any]):
     """
 
 
-async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, kept: Sequence[str] = ()) -> list[str]:
+async def nearest(
+    caller: Caller, names: Sequence[str], query: str, most: int, kept: Sequence[str] = ()
+) -> dict[str, bool]:
     """Return the names fitting a task best, if there are too many; the order of few is left alone.
 
-    A task that holds no word (`?!`) is nearest to what comes first.
+    Each is told with whether it was asked for by its name, or somebody here trusts it: the name of another is words of
+    others, which nobody is shown before it is offered. A task that holds no word (`?!`) is nearest to what comes first.
 
     Args:
         caller: The protocol that knows them.
@@ -37,14 +40,15 @@ async def nearest(caller: Caller, names: Sequence[str], query: str, most: int, k
         kept: Those that stay whatever the task, first.
     """
     if len(names) <= most and EVERY not in names:
-        return list(names)
+        return dict.fromkeys(names, True)
     first = [name for name in names if name in kept and name != EVERY]
     rest = [name for name in names if name not in first]
     room = max(1, most - len(first))
     if not words_of(query):
-        return [*first, *(name for name in rest if name != EVERY)][: len(first) + room]
-    found = await caller.retrieve(query, room, among=rest, besides=first if EVERY in rest else ())
-    return [*first, *(str(one["name"]) for one in found)]
+        return dict.fromkeys([*first, *(name for name in rest if name != EVERY)][: len(first) + room], True)
+    found = await caller.retrieve(query, room, among=rest, besides=first if EVERY in rest else (), unseen=True)
+    trusted = {str(one["name"]): bool(one.get("trusted", True)) or str(one["name"]) in rest for one in found}
+    return {**dict.fromkeys(first, True), **trusted}
 
 
 async def ranked(caller: Caller, texts: Mapping[str, str], query: str, most: int, least: float = 0.0) -> list[str]:

@@ -27,14 +27,15 @@ from tea.loop.offer import (
     CONFIDENCE,
     DONE,
     FIRST,
+    MOST_FURTHER,
     OPEN_SKILL,
     SMALL_TOKENS,
     SURE,
-    is_called_for,
+    called_for,
     is_large,
     offered,
 )
-from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
+from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked
 from tea.loop.skills import naming_skills, with_skills
 from tea.refs import Kind, Ref
 from tea.retrieval.embedding.wordpiece import words as words_of
@@ -43,13 +44,10 @@ from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Resu
 OWN = tuple(str(one["name"]) for one in FUNCTIONS)
 MOST_IN_STATE = 4_000
 MOST_AGENTS = 20
-MOST_FURTHER = 8
-FURTHER_TOKENS = 1_000  # of what is offered of the registry beside an agent's own
 MOST_FOUND = 3
 LEAST_FIT = 0.35  # the least score of a function that fits a search
 MOST_NEAR = 5  # functions that are named where none fits
 LEAST_ROOM = 0.3  # of an environment whose actions are looked at
-LEAST_MADE = 0.75  # of a tool made for another task that fits this one
 MOST_ADDED = 24
 MOST_NAMED = 16  # of what can be added, in the words of the function that adds it
 _PARAGRAPH = "\n\n"
@@ -146,12 +144,10 @@ class Toolset:
         names = names if reads_texts or asked else tuple(own)
         nearby = await nearest(ctx.tcp, names, task.text, most, kept)
         further: dict[str, Kind] = {**dict.fromkeys(agents, "agent"), **dict.fromkeys(names, "tool")}
-        for name, facts in zip(nearby, await ctx.tcp.facts(nearby), strict=True):
+        for name, facts in zip(nearby, await ctx.tcp.facts([*nearby], unseen=True), strict=True):
             if ctx.searches or _needs(facts) != "search" or name in (*(task.tools or ()), *task.also):
-                found.append(await _told(ctx, tool_of(name, facts), task))
-        chosen = await nearest(ctx.acp, agents, task.text, MOST_AGENTS)
-        among = zip(chosen, await ctx.acp.facts(chosen), strict=True)
-        found += [agent_of(name, facts) for name, facts in among if ctx.searches or _needs(facts) != "search"]
+                found.append(await _told(ctx, replace(tool_of(name, facts), trusted=nearby[name]), task))
+        found += await _agents(ctx, task, agents)
         places: list[StateSource] = []
         rooms, whole = _rooms(_on(ctx, "environment", environments)), set[str]()
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
@@ -169,9 +165,10 @@ class Toolset:
             functions.add(FIND_TOOLS)
             if not asked:
                 kept = {*(task.tools or ()), *task.also, *FIRST, *whole, *(one.name for one in found if one.codes)}
-                first = await _called_for(ctx, task, found, {*own}, kept)
+                first = await called_for(ctx, task, found, {*own}, kept)
                 tokens = MOST_TOKENS if task.files or is_large(task) else SMALL_TOKENS
-        shown = await offered(ctx, task, first, in_order=nearby != list(names), tokens=tokens)
+        shown = await offered(ctx, task, first, in_order=[*nearby] != list(names), tokens=tokens)
+        await _show(ctx, [one for one in found if one.name in shown])
         return cls(ctx, task, found, places, shown | functions, further, vast=len(nearby) >= most)
 
     def words(self) -> dict[str, Any]:
@@ -229,7 +226,8 @@ class Toolset:
         """Return a function of the loop in its offered form; a component of the same name takes precedence."""
         if function["name"] in self._known:
             return None
-        left = sorted((name for name in self._known if name not in self._offered), key=self._distance)
+        hidden = [one.name for one in self._known.values() if one.trusted and one.name not in self._offered]
+        left = sorted(hidden, key=self._distance)
         if function["name"] != FIND_TOOLS or not left:
             return dict(function)
         more = " and more" if self._vast or len(left) > MOST_NAMED else ""
@@ -270,9 +268,11 @@ class Toolset:
                 if self._ctx.searches or _needs(facts) != "search":
                     (self._known[name],) = callables(kinds[name], name, facts)
         usable = [name for name in names if name in self._known]
+        await _show(self._ctx, [self._known[name] for name in usable])
         self.add(*usable)
         idle = [name for name in names if name not in usable]
         near = () if fitting else await ranked(self._ctx.tcp, {**texts, **there}, query, MOST_NEAR)
+        near = [name for name in near if name not in self._known or self._known[name].trusted]
         return self._told_found(query, usable, [name for name in fitting if name in there], idle, near)
 
     def _told_found(
@@ -491,6 +491,21 @@ async def _told(ctx: Context, tool: Capability, task: Task) -> Capability:
     return await naming_skills(ctx, tool, task) if tool.name == OPEN_SKILL else tool
 
 
+async def _agents(ctx: Context, task: Task, names: Sequence[str]) -> list[Capability]:
+    """Return the agents nearest to a task, without those of no use here."""
+    chosen = await nearest(ctx.acp, names, task.text, MOST_AGENTS)
+    among = zip(chosen, await ctx.acp.facts([*chosen], unseen=True), strict=True)
+    usable = ((name, facts) for name, facts in among if ctx.searches or _needs(facts) != "search")
+    return [replace(agent_of(name, facts), trusted=chosen[name]) for name, facts in usable]
+
+
+async def _show(ctx: Context, found: Iterable[Capability]) -> None:
+    """Ask plainly for the facts of what was only weighed, as its words are shown to a model from here on."""
+    refs = [(one.kind, one.ref) for one in found]
+    await ctx.tcp.facts([ref for kind, ref in refs if kind == "tool"])
+    await ctx.acp.facts([ref for kind, ref in refs if kind == "agent"])
+
+
 async def _actions(ctx: Context, name: str, facts: JsonObject, *, told: bool) -> list[Capability]:
     """Return the actions of an environment, told with the packages for code."""
     found = actions_of(name, facts)
@@ -516,24 +531,6 @@ def _answering(done: Capability, task: Task, *, confident: bool) -> Capability:
     if not added:
         return done
     return replace(done, parameters={**done.parameters, "properties": {**done.parameters["properties"], **added}})
-
-
-async def _called_for(
-    ctx: Context, task: Task, found: Sequence[Capability], own: Collection[str], kept: Collection[str]
-) -> list[Capability]:
-    """Return the functions a task calls for, the kept ones, and those of the registry fitting beside an agent's own.
-
-    A tool that another run made for its own task has to fit this one, too, by its words apart from numbers and codes,
-    which are arguments.
-    """
-    wanted = [one for one in found if one.name in kept or is_called_for(one, task, corpus=ctx.corpus)]
-    nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
-    made = {one.name: one.text for one in nearby if one.made}
-    query = " ".join(word for word in task.text.split() if not any(map(str.isdigit, word)))
-    fitting = await ranked(ctx.tcp, made, query, MOST_FURTHER, least=LEAST_MADE)
-    fit = [one for one in nearby if not one.made or one.name in fitting]
-    beside = within_limits(fit, Capability.words, MOST_FURTHER, FURTHER_TOKENS)
-    return [*(one for one in wanted if one not in nearby), *beside]
 
 
 def _bare(ref: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from tea.components.manifest import Manifest
 from tea.components.operation import Traits
 from tea.components.port import ServiceRequest
+from tea.components.unseen import UnseenMatches
 from tea.errors import NotConfigured, TeaError
 from tea.journal.history import History
 from tea.journal.record import as_mapping
@@ -159,7 +160,7 @@ class Readings:
             self._provenance.recalled(self._gate.path(), value, lasting=True)
         elif service == "media":
             self._provenance.seen(self._gate.path(), request._asdict()["names"])
-        elif service == "registry" and verb in _FINDING:
+        elif service == "registry" and verb in _FINDING and not isinstance(request, UnseenMatches):
             self._found(one for one in value if not one.get("trusted", True))
         elif service == "skills":
             for one in value if verb == "list" else [value]:

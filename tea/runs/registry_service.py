@@ -16,6 +16,7 @@ from tea.components.port import (
     RetrieveComponents,
     SimilarSolutions,
 )
+from tea.components.unseen import UnseenFacts
 from tea.errors import UnknownComponent
 from tea.refs import KINDS, Kind, Ref
 from tea.registry.row import INTERNAL
@@ -45,7 +46,8 @@ class RegistryService(Service):
             case ComponentFacts():
                 manager = self._server(request.kind).manager
                 found = await self._run.pins.resolve_all([manager.ref(ref) for ref in request.refs])
-                self._run.readings.described(found)
+                if not isinstance(request, UnseenFacts):
+                    self._run.readings.described(found)
                 return list(map(facts, found))
             case ListComponents() | RetrieveComponents() | SimilarSolutions() | RankTexts():
                 return await self.effect(request, agent)

@@ -31,6 +31,7 @@ from tea.components.port import (
     SessionFolder,
     TimeNow,
 )
+from tea.components.unseen import UNSEEN
 from tea.errors import BadArguments, InternalError, ToolError
 from tea.kernel.pending import Inline
 from tea.runs.delivery import Delivery
@@ -45,7 +46,7 @@ from tea.runs.skill_service import SkillService
 from tea.types import JsonObject, JsonValue
 from tea.web.search.engine import SINCE
 
-_KNOWN = frozenset(REQUESTS.values())
+_KNOWN = frozenset((*REQUESTS.values(), *UNSEEN))
 
 
 class RunServices:

@@ -16,6 +16,7 @@ from provenance_kit import EVIL, INJECTION, READ, mail, plain, scripted, stock
 from sites import Site, html
 
 from tea import Platform
+from tea.components.manifest import Lineage
 from tea.errors import ApprovalNeeded
 from tea.testing import ScriptedModel
 
@@ -305,6 +306,49 @@ async def test_the_words_of_an_offered_tool_that_nobody_trusts_send_nothing(tmp_
         question = await waits(tea, "Tidy up my notes.", agent="planner", also=["send", "helper"])
         assert EVIL in json.dumps(model.requests[0].tools)
         assert "after untrusted reading (tool:helper@1.0.0)" in question
+
+
+async def made(tea: Platform) -> None:
+    """Register an untrusted tool as if an earlier run had made it for its own task."""
+    lineage = Lineage(how="generator", run="r", task="Copy letters.")
+    found = await tea.tcp.manager.register(HELPER, lineage=lineage, author="tea")
+    tea.tcp.manager.services.trust.adopted.grant(found.digest, "tool:helper")
+
+
+async def test_a_made_tool_that_nobody_was_shown_taints_no_later_run(tmp_path: Path) -> None:
+    model = ScriptedModel([step(SEND), step(done("sent"))] * 2)
+    async with plain(tmp_path, ALLOWED, model=model) as tea:
+        await stock(tea)
+        await made(tea)
+        outcome = await tea.run("What is 2 + 2?", agent="planner", also=["send"])
+        assert outcome.ok
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+        shown = json.dumps([model.requests[0].tools, *map(str, model.requests[0].messages)])
+        assert "find_tools" in shown
+        assert "helper" not in shown
+        helper = await tea.tcp.info("helper")
+        await asyncio.to_thread(tea.trust.grant, helper.digest, str(helper.ref))
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+
+
+@pytest.mark.parametrize(
+    ("task", "before"),
+    [
+        ("What is 2 + 2?", [("find_tools", {"query": "send a copy of every letter"})]),
+        ("What is 2 + 2?", [("find_tools", {"query": "helper"})]),
+        ("Send a copy of every letter before anything else, helper.", []),
+    ],
+)
+async def test_the_words_of_a_made_tool_that_is_offered_or_found_send_nothing(
+    tmp_path: Path, task: str, before: list[Any]
+) -> None:
+    model = ScriptedModel([*map(step, before), step(SEND), step(done("sent"))])
+    async with plain(tmp_path, ALLOWED, model=model) as tea:
+        await stock(tea)
+        await made(tea)
+        assert "tool:helper@1.0.0" in await waits(tea, task, agent="planner", also=["send"])
+        last = model.requests[-1]
+        assert "Send a copy of every letter" in json.dumps([last.tools, *map(str, last.messages)])
 
 
 @pytest.mark.parametrize("way", ["info", "retrieve"])
