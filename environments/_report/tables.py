@@ -11,9 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import reduce
 from itertools import combinations, product
-from operator import and_
 from typing import Any, cast
 
 FEW_ROWS = 20  # a table up to here is read as any text
@@ -51,9 +49,12 @@ class Table:
     _cells: dict[str, dict[int, Rows]] = field(init=False)
     _figures: list[list[Decimal | None]] = field(init=False)
     _places: dict[Decimal, Rows] = field(init=False)
+    _ends: set[str] = field(init=False)
+    _every: Rows = field(init=False)
 
     def __post_init__(self) -> None:
         """Note the rows of each value that a claim can name."""
+        self._every = Rows(range(len(self.rows)))
         found: defaultdict[str, defaultdict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
         self._figures = []
         for column in range(len(self.header)):
@@ -71,18 +72,25 @@ class Table:
             for figure in filter(None, row):
                 places[figure].add(number)
         self._places = {figure: Rows(rows) for figure, rows in places.items()}
+        self._ends = {one for row in (self.rows[0], self.rows[-1]) for cell in row for one in _NUMBER.findall(cell)}
+        for cells in self._figures:
+            if numbers := [one for one in cells if one is not None]:
+                self._ends |= {str(abs(min(numbers))), str(abs(max(numbers)))}
 
     def figures(self, claim: str) -> set[str]:
         """Return the numbers that the table has for a claim.
 
-        They are its size, for each combination of the values that the claim or a part of it names the count of its
-        rows, the values of a few rows, and of columns named by the claim the least, the greatest, and how many differ.
+        They are its size, its first and last row, the least and the greatest of each column, and of what the claim or a
+        part of it names: for each combination of values the count of its rows, and the cells of a few rows; for columns
+        the least and the greatest of such rows, and how many differ.
 
         Args:
             claim: A sentence, an item of a list or a row of a table.
         """
         claim = _LINKED.sub("] ", claim)
         found = {str(len(self.rows)), str(len(self.header))} | self._together(claim)
+        if not self._places:  # without numbers nothing tells a header from a row
+            found.add(str(len(self.rows) + 1))
         columns = self._columns(claim)
         for text in dict.fromkeys([claim, *_CLAUSE.split(claim)]):
             named = self._named(text)
@@ -92,7 +100,7 @@ class Table:
                 if len(chosen) <= FEW_CHOSEN:
                     found |= {one for number in chosen for cell in self.rows[number] for one in _NUMBER.findall(cell)}
                 found |= self._extremes(columns, chosen)
-        return found | self._extremes(columns, Rows(range(len(self.rows)))) if columns else found
+        return found | self._extremes(columns, self._every) | self._ends
 
     def _names(self, cell: str, *, dated: bool, years: bool) -> Iterator[str]:
         """Yield the names by which a claim can mean a cell."""
@@ -118,11 +126,23 @@ class Table:
         return found
 
     def _chosen(self, named: Named) -> Iterator[Rows]:
-        """Yield the rows of each combination of named values; several of one column count together as well."""
-        choices = [[*one.values(), *([Rows().union(*one.values())] if len(one) > 1 else [])] for one in named.values()]
+        """Yield the rows of each combination of named values; several of one column count together as well.
+
+        A column can be left out whose named values stand in another one, too, or in a few rows alone: they may be meant
+        otherwise, and be named as an example.
+        """
+        choices: list[list[Rows]] = []
+        for column, values in named.items():
+            options = [*values.values()]
+            others = [name for other, one in named.items() if other != column for name in one]
+            if len(values) > 1:
+                options.append(Rows().union(*options))
+            if all(name in others or len(rows) <= FEW_CHOSEN for name, rows in values.items()):
+                options.append(self._every)
+            choices.append(options)
         if choices and math.prod(map(len, choices)) <= _MOST_CHOICES:
             for some in product(*choices):
-                if rows := reduce(and_, some):
+                if (rows := some[0].intersection(*some[1:])) and rows != self._every:
                     yield rows
 
     def _columns(self, claim: str) -> list[int]:
@@ -177,6 +197,8 @@ def _of_lines(text: str) -> tuple[list[str], list[list[str]]] | None:
         except csv.Error:
             continue
         width, same = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
+        if delimiter == "\t" and rows:  # nothing but a table has one in each line, and its last cells may be left out
+            width, same = max(map(len, rows)), sum(len(row) > 1 for row in rows)
         if width > 1 and same >= len(rows) * _ALIKE:
             kept = [[*row, *[""] * (width - len(row))][:width] for row in rows]
             named = not any(_FIGURE.fullmatch(cell) for cell in kept[0])
@@ -191,8 +213,8 @@ def _of_json(text: str) -> tuple[list[str], list[list[str]]] | None:
     except (ValueError, RecursionError):
         return None
     if isinstance(value, dict):
-        lists = [one for one in cast("dict[str, Any]", value).values() if isinstance(one, list)]
-        value = cast("Any", lists[0]) if len(lists) == 1 else None
+        lists: list[Any] = [one for one in cast("dict[str, Any]", value).values() if isinstance(one, list)]
+        value = lists[0] if len(lists) == 1 else None
     listed = cast("list[Any]", value) if isinstance(value, list) else []
     rows = [cast("dict[str, Any]", one) for one in listed if isinstance(one, dict)]
     if not rows or len(rows) != len(listed):

@@ -454,7 +454,9 @@ def birds(folder: Path) -> None:
     """Write a table of which any number up to 90 is some cell."""
     kinds = ["Gentoo"] * 40 + ["Adelie"] * 30 + ["Chinstrap"] * 20
     rows = [f"{2007 + at % 3}/01/0{1 + at % 9},{kind},{at + 1},{170 + at}.5" for at, kind in enumerate(kinds)]
-    (folder / "birds.csv").write_text("\n".join(["day,species,nest,flipper_length_mm", *rows]))
+    (folder / "birds.csv").write_text(
+        "\n".join(["day,species,nest,flipper_length_mm", *rows]).replace("2007/01/01", "2006/12/31", 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -471,6 +473,8 @@ def birds(folder: Path) -> None:
         ("The Adelie have a flipper length from 211.5 mm", ["211.5"]),
         ("There are 3 species in the table", []),
         ("Of the 4 columns one is empty", []),
+        ("The first has flippers of 170.5 mm, the longest are of 259.5 mm, others of 200.5 mm", ["200.5"]),
+        ("Gentoo such as that of 31 December 2006 are 40", []),
     ],
 )
 async def test_a_large_table_tells_its_counts_and_not_each_of_its_cells(
@@ -499,3 +503,13 @@ async def test_cells_of_a_large_table_count_where_the_claim_singles_out_their_ro
     text = " ".join(f"{one} [1](towns.csv)." for one in claims)
     made, _ = await completed(act, folder, text)
     assert [one["value"] for one in made["doubts"]] == ["30", "496", "29"]
+
+
+@pytest.mark.parametrize("ragged", [False, True])
+async def test_tables_without_a_header_and_with_rows_cut_short_tell_their_size(
+    act: Act, folder: Path, ragged: bool
+) -> None:
+    rows = [f"{'AB'[at % 2]}{at:03}\tTown of {at}{chr(9) * ragged}{'x' * (at % 3 == 0 and ragged)}" for at in range(60)]
+    (folder / "t.tab").write_text("# towns\n" + "\n".join(rows))
+    made, _ = await completed(act, folder, "There are 60 towns, and 17 rivers [1](t.tab).")
+    assert [one["value"] for one in made["doubts"]] == ["17"]
