@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from tea import Context, ToolError, tool
-from tea.reading import Kind, Options, Reader, kind_of_file
+from tea.reading import Kind, Options, Reader, kind_of_file, titles
 
 from ._read_file.decoding import Text, file_bytes, text_of
 from ._read_file.passages import Passage, best_passages
@@ -70,7 +70,7 @@ async def _document(reader: Reader, path: Path, name: str) -> Text:
     if found.is_scan or not any(line.strip() for line in found.lines):
         fix = "ask to_markdown with ocr, or give a file with a text layer."
         raise ToolError(f"{name!r} holds no text; it may be scanned.", fix=fix)
-    return Text(lines=found.lines, read_as=found.kind, place=found.place)
+    return Text(lines=found.lines, read_as=found.kind, place=found.place, headings=found.titles())
 
 
 def _text(path: Path, name: str) -> Text:
@@ -86,7 +86,8 @@ def _read(text: Text, name: str, start: int, lines: int, find: str, offset: int)
         if place := text.place(start):
             reading["place"] = place
         return reading
-    found = best_passages(text.lines, find)
+    above = titles(text.lines) if text.headings is None else text.headings
+    found = best_passages(text.lines, find, above)
     reading["passages"] = [
         {**one, "place": place} if (place := text.place(one["start"])) else one for one in found.passages
     ]

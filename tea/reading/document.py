@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, TypedDict, cast
 
+from tea.reading.headings import Title, titles
 from tea.types import JsonObject
 
 MOST_OUTLINE = 300
 MOST_MATCHES = 100
 _SHOWN = 300
-_HEADING = re.compile(r"(#{1,6}) (.*)")
 _MARK = re.compile(r"\[((?:page|slide|chapter|cell|mail) \d+|sheet [^\]]*)\]")
 
 
@@ -127,28 +127,59 @@ class Document:
         start = max(0, line.casefold().find(text.casefold()) - _SHOWN // 2)
         return line[start : start + _SHOWN]
 
+    def titles(self) -> list[Title]:
+        """Return its headings in order, one notion for its outline and for what is found in it.
+
+        A file's own table of contents comes first; a page with an entry that stands nowhere on it has none of them.
+        """
+        if not self.facts.get("contents"):
+            return titles(self.lines)
+        placed = self._contents()
+        vague = {one["place"] for one in placed if self._is_page(one["line"])}
+        known = [Title(one["line"], one["level"], one["title"]) for one in placed if not self._is_page(one["line"])]
+        starts = (n for n, line in enumerate(self.lines, start=1) if line.startswith("[page ") and line[1:-1] in vague)
+        return sorted([*known, *(Title(number, 1, "") for number in starts)], key=lambda one: one.line)
+
+    def _is_page(self, number: int) -> bool:
+        """Return whether a line is the mark of a page, or none of those read."""
+        return not number or self.lines[number - 1].startswith("[page ")
+
     def _contents(self) -> list[Heading]:
-        """Return the file's own table of contents."""
+        """Return the file's own table of contents, each entry with its line, or that of its page."""
         told = cast("list[dict[str, Any]]", self.facts.get("contents") or [])
-        lines = {line: number for number, line in enumerate(self.lines, start=1) if line.startswith("[page ")}
+        if not told:
+            return []
+        pages = {line: number for number, line in enumerate(self.lines, start=1) if line.startswith("[page ")}
         return [
             Heading(
-                line=lines.get(f"[page {one['page']}]", 0), level=one["level"], title=one["title"],
-                place=f"page {one['page']}",
+                line=self._line_of(one["title"], pages.get(f"[page {one['page']}]", 0)), level=one["level"],
+                title=one["title"], place=f"page {one['page']}",
             )
             for one in told
         ]  # fmt: skip
 
+    def _line_of(self, title: str, page: int) -> int:
+        """Return the line of a title on its page, the page's own if it stands nowhere there."""
+        wanted = " ".join(title.split()).casefold()
+        for number in range(page + 1, len(self.lines) + 1) if page else ():
+            line = " ".join(self.lines[number - 1].strip("# ").split()).casefold()
+            if line.startswith("[page "):
+                break
+            if line == wanted:
+                return number
+        return page
+
     def _headings(self) -> list[Heading]:
-        found, place = list[Heading](), ""
+        found = {one.line: one for one in titles(self.lines) if one.text}
+        entries, place = list[Heading](), ""
         for number, line in enumerate(self.lines, start=1):
             if mark := _MARK.fullmatch(line):
                 place = mark[1]
                 if place.startswith("sheet "):
-                    found.append(Heading(line=number, level=1, title=place.removeprefix("sheet "), place=place))
-            elif heading := _HEADING.match(line):
-                found.append(Heading(line=number, level=len(heading[1]), title=heading[2][:200], place=place))
-        return found
+                    entries.append(Heading(line=number, level=1, title=place.removeprefix("sheet "), place=place))
+            elif one := found.get(number):
+                entries.append(Heading(line=number, level=one.level, title=one.text, place=place))
+        return entries
 
     def _places(self) -> list[Heading]:
         """Return pages and the like with the first words on them."""

@@ -311,3 +311,67 @@ async def test_a_passage_begins_with_the_short_head_of_its_line(tools: TCPServer
     ]
     assert best["text"] == "Entry 903. \u2026 The bell of the Halcyon rang."
     assert best["start"] == 3
+
+
+JOINED = f"""{"HARBOUR CHARTER":^80}
+{"Version 2, June 1950":^80}
+
+  0. Terms.
+
+  "Quay" means every place at which a barque may lie, and the water in front.
+
+  1. Patents.
+
+  A pilot grants a licence of tow to each of the skippers named in this list.
+
+{"END OF THE CHARTER":^80}
+
+The skippers sign below, each with the name of the barque and of the owner.
+Those who cannot write draw a cross, and the master of the harbour witnesses it.
+No name is struck out later, even if its barque is sold, lost or laid up for good.
+
+{"Lamp Tenders Agreement":^80}
+{"Version 4, May 1961":^80}
+
+0. PREAMBLE
+
+The tenders promise to trim every wick at dusk, and to fill the oil by noon.
+
+1. DUTIES
+
+Nobody else climbs the stairs while the lamp is lit, not even the inspector.
+
+2. Wages are told in the book. The purser counts them on the last of a month.
+"""
+
+
+async def test_passages_stand_under_the_headings_of_the_outline(tools: TCPServer, folder: Path) -> None:
+    (folder / "joined.txt").write_text(JOINED)
+    outline = (await tools.invoke("to_markdown", {"source": "joined.txt", "outline": True})).unwrap()["outline"]
+    titles = [one["title"] for one in outline]
+    charter, tenders = "HARBOUR CHARTER Version 2, June 1950", "Lamp Tenders Agreement Version 4, May 1961"
+    assert titles == [charter, "0. Terms.", "1. Patents.", "END OF THE CHARTER", tenders, "0. PREAMBLE", "1. DUTIES"]
+    wanted = {"tow": "1. Patents.", "sign below": "END OF THE CHARTER", "wick": "0. PREAMBLE", "stairs": "1. DUTIES"}
+    for find, heading in {**wanted, "purser": None, "duties": tenders}.items():
+        got = (await tools.invoke("read_file", {"path": "joined.txt", "find": find})).unwrap()
+        assert (find, got["passages"][0].get("heading")) == (find, heading)
+    got = (
+        await tools.invoke("read_file", {"path": "joined.txt", "find": "lamp tenders agreement version may"})
+    ).unwrap()
+    assert got["passages"][0]["text"] == tenders
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("# Limits\n\n- -DLAMP_MAX=7\n\nThe lamp may burn for nine hours.\n", "Limits"),
+        ("- -DLAMP_MAX=7\n\nThe lamp may burn for nine hours.\n\nAll else is free.\n", None),
+        ("1. Trim the wick\n\n2. Light it\n\nThe lamp may burn for nine hours.\n\nIt is old.\n", None),
+        ("# One remark\n# and another\nlamp = 3\n\nThe lamp may burn for nine hours.\n", None),
+        ("# Use\n\n```\n# fill the oil\ntea\n```\n\nThe lamp may burn for nine hours.\n", "Use"),
+    ],
+)
+async def test_what_is_no_heading_is_told_as_none(tools: TCPServer, folder: Path, text: str, heading: str) -> None:
+    (folder / "a.txt").write_text(text)
+    got = (await tools.invoke("read_file", {"path": "a.txt", "find": "nine hours"})).unwrap()
+    assert got["passages"][0].get("heading") == heading

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tea import ToolError
-from tea.reading import Kind, kind_of, packed_kind, size_words, utf_16_of
+from tea.reading import Kind, Title, kind_of, packed_kind, size_words, utf_16_of
 
 MOST_BYTES = 50_000_000
 HEAD = 16_384
@@ -16,11 +16,15 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Text:
-    """A file's lines, how they were read, and the page or other place of each by its number, empty without any."""
+    """A file's lines, how they were read, and the page or other place of each by its number, empty without any.
+
+    `headings` are those of a document, None for those of its lines.
+    """
 
     lines: list[str]
     read_as: str
     place: Callable[[int], str] = lambda _: ""
+    headings: list[Title] | None = None
 
 
 def text_of(data: bytes, name: str) -> Text:

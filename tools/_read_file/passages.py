@@ -7,13 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
-from .headings import heading_above, headings
+from tea.reading import Title, heading_above
+
 from .units import Sentence, sentences
 from .words import content_words, near, root, stem
 
 _K, _B = 1.2, 0.6
 _DERIVED, _NEAR, _AROUND = 0.85, 0.7, 0.5
 _OF_ALL = 0.5
+_OF_HEADING = 0.8  # of the words of a question, with which a heading is a passage
 _OFTEN, _OFTEN_SHARE = 4, 0.08
 _LONGEST = 600
 _LEAST_SHARE = 0.4  # of the best score
@@ -66,7 +68,7 @@ class _Word:
     weight: float
 
 
-def best_passages(lines: list[str], question: str, most: int = 8) -> Found:
+def best_passages(lines: list[str], question: str, above: Sequence[Title], most: int = 8) -> Found:
     """Return the passages for a question.
 
     Those with its very words come first, in the order of the text, headings among them; then the best sentences.
@@ -75,9 +77,10 @@ def best_passages(lines: list[str], question: str, most: int = 8) -> Found:
     Args:
         lines: The text.
         question: A question or some words.
+        above: Its headings.
         most: How many passages to return.
     """
-    units, above, phrase = list(sentences(lines)), headings(lines), _plain(question)
+    units, phrase = list(sentences(lines)), _plain(question)
     exact = [number for number, unit in enumerate(units) if _stands(phrase, unit.text)]
     groups = _groups(units, exact)
     held = {line for group in groups for line in _lines(units, group)}
@@ -87,6 +90,7 @@ def best_passages(lines: list[str], question: str, most: int = 8) -> Found:
     found.sort(key=lambda one: one.passage["start"])
     text = _plain(" ".join(lines))
     matches = len(re.findall(_bounded(phrase), text)) if found else 0
+    found += [one for one in _asked(above, question) if one.passage["start"] not in held.union(others)]
     ranked = (group for group in _ranked(units, question) if held.isdisjoint(_lines(units, group)))
     passages = _folded([*found, *(_candidate(units, group) for group in ranked)])
     return Found(
@@ -95,6 +99,13 @@ def best_passages(lines: list[str], question: str, most: int = 8) -> Found:
         matches=matches,
         nowhere=_nowhere(units, text, question),
     )
+
+
+def _asked(above: Sequence[Title], question: str) -> list[_Candidate]:
+    """Return headings with nearly all words of a question."""
+    wanted = set(map(stem, content_words(question)))
+    shares = [(one, len(wanted.intersection(map(stem, content_words(one.text))))) for one in above if one.text]
+    return [_heading(one.line, one.text) for one, count in shares if count > 1 and count >= _OF_HEADING * len(wanted)]
 
 
 def _nowhere(units: Sequence[Sentence], text: str, question: str) -> list[str]:
@@ -128,7 +139,7 @@ def _ranked(units: Sequence[Sentence], question: str) -> list[list[int]]:
     return sorted(groups, key=lambda group: -max(scores[number] for number in group))
 
 
-def _under(above: dict[int, str], one: Passage) -> Passage:
+def _under(above: Sequence[Title], one: Passage) -> Passage:
     """Return a passage with the heading above it, if there is one."""
     heading = heading_above(above, one["start"])
     return {**one, "heading": heading} if heading else one
