@@ -24,6 +24,7 @@ MEMBER = 40  # beside the name of a file in an archive
 TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("image", "audio", "video", "archive")
 ALL = (*TABLES, *TEXTS, *OTHERS)
 _RECORDS = re.compile(r"\s*(?:\[\s*[\[{\"\d-]|\{.*\}[ \t,]*\n)")
+APART = "Behind each column its different values, the most frequent first; across columns they are no rows."
 UNPACKED = "unpacked, by these names:"
 
 
@@ -126,7 +127,7 @@ async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: i
     kind = str(file["type"])
     if member and kind not in TABLES and not (kind in TEXTS and file["size"] <= min(MOST_MEMBER, most)):
         return Head(name, line)
-    body = await _body(ctx, name, kind, most - _size(line))
+    body = await _body(ctx, name, kind, file["size"], most - _size(line))
     if not body.text:
         return Head(name, line)
     text = f"{line}\n{body.text}"
@@ -136,11 +137,12 @@ async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: i
     return Head(name, text, body.whole, body.members, sure, body.listed, body.prose)
 
 
-async def _body(ctx: Context, name: str, kind: str, most: int) -> _Body:
+async def _body(ctx: Context, name: str, kind: str, size: int, most: int) -> _Body:
     """Return a short view of a file, by `to_markdown` if the tool for its kind fails; empty if all do."""
     if kind in TABLES and (value := await _told(ctx, "table_query", {"files": [name]})) is not None:
-        whole = await _rows(ctx, name, value, most)
-        return _Body(whole, whole=True) if whole else _outline(value)
+        body = _outline(value)
+        whole = await _rows(ctx, name, value, most, small=size <= _size(body.text))
+        return _Body(whole, whole=True) if whole else body
     if most < LEAST_TEXT:
         return _Body()
     if kind in TEXTS and (value := await _told(ctx, "read_file", {"path": name, "lines": HEAD_LINES})) is not None:
@@ -157,10 +159,12 @@ async def _told(ctx: Context, tool: str, arguments: JsonObject) -> Mapping[str, 
     return cast("Mapping[str, Any]", response.value) if response.ok else None
 
 
-async def _rows(ctx: Context, name: str, outline: Mapping[str, Any], most: int) -> str:
-    """Return all rows of a file with one small table; empty if it is not one, or they have no room."""
+async def _rows(ctx: Context, name: str, outline: Mapping[str, Any], most: int, *, small: bool) -> str:
+    """Return all rows of a file with one table of few cells, or a small file; empty if they have no room."""
     tables = cast("list[dict[str, Any]]", outline["tables"])
-    if len(tables) != 1 or not 0 < tables[0]["rows"] * len(tables[0]["columns"]) <= MOST_CELLS:
+    if len(tables) != 1 or not (cells := tables[0]["rows"] * len(tables[0]["columns"])):
+        return ""
+    if cells > MOST_CELLS and not small:
         return ""
     query = f"SELECT * FROM {tables[0]['table']}"
     value = await _told(ctx, "table_query", {"files": [name], "sql": query})
@@ -196,6 +200,8 @@ def _outline(value: Mapping[str, Any]) -> _Body:
     ]
     shown = [line for one in tables for line in (_table(one), *(f"- {column}" for column in one["columns"]))]
     listed = tuple(one.listed for found in columns for one in found if one.listed.values)
+    if listed:
+        shown = [APART, *shown]
     return _Body("\n".join([*shown, *last]), told="\n".join([*sure, *last]), listed=listed)
 
 

@@ -75,6 +75,25 @@ async def test_a_small_table_is_shown_whole_and_an_archive_by_what_can_be_opened
     assert len(packed) < 3_000
 
 
+async def test_a_table_is_shown_whole_where_its_head_is_longer_and_else_says_what_its_values_are(
+    stage: Any, tmp_path: Path
+) -> None:
+    head = "buoy,mass_kg,height_m,depth_m,light_s,range_km,painted,colour,bell"
+    rows = [
+        f"Buoy {n},{n * 7},{n % 3},{n * 11},{n % 5},{n * 2.5},{1990 + n},{'red' if n % 2 else 'green'},no"
+        for n in range(8)
+    ]
+    (tmp_path / "small.csv").write_text("\n".join([head, *rows]))
+    (tmp_path / "long.csv").write_text("\n".join([head, *rows * 30]))
+    files = [str(tmp_path / name) for name in ("small.csv", "long.csv")]
+    await stage.play({"analyzer": [step("done", answer=1)]}, "How many?", files=files, agent="analyzer")
+    small, long = stage.requests["analyzer"][0].variables["heads"]
+    assert "table: small, rows: 8, all of them" in small
+    assert "Buoy 3,21,0,33,3,7.5,1993,red,no" in small
+    assert "different values, the most frequent first; across columns they are no rows" in long
+    assert "- height_m integer: 0, 1, 2" in long
+
+
 async def test_an_answer_from_a_file_that_was_not_opened_goes_back_once(stage: Any, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("n,city\n" + "".join(f"{n},City {n}\n" for n in range(90)))
     replies = [step("done", answer=41, evidence=[{"source": "t.csv", "detail": "sum"}]) for _ in range(2)]
