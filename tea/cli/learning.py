@@ -21,7 +21,7 @@ async def learned(
     command: Command, tea: "Platform", outcome: "Outcome", task: "TaskFile", progress: "Progress"
 ) -> "tuple[Outcome, dict[str, Any]]":
     """Return the outcome, after a repair if the task asks for one, with the revisions and repairs as JSON."""
-    more = await asyncio.to_thread(revision_of, command, tea, outcome.run) if task.reflect else {}
+    more = await asyncio.to_thread(revision_of, command, tea, outcome) if task.reflect else {}
     if task.evolve:
         mended = await asyncio.to_thread(mends_in, command, tea, outcome.run)
         if not (outcome.ok or mended):
@@ -30,16 +30,17 @@ async def learned(
     return outcome, more
 
 
-def revision_of(command: Command, tea: "Platform", run: str) -> dict[str, Any]:
-    """Show and return the revisions of the answer."""
+def revision_of(command: Command, tea: "Platform", outcome: "Outcome") -> dict[str, Any]:
+    """Show and return the revisions of the answer; one with a doubt left does not hold."""
     from tea.loop.revision import NOTE
 
-    found = next(_notes(tea, run, NOTE), None)
+    found = next(_notes(tea, outcome.run, NOTE), None)
     if found is None:
         command.tell("reflection: there was no answer to look at, or the agent works outside of the tool-calling loop")
         return {"revision": None}
     before, after = (json.dumps(found.get(name), ensure_ascii=False) for name in ("before", "after"))
-    words = f"changed from {before} to {after}" if found.get("changed") else f"{after} holds"
+    kept = "was kept, unconfirmed" if any(one.doubt for one in outcome.evidence) else "holds"
+    words = f"changed from {before} to {after}" if found.get("changed") else f"{after} {kept}"
     looks = "one look" if found.get("looks") == 1 else f"{found.get('looks')} looks"
     command.tell(one_line(f"reflection: the answer {words}, after {looks}", _MOST))
     return {"revision": dict(found)}

@@ -14,6 +14,7 @@ from tea.models.rendering import result_text
 from tea.types import Evidence, Fact, JsonObject, JsonValue
 
 GIVEN = ("task", "the task", "question")  # what a person said needs no other source
+ANSWER = "the answer"  # the source of a doubt about an answer without evidence
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 _GROUPING = re.compile(r"(?<=\d)[,\u2009\u202f '_](?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -323,6 +324,19 @@ def _in_a_line(piece: str, lines: Sequence[str], everything: Sequence[float]) ->
     if not words:
         return bool(numbers) and all(_found(one, everything) for one in numbers)
     return any(_Line.of(line).holds(parts) for line in lines if all(word in line for word in words))
+
+
+def insisted(evidence: Sequence[Evidence], doubt: str) -> tuple[Evidence, ...]:
+    """Return evidence with a doubt that an answer was given in spite of.
+
+    Args:
+        evidence: The evidence, with its own doubts.
+        doubt: What is not known of the answer; without it nothing changes.
+    """
+    if not doubt:
+        return tuple(evidence)
+    marked = tuple(one if one.doubt else one.model_copy(update={"doubt": doubt}) for one in evidence)
+    return marked if any(one.doubt == doubt for one in marked) else (*marked, Evidence(source=ANSWER, doubt=doubt))
 
 
 def _parts(piece: str) -> Iterator[str | _Number]:

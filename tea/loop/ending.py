@@ -11,7 +11,7 @@ from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import ToolError
-from tea.loop.checks import Sources, evidence_in, joined, with_doubts
+from tea.loop.checks import Sources, evidence_in, insisted, joined, with_doubts
 from tea.loop.claims import announces, file_names, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, unresolved
 from tea.loop.grounds import Grounds
@@ -314,6 +314,14 @@ class Ending:
         self._returned |= {"nothing"} if problem else set()
         return problem
 
+    def _insisted(self, answer: JsonValue, evidence: Sequence[Evidence]) -> str:
+        """Return the doubt of an answer that was raised and still holds."""
+        grounds = self._grounds(evidence)
+        unread, known = self._is_unread(grounds), self._parts or self._task.facts or self._ledger.facts
+        if not self._returned & {"nothing", "examples", "numbers"} or self._sees or self._solver or (unread and known):
+            return ""
+        return grounds.doubt(answer)
+
     def _is_empty(self, text: str) -> bool:
         """Return whether words hold nothing of the results and heads, and were not asked about since the last result.
 
@@ -351,10 +359,10 @@ class Ending:
         return [name for name in self._claimed(answer) if not any(_is_in(name, one) for one in sought)]
 
     def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
-        """Return evidence with a doubt for each missing file named in the answer."""
+        """Return evidence with the doubt of an answer that was insisted on, and one for each missing file it names."""
         known = {one.source.strip() for one in evidence}
         claims = [Evidence(source=name, doubt=_no_file(name)) for name in self._claimed(answer) if name not in known]
-        return (*evidence, *claims)
+        return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
 
     def _held(self, text: str, problem: str) -> str:
         """Store words not accepted yet, as the next reply may only confirm them."""

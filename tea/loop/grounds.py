@@ -83,6 +83,17 @@ class Grounds(NamedTuple):
         begun = [one.name for one in self.heads if one.prose]
         return [] if self.quoted or not begun or self.shows(answer) else begun
 
+    def doubt(self, answer: JsonValue) -> str:
+        """Return what is not known of an answer, in one line; empty if nothing."""
+        examples, numbers, begun = self.examples(answer), self.numbers(answer), self.begun(answer)
+        held = set(map(str.casefold, examples))
+        left = [one for one in numbers if one.casefold() not in held]
+        words = [f"only the head of a file shows {', '.join(examples)}, as one of several values"] if examples else []
+        words += [f"{', '.join(left)} stands in no result and follows from none by simple arithmetic"] if left else []
+        if not words and begun and not self.results:
+            words = [f"only the first lines of {', '.join(begun)} were read"]
+        return "; ".join(words)
+
     def shows(self, answer: JsonValue) -> bool:
         """Return whether the heads tell an answer for sure."""
         text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)

@@ -45,6 +45,26 @@ async def test_an_example_of_a_head_is_no_answer_until_it_is_given_again(
     assert (outcome.ok, outcome.answer, len(model.requests)) == (True, answer, 2)
 
 
+@pytest.mark.parametrize("evidence", [[], [{"source": "flights.csv"}]])
+async def test_a_doubt_that_an_answer_was_given_in_spite_of_is_kept(
+    stage: Stage, flights: Path, evidence: list[dict[str, str]]
+) -> None:
+    end = step(done("DL", evidence=evidence))
+    outcome, _ = await stage.play(end, end, task="Which has most delays?", files=[flights])
+    assert outcome.ok
+    assert any("only the head of a file shows DL" in one.doubt for one in outcome.evidence)
+    rows, wrong = step(query("SELECT carrier, delay FROM flights LIMIT 3")), step(done(91234, evidence=evidence))
+    outcome, _ = await stage.play(rows, wrong, wrong, task="How many minutes in all?", files=[flights])
+    assert any("91234 stands in no result" in one.doubt for one in outcome.evidence)
+    asked = step(query("SELECT sum(delay) FROM flights"))
+    outcome, _ = await stage.play(rows, wrong, asked, step(done(sum_of_delays())), task="In all?", files=[flights])
+    assert not any(one.doubt for one in outcome.evidence)
+
+
+def sum_of_delays() -> int:
+    return sum(n * 37 % 401 for n in range(600))
+
+
 async def test_an_example_of_a_description_is_no_answer_either_and_a_result_confirms_it(
     stage: Stage, flights: Path
 ) -> None:
