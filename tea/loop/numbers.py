@@ -36,6 +36,7 @@ _ASIDE = re.compile(
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[ ,.'\u2019_]\d{3}(?!\d))*(?:[.,]\d+)?(?![^\W\d]*\d)")
 _GROUPED = re.compile(r"(?<=\d)[ ,.'\u2019_](?=\d{3}(?!\d))")
 _COMMA, _DOTTED = re.compile(r"(?<=\d),(?=\d)"), re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
+_AGE = re.compile(r"\b(?:old|ages?|aged|full|completed?|years?|alt|Jahren?|ans|a\u00f1os|anni)\b", re.IGNORECASE)
 _JUDGED = {"confidence", "certainty", "probability", "likelihood", "rating"}  # an answer says so of itself
 _CELLS = re.compile(r"\s*[,;|\t]\s*|\s{2,}")
 _WORD = re.compile(r"\w+")
@@ -71,7 +72,8 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], told: st
     of_years = years_between(texts) if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) else set[float]()
     found = _Found.of(answer, asked, values, told, [*spans(texts), *of_years])
     several = len(wanted) > 1
-    left = [one for one in wanted if not (_stands(one, known) or _is_said(one, several, len(wanted)))]
+    aged = _AGE.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) is not None
+    left = [one for one in wanted if not (_stands(one, known, aged) or _is_said(one, several, len(wanted)))]
     for _ in range(2):  # what follows from a derived number follows too
         own = [reading.value for one in wanted if one not in left for reading in one.readings]
         left = found.without(left, own) if left else left
@@ -245,10 +247,12 @@ def _all_numbers(text: str) -> Iterator[float]:
         yield from filter(isfinite, numbers_in(_COMMA.sub(".", _DOTTED.sub("", text))))
 
 
-def _stands(one: _Wanted, known: Sequence[float]) -> bool:
-    """Return whether a number occurs, as it is, rounded, or as a percentage."""
+def _stands(one: _Wanted, known: Sequence[float], aged: bool) -> bool:
+    """Return whether a number occurs, as it is, rounded, as a percentage, or of an age as its full years."""
     for value, near in one.readings:
         if holds(known, value, near) or (one.is_share and holds(known, value / 100, near / 100)):
+            return True
+        if aged and value.is_integer() and holds(known, value + 0.5, 0.4999):
             return True
         if any(holds_surely(known, value * scale, near * scale) for scale in (*_SCALES, 0.01)):
             return True

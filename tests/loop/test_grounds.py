@@ -275,6 +275,14 @@ async def test_what_follows_for_what_is_named_is_known(answer: Any, asked: str) 
     assert unfounded(answer, asked, [NUMBERED]) == []
 
 
+async def test_an_age_in_full_years_is_known() -> None:
+    ages = {"rows": [["Roosevelt", 42.88], ["Kennedy", 43.65], ["Taft", 51.2], ["Grant", 46.9]]}
+    assert unfounded("Roosevelt, 42 years", "Who was the youngest, and how old?", [ages]) == []
+    assert unfounded(42, "How old was the youngest?", [ages]) == []
+    assert unfounded("42", "How many metres?", [ages]) == ["42"]
+    assert unfounded("Roosevelt, 41 years", "How old was the youngest?", [ages]) == ["41"]
+
+
 async def test_most_random_percentages_and_counts_follow_from_nothing() -> None:
     percentages = [f"{n / 10:.1f}" for n in range(3, 1000, 9)]
     doubted = [one for one in percentages if unfounded(f"{one} %", "What share has Town9?", [NUMBERED])]
