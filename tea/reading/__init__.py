@@ -11,7 +11,7 @@ if _typing.TYPE_CHECKING:
     from tea.reading.document import Document, Heading, Match, digest_of
     from tea.reading.excerpts import UNFIT, Excerpt, Part, best_excerpts, is_fit, part_of
     from tea.reading.headings import Title, heading_above, titles
-    from tea.reading.inside.charset import utf_16_of
+    from tea.reading.inside.charset import text_lines, utf_16_of
     from tea.reading.inside.dates import day_in
     from tea.reading.inside.kinds import Kind, kind_of, kind_of_file, packed_kind, size_words
     from tea.reading.inside.recognition import language_fault
@@ -43,6 +43,7 @@ __all__ = [
     "packed_kind",
     "part_of",
     "size_words",
+    "text_lines",
     "titles",
     "utf_16_of",
     "window_of",
@@ -54,7 +55,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.reading.document": "Document Heading Match digest_of",
         "tea.reading.excerpts": "UNFIT Excerpt Part best_excerpts is_fit part_of",
         "tea.reading.headings": "Title heading_above titles",
-        "tea.reading.inside.charset": "utf_16_of",
+        "tea.reading.inside.charset": "text_lines utf_16_of",
         "tea.reading.inside.dates": "day_in",
         "tea.reading.inside.kinds": "Kind kind_of kind_of_file packed_kind size_words",
         "tea.reading.inside.recognition": "language_fault",

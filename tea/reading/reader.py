@@ -18,6 +18,7 @@ from typing import Any
 from tea.errors import ToolError
 from tea.reading.cache import FOLDER, DocumentCache
 from tea.reading.document import Document, Match, digest_of
+from tea.reading.inside.charset import text_lines
 from tea.reading.inside.kinds import HEAD, Kind, kind_of, size_words
 from tea.reading.inside.main import PARTS, RESULT, TEXT
 from tea.reading.sheets import Sheets, told_sheets
@@ -247,7 +248,7 @@ def _document(name: str, told: Mapping[str, Any], text: str, taken: list[str]) -
 
 def _broken(text: str, notes: list[str]) -> list[str]:
     """Return the lines of a text as they are numbered in it, except for those too long to be shown."""
-    lines = text.splitlines()
+    lines = text_lines(text)
     if all(len(line) < MOST_CHARACTERS for line in lines):
         return lines
     notes.append("Very long lines were broken, so the numbers of lines are not those of the file.")

@@ -313,6 +313,13 @@ async def test_a_passage_begins_with_the_short_head_of_its_line(tools: TCPServer
     assert best["start"] == 3
 
 
+async def test_lines_are_counted_as_editors_count_them(tools: TCPServer, folder: Path) -> None:
+    (folder / "parts.txt").write_bytes("Terms\n\fPart two\r\n\fPart three\u2028goes on\n".encode())
+    read = (await tools.invoke("read_file", {"path": "parts.txt"})).unwrap()
+    told = (await tools.invoke("to_markdown", {"source": "parts.txt"})).unwrap()
+    assert (read["total_lines"], told["total_lines"]) == (3, 3)
+
+
 JOINED = f"""{"HARBOUR CHARTER":^80}
 {"Version 2, June 1950":^80}
 

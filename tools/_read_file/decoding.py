@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tea import ToolError
-from tea.reading import Kind, Title, kind_of, packed_kind, size_words, utf_16_of
+from tea.reading import Kind, Title, kind_of, packed_kind, size_words, text_lines, utf_16_of
 
 MOST_BYTES = 50_000_000
 HEAD = 16_384
@@ -38,15 +38,15 @@ def text_of(data: bytes, name: str) -> Text:
         ToolError: It is not text.
     """
     if wide := utf_16_of(data):
-        return Text(lines=data.decode(wide, errors="replace").splitlines(), read_as="utf-16")
+        return Text(lines=text_lines(data.decode(wide, errors="replace")), read_as="utf-16")
     if b"\x00" in data[:_LOOKED_AT]:
         raise no_text(data, len(data), name)
     try:
-        return Text(lines=data.decode("utf-8-sig").splitlines(), read_as="utf-8")
+        return Text(lines=text_lines(data.decode("utf-8-sig")), read_as="utf-8")
     except UnicodeDecodeError:
         if _CONTROL.search(data, 0, _LOOKED_AT) and kind_of(data[:HEAD]).name != "binary":
             raise no_text(data, len(data), name) from None
-    return Text(lines=data.decode("cp1252", errors="replace").splitlines(), read_as="windows-1252")
+    return Text(lines=text_lines(data.decode("cp1252", errors="replace")), read_as="windows-1252")
 
 
 def file_bytes(path: Path, name: str) -> bytes:

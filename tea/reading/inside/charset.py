@@ -129,3 +129,17 @@ def _detected(data: bytes) -> str:
         return _USUAL
     equal = (one.encoding for one in found if (one.chaos, one.coherence) == (best.chaos, best.coherence))
     return _USUAL if _USUAL in equal else best.encoding
+
+
+def text_lines(text: str) -> list[str]:
+    r"""Return the lines of a text as editors count them; form feeds and other separators end none.
+
+    Args:
+        text: The text.
+
+    Examples:
+        >>> text_lines("Terms\n\fPart two\r\nEnd\n")
+        ['Terms', '\x0cPart two', 'End']
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines if lines[-1] else lines[:-1]
