@@ -21,6 +21,7 @@ _GAP = re.compile(r"\[?(?:\.{3}|\u2026)\]?")
 _GROUP = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _MONTH = re.compile(r"\b(\d{4})-\d{2}-(\d{2})\b")  # a month that its source may have as a name
 _SPELLED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_CUT = ("...", "\u2026")
 _LEAST_PIECE = 2  # words between two gaps of a quote
 
 
@@ -122,7 +123,7 @@ class Sources:
         url, place, text = str(result["url"]), str(result.get("place", "")), str(result.get("text", ""))
         local = url.startswith(LOCAL)
         key = " ".join(tokens(text)) if local else normal(url)  # the same passage of two documents counts once
-        if key in self._known:
+        if key in self._known or (local and self._is_part(url, text)):
             return None
         return self._add(
             key,
@@ -135,6 +136,18 @@ class Sources:
             state="read" if local or result.get("read") else "found",
             words=[Words(text=one) for one in (text, unframed(str(result.get("read", "")))) if one.strip()],
         )
+
+    def _is_part(self, url: str, text: str) -> bool:
+        """Return whether a passage stands in a known one of its document, or holds one, which then becomes it."""
+        for one in self._known.values():
+            if one.url != url or len(one.words) != 1:
+                continue
+            if _stands_in(text, one.words[0].text):
+                return True
+            if _stands_in(one.words[0].text, text):
+                one.words = [Words(text=text)]
+                return True
+        return False
 
     def page(self, url: str) -> Source:
         """Return the source with an address, added if new."""
@@ -158,6 +171,13 @@ def normal(url: str) -> str:
     query = _TRACKING.sub("", (web[3] or "")[1:]).rstrip("&")
     path = re.sub(r"/(?:index\.(?:html?|php))?\Z", "", web[2])
     return f"{host}{path}{f'?{query}' if query else ''}"
+
+
+def _stands_in(part: str, text: str) -> bool:
+    """Return whether a text holds another one; the last word of one that was cut may be half a word."""
+    words = tokens(part)
+    words = words[:-1] if part.rstrip().endswith(_CUT) else words
+    return bool(words) and f" {' '.join(words)} " in f" {' '.join(tokens(text))} "
 
 
 def unframed(text: str) -> str:

@@ -100,6 +100,18 @@ def test_the_same_passage_of_two_documents_counts_once() -> None:
     assert found.found({"url": "file:///b.md", "title": "", "text": "It is so."}) is None
 
 
+def test_a_passage_and_its_cut_beginning_are_one_source_with_all_of_its_words() -> None:
+    found, whole = sources.Sources(), "The bar is shallow. A pilot comes aboard. Nothing else is punishable here."
+    one = found.found(
+        {"url": "file:///a.md", "text": "The bar is shallow. A pilot comes aboard. Nothing else is pun..."}
+    )
+    assert found.found({"url": "file:///a.md", "text": whole}) is None
+    assert found.found({"url": "file:///a.md", "text": "A pilot comes aboard."}) is None
+    assert found.found({"url": "file:///b.md", "text": "A pilot comes aboard."}) is not None
+    assert one is not None
+    assert [words.text for words in one.words] == [whole]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
