@@ -264,7 +264,7 @@ async def _facts(ctx: Context, name: str) -> str:
     if found["family"] == "table" and found["bytes"] <= OUTLINED:
         outline = await ctx.tcp.invoke("table_query", {"files": [name]})
         lines += [table_words(outline.value)] if outline.ok else []
-    lines += await _parsed(ctx, found) if found["parse"] else [beginning(str(found["head"]), BRIEF)]
+    lines += await _parsed(ctx, found) if found["parse"] else [beginning(str(found["head"]), BRIEF, found["lines"])]
     return "\n".join(lines)
 
 
@@ -281,7 +281,12 @@ async def _parsed(ctx: Context, surveyed: Mapping[str, Any]) -> list[str]:
     found = parsed.value
     facts = [f"{key}: {value}" for key, value in found.get("facts", {}).items()] if is_pdf else []
     title = [f"title: {found['title']}"] if found.get("title") else []
-    return [*title, *facts, beginning(str(found["text"]), BRIEF), *map(str, found.get("notes", ()))]
+    return [
+        *title,
+        *facts,
+        beginning(str(found["text"]), BRIEF, found["total_lines"]),
+        *map(str, found.get("notes", ())),
+    ]
 
 
 async def _showable(ctx: Context, names: Sequence[str]) -> list[str]:

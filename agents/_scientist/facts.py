@@ -24,17 +24,27 @@ def table_words(outline: Mapping[str, Any]) -> str:
     return beginning("\n".join(lines), MOST_COLUMNS)
 
 
-def beginning(text: str, most: int) -> str:
+def beginning(text: str, most: int, lines: int = 0) -> str:
     """Return the first whole lines of a text, with a mark if more follows.
 
     Args:
-        text: The text.
+        text: The text, or its first part.
         most: Most characters of it; of a longer first line the beginning is shown.
+        lines: How many lines the whole of it has; 0 where `text` is all.
     """
-    if len(text) <= most:
+    count = _lines(text)
+    if len(text) <= most and count >= lines:
         return text
-    shown = text[:most].rpartition("\n")[0] or text[:most]
+    shown = text[:most].rpartition("\n")[0] if len(text) > most or count < lines else text
+    if shown and lines:
+        first = _lines(shown) + 1
+        return f"{shown}\n[lines {first:,} to {lines:,} are not shown here]"
+    shown = shown or text[:most]
     return f"{shown}\n[{len(text) - len(shown):,} more characters are not shown here]"
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n"))
 
 
 async def whole_text(ctx: Context, name: str) -> str:
