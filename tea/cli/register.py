@@ -39,6 +39,9 @@ async def register(
     """Register a file as a component.
 
     A name used before continues at its next version. What you register may be executed: you vouch for it.
+
+    A tool or action says what it does with effects, as in @tool(effects="external") after `from tea import tool`:
+    reads, writes (the workspace), external (beyond it: asked about once) or irreversible (asked about too).
     """
     check_version(version)
     async with command.platform() as tea:

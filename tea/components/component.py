@@ -300,7 +300,8 @@ def _traits(declared: dict[str, Any]) -> Traits:
             or (key == "sandbox_network" and value not in ("", "hosts", "index"))
             or (key in ("secrets", "destinations") and not all(isinstance(name, str) for name in value))
         ):
-            fix = f"declare {', '.join(_DECLARED)}, each of its type."
+            known = f'"{key}" is one of: {", ".join(_EFFECTS)}.' if key == "effects" else ""
+            fix = known or f"declare {', '.join(_DECLARED)}, each of its type."
             raise BadComponent(f"{key!r} cannot be declared as {value!r:.40}.", fix=fix)
     return Traits(**declared, declared="effects" in declared)
 

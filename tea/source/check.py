@@ -114,7 +114,7 @@ def _check_file(file: ParsedFile, names: Names, reach: Reach) -> None:
 def _only_component(file: ParsedFile, names: Names, kind: Kind | None) -> _Component:
     found = list(_components(file, names))
     if not found:
-        fix = "write one `@tool` function, or one class derived from Environment or Agent."
+        fix = "write one `@tool` function (`from tea import tool`), or one class derived from Environment or Agent."
         raise file.refuse("The source defines no component.", fix)
     if len(found) > 1:
         shown = ", ".join(one.name[:40] for one in found[:5])

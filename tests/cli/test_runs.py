@@ -347,6 +347,15 @@ def test_registering_says_how_effects_would_be_declared(tea: Tea) -> None:
     assert tea("register", tea.write("third.py", silent.replace("shout", "third")), "--json").err == ""
 
 
+def test_a_wrong_or_missing_declaration_of_a_tool_names_what_is_allowed(tea: Tea) -> None:
+    wrong = SHOUT.replace('effects="reads"', 'effects=["external"]')
+    allowed = '"effects" is one of: reads, writes, external, irreversible.'
+    tea("register", tea.write("shout.py", wrong)).refused(2, "cannot be declared as ['external']", allowed)
+    plain = tea.write("plain.py", "async def plain(text: str) -> str:\n    return text\n")
+    tea("register", plain).refused(2, "defines no component", "from tea import tool")
+    assert 'effects="external"' in tea("register", "--help").out
+
+
 LOUD = '''
 import logging
 import os
