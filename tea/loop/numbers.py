@@ -13,6 +13,7 @@ from tea.loop.checks import numbers_in
 from tea.loop.dates import spans, years_between
 from tea.loop.derived import Numbers, Rows, closely, converted, holds, holds_surely, loosely, numbers_of
 from tea.loop.number_words import numbers_in_words
+from tea.loop.working import worked
 from tea.models.rendering import rendered
 from tea.types import JsonValue
 
@@ -54,8 +55,8 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], told: st
 
     Roundings, percentages, sums and means of columns and groups, and what these differ by, days between dates, counts
     of what was read, and the sum, difference, product and quotient of two numbers follow: of what question and answer
-    name for sure, of all else where a number of as many digits would hardly follow by chance. It is a doubt and no
-    proof.
+    name for sure, of all else where a number of as many digits would hardly follow by chance. So does what the answer
+    itself works out from known numbers. It is a doubt and no proof.
 
     Args:
         answer: The answer.
@@ -77,6 +78,7 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], told: st
     for _ in range(2):  # what follows from a derived number follows too
         own = [reading.value for one in wanted if one not in left for reading in one.readings]
         left = found.without(left, own) if left else left
+    left = _not_worked(left, rendered(answer)[:MOST_ANSWER]) if left else left
     return list(dict.fromkeys(one.text for one in left))
 
 
@@ -257,6 +259,13 @@ def _stands(one: _Wanted, known: Sequence[float], aged: bool) -> bool:
         if any(holds_surely(known, value * scale, near * scale) for scale in (*_SCALES, 0.01)):
             return True
     return False
+
+
+def _not_worked(left: Sequence[_Wanted], answer: str) -> list[_Wanted]:
+    """Return the numbers that no arithmetic written out in an answer gives, from numbers that are known."""
+    unknown = {reading.value for one in left for reading in one.readings}
+    sums = sorted(abs(one.value) for one in worked(answer) if unknown.isdisjoint(one.operands))
+    return [one for one in left if not any(holds(sums, value, near) for value, near in one.readings)]
 
 
 def _is_said(one: _Wanted, several: bool, most: int) -> bool:

@@ -283,6 +283,23 @@ async def test_an_age_in_full_years_is_known() -> None:
     assert unfounded("Roosevelt, 41 years", "How old was the youngest?", [ages]) == ["41"]
 
 
+FARES = "Ferry fares\nAdult 7.40\nChild 3.70\nBicycle 3.00\nDog 1.10\nCar 24.80\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("2 \u00d7 7.40 + 3.70 + 3 = 21.50", []),
+        ("They pay 21.50 euros (2\u00b77.40 + 3.70 + 3.00).", []),
+        ("2 x 7.40 + 3.70 + 3 = 22.50", ["22.50"]),
+        ("2 x 8.23 + 3.70 + 3 = 23.16", ["8.23", "23.16"]),
+        ("21.50", ["21.50"]),
+    ],
+)
+async def test_what_an_answer_works_out_from_known_numbers_is_known(answer: str, found: list[str]) -> None:
+    assert unfounded(answer, "What do two adults, a child and a bicycle pay?", [FARES]) == found
+
+
 async def test_most_random_percentages_and_counts_follow_from_nothing() -> None:
     percentages = [f"{n / 10:.1f}" for n in range(3, 1000, 9)]
     doubted = [one for one in percentages if unfounded(f"{one} %", "What share has Town9?", [NUMBERED])]
