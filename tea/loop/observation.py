@@ -10,13 +10,12 @@ from typing import Any, cast
 from tea.errors import ErrorRecord, TeaError
 from tea.loop.paging import fitted
 from tea.models.rendering import rendered
-from tea.types import DataPart, JsonObject, JsonValue, Message, Result, TextPart, data_part, message, without_empty
+from tea.types import DataPart, JsonObject, JsonValue, Message, Result, TextPart, data_part, message
 
 MOST_CHARACTERS = 20_000
 MOST_IN_STEP = 60_000
 MOST_IN_RECORD = 4_000
 LEAST_CHARACTERS = 1_000
-_OF_RESULT = {"answer", "ok", "reason", "evidence", "report", "exhausted"}
 CUT = 'cut: {shown} of {all:,} characters are shown; read_result(id="{id}", start={shown}) reads on'
 
 
@@ -72,7 +71,7 @@ class Observation:
             limit: Most characters of its value; what is cut off can be read on.
             left: What is left of the budget, in words.
         """
-        value, notes = _without_blanks(self.value), [self.hint] if self.hint else []
+        value, notes = self.value, [self.hint] if self.hint else []
         if (size := _quick_size(value)) is None or size > limit:
             text = self.text
             if len(text) > limit and (value := fitted(value, self.arguments, limit)) is None:
@@ -93,19 +92,6 @@ class Observation:
             "value": shortened(self.value, MOST_IN_RECORD),
             "error": self.error,
         }
-
-
-def _without_blanks(value: JsonValue) -> JsonValue:
-    """Return an agent's result without its empty members; any other value as it is."""
-    if not _is_result(value):
-        return value
-    members = cast("dict[str, Any]", value)
-    evidence = [without_empty(one, *one) for one in members["evidence"]]
-    return without_empty({**members, "evidence": evidence}, *_OF_RESULT - {"answer", "ok"})
-
-
-def _is_result(value: JsonValue) -> bool:
-    return isinstance(value, Mapping) and cast("Mapping[str, Any]", value).keys() >= _OF_RESULT
 
 
 def is_cut(one: Message) -> bool:

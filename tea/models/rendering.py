@@ -9,15 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeGuard, cast
 
 from tea.errors import sentence
-from tea.types import JsonObject, JsonValue
+from tea.types import JsonObject, JsonValue, without_empty
 
 _LONG = 200  # characters from which a text stands in a block of its own
 _NONE = "(nothing)"
+_OF_RESULT = {"answer", "ok", "reason", "evidence", "report", "exhausted"}
 
 
 def result_text(result: JsonObject) -> str:
     """Return the result of a call, `{"ok", "value", "error", "note"}`, as text."""
-    value, error, note = result.get("value"), result.get("error"), result.get("note")
+    value, error, note = _without_blanks(result.get("value")), result.get("error"), result.get("note")
     blocks: list[str] = []
     if error is not None:
         blocks.append(f"Error: {sentence(str(error['problem']))} Fix: {error['fix']}")
@@ -54,6 +55,19 @@ def content(value: JsonValue) -> str:
         if texts := [rendered(one) for one in found.values() if isinstance(one, str | list) and one]:
             return max(texts, key=len)
     return rendered(value)
+
+
+def _without_blanks(value: JsonValue) -> JsonValue:
+    """Return an agent's result without its empty members; any other value as it is."""
+    if not _is_result(value):
+        return value
+    members = cast("dict[str, Any]", value)
+    evidence = [without_empty(one, *one) for one in members["evidence"]]
+    return without_empty({**members, "evidence": evidence}, *_OF_RESULT - {"answer", "ok"})
+
+
+def _is_result(value: JsonValue) -> bool:
+    return isinstance(value, Mapping) and cast("Mapping[str, Any]", value).keys() >= _OF_RESULT
 
 
 def _says_nothing(value: JsonValue) -> bool:
