@@ -390,10 +390,9 @@ class Research:
         wanted = {name for one in found.world["plan"].values() for name in one["artifacts"]}
         paths: dict[str, Path] = {}
         for one in heads(self._tracer, session=found.head.session):
-            for name in sorted(wanted):
-                path = folders.path(one.run) / name
-                if one.agent == SCIENTIST and path.is_file() and not path.is_symlink():
-                    paths.setdefault(name.replace("/", "-"), path)
+            there = folders.inside(one.run, sorted(wanted)) if one.agent == SCIENTIST else {}
+            for name, path in there.items():
+                paths.setdefault(name.replace("/", "-"), path)
         return paths
 
     async def _asked_again(self, name: str, text: str, watch: Watcher | None) -> None:

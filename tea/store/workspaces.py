@@ -159,6 +159,23 @@ class FileWorkspaces:
         paths = {name: folder / name for name in names if _is_plain(name)}
         return {name: path for name, path in paths.items() if path.is_file() and not path.is_symlink()}
 
+    def inside(self, run: str, names: Iterable[str]) -> dict[str, Path]:
+        """Return a run's files by name, also those in folders of its workspace; nothing is reached through links.
+
+        Args:
+            run: The run.
+            names: Names of files, as its journal holds them.
+
+        Raises:
+            Damaged: The workspace is a link to elsewhere.
+        """
+        folder = self.path(run)
+        if not os.path.lexists(folder):
+            return {}
+        self.check(run)
+        there = {path.relative_to(folder).as_posix(): path for path in self.written(run, ())}
+        return {name: there[name] for name in names if name in there}
+
     def written(self, run: str, inputs: Iterable[JsonObject]) -> Iterator[Path]:
         """See `WorkspaceStore.written`."""
         given = {self.path(run) / one["name"]: one for one in inputs}

@@ -11,6 +11,7 @@ import pytest
 from research_kit import ANALYZER_STEP, analysis, literature
 
 from tea.errors import BadInput
+from tea.store.lines import End, encode
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -84,6 +85,41 @@ async def test_a_paper_shows_words_as_data_and_cites_only_what_was_read(lab: Any
     assert "https://made.up/page" not in [one["source"] for one in asked]
     assert (await lab.tea.replay(begun.run)).ok
     assert (await lab.tea.research.status(status.conversation)).run == status.run  # a job of its own
+
+
+def rewrite(journal: Path, old: str, new: str) -> None:
+    """Replace words of a journal as whoever made the home can: each line has its check."""
+    end, lines = End(), journal.read_text().replace(old, new).splitlines()
+    number = json.loads(lines[0])["number"]
+    with journal.open("wb") as file:
+        for line in lines:
+            record = {name: one for name, one in json.loads(line).items() if name not in ("seq", "check", "number")}
+            data, end = encode(record, end, number)
+            file.write(data)
+
+
+async def test_a_paper_takes_no_file_from_outside_of_its_conversation(
+    lab: Any, cities: Path, tmp_path: Path
+) -> None:  # which may have come with a home that others wrote
+    async def taken() -> list[str]:
+        made = await lab.tea.research.paper(status.conversation)
+        return sorted(one.name for one in (traces / made.run / "workspace").iterdir())
+
+    lab.plays(
+        plan_initial={"objective": "", "tasks": [literature("a"), analysis("Count", "cities.csv")]},
+        analyzer=lambda request, count: drawn(count),
+    )
+    status, traces = await lab.run(files=[cities]), lab.tea.home / "traces"
+    assert await taken() == [".research.json", "ana-0-1-plot.svg"]
+    folder, elsewhere = traces / status.run / "workspace" / "ana-0-1", tmp_path / "elsewhere"
+    folder.rename(elsewhere)
+    folder.symlink_to(elsewhere)
+    assert await taken() == [".research.json"]
+    folder.unlink()
+    away = f"{'../' * 30}{elsewhere.relative_to('/')}/plot.svg"
+    rewrite(traces / status.run / "journal.jsonl", "ana-0-1/plot.svg", away)
+    assert away in str((await lab.tea.research.status(status.run)).state["plan"])
+    assert await taken() == [".research.json"]
 
 
 async def test_a_research_without_findings_has_no_paper(lab: Any) -> None:
