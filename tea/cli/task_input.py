@@ -112,8 +112,11 @@ def _merged(task: "TaskFile", added: Additions) -> "TaskFile":
     from tea.runs.task_file import make_task
 
     given = task.model_dump(mode="json", exclude_unset=True)
+    budget = {**given.get("budget", {}), **added.budget}
+    if "usd" in added.budget and not added.budget.get("unknown_price"):
+        budget.pop("unknown_price", None)  # a person's limit in dollars is not lifted by a file
     joined = {
-        "budget": {**given.get("budget", {}), **added.budget},
+        "budget": budget,
         "use": {**given.get("use", {}), **added.use},
         **{key: list(dict.fromkeys((*given.get(key, ()), *names))) for key, names in added.names.items()},
     }

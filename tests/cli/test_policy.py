@@ -172,6 +172,14 @@ def test_a_task_file_holds_no_words_of_a_conversation(stocked: Tea, talk: object
     stocked("run", task, "-q").refused(2, "`talk`", "tea chat")
 
 
+def test_a_task_file_lifts_no_limit_in_dollars_of_the_command_line(tea: Tea) -> None:
+    given = {"task": "Go.", "model": "openai/unheard-of", "budget": {"unknown_price": True}}
+    task = tea.write("task.json", json.dumps(given))
+    server = {"OPENAI_API_KEY": "sk-environment-0123456789abcdef", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}
+    tea("run", task, "--max-cost", "1", **server).refused(2, "price", "--allow-unknown-price")
+    assert tea("run", task, "--max-cost", "1", "--allow-unknown-price", "--timeout", "1", **server).code == 5
+
+
 def test_check_tells_before_and_after(stocked: Tea) -> None:
     found = stocked("policy", "check", "post", "to=ann@good.test", "words=x", "--json").data
     assert (found["before"]["decision"], found["after"]["decision"]) == ("once", "ask")
