@@ -100,13 +100,18 @@ def argument_lines(given: object) -> str:
 
 def _value_lines(value: object) -> str:
     text = escaped_json(value)
-    turned = not text.isascii() and isinstance(value, Mapping | list | tuple) and any(map(_is_turned, text))
+    turned = isinstance(value, Mapping | list | tuple) and is_turned(text)
     return escaped_json(value, indent=2) if turned else text
 
 
 def _is_turned(one: str) -> bool:
     """Return whether a letter or a digit is written from right to left, or turns what stands beside it."""
     return bidirectional(one) in ("R", "AL", "AN")
+
+
+def is_turned(text: str) -> bool:
+    """Return whether a text holds letters or digits that are written from right to left, or turn what is beside."""
+    return not text.isascii() and any(map(_is_turned, text))
 
 
 def forbidden(text: str) -> tuple[int, int, str] | None:

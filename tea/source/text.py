@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from tea.characters import forbidden
+from tea.characters import forbidden, is_turned
 from tea.components.content import content_fault
 from tea.errors import BadComponent
 from tea.refs import Kind
@@ -83,6 +83,8 @@ class ParsedFile:
         tree = _understood(path, lambda: _one_at_a_time(lambda: ast.parse(text)))
         nodes = tuple(ast.walk(tree))
         _check_work(path, nodes)
+        if is_turned(text):
+            _check_names(path, nodes)
         table = _understood(path, lambda: _table(text))
         _understood(path, lambda: _one_at_a_time(lambda: compile(tree, "<source>", "exec", dont_inherit=True)))
         return cls(path=path, source=text, tree=tree, nodes=nodes, table=table)
@@ -257,6 +259,17 @@ def _check_work(path: str, nodes: Sequence[ast.AST]) -> None:
     if not is_short_code(nodes):
         fix = "leave `with` and `finally` in fewer places, and write fewer names in one pattern or call, and constants."
         raise refusal(_spaced(path, "takes much memory to compile."), fix)
+
+
+def _check_names(path: str, nodes: Iterable[ast.AST]) -> None:
+    """Raise BadComponent for a name written from right to left: a terminal shows `a - b` of two such as `b - a`."""
+    for node in nodes:
+        held = [] if isinstance(node, ast.Constant) else [one for _, one in ast.iter_fields(node)]
+        names = [each for one in held for each in (cast("list[object]", one) if isinstance(one, list) else [one])]
+        if any(isinstance(one, str) and is_turned(one) for one in names):
+            line = f"line {getattr(node, 'lineno', 1)}:"
+            problem = "a name is written from right to left, so code beside it is shown in another order."
+            raise refusal(_spaced(path, line, problem), "write names in letters that go from left to right.")
 
 
 def _spaced(path: str, *parts: str) -> str:

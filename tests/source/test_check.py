@@ -367,6 +367,27 @@ def test_an_agents_helper_files_are_held_to_the_same_rules() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def due(\u05d0, \u05d1): return \u05d0 - \u05d1",
+        "def due(a): return a.\u05d0",
+        "def due(a): return a(\u05d0=1)",
+        "def due():\n    global \u0627",
+        "def due(a):\n    match a:\n        case {**\u05d0}: return 1",
+        "import json as \u05d0",
+        "def due(a\u0661): return a\u0661 - 1",
+    ],
+)
+def test_no_name_is_written_from_right_to_left_as_code_beside_it_would_be_shown_in_another_order(code: str) -> None:
+    assert "is written from right to left" in refusal_of(f"{TOOL}\n\n{code}\n")
+    assert "is written from right to left" in refusal_of(TOOL, {"helper.py": f"{code}\n"})
+
+
+def test_texts_and_comments_are_written_in_any_direction() -> None:
+    assert check(f'{TOOL}\n\ndef words(caf\u00e9): return "\u05d0, \u05d1"  # \u05d0 - \u05d1\n').kind == "tool"
+
+
 def test_tools_import_the_standard_library_and_what_they_require() -> None:
     source = TOOL.replace("from tea", "import sqlite3\nimport openpyxl\nfrom tea")
     said = refusal_of(source)
