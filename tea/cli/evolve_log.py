@@ -1,7 +1,6 @@
 """`tea evolve log`: the proposals for a component, and the decisions on them."""
 
 import asyncio
-from pathlib import Path
 from shlex import join, quote
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -9,13 +8,14 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.fields import fields
-from tea.cli.terminal import one_line
+from tea.cli.terminal import SENDER, one_line
 from tea.errors import ResourceExhausted, StorageError
 from tea.refs import Ref
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tea.platform import Platform
     from tea.types import JsonObject
 
 _SIDES = 2  # evaluations compared by one command
@@ -24,12 +24,15 @@ _SIDES = 2  # evaluations compared by one command
 async def evolve_log(
     command: Command, ref: Annotated[str, typer.Argument(metavar="REF", help="A component: `kind:name`.")]
 ) -> None:
-    """Show every proposal for a component: strategy, verdict, evidence and version, the oldest first."""
+    """Show every proposal for a component: strategy, verdict, evidence and version, the oldest first.
+
+    What this account did not write, as in a home from elsewhere, is shown as its sender says.
+    """
     async with command.platform() as tea:
         name = str(Ref.parse(ref).at(None))
         await tea.libraries[Ref.parse(ref).kind].info(name)
         problems: list[str] = []
-        found = await asyncio.to_thread(_lines, tea.home / "traces" / "evolution" / "ledgers", name, problems)
+        found = await asyncio.to_thread(_lines, tea, name, problems)
         parents = {
             one.version: one.lineage.parent
             for one in await tea.libraries[Ref.parse(ref).kind].history(Ref.parse(name).name)
@@ -41,31 +44,36 @@ async def evolve_log(
         command.tell(f"skipped {one_line(problem, 250)}")
 
 
-def _lines(folder: Path, name: str, problems: list[str]) -> "list[JsonObject]":
-    """Return the lines of all readable campaigns about a component, by time; append errors of others to `problems`."""
+def _lines(tea: "Platform", name: str, problems: list[str]) -> "list[JsonObject]":
+    """Return the lines of all readable campaigns about a component, by time; append errors of others to `problems`.
+
+    `own` says of each whether this account wrote it.
+    """
+    from tea.evaluate.ledger import is_own
+    from tea.source.seal import unmarked
     from tea.store.evaluations import read_ledger
 
     lines: list[JsonObject] = []
-    for path in sorted(folder.glob("*.jsonl")):
+    for path in sorted((tea.home / "traces" / "evolution" / "ledgers").glob("*.jsonl")):
         try:
-            lines += read_ledger(path)
+            lines += ({**unmarked(one), "own": is_own(path.stem, one, tea.seal)} for one in read_ledger(path))
         except ResourceExhausted:
             raise
         except StorageError as error:
             problems.append(error.problem)
-    decided = {(one.get("campaign"), one.get("digest")) for one in lines if one.get("what") == "verdict"}
+    decided = {(one.get("campaign"), one.get("digest"), one["own"]) for one in lines if one.get("what") == "verdict"}
     about = [
         one for one in lines
         if one.get("what") in ("refused", "test", "verdict")
         and name in fields(fields(one.get("proposal")).get("changes"))
-        and (one.get("what") != "test" or (one.get("campaign"), one.get("digest")) not in decided)
+        and (one.get("what") != "test" or (one.get("campaign"), one.get("digest"), one["own"]) not in decided)
     ]  # fmt: skip
     return sorted(about, key=lambda one: str(one.get("time")))
 
 
 def _text(line: "JsonObject", name: str) -> str:
     try:
-        return one_line(_words(line, name), 400)
+        return one_line(_words(line, name), 400) + ("" if line["own"] else SENDER)
     except (KeyError, TypeError, ValueError) as error:
         return one_line(f"a line of the ledger cannot be read: {type(error).__name__} {error}", 200)
 

@@ -26,7 +26,7 @@ class OwnLedger:
     def lines(self) -> list[JsonObject]:
         """Return the lines of this account, in order."""
         found = self._ledger.lines()
-        ours = [one for one in found if self._seal.made(one.get(MARK), self._content(unmarked(one)))]
+        ours = [one for one in found if is_own(self._name, one, self._seal)]
         self._foreign = len(found) - len(ours)
         return ours
 
@@ -39,14 +39,16 @@ class OwnLedger:
 
     def append(self, line: JsonObject) -> None:
         """Write one line; it survives the death of this process."""
-        self._ledger.append({**line, MARK: self._seal(self._content(line))})
+        self._ledger.append({**line, MARK: self._seal(_content(self._name, line))})
 
     def sync(self) -> None:
         """Make everything written so far durable."""
         self._ledger.sync()
 
-    def _content(self, line: JsonObject) -> JsonObject:
-        return {"ledger": self._name, "line": line}
+
+def is_own(name: str, line: JsonObject, seal: Seal) -> bool:
+    """Return whether this account wrote a line into the ledger of that name."""
+    return seal.made(line.get(MARK), _content(name, unmarked(line)))
 
 
 @contextmanager
@@ -59,3 +61,7 @@ def own_ledger(store: FileEvaluations, name: str, seal: Seal) -> Generator[OwnLe
     """
     with store.ledger(name) as ledger:
         yield OwnLedger(name, ledger, seal)
+
+
+def _content(name: str, line: JsonObject) -> JsonObject:
+    return {"ledger": name, "line": line}

@@ -6,6 +6,8 @@ import pytest
 
 from conftest import Tea
 
+from tea.source.seal import Seal
+
 SET = "".join(
     json.dumps({"task": f"What is {one} + {count}?", "expected": one + count + 1, "scorer": "numeric", "split": split})
     + "\n"
@@ -47,6 +49,22 @@ def test_the_log_names_the_commands_for_the_change_and_the_runs_behind_a_decisio
     (ledgers / "set.jsonl").write_text(json.dumps(line) + "\n")
     log = tea("evolve", "log", "prompt:planner").out
     assert "`tea diff prompt:planner@1.0.0 1.0.1`, `tea eval diff a b`, `tea trace r`" in log, log
+
+
+def test_the_log_says_which_decisions_this_account_did_not_record(tea: Tea) -> None:
+    seal, ledgers = Seal(tea.state), tea.folder / "traces" / "evolution" / "ledgers"
+    ledgers.mkdir(parents=True)
+    verdict = {"accepted": True, "reason": "better", "test": 1, "gain": 0.9, "p": 0.001, "level": 0.01}
+    proposal = {"changes": {"prompt:planner": {"agent_profile": "You answer."}}, "why": "shorter"}
+    about = {"campaign": "c", "time": "2026-01-01T00:00:00Z", "strategy": "reflection", "digest": "d", "use": {}}
+    own = {**about, "what": "test", "test": 1, "proposal": proposal}
+    told = {**about, "what": "verdict", "verdict": verdict, "proposal": proposal, "own": True}
+    told["mark"] = seal({"ledger": "another", "line": told})
+    lines = [{**own, "mark": seal({"ledger": "set", "line": own})}, told]
+    (ledgers / "set.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    test, decided = [one for one in tea("evolve", "log", "prompt:planner").out.splitlines() if "campaign" in one]
+    assert ("not decided yet" in test, "accepted" in decided) == (True, True)
+    assert [one.endswith(", as its sender says") for one in (test, decided)] == [False, True]
 
 
 def test_bad_input_is_one_line_with_a_remedy(tea: Tea) -> None:
