@@ -122,13 +122,15 @@ class Index:
         """Return the facts about each source, by its root."""
         if not self._path.is_file():
             return {}
-        with database(self._path, _SCHEMA, private=True) as connection:
+        with database(self._path, _SCHEMA, private=True) as connection, _understood(self._path):
             rows = connection.execute(
                 "SELECT root, document, (SELECT count(*) FROM documents WHERE source = sources.id),"
                 " (SELECT count(*) FROM passages JOIN documents ON documents.id = document WHERE source = sources.id)"
                 " FROM sources ORDER BY root"
             )
-            return {root: {**_document(text), "documents": some, "passages": more} for root, text, some, more in rows}
+            return {
+                _root(root): {**_document(text), "documents": some, "passages": more} for root, text, some, more in rows
+            }
 
     def search(self, query: str, k: int = 10, ways: Ways = "both") -> list[Match]:
         """Return the `k` best passages, the best first.
@@ -366,6 +368,12 @@ def _document(text: object) -> dict[str, Any]:
         found: object = json.loads(cast("str", text))
         return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
     return {}
+
+
+def _root(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("the name of a source is no text")
+    return value
 
 
 def _fact(connection: Connection, name: str) -> str:
