@@ -51,12 +51,12 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
         asks = f"  {one.key}  {one_line(one.agent) or 'tea'} asks, since {one_line(one.asked)}"
         lines.append(folded(asks, sys.stdout))
         lines.append(_deeper(excerpt(review(one.question), whole)))
+        given = argument_lines(one.arguments) if one.call else ""
         if one.call:
             caller = f"agent:{one_line(one.agent)} calls it. " if one.agent else ""
             lines.append(_deeper(f"{caller}Its digest is {one_line(one.digest, _WORDS)}."))
-            given = argument_lines(one.arguments)
             lines.append(_deeper(f"arguments:\n{indent(excerpt(given, whole), '  ')}"))
-            lines += filter(None, [_deeper(hidden_values(given))])
+        lines += filter(None, [_deeper(hidden_values(f"{one.question}\n{given}"))])
         if one.choices:
             further = " / text in place of its result" if one.call else ""
             lines.append(_deeper(f"choices: {' / '.join(map(one_line, one.choices))}{further}"))

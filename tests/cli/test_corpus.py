@@ -80,7 +80,7 @@ def test_an_odd_record_of_a_source_is_one_of_others(tea: Tea, document: str) -> 
         "UPDATE passages SET vector = x'00'",
         "UPDATE documents SET url = NULL, title = 7",
         "UPDATE sources SET root = x'00ff'",
-    ],  # fmt: skip
+    ],
 )
 def test_rows_of_a_corpus_that_do_not_fit_together_are_one_line(tea: Tea, change: str) -> None:
     tea.write("tea.toml", "")

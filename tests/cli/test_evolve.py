@@ -5,7 +5,6 @@ import json
 import pytest
 
 from conftest import Tea
-
 from tea.source.seal import Seal
 
 SET = "".join(

@@ -189,12 +189,13 @@ def test_what_is_asked_at_a_terminal_is_open_only_once_nobody_is_there_any_more(
     assert tea("trace", "last", "--json").data["records"][-1]["data"]["answer"] == ["Lisbon", "coffee"]
 
 
-def test_arguments_that_are_not_shown_are_named(tea: Tea) -> None:
+def test_what_a_question_does_not_show_is_named(tea: Tea) -> None:
     documented = PAY.replace("pay()", "pay(to: str)").replace('it."""', 'it.\n\n    Args:\n        to: Who.\n    """')
     tea("register", tea.write("pay.py", documented))
     tea("register", tea.write("payer.py", PAYER.replace('"pay", {}', '"pay", {"to": task.text}')))
-    tea.write(".env", "BOB_TOKEN=eve@evil.test\n")
+    tea.write(".env", "BOB_TOKEN=eve@evil.test\nASKED_TOKEN=needs a person's consent\n")
     tea("run", "eve@evil.test", "--agent", "payer", "-q")
     shown = tea("inbox").out
-    assert "<secret:BOB_TOKEN>" in shown
-    assert "\n    Not shown, and set by the environment or by .env of the home: <secret:BOB_TOKEN>\n" in shown
+    assert "'irreversible' and <secret:ASKED_TOKEN>, once for this version" in shown
+    names = "<secret:ASKED_TOKEN>, <secret:BOB_TOKEN>"
+    assert f"\n    Not shown, and set by the environment or by .env of the home: {names}\n" in shown
