@@ -24,7 +24,7 @@ MEMBER = 40  # beside the name of a file in an archive
 TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("image", "audio", "video", "archive")
 ALL = (*TABLES, *TEXTS, *OTHERS)
 _RECORDS = re.compile(r"\s*(?:\[\s*[\[{\"\d-]|\{.*\}[ \t,]*\n)")
-APART = "Behind each column its different values, the most frequent first; across columns they are no rows."
+APART = "Values of each column, the most frequent first; not rows:"
 UNPACKED = "unpacked, by these names:"
 
 
