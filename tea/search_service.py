@@ -12,7 +12,7 @@ from tea.errors import BadInput, NotConfigured, TeaError, ToolError
 from tea.home import SETTINGS, HomeKeys
 from tea.types import JsonObject
 from tea.web.search.apis import APIS, SCRAPED
-from tea.web.search.settings import DDGS, LOCAL, PROFILES, SearchSettings
+from tea.web.search.settings import DDGS, LOCAL, PROFILES, WIKIDATA, SearchSettings
 
 if TYPE_CHECKING:  # what searches is loaded with the first search
     from tea.corpus.corpus import Corpus
@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # what searches is loaded with the first search
     from tea.web.guard import UrlGuard
     from tea.web.search.engine import Engine, Since
     from tea.web.search.searcher import Findings, Pace, Report
+    from tea.web.search.service import ApiEngine
     from tea.web.settings import WebSettings
 
 _DDGS_DELAY = 1.5  # seconds
@@ -69,9 +70,13 @@ class SearchService:
         """Return whether there are documents of the operator to search; blocks."""
         return LOCAL in self._wanted and not self._corpus_fault()
 
+    def holds_entities(self) -> bool:
+        """Return whether the members of classes can be asked for; blocks."""
+        return WIKIDATA in self.settings.engines and not self._lacking(WIKIDATA)
+
     @property
     def _wanted(self) -> tuple[str, ...]:
-        return self.settings.engines or (*APIS, LOCAL)
+        return self.settings.engines or (*(name for name, one in APIS.items() if not one.by_name), LOCAL)
 
     async def search(self, run: str, queries: Sequence[str], since: Since) -> JsonObject:
         """Return the results of a search, as JSON.
@@ -111,6 +116,48 @@ class SearchService:
         if not found.results and all(one.state == "failed" for one in found.reports):
             raise _failed(found)
         return self._told(found, await self._resting(found) if self.settings.open else [])
+
+    async def entities(self, run: str, wanted: Mapping[str, Any]) -> JsonObject:
+        """Return the members of a class that Wikidata knows, as JSON; see `tea.web.search.Wikidata`.
+
+        Args:
+            run: The run that it is for.
+            wanted: Its `kind`, `conditions` (`property`, `value`), `columns` (`column`, `property`) and `language`.
+
+        Raises:
+            NotConfigured: The operator did not name Wikidata.
+            ToolError: It gives no answer, or the run's budget is used up.
+        """
+        from tea.web.search.engine import EngineFailed
+        from tea.web.search.health import Health
+        from tea.web.search.wikidata import Wanted, Wikidata
+
+        if not await asyncio.to_thread(self.holds_entities):
+            lacking = await asyncio.to_thread(self._lacking, WIKIDATA) if WIKIDATA in self.settings.engines else ""
+            fix = f'name "{WIKIDATA}" among the engines of [search] in {SETTINGS}.'
+            raise NotConfigured(f"Wikidata may not be asked. {lacking}".strip()[:600], fix=fix)
+        health, pace = Health(self.state, PROFILES[self.settings.profile]), self._pace(WIKIDATA)
+        engine = self._service(WIKIDATA, self._fetcher(self._guard))
+        sparql = self.settings.further(WIKIDATA, "sparql")
+        wikidata = Wikidata(engine, address=self.settings.address(WIKIDATA), sparql=sparql)
+        asked = Wanted(
+            kind=str(wanted["kind"]),
+            conditions=[(str(one["property"]), str(one["value"])) for one in wanted["conditions"]],
+            columns={str(one["column"]): str(one["property"]) for one in wanted["columns"]},
+            language=str(wanted["language"]),
+        )
+        try:
+            await asyncio.to_thread(health.count, run, 1, self.settings.searches)
+            await asyncio.to_thread(health.admit, WIKIDATA, delay=pace.delay, per_day=pace.per_day)
+            async with asyncio.timeout(self.settings.seconds):
+                found = await wikidata.members(asked)
+            await asyncio.to_thread(health.answered, WIKIDATA)
+        except (EngineFailed, TimeoutError) as error:
+            late = EngineFailed("timeout", f"It gave no answer within {self.settings.seconds:g} seconds.")
+            failed = error if isinstance(error, EngineFailed) else late
+            await asyncio.to_thread(health.failed, WIKIDATA, failed)
+            raise ToolError(failed.problem, fix="go on without it.") from error
+        return found
 
     async def _resting(self, found: Findings) -> list[str]:
         """Return the addresses of results that are not opened now, as their hosts lately refused or asked for rest."""
@@ -158,16 +205,12 @@ class SearchService:
 
     def _engines(self) -> tuple[list[Engine], list[Report]]:
         """Return the usable engines, and why other wanted ones are not; blocks."""
-        from tea.web.fetch import Fetcher, Limits
-        from tea.web.guard import UrlGuard
         from tea.web.search.searcher import Report
-        from tea.web.search.service import MOST_BYTES
 
         engines: list[Engine] = []
         absent: list[Report] = []
-        guard, named = UrlGuard(self.web.allow), (*self.settings.engines, *self.settings.named)
-        limits = Limits(seconds=self.settings.seconds, bytes_of=lambda content_type: MOST_BYTES)
-        fetcher = Fetcher(guard, agent=self.web.agent, limits=limits)
+        guard, named = self._guard, (*self.settings.engines, *self.settings.named)
+        fetcher = self._fetcher(guard)
         for name in self._wanted:
             if problem := self._lacking(name):
                 tier = 1 if name == LOCAL else APIS[name].tier
@@ -178,6 +221,19 @@ class SearchService:
             else:
                 engines.append(self._ddgs(guard) if name == DDGS else self._service(name, fetcher))
         return engines, absent
+
+    @property
+    def _guard(self) -> UrlGuard:
+        from tea.web.guard import UrlGuard
+
+        return UrlGuard(self.web.allow)
+
+    def _fetcher(self, guard: UrlGuard) -> Fetcher:
+        from tea.web.fetch import Fetcher, Limits
+        from tea.web.search.service import MOST_BYTES
+
+        limits = Limits(seconds=self.settings.seconds, bytes_of=lambda content_type: MOST_BYTES)
+        return Fetcher(guard, agent=self.web.agent, limits=limits)
 
     def _lacking(self, name: str) -> str:
         """Return why an engine cannot be asked, empty if it can; blocks."""
@@ -230,7 +286,7 @@ class SearchService:
         except TeaError as error:
             return error.problem
 
-    def _service(self, name: str, fetcher: Fetcher) -> Engine:
+    def _service(self, name: str, fetcher: Fetcher) -> ApiEngine:
         """Return the engine of an API."""
         from tea.web.search.service import ApiEngine
 

@@ -37,6 +37,9 @@ OPENINGS = {
     "[web]\nhtml_bytes = 900000000": "raises a limit of what is fetched, html_bytes = 900000000",
     '[search.searxng]\nurl = "https://search.evil.test/"': "sends queries to https://search.evil.test/",
     '[search.searxng]\nurl = "http://127.0.0.1:8888/search"': "sends queries to http://127.0.0.1:8888/search",
+    '[search.wikidata]\nsparql = "https://evil.test/"': (
+        "sends queries to https://www.wikidata.org/w/api.php and https://evil.test/"
+    ),
     '[hosts.github]\napi = "https://evil.test/v3"\nkey_env = ""': "sends issues and code to https://evil.test/v3",
 }
 

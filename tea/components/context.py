@@ -20,6 +20,7 @@ from tea.components.port import (
     DateToday,
     Flow,
     Group,
+    ListEntities,
     ListSkills,
     LookAtMedia,
     ModelFacts,
@@ -73,6 +74,7 @@ class Context:
         sandbox: Level of the sandbox that was in force when the run began, empty where code is not run.
         searches: Whether something could be searched when the run began.
         corpus: Whether documents of the operator were among that.
+        entities: Whether the members of classes could be asked for then.
         skills: Whether skills were imported then.
         without: Names of components switched off for the run, `name` or `kind:name`.
         solved: Which solutions of earlier tasks are offered: `all`, the `named` ones of the task, or none if empty.
@@ -98,6 +100,7 @@ class Context:
     sandbox: str = ""
     searches: bool = False
     corpus: bool = False
+    entities: bool = False
     skills: bool = False
     without: tuple[str, ...] = ()
     solved: str = ""
@@ -266,6 +269,28 @@ class Context:
         """
         self.path("")
         return await self.port.serve(SearchEngines(list(queries), since))
+
+    async def list_entities(
+        self,
+        kind: str,
+        conditions: Sequence[JsonObject],
+        columns: Sequence[JsonObject],
+        language: str = "en",
+    ) -> JsonObject:
+        """Return the members of a class that Wikidata knows: see `tea.web.search.Wikidata`.
+
+        Args:
+            kind: The class, by its name or id.
+            conditions: Each a `property` and the `value` that members have of it.
+            columns: Each a `column` and the `property` whose values it takes.
+            language: Language tag of the words.
+
+        Raises:
+            NotConfigured: The operator did not name Wikidata.
+            ToolError: There is no answer; or an agent asks.
+        """
+        self.path("")
+        return await self.port.serve(ListEntities(kind, list(conditions), list(columns), language))
 
     async def list_skills(self) -> list[JsonObject]:
         """Return the active imported skills: name, version, description, and whether each is trusted."""

@@ -464,6 +464,16 @@ class SearchEngines(NamedTuple):
     service, verb = "search", "search"
 
 
+class ListEntities(NamedTuple):
+    """List the members of a class, with values of their properties."""
+
+    kind: str
+    conditions: Sequence[JsonObject]
+    columns: Sequence[JsonObject]
+    language: str
+    service, verb = "search", "entities"
+
+
 class ListSkills(NamedTuple):
     """List the imported skills."""
 
@@ -494,53 +504,14 @@ class ReadCorpus(NamedTuple):
 
 
 ServiceRequest: TypeAlias = (
-    ListComponents
-    | ComponentInfo
-    | ComponentFacts
-    | RetrieveComponents
-    | SimilarSolutions
-    | RankTexts
-    | TryTool
-    | AdoptTool
-    | AdoptAgent
-    | OpenOwn
-    | MendOwn
-    | TakeNewTools
-    | RecordEvent
-    | RecallEvents
-    | SummariseMemory
-    | ReadInsights
-    | LoadState
-    | SaveState
-    | MergeState
-    | SwapState
-    | PutState
-    | PutStateInTurn
-    | ClaimState
-    | ReleaseState
-    | AskPerson
-    | ModelFacts
-    | TakeMessages
-    | LookAtMedia
-    | RemainingBudget
-    | TimeNow
-    | DateToday
-    | RandomNumber
-    | RandomId
-    | SandboxPackages
-    | SandboxTerms
-    | ParserTerms
-    | CacheFolder
-    | SessionFolder
-    | ReadWebSettings
-    | ReadCodeHost
-    | ReadCommitIdentity
-    | SearchEngines
-    | ListSkills
-    | ReadSkill
-    | SearchCorpus
-    | ReadCorpus
-)
+    ListComponents | ComponentInfo | ComponentFacts | RetrieveComponents | SimilarSolutions | RankTexts | TryTool
+    | AdoptTool | AdoptAgent | OpenOwn | MendOwn | TakeNewTools | RecordEvent | RecallEvents | SummariseMemory
+    | ReadInsights | LoadState | SaveState | MergeState | SwapState | PutState | PutStateInTurn | ClaimState
+    | ReleaseState | AskPerson | ModelFacts | TakeMessages | LookAtMedia | RemainingBudget | TimeNow | DateToday
+    | RandomNumber | RandomId | SandboxPackages | SandboxTerms | ParserTerms | CacheFolder | SessionFolder
+    | ReadWebSettings | ReadCodeHost | ReadCommitIdentity | SearchEngines | ListSkills | ReadSkill | SearchCorpus
+    | ReadCorpus | ListEntities
+)  # fmt: skip
 """All requests to the services of a run."""
 PortMessage: TypeAlias = Invocation | ServiceRequest | Question
 RESPONSES: Mapping[Kind, type[Response]] = {

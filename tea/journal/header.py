@@ -46,6 +46,7 @@ class RunConfig:
         shared: Whether its session may hold content of earlier runs.
         searches: Whether something could be searched at its start.
         corpus: Whether documents of the operator were among that.
+        entities: Whether the members of classes could be asked for at its start.
         skills: Whether skills were imported at its start.
         without: Names of components that are not offered, and may not be used.
         closed: What is closed to its ways to the web, beside what the operator closes; see `Closed`.
@@ -77,6 +78,7 @@ class RunConfig:
     shared: bool = False
     searches: bool = False
     corpus: bool = False
+    entities: bool = False
     skills: bool = False
     without: tuple[str, ...] = ()
     closed: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])

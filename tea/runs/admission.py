@@ -93,6 +93,7 @@ class Admitted:
             shared=task.session is not None,
             searches=self.around.searches,
             corpus=self.around.corpus,
+            entities=self.around.entities,
             skills=self.around.skills,
             without=task.without,
             closed=task.closed.model_dump(exclude_defaults=True),

@@ -43,6 +43,14 @@ class Search(Protocol):
         """Return whether there are documents of the operator to search; blocks."""
         ...
 
+    def holds_entities(self) -> bool:
+        """Return whether the members of classes can be asked for; blocks."""
+        ...
+
+    async def entities(self, run: str, wanted: JsonObject) -> JsonObject:
+        """Return the members of a class."""
+        ...
+
     async def search(self, run: str, queries: Sequence[str], since: Since) -> JsonObject:
         """Return the findings of a search."""
         ...
@@ -79,6 +87,7 @@ class Surroundings:
         machine: The mark of the prerequisites of sandboxes; see `Sandboxes.level`.
         searches: Whether any engine can be searched.
         corpus: Whether there are documents of the operator to search.
+        entities: Whether the members of classes can be asked for.
         skills: Whether skills are imported.
         solutions: Whether there are solutions of earlier tasks.
     """
@@ -86,6 +95,7 @@ class Surroundings:
     machine: str
     searches: bool
     corpus: bool
+    entities: bool
     skills: bool
     solutions: bool
 
@@ -96,6 +106,7 @@ class Surroundings:
             machine=machine(),
             searches=search is not None and search.ready(),
             corpus=search is not None and search.holds_corpus(),
+            entities=search is not None and search.holds_entities(),
             skills=libraries["prompt"].holds(category=SKILL),
             solutions=libraries["solution"].holds(),
         )

@@ -176,6 +176,7 @@ class Run:
             sandbox=self.run_config.sandbox,
             searches=self.run_config.searches,
             corpus=self.run_config.corpus,
+            entities=self.run_config.entities,
             skills=self.run_config.skills,
             without=self.run_config.without,
             solved=self.run_config.solved,

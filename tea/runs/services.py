@@ -14,6 +14,7 @@ from tea.components.port import (
     AskPerson,
     CacheFolder,
     DateToday,
+    ListEntities,
     ModelFacts,
     ParserTerms,
     RandomId,
@@ -35,7 +36,7 @@ from tea.components.unseen import UNSEEN
 from tea.errors import BadArguments, InternalError, ToolError
 from tea.kernel.pending import Inline
 from tea.runs.delivery import Delivery
-from tea.runs.deps import RunContext
+from tea.runs.deps import RunContext, Search
 from tea.runs.generated_service import NEW_TOOLS, GeneratedService
 from tea.runs.media import MediaService
 from tea.runs.memory_service import MemoryService, StateService
@@ -175,7 +176,9 @@ class _Sandbox(Service):
 
 
 class _Search(Service):
-    async def answer(self, request: SearchEngines | SearchCorpus | ReadCorpus, agent: str, key: str) -> JsonValue:
+    async def answer(
+        self, request: SearchEngines | SearchCorpus | ReadCorpus | ListEntities, agent: str, key: str
+    ) -> JsonValue:
         search = self._run.deps.search
         if isinstance(request, ReadCorpus):
             return None if search is None else await search.document(request.url)
@@ -183,11 +186,26 @@ class _Search(Service):
             raise ToolError("Nothing can be searched here.", fix="search in a run of a platform.")
         if isinstance(request, SearchCorpus):
             return await search.passages(request.query, request.found, request.kept)
+        if isinstance(request, ListEntities):
+            return await self._entities(search, request)
         if request.since not in SINCE:
             raise BadArguments(
                 f"{request.since[:40]!r} is not an age of pages.", fix=f"use one of {', '.join(SINCE[1:])}."
             )
         return self._open(await search.search(self._run.id, request.queries, request.since))
+
+    async def _entities(self, search: Search, request: ListEntities) -> JsonObject:
+        """Return the members of a class, unless their pages are closed: their words give as much away as the pages."""
+        from tea.web.guard import denial, is_denied
+        from tea.web.search.apis import WIKIDATA_PAGES
+
+        web = _web(self._run)
+        if is_denied(WIKIDATA_PAGES, denial(web.get("deny", ()))):
+            raise ToolError("Wikidata is closed to this run.", fix="go on without it.")
+        found = await search.entities(self._run.id, request._asdict())
+        marks = [one for one in web.get("canaries", ()) if one]
+        rows = cast("Sequence[JsonObject]", found["rows"])
+        return {**found, "rows": [one for one in rows if not any(mark in str(one) for mark in marks)]}
 
     def _open(self, found: JsonObject) -> JsonObject:
         """Return findings without the results on hosts that are closed: their words give as much away as the pages."""

@@ -204,6 +204,7 @@ def _context(facts: JsonObject, port: Port, flow: Flow) -> Context:
         sandbox=facts["sandbox"],
         searches=facts.get("searches", False),
         corpus=facts.get("corpus", False),
+        entities=facts.get("entities", False),
         without=tuple(facts.get("without", ())),
         opens_files=facts.get("opens_files", True),
         declared=facts.get("declared", {}),

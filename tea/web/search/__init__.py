@@ -16,6 +16,7 @@ if _typing.TYPE_CHECKING:
     from tea.web.search.searcher import Findings, Pace, Report, Searcher
     from tea.web.search.service import ApiEngine
     from tea.web.search.settings import PROFILES, EngineSettings, Profile, SearchSettings
+    from tea.web.search.wikidata import Wanted, Wikidata
 
 __all__ = [
     "APIS",
@@ -39,6 +40,8 @@ __all__ = [
     "SearchSettings",
     "Searcher",
     "Since",
+    "Wanted",
+    "Wikidata",
     "normal",
     "ranked",
 ]
@@ -54,5 +57,6 @@ __getattr__, __dir__ = _lazy_names(
         "tea.web.search.searcher": "Findings Pace Report Searcher",
         "tea.web.search.service": "ApiEngine",
         "tea.web.search.settings": "EngineSettings PROFILES Profile SearchSettings",
+        "tea.web.search.wikidata": "Wanted Wikidata",
     },
 )

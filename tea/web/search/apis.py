@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -14,6 +15,8 @@ from tea.web.search.engine import Hit, Query, Since
 
 OFFICIAL, SHARED, MODEL, SCRAPED = 1, 2, 3, 4
 _DAYS: Mapping[Since, int] = {"day": 1, "week": 7, "month": 31, "year": 366}
+ITEM, PROPERTY = re.compile(r"Q[1-9][0-9]{0,15}"), re.compile(r"P[1-9][0-9]{0,15}")
+WIKIDATA_PAGES = "https://www.wikidata.org/wiki/"
 _MOST_BAIDU = 72  # characters of a query that Baidu reads, one of Chinese counting as two
 
 
@@ -58,6 +61,9 @@ class Api:
         ask: Makes the request of a query, with the key and the operator's options.
         read: Gives the hits in its answer.
         options: Further settings that it needs, with what each is.
+        further: Addresses of its further services, by the name of the setting that leads them elsewhere.
+        dated: Whether it can be asked for recent pages alone; one that cannot has none to give then.
+        by_name: Whether it is asked only where the operator's `engines` name it.
         delay: Seconds between two requests.
     """
 
@@ -68,6 +74,9 @@ class Api:
     read: Callable[[Any], Iterator[Hit]]
     tier: int = OFFICIAL
     options: Mapping[str, str] = field(default_factory=dict[str, str])
+    further: Mapping[str, str] = field(default_factory=dict[str, str])
+    dated: bool = True
+    by_name: bool = False
     delay: float = 0.0
 
 
@@ -140,6 +149,23 @@ def _model(query: Query, key: str, options: Mapping[str, str]) -> Request:
     return Request(headers=_bearer(key), body=body)
 
 
+def _wikidata(query: Query, key: str, options: Mapping[str, str]) -> Request:
+    return named(query.text, "item", "en", query.most)
+
+
+def named(text: str, kind: str, language: str, most: int) -> Request:
+    """Return the request for the items or properties of Wikidata with a name.
+
+    Args:
+        text: The name, or an id.
+        kind: `item` or `property`.
+        language: Code of the language of the name.
+        most: Most answers.
+    """
+    asked = {"action": "wbsearchentities", "format": "json", "type": kind, "language": language, "uselang": language}
+    return Request(query={**asked, "limit": str(min(most, 50)), "search": text})
+
+
 def _bearer(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"}
 
@@ -198,6 +224,13 @@ def _of_searxng(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "results"):
         date = _text(one, "publishedDate")
         yield Hit(url=_text(one, "url"), title=_text(one, "title"), snippet=_text(one, "content"), date=date)
+
+
+def _of_wikidata(answer: Any) -> Iterator[Hit]:
+    for one in _objects(answer, "search"):
+        if ITEM.fullmatch(_text(one, "id")):
+            url = f"{WIKIDATA_PAGES}{one['id']}"
+            yield Hit(url=url, title=_text(one, "label"), snippet=_text(one, "description"))
 
 
 def _of_model(answer: Any) -> Iterator[Hit]:
@@ -266,6 +299,12 @@ APIS: Mapping[str, Api] = {
     "searxng": Api(
         address="", page="https://docs.searxng.org/dev/search_api.html", key="", tier=SHARED,
         ask=_searxng, read=_of_searxng, options={"url": "address of the instance"},
+    ),
+    "wikidata": Api(
+        address="https://www.wikidata.org/w/api.php",
+        page="https://www.wikidata.org/w/api.php?action=help&modules=wbsearchentities",
+        key="", ask=_wikidata, read=_of_wikidata, further={"sparql": "https://query.wikidata.org/sparql"},
+        dated=False, by_name=True,
     ),
     "model": Api(
         address="https://api.openai.com/v1/responses",

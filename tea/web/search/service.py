@@ -10,7 +10,7 @@ from typing import Any
 
 from tea.web.blocked import WALLS, Wall, wall_of
 from tea.web.fetch import Answer, Fetcher, FetchFailed
-from tea.web.search.apis import Api
+from tea.web.search.apis import Api, Request
 from tea.web.search.engine import EngineFailed, FailureKind, Hit, Query
 
 MOST_BYTES = 2_000_000
@@ -60,18 +60,31 @@ class ApiEngine:
 
     async def search(self, query: Query) -> Sequence[Hit]:
         """Return the hits of a query; see `Engine.search`."""
-        answer = await self._answer(query)
-        return list(self._api.read(await asyncio.to_thread(self._json, answer)))[: query.most]
-
-    async def _answer(self, query: Query) -> Answer:
+        if query.since and not self._api.dated:
+            return []
         request = self._api.ask(query, self._key, self._options)
+        return list(self._api.read(await self.ask(request, self._address)))[: query.most]
+
+    async def ask(self, request: Request, address: str) -> Any:
+        """Return the JSON data that answers a request.
+
+        Args:
+            request: The request.
+            address: Where it goes.
+
+        Raises:
+            EngineFailed: There is no answer to it.
+        """
+        return await asyncio.to_thread(self._json, await self._answer(request, address))
+
+    async def _answer(self, request: Request, address: str) -> Answer:
         headers = {"Accept": "application/json", **request.headers}
         if request.content is not None:
             headers["Content-Type"] = "application/json"
         waits = [*self._retries]
         while True:
             try:
-                answer = await self._fetcher.send(request.method, request.url(self._address), headers, request.content)
+                answer = await self._fetcher.send(request.method, request.url(address), headers, request.content)
                 if answer.status not in RETRIED or not waits:
                     return answer
             except FetchFailed as error:

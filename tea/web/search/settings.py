@@ -12,7 +12,7 @@ from tea.errors import BadInput
 from tea.web.search.apis import APIS
 from tea.web.settings import fits
 
-LOCAL, DDGS = "local", "ddgs"
+LOCAL, DDGS, WIKIDATA = "local", "ddgs", "wikidata"
 NAMES = (*APIS, DDGS, LOCAL)
 ProfileName = Literal["latency", "balanced", "quality"]
 
@@ -53,7 +53,7 @@ class EngineSettings:
         tier: Its tier; 0 for its usual one.
         delay: Least seconds between two requests; negative for its usual ones.
         per_day: Most requests a day; 0 for any number.
-        options: Texts that only it takes, such as `cx` of Google.
+        options: Texts that only it takes, such as `cx` of Google and `sparql` of Wikidata.
     """
 
     url: str = ""
@@ -69,7 +69,7 @@ class SearchSettings:
     """The operator's settings of searching.
 
     Args:
-        engines: Names of the engines asked; empty for all that are configured, without `ddgs`.
+        engines: Names of the engines asked; empty for all that are configured, but `ddgs` and `wikidata`.
         seconds: Most time for one search, all engines together.
         grace: Seconds for which the others are waited for when one has answered.
         results: Most results of a search.
@@ -123,7 +123,13 @@ class SearchSettings:
     def place(self, name: str) -> str:
         """Return who is told the queries of an engine: its address, with the owner's engine that is asked for there."""
         engine = self.of_engine(name).options.get("cx", "")
-        return f"{self.address(name)}?{urlencode({'cx': engine})}" if engine else self.address(name)
+        told = f"{self.address(name)}?{urlencode({'cx': engine})}" if engine else self.address(name)
+        away = [one for setting, one in APIS[name].further.items() if self.further(name, setting) != one]
+        return " and ".join([told, *(self.further(name, setting) for setting in APIS[name].further)]) if away else told
+
+    def further(self, name: str, setting: str) -> str:
+        """Return the address of a further service of an engine."""
+        return self.of_engine(name).options.get(setting, "") or APIS[name].further[setting]
 
     def key_name(self, name: str) -> str:
         """Return the name of the variable with an engine's key; empty if it takes none."""
@@ -148,7 +154,13 @@ def _engine_settings(name: str, document: Mapping[str, Any]) -> EngineSettings:
         BadInput: They hold what is not a setting of it, or a value that is none.
     """
     own = {one for one in _OF_ENGINE if one != "options"}
-    more = {"backends"} if name == DDGS else set(APIS[name].options) - {"url"} if name in APIS else set[str]()
+    more = (
+        {"backends"}
+        if name == DDGS
+        else {*APIS[name].options, *APIS[name].further} - {"url"}
+        if name in APIS
+        else set[str]()
+    )
     given, options = dict[str, Any](), dict[str, str]()
     for key, value in document.items():
         if key not in own | more:
@@ -160,9 +172,11 @@ def _engine_settings(name: str, document: Mapping[str, Any]) -> EngineSettings:
                 f"{name}.{key}", f"its value {str(value)[:60]!r} is not usable", f"write a value such as {shown}."
             )
         (options if key in more else given)[key] = value
-    url = str(given.get("url", ""))
-    if url and not url.startswith(("http://", "https://")):
-        raise _bad(f"{name}.url", "it is not an address", 'write for example "https://search.example.org/search".')
+    further = APIS[name].further if name in APIS else ()
+    for setting, url in {"url": str(given.get("url", "")), **{one: options.get(one, "") for one in further}}.items():
+        if url and not url.startswith(("http://", "https://")):
+            fix = 'write for example "https://search.example.org/search".'
+            raise _bad(f"{name}.{setting}", "it is not an address", fix)
     return EngineSettings(**given, options=options)
 
 

@@ -142,15 +142,42 @@ MODEL: Any = {
         },
     ],
 }
+# https://www.wikidata.org/w/api.php?action=help&modules=wbsearchentities
+WIKIDATA: Any = {
+    "searchinfo": {"search": "lighthouse"},
+    "search": [
+        {
+            "id": "Q39715",
+            "title": "Q39715",
+            "pageid": 42119,
+            "concepturi": "http://www.wikidata.org/entity/Q39715",
+            "repository": "wikidata",
+            "url": "//www.wikidata.org/wiki/Q39715",
+            "display": {
+                "label": {"value": "lighthouse", "language": "en"},
+                "description": {"value": "tower with a light", "language": "en"},
+            },
+            "label": "lighthouse",
+            "description": "tower with a light",
+            "match": {"type": "label", "language": "en", "text": "lighthouse"},
+        },
+        {
+            "id": "Q1", "title": "Q1", "concepturi": "http://www.wikidata.org/entity/Q1", "label": "Lighthouse keeper",
+            "match": {"type": "alias", "language": "en", "text": "lighthouse keeper"}, "aliases": ["lighthouse keeper"],
+        },
+    ],
+    "search-continue": 7,
+    "success": 1,
+}  # fmt: skip
 SHAPES: dict[str, Any] = {
     "brave": BRAVE, "google": GOOGLE, "firecrawl": FIRECRAWL, "tavily": TAVILY, "exa": EXA, "baidu": BAIDU,
-    "searxng": SEARXNG, "model": MODEL,
+    "searxng": SEARXNG, "model": MODEL, "wikidata": WIKIDATA,
 }  # fmt: skip
 PAGES = {
     "brave": "https://api-dashboard.search.brave.com/", "google": "https://developers.google.com/custom-search/",
     "firecrawl": "https://docs.firecrawl.dev/", "tavily": "https://docs.tavily.com/", "exa": "https://docs.exa.ai/",
     "baidu": "https://cloud.baidu.com/doc/", "searxng": "https://docs.searxng.org/",
-    "model": "https://platform.openai.com/docs/",
+    "model": "https://platform.openai.com/docs/", "wikidata": "https://www.wikidata.org/w/api.php?action=help&modules=",
 }  # fmt: skip
 
 
