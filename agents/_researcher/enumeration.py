@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from tea import BadOutput, BudgetExceeded, Evidence, Result, TeaError, consult
 
+from .entities import listed
 from .flags import flags, worst
 from .research import Plan, Research
 from .rows import Table
@@ -69,6 +70,7 @@ class Enumeration:
     rounds: list[Round] = field(default_factory=list[Round])
     spent: int = 0
     stop: str = ""
+    first: dict[str, Any] = field(default_factory=dict[str, Any])  # what came of asking Wikidata
 
     async def reason(self) -> str:
         """Return why to stop now, empty to go on; the order is fixed."""
@@ -125,6 +127,8 @@ async def enumerated(research: Research, plan: Plan) -> Result:
     """Work on a list in rounds until a stop, and return its rows, with a table and its sources in the workspace."""
     work = await _begun(research, plan)
     try:
+        if research.ctx.entities:
+            await _listed(work)
         while not work.stop:
             await _round(work)
             work.stop = work.stop or await work.reason()
@@ -156,6 +160,16 @@ def row_schema(answer: Mapping[str, Any] | None) -> tuple[str, Mapping[str, Any]
 
 def _object(value: object) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
+
+
+async def _listed(work: Enumeration) -> None:
+    """Take the rows that Wikidata knows, before any of the web."""
+    research, schema = work.research, _of_task(work) or {}
+    work.first = await listed(research, work.plan, work.table, _object(schema.get("properties")))
+    work.spent += work.first["tokens"]
+    research.checkpoint(0, "listed", wikidata=work.first, rows=work.table.answer(None))
+    work.stop = await work.reason()
+    research.ctx.so_far(_result(work))
 
 
 async def _begun(research: Research, plan: Plan) -> Enumeration:
@@ -358,6 +372,7 @@ def audit(work: Enumeration) -> dict[str, Any]:
             }
             for one in work.rounds
         ],
+        **({"wikidata": work.first} if work.first else {}),
         "unmet": list(work.research.missing),
         "contradictions": table.contradictions(),
         "doubtful": doubtful,

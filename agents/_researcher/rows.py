@@ -14,7 +14,10 @@ Added = Literal["new", "more", "same", "rejected"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The origin of a value: its source, its words, their place, the time of reading, and its doubt."""
+    """The origin of a value: its source, its words, their place, the time of reading, and its doubt.
+
+    Where no page was read, `worker` says who gave it, with the `confidence` that such values have.
+    """
 
     url: str
     quote: str
@@ -26,6 +29,13 @@ class Origin:
     round: int
     at: str
     doubt: str
+    worker: str = ""
+    confidence: float = 0.0
+
+    def record(self) -> dict[str, Any]:
+        """Return it as JSON, without what it does not say."""
+        told = asdict(self)
+        return told if self.worker else {name: told[name] for name in told if name not in ("worker", "confidence")}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,6 +44,10 @@ class Value:
 
     value: Any
     origins: list[Origin]
+
+    def record(self) -> dict[str, Any]:
+        """Return it with its origins as JSON."""
+        return {"value": self.value, "origins": [one.record() for one in self.origins]}
 
     @property
     def is_doubtful(self) -> bool:
@@ -79,7 +93,10 @@ class Table:
     rows: list[Row] = field(default_factory=list[Row])
     rejected: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
-    def add(self, cells: Mapping[str, Any], source: Source, quote: str, *, round: int, at: str) -> Added:
+    def add(
+        self, cells: Mapping[str, Any], source: Source, quote: str, *, round: int, at: str, worker: str = "",
+        confidence: float = 0.0,
+    ) -> Added:  # fmt: skip
         """Add a row with quotation and name found in its source, or join it with the same one."""
         given = {name: _stripped(cells.get(name)) for name in self.columns}
         line = source.line_of(quote)
@@ -93,7 +110,7 @@ class Table:
             doubt = "" if _said(one, said) else "the source says it in other words"
             origin = Origin(
                 url=source.url, quote=quote, line=line, place=source.place, date=source.date, host=source.host,
-                tier=source.tier, round=round, at=at, doubt=doubt,
+                tier=source.tier, round=round, at=at, doubt=doubt, worker=worker, confidence=confidence,
             )  # fmt: skip
             return Value(value=one, origins=[origin])
 
@@ -149,14 +166,12 @@ class Table:
         for row in self.rows:
             values = {name: row.value(name) for name in self.columns}
             for name in self.columns:
-                if values[name] is None and schema is not None and not _allows(properties.get(name), "null"):
+                if values[name] is None and schema is not None and not allows(properties.get(name), "null"):
                     if name not in required:
                         del values[name]
-                    elif _allows(properties.get(name), "string"):
+                    elif allows(properties.get(name), "string"):
                         values[name] = UNKNOWN
-            if schema is None or all(
-                one is not None or _allows(properties.get(n), "null") for n, one in values.items()
-            ):
+            if schema is None or all(one is not None or allows(properties.get(n), "null") for n, one in values.items()):
                 answer.append(values)
         return answer
 
@@ -185,7 +200,7 @@ class Table:
 
     def record(self) -> list[dict[str, Any]]:
         """Return each row with all of its values and their origins."""
-        return [{name: [asdict(one) for one in values] for name, values in row.cells.items()} for row in self.rows]
+        return [{name: [one.record() for one in values] for name, values in row.cells.items()} for row in self.rows]
 
 
 def alike(one: str, other: str) -> float:
@@ -243,11 +258,11 @@ def _said(value: Any, said: Sequence[str]) -> bool:
     return all(one in plain for one in words)
 
 
-def _allows(schema: Any, kind: str) -> bool:
+def allows(schema: Any, kind: str) -> bool:
     """Tell whether a schema allows a simple type."""
     form: Mapping[str, Any] = cast("Mapping[str, Any]", schema) if isinstance(schema, Mapping) else {}
     given: Any = form.get("type")
     options: list[Any] = form.get("anyOf") or form.get("oneOf") or []
     if options:
-        return any(_allows(one, kind) for one in options)
+        return any(allows(one, kind) for one in options)
     return given is None or given == kind or (isinstance(given, list) and kind in given)

@@ -139,7 +139,7 @@ async def world(
             "[search]",
             "retries = []",
             "fresh = 0",
-            settings,
+            settings.replace("{site}", site.url),
         ]
         lines += ["[search.brave]", f'url = "{site.url}/engine"', "delay = 0"] if pages is not None else []
         (folder / "tea.toml").write_text("\n".join(lines))
