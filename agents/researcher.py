@@ -53,6 +53,8 @@ class Researcher(Agent):
             "list_queries": {"type": "integer", "minimum": 1},
             "list_tokens": {"type": "integer", "minimum": 1},
             "list_rounds": {"type": "integer", "minimum": 1},
+            "list_unknown_after": {"type": "integer", "minimum": 1},
+            "list_until_resolved": {"type": "boolean"},
         },
     }
 

@@ -1,7 +1,8 @@
 """Enumeration: all of a kind as rows - planned, searched, made one of the same, and stopped in a fixed order.
 
 The stops, in this order: the target, the time, the queries, the tokens, the rounds, rounds without anything new, the
-questions left to a model; and what is left to look for.
+questions left to a model; every cell resolved, where that is set; and what is left to look for. A round that brought
+little halves the queries of the next one.
 """
 
 import json
@@ -19,7 +20,10 @@ from .rows import Table
 from .sources import Source, Words
 from .together import together
 
-LIMITS = {"list_seconds": 300, "list_queries": 50, "list_tokens": 200_000, "list_rounds": 8}
+LIMITS = {
+    "list_seconds": 300, "list_queries": 50, "list_tokens": 200_000, "list_rounds": 8, "list_unknown_after": 12,
+    "list_until_resolved": 0,
+}  # fmt: skip
 PLATEAU, LEAST_NOVELTY = 2, 0.05  # rounds, and the share of rows in each that bring something new
 LOW, LEAST_ROWS = 0.2, 2  # novelty of two rounds, and rows after the second one, below which more pages are read
 QUERIES_A_ROUND = 3
@@ -70,6 +74,7 @@ class Enumeration:
     rounds: list[Round] = field(default_factory=list[Round])
     spent: int = 0
     stop: str = ""
+    allowed: int = QUERIES_A_ROUND  # queries of the next round
     first: dict[str, Any] = field(default_factory=dict[str, Any])  # what came of asking Wikidata
 
     async def reason(self) -> str:
@@ -91,6 +96,8 @@ class Enumeration:
         left = await gathering.questions()
         if left is not None and left < 1:
             return "steps"
+        if limits["list_until_resolved"] and self.table.rows and not self.status["missing"]:
+            return "resolved"
         if self.rounds and not gathering.new(self.queries) and not gathering.chosen(self.wanted):
             return "nothing left"
         return ""
@@ -106,10 +113,31 @@ class Enumeration:
             "rounds": f"it ended after {_counted(self.limits['list_rounds'], 'round')}",
             "plateau": f"{PLATEAU} rounds brought nothing new",
             "steps": "no question to a model is left",
+            "resolved": "each cell of its rows is found or given up",
             "nothing left": "nothing is left to search for or to read",
             "unreadable": UNREADABLE,
         }
         return reasons.get(self.stop, "")
+
+    @property
+    def asked(self) -> int:
+        """How many queries were searched for."""
+        return len(self.research.gathering.queries)
+
+    @property
+    def earlier(self) -> int:
+        """How many of them before this round, whose material may still tell what is missing."""
+        return self.asked - len(self.rounds[-1].queries)
+
+    @property
+    def status(self) -> dict[str, int]:
+        """How many cells are found, missing, and unknown: given up after enough searches since their row was found."""
+        return self.table.status(self.asked, self.limits["list_unknown_after"])
+
+    def tighten(self) -> None:
+        """Halve the queries of the next round after one that brought little; restore them after a better one."""
+        poor = self.rounds[-1].novelty < LOW
+        self.allowed = max(1, self.allowed // 2) if poor else QUERIES_A_ROUND
 
     @property
     def low(self) -> bool:
@@ -120,7 +148,7 @@ class Enumeration:
 
 
 UNREADABLE = "the rows that a model wrote could not be read"
-COMPLETE = ("target", "plateau", "nothing left")
+COMPLETE = ("target", "plateau", "resolved", "nothing left")
 
 
 async def enumerated(research: Research, plan: Plan) -> Result:
@@ -202,7 +230,7 @@ async def _round(work: Enumeration) -> None:
     research, gathering = work.research, work.research.gathering
     known = [one.number for one in gathering.sources.all()]
     room = work.limits["list_queries"] - len(gathering.queries)
-    asked = gathering.new(work.queries)[: min(QUERIES_A_ROUND, room)]
+    asked = gathering.new(work.queries)[: min(work.allowed, room)]
     await gathering.search_each(asked, work.plan.since)
     pages = gathering.chosen(work.wanted, MORE_PAGES if work.low else min(PAGES, gathering.opens))
     await _read(work, pages)
@@ -222,7 +250,10 @@ async def _round(work: Enumeration) -> None:
     at = await research.ctx.now()
     for row in [row for one in outputs for row in one["rows"]]:
         _count(work, round, row, at)
-    told = {"new": round.new, "filled": round.filled, "novelty": round.novelty}
+    work.tighten()
+    told: dict[str, Any] = {"new": round.new, "filled": round.filled, "novelty": round.novelty}
+    told |= {"allowed": work.allowed} if work.allowed < QUERIES_A_ROUND else {}
+    told |= {"status": status} if (status := work.status)["unknown"] else {}
     research.checkpoint(round.number, "searched", **told, rows=work.table.answer(None))
 
 
@@ -232,7 +263,7 @@ def _count(work: Enumeration, round: Round, row: Mapping[str, Any], at: str) -> 
     if source is None:
         round.rejected += 1
         return
-    added = work.table.add(row["cells"], source, row["quote"], round=round.number, at=at)
+    added = work.table.add(row["cells"], source, row["quote"], round=round.number, at=at, asked=work.asked)
     round.new += added == "new"
     round.filled += added == "more"
     round.same += added == "same"
@@ -289,7 +320,8 @@ async def _extracted(work: Enumeration, batch: Sequence[tuple[Source, str]]) -> 
     variables = {
         "task": research.task.text, "entity": work.plan.entity or work.plan.question, "mark": research.mark,
         "columns": [{"name": one, "meaning": meanings.get(one, "")} for one in work.table.columns],
-        "key": work.table.key, "known": work.table.shown(SHOWN_ROWS), "material": material,
+        "key": work.table.key, "known": work.table.shown(SHOWN_ROWS, work.earlier, work.limits["list_unknown_after"]),
+        "material": material,
         "queries": research.gathering.queries, "today": research.today,
     }  # fmt: skip
 
@@ -314,6 +346,10 @@ def _conclude(work: Enumeration) -> None:
     for name in table.columns:
         lacking = sum(row.value(name) is None for row in table.rows)
         missing += [f"{name} is not known in {lacking} of {len(table.rows)} rows."] * bool(lacking)
+    given_up, after = work.status["unknown"], _counted(work.limits["list_unknown_after"], "search")
+    missing += [f"{_counted(given_up, 'cell')} {'was' if given_up == 1 else 'were'} given up after {after}."] * bool(
+        given_up
+    )
     left_out = len(table.rows) - len(table.answer(_of_task(work)))
     missing += [f"{left_out} rows are left out, as the form asks for what is not known of them."] * bool(left_out)
     if work.stop and (work.stop not in COMPLETE or (target is not None and len(table.rows) < target)):
@@ -373,6 +409,7 @@ def audit(work: Enumeration) -> dict[str, Any]:
             for one in work.rounds
         ],
         **({"wikidata": work.first} if work.first else {}),
+        **({"status": work.status} if work.status["unknown"] else {}),
         "unmet": list(work.research.missing),
         "contradictions": table.contradictions(),
         "doubtful": doubtful,
@@ -426,7 +463,7 @@ def _quoted(text: str) -> str:
 
 
 def _counted(number: int, word: str) -> str:
-    more = f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+    more = f"{word[:-1]}ies" if word.endswith("y") else f"{word}{'es' if word.endswith('ch') else 's'}"
     return f"{number:,} {word if number == 1 else more}"
 
 

@@ -57,9 +57,20 @@ class Value:
 
 @dataclass(slots=True)
 class Row:
-    """One row: for each column the values given by sources."""
+    """One row: for each column the values given by sources; and how many searches had been made when it was found."""
 
     cells: dict[str, list[Value]] = field(default_factory=dict[str, list[Value]])
+    asked: int = 0
+
+    def lacks(self, columns: Sequence[str], asked: int, after: int) -> list[str]:
+        """Return the columns without a value, as long as so few searches were made since that they are not given up.
+
+        Args:
+            columns: All columns.
+            asked: How many searches were made.
+            after: After how many a cell is given up.
+        """
+        return [name for name in columns if self.value(name) is None] if asked - self.asked < after else []
 
     def value(self, column: str) -> Any:
         """Return the best value of a column, None without one."""
@@ -95,7 +106,7 @@ class Table:
 
     def add(
         self, cells: Mapping[str, Any], source: Source, quote: str, *, round: int, at: str, worker: str = "",
-        confidence: float = 0.0,
+        confidence: float = 0.0, asked: int = 0,
     ) -> Added:  # fmt: skip
         """Add a row with quotation and name found in its source, or join it with the same one."""
         given = {name: _stripped(cells.get(name)) for name in self.columns}
@@ -117,7 +128,7 @@ class Table:
         values = {name: value(one) for name, one in given.items() if one is not None}
         same = self._same(given)
         if same is None:
-            self.rows.append(Row({name: [one] for name, one in values.items()}))
+            self.rows.append(Row({name: [one] for name, one in values.items()}, asked))
             return "new"
         filled = list[bool]()
         for name, one in values.items():
@@ -149,11 +160,21 @@ class Table:
                 return row
         return None
 
-    def shown(self, most: int) -> list[str]:
-        """Return the keys of the first rows, with their missing columns."""
+    def status(self, asked: int, after: int) -> dict[str, int]:
+        """Return how many cells are found, missing, and unknown; see `Row.lacks`."""
+        found = sum(row.value(name) is not None for row in self.rows for name in self.columns)
+        missing = sum(len(row.lacks(self.columns, asked, after)) for row in self.rows)
+        return {
+            "found": found,
+            "missing": missing,
+            "unknown": len(self.rows) * len(self.columns) - found - missing,
+        }
+
+    def shown(self, most: int, asked: int, after: int) -> list[str]:
+        """Return the keys of the first rows, with their missing columns; see `Row.lacks`."""
         lines = list[str]()
         for row in self.rows[:most]:
-            lacks = [name for name in self.columns if row.value(name) is None]
+            lacks = row.lacks(self.columns, asked, after)
             name = ", ".join(str(row.value(one)) for one in self.key)
             lines.append(f"{name} (lacks {', '.join(lacks)})" if lacks else name)
         return lines

@@ -298,3 +298,57 @@ async def test_long_pages_are_read_in_parts(tmp_path: Path) -> None:
         assert "line 9" in outcome.evidence[0].detail or "line 1" in outcome.evidence[0].detail
         assert made.site.paths().count("/a") == 1
         assert model.asked()["researcher_rows"] > 1
+
+
+def endless() -> tuple[Script, dict[str, Any], dict[str, list[str]]]:
+    """A model that always wants three more queries, each with a page that says the same."""
+    names = [f"lighthouse built q{number}" for number in range(30)]
+    pages = {f"/{number}": text(f"{MOLE} This is page {number}.") for number in range(30)}
+
+    def found(request: Any) -> Any:
+        after = len(request.variables["queries"])
+        given = [row(one["number"], MOLE, "Mole Light", 1902) for one in request.variables["material"]]
+        return rows(*given, queries=names[after : after + 3])
+
+    model = Script(researcher=listing(*names[:3]), researcher_rows=found)
+    return model, pages, {name: [f"/{number}"] for number, name in enumerate(names)}
+
+
+async def test_a_round_with_little_new_halves_the_queries_of_the_next(tmp_path: Path) -> None:
+    model, pages, found = endless()
+    async with world(tmp_path, model, pages, found) as (tea, made):
+        outcome = await tea.run(TASK, agent="researcher")
+        (audit,) = notes(tea, outcome.run, "audit")
+        assert [(len(one["queries"]), one["novelty"] > 0) for one in audit["rounds"]] == [
+            (3, True), (3, False), (1, False),
+        ]  # fmt: skip
+        told = [one.get("allowed") for one in notes(tea, outcome.run, "research") if one["stage"] == "searched"]
+        assert told == [None, 1, 1]
+        assert (len(made.searches), audit["stopped"]) == (7, "plateau")
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_a_cell_is_given_up_after_so_many_searches_and_told(tmp_path: Path) -> None:
+    model, pages, found = endless()
+    async with world(tmp_path, model, pages, found) as (tea, _):
+        outcome = await tea.run(TASK, agent="researcher", settings={"researcher.list_unknown_after": 3})
+        shown = [one.variables["known"] for one in model.requests["researcher_rows"]]
+        assert shown == [[], ["Mole Light (lacks height)"], ["Mole Light"]]
+        assert outcome.answer == [{"name": "Mole Light", "year": 1902, "height": None}]
+        assert "1 cell was given up after 3 searches." in outcome.gaps
+        (audit,) = notes(tea, outcome.run, "audit")
+        assert audit["status"] == {"found": 2, "missing": 0, "unknown": 1}
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+@pytest.mark.parametrize(("after", "stop", "count"), [(3, "resolved", 6), (50, "plateau", 7)])
+async def test_a_list_ends_once_each_cell_is_found_or_given_up_where_that_is_set(
+    after: int, stop: str, count: int, tmp_path: Path
+) -> None:
+    model, pages, found = endless()
+    settings = {"researcher.list_unknown_after": after, "researcher.list_until_resolved": True}
+    async with world(tmp_path, model, pages, found) as (tea, made):
+        outcome = await tea.run(TASK, agent="researcher", settings=settings)
+        (audit,) = notes(tea, outcome.run, "audit")
+        assert (audit["stopped"], audit["complete"], len(made.searches)) == (stop, True, count)
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
