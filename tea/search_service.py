@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -139,7 +140,12 @@ class SearchService:
         health, pace = Health(self.state, PROFILES[self.settings.profile]), self._pace(WIKIDATA)
         engine = self._service(WIKIDATA, self._fetcher(self._guard))
         sparql = self.settings.further(WIKIDATA, "sparql")
-        wikidata = Wikidata(engine, address=self.settings.address(WIKIDATA), sparql=sparql)
+
+        async def admitted() -> None:
+            admit = partial(health.admit, WIKIDATA, delay=pace.delay, per_day=pace.per_day)
+            await asyncio.sleep(await asyncio.to_thread(admit))
+
+        wikidata = Wikidata(engine, address=self.settings.address(WIKIDATA), sparql=sparql, admitted=admitted)
         asked = Wanted(
             kind=str(wanted["kind"]),
             conditions=[(str(one["property"]), str(one["value"])) for one in wanted["conditions"]],
@@ -148,7 +154,6 @@ class SearchService:
         )
         try:
             await asyncio.to_thread(health.count, run, 1, self.settings.searches)
-            await asyncio.to_thread(health.admit, WIKIDATA, delay=pace.delay, per_day=pace.per_day)
             async with asyncio.timeout(self.settings.seconds):
                 found = await wikidata.members(asked)
             await asyncio.to_thread(health.answered, WIKIDATA)

@@ -229,3 +229,10 @@ async def test_wikidata_closed_to_a_run_is_not_asked(tmp_path: Path) -> None:
         assert not [one for one in asked_of(made) if "limit=7" in one or one.startswith("/sparql")]
         (note,) = [one for one in notes(tea, outcome.run, "research") if one["stage"] == "listed"]
         assert note["wikidata"]["rows"] == 0
+
+
+async def test_each_request_to_wikidata_counts_for_the_day(tmp_path: Path) -> None:
+    async with world(tmp_path, model_of(wanted()), site(), {"*": ["/a"]}, settings=f"{ON}per_day = 3\n") as (tea, made):
+        outcome = await tea.run(TASK, agent="researcher")
+        assert "Wikidata gave no rows: Its 3 searches of today are used up." in outcome.gaps
+        assert len(asked_of(made)) == 3

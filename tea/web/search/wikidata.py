@@ -9,7 +9,7 @@ Sources: the pages on the search for entities (`action=help&modules=wbsearchenti
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -53,10 +53,13 @@ class Wikidata:
         engine: Asks, through the guard.
         address: Where its search for entities is.
         sparql: Where its query service is.
+        admitted: Waits before each request until it may be made; raises EngineFailed if it may not.
     """
 
-    def __init__(self, engine: ApiEngine, *, address: str, sparql: str) -> None:
-        self._engine, self._address, self._sparql = engine, address, sparql
+    def __init__(
+        self, engine: ApiEngine, *, address: str, sparql: str, admitted: Callable[[], Awaitable[None]]
+    ) -> None:
+        self._engine, self._address, self._sparql, self._admitted = engine, address, sparql, admitted
 
     async def members(self, wanted: Wanted) -> dict[str, Any]:
         """Return the members of a class, as JSON: `rows`, whether there are `more`, `query` and `unknown` words.
@@ -90,7 +93,7 @@ class Wikidata:
         pairs = [*wanted.columns.items()][:MOST_COLUMNS]
         columns = {name: found for name, words in pairs if (found := await of(words, "property"))}
         query = query_of(kind, conditions, [*columns.values()], language)
-        answer = await self._engine.ask(Request(query={"query": query, "format": "json"}), self._sparql)
+        answer = await self._ask(Request(query={"query": query, "format": "json"}), self._sparql)
         rows, count = rows_of(answer, [*columns])
         return {
             "rows": rows,
@@ -99,9 +102,13 @@ class Wikidata:
             "unknown": unknown,
         }
 
+    async def _ask(self, request: Request, address: str) -> Any:
+        await self._admitted()
+        return await self._engine.ask(request, address)
+
     async def _id(self, text: str, kind: str, language: str) -> str:
         """Return the id of the first item or property with a name, or of one that is named by its id; else nothing."""
-        answer = await self._engine.ask(named(text, kind, language, _CANDIDATES), self._address)
+        answer = await self._ask(named(text, kind, language, _CANDIDATES), self._address)
         form = ITEM if kind == "item" else PROPERTY
         for one in _list(answer, "search"):
             found, match = _text(one, "id"), one.get("match")
