@@ -463,15 +463,18 @@ async def test_tools_made_for_other_tasks_are_offered_where_they_fit_alone(
     assert {*MADE} & {*script.asked[0].functions} == wanted
 
 
-async def test_the_search_names_what_is_bundled_before_what_was_made(tmp_path: Path) -> None:
+async def test_the_search_names_what_is_bundled_before_what_was_made_and_nothing_untrusted(tmp_path: Path) -> None:
     async with playing(tmp_path, CHAT, [ends("x")]) as (tea, script):
         await make_tools(tea)
+        made = await tea.tcp.info("roman_number")
+        tea.tcp.manager.services.trust.grant(made.digest, "tool:roman_number")
         await tea.run("How many?")
     (find,) = (one for one in script.asked[0].body["tools"] if one["function"]["name"] == "find_tools")
     told = find["function"]["description"]
     own = ("analyzer", "reporter", "shell_bash", "table_query", "workspace_write")
     assert all(name in told for name in own)
-    assert max(told.index(name) for name in own) < min(told.index(name) for name in MADE if name in told)
+    assert [name for name in MADE if name in told] == ["roman_number"]
+    assert max(told.index(name) for name in own) < told.index("roman_number")
 
 
 @pytest.mark.parametrize(
