@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
 
 from tea.errors import Damaged
 from tea.evaluate.plan import Plan
@@ -75,11 +79,24 @@ class ScoredRun:
 
     @classmethod
     def from_json(cls, data: JsonObject) -> ScoredRun:
-        """Return the run in a JSON object written by `to_json`."""
+        """Return the run in a JSON object written by `to_json`.
+
+        Raises:
+            ValueError: It is not such an object.
+        """
         known = {one.name for one in fields(cls)}
-        given: dict[str, Any] = {name: value for name, value in data.items() if name in known}
-        given["tags"] = tuple(data.get("tags", ()))
-        return cls(**given)
+        given = {name: value for name, value in data.items() if name in known}
+        try:
+            return _scored_runs().validate_json(to_json(given), strict=True)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, fault["loc"]))
+            raise ValueError(f"{place} of a result: {fault['msg']}") from error
+
+
+@cache
+def _scored_runs() -> TypeAdapter[ScoredRun]:
+    return TypeAdapter(ScoredRun)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tea import Agent, Context, Platform, Result, Task, tool
-from tea.errors import BadInput, BudgetExceeded, Conflict, ProviderError, UnknownComponent
+from tea.errors import BadInput, BudgetExceeded, Conflict, Damaged, ProviderError, UnknownComponent
 from tea.evaluate import Evaluation, Plan, ScoredRun, Spending, TaskSet, compare, evaluate, summarise
 from tea.evaluate.evaluation import read_evaluation
 from tea.evaluate.judge import Judging
@@ -416,6 +416,19 @@ async def test_an_evaluation_is_read_back_and_compared_with_the_runs_behind(tea:
     back = compare(second, first)
     assert back.difference.mean == -found.difference.mean
     assert back.p == pytest.approx(found.p_worse)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("usd", "x"), ("score", "1"), ("epoch", 1.5), ("run", None), ("tags", [1]), ("judging", [])]
+)
+async def test_results_of_other_types_are_damage_in_one_line(tea: Platform, name: str, value: object) -> None:
+    found = await evaluate(tea, tasks("a"), STUBBED)
+    path = tea.home / "traces" / "evaluations" / found.id / "results.jsonl"
+    (row,) = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text(json.dumps({**row, name: value}) + "\n")
+    with pytest.raises(Damaged, match=rf"is damaged: {name}.* of a result: [^\n]+") as raised:
+        read_evaluation(FileEvaluations(tea.home / "traces" / "evaluations"), found.id)
+    assert "\n" not in raised.value.problem
 
 
 async def test_what_is_written_is_json_line_by_line(tea: Platform) -> None:
