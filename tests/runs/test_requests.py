@@ -53,6 +53,7 @@ DATA: dict[tuple[str, str], Any] = {
     ("session", "folder"): {"name": "workspace"},
     ("search", "search"): {"queries": ["sum"], "since": ""},
     ("search", "corpus"): {"query": "sum", "found": 20, "kept": 5},
+    ("search", "entities"): {"kind": "country", "conditions": [], "columns": [], "language": "en"},
     ("search", "document"): {"url": "file:///nowhere"},
     ("hosts", "read"): {"wanted": "github"},
     ("hosts", "identity"): {},
@@ -154,5 +155,5 @@ async def test_a_run_serves_every_request(monkeypatch: pytest.MonkeyPatch) -> No
         found: Any = outcome.answer
         assert (outcome.status, list(found)) == ("done", [" ".join(one) for one in DATA]), outcome
         refused = {name for name, kind in found.items() if kind == "NotConfigured"}
-        assert refused == {"search search"}  # no engine is configured
+        assert refused == {"search entities", "search search"}  # no engine is configured
         assert "BadArguments" not in found.values()
