@@ -227,15 +227,19 @@ class Known:
         self.retrieval = Retrieval(lambda: BUILTIN, NoVectors(), NoEvidence())  # pyright: ignore[reportArgumentType]
         self.listings = listings
 
-    async def retrieve(self, query: str, k: int = 5, *, besides: Any = (), **options: Any) -> list[dict[str, Any]]:
+    async def retrieve(
+        self, query: str, k: int = 5, *, besides: Any = (), unseen: bool = False, **options: Any
+    ) -> list[dict[str, Any]]:
         assert not besides
+        assert unseen  # what is weighed is not shown
         return [match.to_json() for match in self.retrieval.find(self.listings, query, k, **options)]
 
 
 async def test_of_ten_thousand_tools_a_model_sees_forty_schemas_and_eight_thousand_tokens() -> None:
     listings = [listing(number) for number in range(10_000)] + [listing(10_000, "Forecast the rain of a city")]
     every = [one.name for one in listings]
-    chosen = await nearest(Known(listings), every, "will it rain tomorrow", MOST_SCHEMAS, kept=["tool_00007"])  # pyright: ignore[reportArgumentType]
+    found = await nearest(Known(listings), every, "will it rain tomorrow", MOST_SCHEMAS, kept=["tool_00007"])  # pyright: ignore[reportArgumentType]
+    chosen = list(found)
     assert len(chosen) == MOST_SCHEMAS
     assert chosen[:2] == ["tool_00007", "tool_10000"]
     schemas = [{"name": name, "description": "word " * 200, "parameters": {}} for name in chosen]
@@ -246,7 +250,8 @@ async def test_of_ten_thousand_tools_a_model_sees_forty_schemas_and_eight_thousa
 
 
 async def test_few_tools_are_offered_in_their_own_order() -> None:
-    assert await nearest(Known([]), ["b", "a"], "anything", 2) == ["b", "a"]  # pyright: ignore[reportArgumentType]
+    found = await nearest(Known([]), ["b", "a"], "anything", 2)  # pyright: ignore[reportArgumentType]
+    assert list(found.items()) == [("b", True), ("a", True)]
 
 
 @given(some.lists(some.text(max_size=300), max_size=60), some.integers(0, 500))
