@@ -8,6 +8,7 @@ from tea import Agent, Context, Operated, Result, Task, operate
 BY_ELEMENTS, BY_PIXELS = 5, 50
 MOST_STATE = 24_000
 BLANK = "about:blank"
+TOPICS = "browser homepage site webpage website"
 PIXELS = ("click_at", "drag")
 
 
@@ -24,7 +25,7 @@ class BrowserUse(Agent):
     objectives = ("do what was asked and no more", "tell only what pages really showed", "few steps")
     relations = {"planner": "hierarchical"}
     environments = ("browser", "workspace#write", "report")
-    metadata: ClassVar[Mapping[str, Any]] = {"takes": "web", "needs": "sandbox", "files": "pages"}
+    metadata: ClassVar[Mapping[str, Any]] = {"takes": "web", "needs": "sandbox", "files": "pages", "topics": TOPICS}
     max_steps = BY_PIXELS
 
     async def run(self, ctx: Context, task: Task) -> Result:

@@ -7,6 +7,7 @@ from tea import Agent, Context, Operated, Result, Task, operate
 
 STEPS = 50
 MOST_WORDS = 400
+TOPICS = "application computer desktop editor program window"
 
 
 class ComputerUse(Agent):
@@ -22,7 +23,7 @@ class ComputerUse(Agent):
     objectives = ("do what was asked and no more", "tell only what the screen really showed", "few steps")
     relations = {"planner": "hierarchical"}
     environments = ("computer", "workspace#write", "report")
-    metadata: ClassVar[Mapping[str, Any]] = {"needs": "sandbox"}
+    metadata: ClassVar[Mapping[str, Any]] = {"needs": "sandbox", "topics": TOPICS}
     max_steps = STEPS
 
     async def run(self, ctx: Context, task: Task) -> Result:

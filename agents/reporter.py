@@ -12,6 +12,7 @@ from tea import Agent, Context, Result, Task, ToolError, consult, conversation
 
 from ._reporter.materials import Material, materials
 
+TOPICS = "article briefing dossier memo paper report whitepaper bericht rapport informe"
 MARK = 8  # characters of the marks around words of others
 MOST_REPORTS = 200
 MOST_SAID, MOST_LISTED = 20, 200
@@ -39,7 +40,7 @@ class Reporter(Agent):
     relations = {"planner": "hierarchical"}
     tools = ("to_markdown", "table_query", "read_file", "fetch_page")
     environments = ("workspace", "report")
-    metadata: ClassVar[Mapping[str, Any]] = {"takes": "findings"}
+    metadata: ClassVar[Mapping[str, Any]] = {"takes": "findings", "topics": TOPICS}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Draft, number the references, check the claims, and write the report under a free name."""

@@ -48,6 +48,7 @@ class Researcher(Agent):
         "takes": "question",
         "needs": "search",
         "files": "local",
+        "topics": "internet literature news online research source study website",
         "settings": {
             "list_seconds": {"type": "integer", "minimum": 1},
             "list_queries": {"type": "integer", "minimum": 1},

@@ -6,7 +6,7 @@ Source: the paper, section 4.3 and Appendix D.6: analyse, retrieve, create, eval
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from tea import Agent, BadOutput, Context, Result, Task, consult
 
@@ -76,6 +76,7 @@ class ToolGenerator(Agent):
     objectives = ("a tool that passes tests made from the task", "no tool twice", "no tool that fails its tests")
     relations = {"planner": "hierarchical"}
     environments = ("workspace",)
+    metadata: ClassVar[Mapping[str, Any]] = {"topics": "convert function program script tool"}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Go from the task to a registered tool in at most ten questions."""

@@ -32,7 +32,7 @@ async def done(
     reason: str = "",
     evidence: list[Source] | None = None,
 ) -> Outcome:
-    """End the task with its answer, or say that it cannot be done.
+    """End the task with its answer, or say why there is none.
 
     Args:
         answer: Nothing but the answer, in the form asked for.

@@ -12,6 +12,10 @@ from ._read_file.passages import Passage, best_passages
 
 MOST_LINES = 2_000
 MOST_CHARACTERS = 16_000
+FILES = (  # all but those that table_query and to_markdown are offered for
+    "* -csv -tsv -xlsx -ods -pdf -docx -docm -pptx -odt -odp -epub -eml -png -jpg -jpeg -gif -webp -bmp -tif -tiff "
+    "-heic -wav -mp3 -ogg -flac -m4a -mp4 -mov -mkv -webm -avi"
+)
 CONVERTED = frozenset(("pdf", "docx", "pptx", "odt", "odp", "epub", "eml", "ipynb"))
 
 
@@ -38,7 +42,7 @@ class Reading(TypedDict):
     nowhere: NotRequired[list[str]]
 
 
-@tool(effects="reads", idempotent=True, network=False, metadata={"files": "*"})
+@tool(effects="reads", idempotent=True, network=False, metadata={"files": FILES})
 async def read_file(
     ctx: Context, path: str, start: int = 1, lines: int = 400, find: str = "", offset: int = 0
 ) -> Reading:

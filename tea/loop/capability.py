@@ -29,9 +29,10 @@ class Capability:
         ref: What is invoked.
         reads: Whether it declares to change nothing, so that it may run beside others.
         takes_findings: Whether it is an agent that is given what was found until then.
-        files: Endings of the files that it is made for, `*` for any, `http` for an address,
-            `web` for a question to the world, `local` for one to documents of the operator, `pages` for work on a page;
-            empty where it needs none.
+        files: Endings of the files that it is made for, `*` for any, `-csv` for none of that ending, `http` for an
+            address, `web` for a question to the world, `local` for one to documents of the operator, `pages` for work
+            on a page, `alone` for a task without files, or any where no code can run; empty where it needs none.
+        topics: Words that call for an agent in a large task with files; empty where any such task does.
         exact: Exact refs in place of what its argument `name` may be, so that a fork makes the same call again.
         codes: Whether it runs code that may import packages.
         made: Whether a run made it for its own task.
@@ -47,6 +48,7 @@ class Capability:
     reads: bool = False
     takes_findings: bool = False
     files: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     exact: Mapping[str, str] = field(default_factory=dict[str, str])
     codes: bool = False
     made: bool = False
@@ -84,7 +86,7 @@ def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
 def tool_of(name: str, facts: JsonObject) -> Capability:
     """Return a tool as a callable function for an agent."""
     (call,) = facts["operations"]
-    return replace(_capability("tool", name, name, call), files=_files(facts), made="made" in facts)
+    return replace(_capability("tool", name, name, call), files=_listed(facts, "files"), made="made" in facts)
 
 
 def agent_of(name: str, facts: JsonObject) -> Capability:
@@ -97,14 +99,16 @@ def agent_of(name: str, facts: JsonObject) -> Capability:
         description=str(facts.get("description", "")),
         parameters=DELEGATION,
         takes_findings=metadata.get("takes") == "findings",
-        files=_files(facts),
+        files=_listed(facts, "files"),
+        topics=_listed(facts, "topics"),
         sandboxed=metadata.get("needs") == "sandbox",
     )
 
 
-def _files(facts: JsonObject) -> tuple[str, ...]:
-    files = cast("Mapping[str, Any]", facts.get("metadata", {})).get("files")
-    return tuple(files.split()) if isinstance(files, str) else ()
+def _listed(facts: JsonObject, name: str) -> tuple[str, ...]:
+    """Return the words under a name of a component's metadata."""
+    words = cast("Mapping[str, Any]", facts.get("metadata", {})).get(name)
+    return tuple(words.split()) if isinstance(words, str) else ()
 
 
 def actions_of(name: str, facts: JsonObject) -> list[Capability]:

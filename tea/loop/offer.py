@@ -55,6 +55,8 @@ _DRAWN = re.compile(
     r"\b(?:charts?|plots?|plotted|graphs?|histograms?|diagrams?|diagramme?n?|schaubild\w*|graphiques?|gr\u00e1ficos?)\b",
     re.IGNORECASE,
 )
+_ALONE = "alone"  # stands there for a task without files, or where no code can run
+_NOT = "-"  # stands before an ending that another function is for
 _PAGES = "pages"  # stands there for a task of doing something on a page with an address
 _DONE_THERE = re.compile(
     r"\b(?:button|click|fill|form|log ?in|menu|press|scroll|select|sign ?in|submit|tab|anklick\w*|ausfüll\w*"
@@ -68,24 +70,29 @@ def is_large(task: Task) -> bool:
     return len(task.files) >= MANY_FILES or len(task.text) >= LONG_TASK or task.text.count("\n") + 1 >= MANY_LINES
 
 
-def is_called_for(one: Capability, task: Task, *, corpus: bool = False) -> bool:
+def is_called_for(one: Capability, task: Task, *, corpus: bool = False, coding: bool = False) -> bool:
     """Return whether a task calls for a function: by its words, its files, or its size.
 
     Args:
         one: The function.
         task: The task.
         corpus: Whether there are documents of the operator to search.
+        coding: Whether code can run.
     """
     if _is_named(one, task.text):
         return True
     if one.kind == "agent":
-        return is_large(task) or (bool(one.files) and _has_files(one.files, task, corpus))
+        if one.files and _has_files(one.files, task, corpus):
+            return True
+        return is_large(task) and (_speaks_of(one.topics, task.text) or not (task.files or one.sandboxed))
     if one.kind == "environment":
         others = {name for name in file_names(task.text) if name not in task.files}
         written = to_be_written(task.text)
         if one.codes and _DRAWN.search(task.text):
             return True
         return not one.reads and bool(others - written or (others and _SAVED.search(one.name.replace("_", " "))))
+    if _ALONE in one.files and not coding:
+        return True
     return not one.files or _has_files(one.files, task, corpus)
 
 
@@ -125,7 +132,8 @@ async def called_for(
     A tool that another run made for its own task has to fit this one, too, by its words apart from numbers and codes,
     which are arguments.
     """
-    wanted = [one for one in found if one.name in kept or is_called_for(one, task, corpus=ctx.corpus)]
+    coding = any(one.codes for one in found)
+    wanted = [one for one in found if one.name in kept or is_called_for(one, task, corpus=ctx.corpus, coding=coding)]
     nearby = [one for one in wanted if one.kind == "tool" and one.name not in (*own, *kept)]
     made = {one.name: one.text for one in nearby if one.made}
     query = " ".join(word for word in task.text.split() if not any(map(str.isdigit, word)))
@@ -171,6 +179,12 @@ def _is_named(one: Capability, text: str) -> bool:
     return all(named[:1] if one.kind == "agent" else named) and bool(named)
 
 
+def _speaks_of(topics: Sequence[str], text: str) -> bool:
+    """Return whether a text contains one of some words, in almost any form; true without any."""
+    said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
+    return not topics or any(_are_alike(topic, word) for topic in topics for word in said)
+
+
 def _are_alike(one: str, other: str) -> bool:
     short = min(len(one), len(other))
     least = short - (short >= _LONG_WORD)
@@ -203,7 +217,11 @@ def _has_files(endings: Sequence[str], task: Task, corpus: bool) -> bool:
         return True
     if _LOCAL in endings and corpus and _asks_corpus(task):
         return True
+    inputs = [*task.files, *_inputs(task)]
     if _WORLD in endings:
-        return not task.files and not _inputs(task) and _ASKED.search(task.text) is not None
-    there = [PurePath(name).suffix[1:].casefold() for name in (*task.files, *_inputs(task))]
-    return any(not ending or EVERY in endings or ending in endings for ending in there)
+        return not inputs and _ASKED.search(task.text) is not None
+    if _ALONE in endings:
+        return not inputs
+    there = [PurePath(name).suffix[1:].casefold() for name in inputs]
+    others = [ending for ending in there if f"{_NOT}{ending}" not in endings]
+    return any(not ending or EVERY in endings or ending in endings for ending in others)

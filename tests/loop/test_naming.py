@@ -71,3 +71,41 @@ def test_a_chart_calls_for_code() -> None:
     )
     assert is_called_for(code, Task(text="Report the sales with a bar chart.", files=("a.csv",)))
     assert not is_called_for(code, Task(text="Report the sales.", files=("a.csv",)))
+
+
+def tool(*files: str) -> Capability:
+    return Capability(kind="tool", ref="tool", name="xyz", description="", parameters={}, files=files)
+
+
+def test_a_tool_for_tasks_without_files_is_called_for_with_files_only_where_no_code_can_run() -> None:
+    calculator, with_table = tool("alone"), Task(text="Sum it up.", files=("a.csv",))
+    assert is_called_for(calculator, Task(text="What is 2 + 2?"), coding=True)
+    assert not is_called_for(calculator, with_table, coding=True)
+    assert is_called_for(calculator, with_table)
+
+
+def test_an_ending_left_to_another_function_calls_for_none() -> None:
+    reader = tool("*", "-csv")
+    assert not is_called_for(reader, Task(text="Sum it up.", files=("a.csv",)))
+    assert is_called_for(reader, Task(text="Sum it up.", files=("a.csv", "notes.txt")))
+
+
+@pytest.mark.parametrize(
+    ("text", "files", "called"),
+    [
+        ("Rank the rows of all.", ("a.csv", "b.csv", "c.csv"), {"any"}),
+        ("Rank the rows of all, and write a paper on it.", ("a.csv", "b.csv", "c.csv"), {"any", "scribe"}),
+        ("Rank the rows of all on their web site.", ("a.csv", "b.csv", "c.csv"), {"any", "surfer"}),
+        ("Do a.\nDo b.\nDo c.\nDo d.", (), {"any", "scribe"}),
+        ("Write a paper.", (), set[str]()),
+    ],
+)
+def test_agents_are_called_for_by_the_topics_of_a_large_task(
+    text: str, files: tuple[str, ...], called: set[str]
+) -> None:
+    topics = {"any": (), "scribe": ("paper", "report"), "surfer": ("website", "site")}
+    agents = [
+        Capability(kind="agent", ref=n, name=n, description="", parameters={}, topics=one, sandboxed=n == "surfer")
+        for n, one in topics.items()
+    ]
+    assert {one.name for one in agents if is_called_for(one, Task(text=text, files=files))} == called
