@@ -33,8 +33,9 @@ _LOST: Any = object()
 def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
     """Return arguments in the types of a schema; the same object if nothing changes or the conversion is uncertain.
 
-    A text that is a number, a truth, an object or a list becomes one; a whole number becomes an integer, or a text; a
-    single value becomes a list of one; null for what may be left out is left out. A value that fits is never changed.
+    A text that is a number, a truth, an object or a list becomes one, or the one of some allowed texts that differs
+    only in capital letters and blanks around; a whole number becomes an integer, or a text; a single value becomes a
+    list of one; null for what may be left out is left out. A value that fits is never changed.
     Where the outcome as a whole does not fit, a member is changed only if it fits alone, so that errors tell of the
     others.
 
@@ -66,6 +67,8 @@ class _Reader:
         kind, wanted = _KINDS.get(cast("type[object]", type(value))), words.get("type")
         if kind is None:
             return value
+        if isinstance(value, str) and (alike := _alike(words.get("enum"), value)) is not None:
+            return alike
         if wanted is None:
             branches = words.get("anyOf", words.get("oneOf"))
             return self._only(cast("list[Any]", branches), value) if isinstance(branches, list) else value
@@ -163,6 +166,15 @@ class _Reader:
             return schema is not False
         words, held = cast("dict[str, Any]", schema), self.root.get("$defs")
         return fits_strictly({**words, "$defs": held} if held else words, value)
+
+
+def _alike(allowed: Any, text: str) -> str | None:
+    """Return the only one of some allowed texts that is the same but for capital letters and blanks around it."""
+    texts = [one for one in cast("list[Any]", allowed) if isinstance(one, str)] if isinstance(allowed, list) else []
+    if text in texts:
+        return text
+    found = [one for one in texts if one.strip().casefold() == text.strip().casefold()]
+    return found[0] if len(found) == 1 else None
 
 
 def _from_text(wanted: Any, text: str) -> Any:

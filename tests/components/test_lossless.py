@@ -50,7 +50,8 @@ def wanting(hint: Any, default: Any = ...) -> dict[str, Any]:
         (list[str], 5, ["5"]), (list[str] | None, "x", ["x"]), (int | None, "5", 5), (tuple[str, ...], "x", ["x"]),
         (dict[str, int], '{"a": "1"}', {"a": 1}), (dict[str, int], {"a": "1"}, {"a": 1}), (Point, '{"x": 1}', {"x": 1}),
         (Point, {"x": "1", "y": None}, {"x": 1}), (list[Point], {"x": 1}, [{"x": 1}]), (Literal[1, 2], "2", 2),
-        (int | bool, "true", True), (int | float, "5", 5),
+        (Literal["yes", "no"], "Yes", "yes"), (Literal["North", "South"], " north\n", "North"),
+        (list[Literal["a", "b"]], "B", ["b"]), (Literal["a", "b"] | None, "A", "a"), (int | bool, "true", True), (int | float, "5", 5),
         (Task, {"text": "t", "files": "a"}, {"text": "t", "files": ["a"]}),
     ],
 )  # fmt: skip
@@ -68,7 +69,7 @@ def test_what_is_surely_meant_is_used(hint: Any, value: Any, meant: Any) -> None
         (bool, 1), (bool, "yes"), (bool, "1"), (str, 2.5), (str, True), (str, None), (str, ["a"]), (str, 10**40),
         (list[str], None), (list[int], "x"), (list[int], '["x"]'), (tuple[str, int], "x"), (Literal["a"], 5),
         (dict[str, int], '{"a": 1, "a": 2}'), (dict[str, int], '{"a": NaN}'), (dict[str, int], "{"), (Point, "[1]"),
-        (Point, {"x": None}), (int | list[int], "5"), (int | None, "null"),
+        (Point, {"x": None}), (Literal["a", "A"], " a"), (int | list[int], "5"), (int | None, "null"),
     ],
 )  # fmt: skip
 def test_what_is_not_sure_stays_as_it_is(hint: Any, value: Any) -> None:
