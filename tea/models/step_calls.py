@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, cast
 
 from tea.errors import BadOutput
@@ -34,9 +34,14 @@ def usable_name(name: str) -> str:
     return name if _NAME.fullmatch(name) else _ODD.sub("_", name)[:64] or _UNNAMED
 
 
-def called(response: ModelResponse) -> ModelResponse:
-    """Return an answer of a model with functions; calls written as text count if it made no others."""
-    found = None if response.calls else calls_in(response.text)
+def called(response: ModelResponse, functions: Collection[str]) -> ModelResponse:
+    """Return an answer of a model with functions; calls written as text count if it made no others.
+
+    Args:
+        response: As it came.
+        functions: Names of the functions on offer.
+    """
+    found = None if response.calls else calls_in(response.text, functions)
     if found is None:
         return response
     made = found.read()

@@ -90,7 +90,7 @@ def formed(request: ModelRequest) -> ModelRequest:
 
 def from_text(response: ModelResponse, request: ModelRequest) -> ModelResponse:
     """Return an answer with the calls contained in its text."""
-    found = calls_in(response.text)
+    found = calls_in(response.text, [str(one["name"]) for one in request.tools])
     if found is None:
         unusable = "A tool had to be called, and none was." if request.tool_choice == "required" else ""
         return response.model_copy(update={"unusable": response.unusable or unusable})

@@ -189,7 +189,8 @@ class WireModel:
         functions = "tools" in config.capabilities
         if by_record(request):
             if functions and callable_by_name(request.tools):
-                return changed(request, output=None), called
+                names = [str(one["name"]) for one in request.tools]
+                return changed(request, output=None), lambda response: called(response, names)
             return self._steps.asked(request), lambda response: response
         if request.output is not None and wanted(request, config, self._format.reach) is None:
             request = formed(request)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
@@ -32,6 +33,8 @@ _ACTION = re.compile(
 _TAGGED = re.compile(r"<function=([A-Za-z_][\w.-]{0,79})>(.*?)(?:</function>|\Z)", re.DOTALL)
 _PARAMETER = re.compile(r"<parameter=([A-Za-z_][\w.-]{0,79})>\n?(.*?)\n?</parameter>", re.DOTALL)
 _OBSERVED = re.compile(r"^[ \t>*]{0,8}Observation[ \t*]{0,4}:", re.MULTILINE | re.IGNORECASE)
+_CODE = re.compile(r"```(?:python|py|tool_code|tool_calls?)?[ \t]*\n(.*?)```", re.DOTALL)
+_MOST_CODE = 20_000  # characters of code that is parsed for calls
 _decode = json.JSONDecoder(strict=False).raw_decode  # models write line breaks into texts
 
 
@@ -58,10 +61,15 @@ class Written:
         return made
 
 
-def calls_in(text: str) -> Written | None:
+def calls_in(text: str, functions: Collection[str] = ()) -> Written | None:
     """Return the calls in a text: those of its first record, else all separate ones; None if it contains none.
 
-    Calls as `<function=NAME>`, or as `Action:` and `Action Input:`, count where there are no others.
+    Calls as `<function=NAME>`, as `Action:` and `Action Input:`, or as Python code that only calls functions, count
+    where there are no others.
+
+    Args:
+        text: What a model said.
+        functions: Names of the functions that code may call; other code is an answer.
     """
     said = answered(text)
     found = list(_objects(said))
@@ -72,7 +80,7 @@ def calls_in(text: str) -> Written | None:
                 return Written(calls=cast("list[Any]", calls), record=one, words=_unwrapped(said[:begin] + said[end:]))
     alone = [one for one in found if _is_call(one[2])]
     if not alone:
-        return _tagged(said) or _actions(said)
+        return _tagged(said) or _actions(said) or _coded(said, functions)
     words, at = "", 0
     for begin, end, _ in alone:
         words, at = words + said[at:begin], end
@@ -98,6 +106,45 @@ def _actions(said: str) -> Written | None:
     meant = said[: invented.start()] if invented else said
     calls = [{"name": one[1], "arguments": _given(meant, one.end())} for one in _ACTION.finditer(meant)]
     return Written(calls=calls, record={}, words=_unwrapped(meant[: first.start()]))
+
+
+def _coded(said: str, functions: Collection[str]) -> Written | None:
+    """Return the calls of code that does nothing else, as `f(a=1)` or `[f(a=1), g(b="x")]`; None for other texts."""
+    blocks = _CODE.findall(said)
+    code = "\n".join(blocks) if blocks else said
+    if len(code) > _MOST_CODE or not any(f"{name}(" in code for name in functions):
+        return None
+    try:
+        statements = ast.parse(code.strip()).body
+        calls = [_call_of(one) for statement in statements for one in _wanted(statement)]
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # it is no code, or more than calls
+        return None
+    if not calls or any(one["name"] not in functions for one in calls):
+        return None
+    return Written(calls=calls, record={}, words=_CODE.sub("", said).strip() if blocks else "")
+
+
+def _wanted(statement: ast.stmt) -> list[ast.expr]:
+    """Return the expressions of a statement that should be calls: of a list its members, of `print` what it prints."""
+    if not isinstance(statement, ast.Expr | ast.Assign):
+        raise ValueError("it is more than calls")
+    value = statement.value
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "print":
+        return value.args
+    return value.elts if isinstance(value, ast.List) else [value]
+
+
+def _call_of(one: ast.expr) -> dict[str, Any]:
+    """Return a call with named arguments written out.
+
+    Raises:
+        ValueError: It is anything else.
+    """
+    if not isinstance(one, ast.Call) or one.args or any(argument.arg is None for argument in one.keywords):
+        raise ValueError("it is more than a call")
+    name = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
+    given = {str(argument.arg): ast.literal_eval(argument.value) for argument in one.keywords}
+    return {"name": name, "arguments": given}
 
 
 def _given(text: str, at: int) -> Any:

@@ -51,7 +51,8 @@ def wanting(hint: Any, default: Any = ...) -> dict[str, Any]:
         (dict[str, int], '{"a": "1"}', {"a": 1}), (dict[str, int], {"a": "1"}, {"a": 1}), (Point, '{"x": 1}', {"x": 1}),
         (Point, {"x": "1", "y": None}, {"x": 1}), (list[Point], {"x": 1}, [{"x": 1}]), (Literal[1, 2], "2", 2),
         (Literal["yes", "no"], "Yes", "yes"), (Literal["North", "South"], " north\n", "North"),
-        (list[Literal["a", "b"]], "B", ["b"]), (Literal["a", "b"] | None, "A", "a"), (int | bool, "true", True), (int | float, "5", 5),
+        (list[Literal["a", "b"]], "B", ["b"]), (Literal["a", "b"] | None, "A", "a"),
+        (int | bool, "true", True), (int | float, "5", 5),
         (Task, {"text": "t", "files": "a"}, {"text": "t", "files": ["a"]}),
     ],
 )  # fmt: skip

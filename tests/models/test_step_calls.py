@@ -99,6 +99,10 @@ async def test_a_call_that_cannot_be_read_goes_back_beside_the_good_ones(dialect
         '<think>{"calls": [{"name": "no"}]}</think>I add. {"name": "add", "arguments": {"a": 6}}',
         '<tool_call>\n{"name": "add", "arguments": "{\\"a\\": 6}"}\n</tool_call>',
         '[TOOL_CALLS] [{"name": "add", "parameters": {"a": 6}}]',
+        "add(a=6)",
+        "[add(a=6)]",
+        "I add.\n```python\nadd(a=6)\n```",
+        "```tool_code\nprint(default_api.add(a=6))\n```",
         '{"tool_calls": [{"id": "1", "type": "function", "function": {"name": "add", "arguments": "{\\"a\\": 6}"}}]}',
     ],
 )
@@ -108,6 +112,18 @@ async def test_calls_in_words_count_where_functions_were_on_offer_and_none_was_c
     assert [(call.name, call.arguments, call.unreadable) for call in found.calls] == [("add", {"a": 6}, "")]
     assert "{" not in found.text
     assert ("I add." in found.text) == ("I add." in text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\nx = add(a=6)\nprint(x + 1)\n```", "```python\nadd(6)\n```", "sub(a=6)", "add(**a)", "add(a=b)",
+        "Call add(a=6) to add.", "```python\nfor a in b:\n    add(a=6)\n```", "add(" * 5000, "add(a=" + "[" * 9000,
+    ],
+)  # fmt: skip
+async def test_code_that_does_more_than_call_functions_with_values_is_no_call(text: str) -> None:
+    found, _, _ = await both(DIALECTS["openai_chat"], words(text), STEP, **NATIVE)
+    assert (found.text, found.calls) == (text, ())
 
 
 @pytest.mark.parametrize("text", ["It is 42.", '{"answer": 42}', 'Use {"a": 1} or {b}.', '{"calls": [3]}', "{" * 2000])
