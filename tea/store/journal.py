@@ -13,11 +13,12 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol, Self
 
-from tea.errors import BadInput, Conflict
+from tea.errors import BadInput, Conflict, Damaged
 from tea.store.access import require_own_run
+from tea.store.attempt_folders import ATTEMPTS
 from tea.store.blobs import Blobs, FileBlobs
 from tea.store.counter import NAME, Counter
-from tea.store.files import publish, reading, shown, writing
+from tea.store.files import damaged, publish, reading, shown, writing
 from tea.store.lease import Lease, fence, held, left, started
 from tea.store.lines import JournalReading, Wanted, read_last, read_number
 from tea.store.messages import FileMessages, Messages
@@ -242,6 +243,7 @@ class FileJournals:
         folder = self._existing(run)
         with reading(folder / JOURNAL):
             require_own_run(folder, folder / JOURNAL)
+            _require_no_links(folder, folder / BLOBS, folder / ATTEMPTS)
         with writing(folder):
             self._scratch.settle(self._root)
         return FileJournalWriter(run, folder, self._durability)
@@ -296,7 +298,10 @@ class FileJournals:
 
     def messages(self, run: str) -> FileMessages:
         """See `JournalStore.messages`."""
-        return FileMessages(self._existing(run) / MESSAGES, self._scratch)
+        folder = self._existing(run) / MESSAGES
+        if folder.is_symlink():
+            raise _linked(folder)
+        return FileMessages(folder, self._scratch)
 
     def _place(self, run: str) -> tuple[int, int, str]:
         """Return the sort key of a run: its number; unnumbered runs of old come first, by the clock."""
@@ -325,6 +330,20 @@ class FileJournals:
 def _is_run(folder: Path) -> bool:
     """Return whether a folder is a run's; a link is none, as writes would go elsewhere."""
     return not folder.is_symlink() and ((folder / JOURNAL).exists() or (folder / LEASE).exists())
+
+
+def _require_no_links(*folders: Path) -> None:
+    """Raise Damaged for folders of a run with a link in them: work on its files would go on elsewhere."""
+    for folder in folders:
+        if folder.is_dir():
+            with os.scandir(folder) as entries:
+                link = next((one.path for one in entries if one.is_symlink()), None)
+            if link is not None:
+                raise _linked(Path(link))
+
+
+def _linked(path: Path) -> Damaged:
+    return damaged(path, "it is a link, which may lead out of the home")
 
 
 def _may_be_run(folder: Path) -> bool:

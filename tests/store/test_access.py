@@ -247,6 +247,22 @@ def test_a_home_that_came_with_a_link_removes_nothing_elsewhere(tmp_path: Path) 
     assert {path.name for path in (tmp_path / "mine").iterdir()} == {"letters", "diary"}
 
 
+@pytest.mark.parametrize("place", ["blobs", "blobs/ab", "attempts", "attempts/0_2_6", "messages", "workspace"])
+def test_a_run_that_came_with_a_link_in_its_folder_does_not_go_on(tmp_path: Path, place: str) -> None:
+    journals, link = FileJournals(tmp_path / "traces"), tmp_path / "traces" / "r1" / place
+    journals.create("r1").close()
+    (outside := tmp_path / "mine").mkdir()
+    journals.resume("r1").close()
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(outside)
+    with pytest.raises(Damaged, match=f"{place}' is damaged: it is a link"):
+        journals.resume("r1")
+    if place == "messages":
+        with pytest.raises(Damaged, match="it is a link"):
+            journals.messages("r1").add("now", "hello")
+    assert list(outside.iterdir()) == []
+
+
 def test_a_text_without_its_secrets_is_private_while_it_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
