@@ -25,6 +25,7 @@ STORES = ("registry", "traces", ".corpus")
 # What is written to without a look at each name of its path, so none of it may lead out of the home.
 _WRITTEN = (
     *(f"traces/{name}" for name in (".research", "evaluations", "evolution", "memory", "usage", ".tmp")),
+    *(f"traces/{name}/ledgers" for name in ("evaluations", "evolution")),
     *(f"registry/{name}" for name in (".catalogue", ".tmp", ".vectors", *map(plural, KINDS))),
 )
 _LIMIT = 2**18  # bytes of settings, or of secrets

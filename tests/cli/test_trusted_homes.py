@@ -240,10 +240,16 @@ def test_a_run_and_a_call_say_what_their_home_would_open(tea: Tea) -> None:
     assert "left out" not in tea("call", "calculator", "expression=1+1").err
 
 
-@pytest.mark.parametrize("place", ["traces/memory", "traces/usage", "traces/evaluations", "registry/.vectors"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        *("traces/memory", "traces/usage", "traces/evaluations", "registry/.vectors"),
+        *("traces/evaluations/ledgers", "traces/evolution/ledgers"),
+    ],
+)
 def test_nothing_is_written_through_a_link_that_leads_out_of_the_home(tea: Tea, tmp_path: Path, place: str) -> None:
     (outside := tmp_path / "outside").mkdir()
-    (tea.folder / place).parent.mkdir()
+    (tea.folder / place).parent.mkdir(parents=True)
     (tea.folder / place).symlink_to(outside)
     tea("run", "1+1").refused(2, place, "link to somewhere outside")
     assert list(outside.iterdir()) == []
