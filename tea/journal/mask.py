@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import unquote
@@ -25,7 +26,7 @@ _SECRET = re.compile(rf"(?:(?:.*_)?(?:{_WORDS})|.+_PWD)(?:_?\d+|_BASE|_BASE64|_B
 _IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORECASE)
 
 
-_MASKED = re.compile(r"<secret:[^<>\s]{1,200}>")
+_MASKED = re.compile(r"<secret:[^<>\s]+>")
 
 
 def hidden_values(text: str) -> str:
@@ -67,7 +68,7 @@ class Mask:
                 masked = masked.replace(word, name)
         if masked is text or _is_json(masked):
             return masked
-        return _text(self._walked(json.loads(text)))  # a secret that numbers or brackets spell
+        return _text(self._walked(json.loads(text)))  # numbers or brackets spell a secret, or two names become one
 
     def plain(self, text: str) -> str:
         """Return any other text without the secrets."""
@@ -94,8 +95,10 @@ class Mask:
 
     def _walked(self, data: Any) -> Any:
         if isinstance(data, dict):
-            members = cast("dict[str, Any]", data).items()
-            return {self.plain(name): self._walked(value) for name, value in members}
+            found = dict[str, Any]()
+            for name, value in cast("dict[str, Any]", data).items():
+                found[_free(self.plain(name), found)] = self._walked(value)
+            return found
         if isinstance(data, list):
             return [self._walked(one) for one in cast("list[Any]", data)]
         text = data if isinstance(data, str) else _text(data)
@@ -191,9 +194,23 @@ def _text(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False, default=str, separators=(",", ":"))
 
 
+def _free(name: str, taken: Collection[str]) -> str:
+    """Return a name that no other member has, numbered if need be, as no value may be left out for a masked name."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return next(one for one in chain((name,), numbered) if one not in taken)
+
+
 def _is_json(text: str) -> bool:
+    """Return whether a text is JSON without a name standing twice in one object."""
     try:
-        json.loads(text)
+        json.loads(text, object_pairs_hook=_distinct)
     except ValueError:
         return False
     return True
+
+
+def _distinct(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(members)
+    if len(found) < len(members):
+        raise ValueError("a name stands twice")
+    return found

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from loop_kit import done, step
 
 from tea.errors import ApprovalNeeded
-from tea.journal.mask import Mask, secrets_among
+from tea.journal.mask import Mask, hidden_values, secrets_among
 from tea.journal.recorder import Event
 from tea.kernel.entry import encode
 from tea.models.manager import CallTool, Delta, Listen, ModelConfig, Payer
@@ -154,6 +154,20 @@ def test_a_secret_that_numbers_or_brackets_spell_leaves_json(data: Any) -> None:
         mask = Mask({"IT": secret})
         assert json.loads(mask.text(encode(data))) == mask.data(data)
     assert Mask({"IT": "12345678"}).data({"n": 12345678}) == {"n": "<secret:IT>"}
+
+
+def test_no_member_is_left_out_whose_masked_name_is_that_of_another() -> None:
+    mask = Mask({"A_KEY": "field-0123"})
+    data = {"in": [{"field-0123": "pay", "<secret:A_KEY>": "greet", "field-0123".encode().hex(): 7}]}
+    kept = {"in": [{"<secret:A_KEY>": "pay", "<secret:A_KEY> (2)": "greet", "<secret:A_KEY> (3)": 7}]}
+    assert mask.data(data) == kept
+    assert json.loads(mask.text(json.dumps(data))) == kept
+
+
+def test_a_value_is_told_as_not_shown_whatever_the_length_of_its_name() -> None:
+    name = f"{'A' * 500}_KEY"
+    shown = Mask(secrets_among({name: "evil.example.org"})).plain("to: evil.example.org")
+    assert hidden_values(shown).endswith(f": <secret:{name}>")
 
 
 @given(st.data())
