@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any, Literal, cast
 from urllib.parse import unquote
 
+from tea.errors import BadRef
 from tea.models.secret_forms import HEADERS, SHORTEST, disguises, in_json, secrets_in_headers
+from tea.refs import Ref
 from tea.store.files import reading, writing
 from tea.store.scratch import PRIVATE_FILE
 from tea.types import JsonValue
@@ -163,7 +165,7 @@ def mask_file(path: Path, mask: Mask) -> Literal["", "masked", "left"]:
 
 
 def secrets_among(variables: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
-    """Return the secrets of variables, by name.
+    """Return the secrets of variables, by name; a reference to a component is none, and a run needs it as it is.
 
     Args:
         variables: All there are; what is called like a secret is one, such as `OPENAI_API_KEY` or `DB_PASSWORD`, and
@@ -177,7 +179,15 @@ def secrets_among(variables: Mapping[str, str], named: Iterable[str] = ()) -> di
             found |= secrets_in_headers(name, value)
         if name not in found and (match := _IN_ADDRESS.match(value)):
             found[name] = unquote(match[1])
-    return found
+    return {name: value for name, value in found.items() if not _is_ref(value)}
+
+
+def _is_ref(value: str) -> bool:
+    try:
+        Ref.parse(value)
+    except BadRef:
+        return False
+    return True
 
 
 def _sent(value: str) -> str:

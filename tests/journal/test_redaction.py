@@ -108,6 +108,14 @@ def test_the_key_of_a_model_is_a_secret_whatever_it_is_called_and_so_is_a_passwo
     assert secrets_among(variables, ["LLM", "OTHER"]) == {"LLM": "the-key-1", "DATABASE_URL": "hunter@2hunter"}
 
 
+async def test_a_variable_that_names_a_component_stops_no_run(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("A_KEY=tool:calculator@1.0.0\nB_KEY=agent:planner\n")
+    async with Platform(tmp_path, state=tmp_path / "state") as tea:
+        outcome = await tea.run("What is 2 + 2?")
+        assert outcome.ok
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
+
+
 def test_a_key_among_headers_that_are_sent_along_is_a_secret_and_other_headers_are_not() -> None:
     headers = "X-Team: research\nX-Gateway-Key: gateway-1\nCf-Authorization: Bearer gateway-2\r\nX-Key:\nno header"
     assert secrets_among({"OPENAI_CUSTOM_HEADERS": headers}) == {
