@@ -8,10 +8,10 @@ machine often asks nobody for a password.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tea.home import SETTINGS, Settings
 from tea.models.config import is_local
@@ -19,7 +19,9 @@ from tea.sandbox.settings import EDITORS, LEAST, LEVELS, USUAL, Limits, SandboxS
 from tea.sandbox.way_out import WayOut
 
 _ARCHIVE = "https://web.archive.org"
-_LIMITS = ("seconds", "redirects", "html_bytes", "pdf_bytes", "pdf_pages", "characters", "cache_bytes")
+_LIMITS = ("seconds", "redirects", "html_bytes", "pdf_bytes", "pdf_pages", "characters", "retries", "cache_bytes")
+_LIMITS_OF_SEARCH = ("seconds", "grace", "results", "retries", "searches")
+_LONG_DELAY = 60.0  # seconds between two requests to an engine, for which other homes of this account wait too
 # Lists of `[web]` that open something with each entry.
 _LISTS = {
     "allow": "opens to agents",
@@ -55,6 +57,7 @@ def openings(settings: Settings, home: Path) -> list[Opening]:
         *_of_web(settings.web),
         *_of_search(settings.search),
         *_of_hosts(settings.hosts),
+        *_of_research(settings.research),
     ]
 
 
@@ -67,7 +70,7 @@ def narrowed(settings: Settings, home: Path) -> Settings:
         settings: Those of the home.
         home: Its folder.
     """
-    sandbox, web = settings.sandbox, settings.web
+    sandbox, web, search = settings.sandbox, settings.web, settings.search
     if _is_weak(sandbox):
         sandbox = replace(sandbox, least=None)
     if _shows_files(sandbox, home):
@@ -79,7 +82,16 @@ def narrowed(settings: Settings, home: Path) -> Settings:
     if shown and sandbox.packages is not None:
         sandbox = replace(sandbox, packages=tuple(one for one in sandbox.packages if one not in shown))
     opened = {*_LISTS, *_raised_of_web(web), *(["wayback"] if _is_foreign_archive(web) else [])}
-    return replace(settings, sandbox=sandbox, web={name: value for name, value in web.items() if name not in opened})
+    return replace(
+        settings,
+        sandbox=sandbox,
+        web=_without(web, opened),
+        search=_without(
+            {name: _without(one, _slow(one)) if isinstance(one, Mapping) else one for name, one in search.items()},
+            _raised_of_search(search),
+        ),
+        research=_without(settings.research, _raised_of_research(settings.research)),
+    )
 
 
 def leads_away(engine: str, address: str) -> bool:
@@ -123,9 +135,7 @@ def _of_web(web: Mapping[str, Any]) -> list[Opening]:
     ]
     if _is_foreign_archive(web):
         found.append(Opening(setting=setting, does="tells the addresses of pages to", what=web["wayback"]))
-    for name in _raised_of_web(web):
-        found.append(Opening(setting=setting, does="raises a limit of what is fetched,", what=f"{name} = {web[name]}"))
-    return found
+    return found + _of_limits("web", "raises a limit of what is fetched,", web, _raised_of_web(web))
 
 
 def _of_search(document: Mapping[str, Any]) -> list[Opening]:
@@ -134,11 +144,16 @@ def _of_search(document: Mapping[str, Any]) -> list[Opening]:
     from tea.web.search import APIS, SearchSettings
 
     settings = SearchSettings.of(document)
-    return [
+    found = [
         Opening(setting=f"[search.{name}] in {SETTINGS}", does="sends queries to", what=settings.place(name))
         for name in settings.named
         if name in APIS and leads_away(name, settings.place(name))
     ]
+    found += _of_limits("search", "raises a limit of searching,", document, _raised_of_search(document))
+    for name in settings.named:
+        does = "lets searches of every home wait,"
+        found += _of_limits(f"search.{name}", does, document[name], _slow(document[name]))
+    return found
 
 
 def _of_hosts(document: Mapping[str, Any]) -> list[Opening]:
@@ -151,6 +166,15 @@ def _of_hosts(document: Mapping[str, Any]) -> list[Opening]:
         for one in HostSettings.of(document).hosts.values()
         if one.api and not (one.is_official or is_local(one.api))
     ]
+
+
+def _of_research(document: Mapping[str, Any]) -> list[Opening]:
+    return _of_limits("research", "raises a limit of research,", document, _raised_of_research(document))
+
+
+def _of_limits(table: str, does: str, document: Mapping[str, Any], names: Iterable[str]) -> list[Opening]:
+    setting = f"[{table}] in {SETTINGS}"
+    return [Opening(setting=setting, does=does, what=f"{name} = {document[name]}") for name in names]
 
 
 def _is_weak(sandbox: SandboxSettings) -> bool:
@@ -191,7 +215,49 @@ def _raised_of_web(web: Mapping[str, Any]) -> list[str]:
         return []
     from tea.web.settings import WebSettings
 
-    return [name for name in _LIMITS if name in web and web[name] > getattr(WebSettings(), name)]
+    return _above(web, WebSettings(), _LIMITS)
+
+
+def _raised_of_search(document: Mapping[str, Any]) -> list[str]:
+    """Return the names of the limits of `[search]` above their defaults; no number of searches is any number."""
+    if not document:
+        return []
+    from tea.web.search import SearchSettings
+
+    endless = ["searches"] if document.get("searches") == 0 else []
+    return endless + _above(document, SearchSettings(), _LIMITS_OF_SEARCH)
+
+
+def _raised_of_research(document: Mapping[str, Any]) -> list[str]:
+    """Return the names of the limits of `[research]` above their defaults."""
+    if not document:
+        return []
+    from tea.research.settings import ResearchSettings
+
+    return _above(document, ResearchSettings(), document)
+
+
+def _above(document: Mapping[str, Any], usual: object, names: Iterable[str]) -> list[str]:
+    """Return the names of the values above their defaults; of a list, longer ones and those with a larger member."""
+    found = list[str]()
+    for name in names:
+        value, default = document.get(name), getattr(usual, name)
+        if isinstance(value, list | tuple):
+            given = cast("Sequence[float]", value)
+            above = len(given) > len(default) or any(one > max(default) for one in given)
+        else:
+            above = value is not None and value > default
+        found += [name] if above else []
+    return found
+
+
+def _slow(engine: Mapping[str, Any]) -> list[str]:
+    """Return `delay` if the settings of a search engine let it wait for long."""
+    return ["delay"] if engine.get("delay", 0) > _LONG_DELAY else []
+
+
+def _without(document: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    return {name: value for name, value in document.items() if name not in names}
 
 
 def _is_foreign_archive(web: Mapping[str, Any]) -> bool:

@@ -7,10 +7,12 @@ import pytest
 
 from tea import Platform
 from tea.errors import UntrustedHome
+from tea.research.settings import ResearchSettings
 from tea.sandbox.settings import EDITORS, Limits
 from tea.sandbox.way_out import WayOut
 from tea.web import WebSettings
 from tea.web.hosts import HostSettings
+from tea.web.search import SearchSettings
 
 OPENINGS = {
     '[sandbox]\nleast = "rlimits"': "lets untrusted code run at the level rlimits",
@@ -35,6 +37,14 @@ OPENINGS = {
     '[web]\nrepositories = ["/srv/git"]': "lets agents clone and push to the repositories in /srv/git",
     '[web]\nplain = [".gov"]': "reads pages without encryption from hosts that end in .gov",
     "[web]\nhtml_bytes = 900000000": "raises a limit of what is fetched, html_bytes = 900000000",
+    "[web]\nretries = [100000.0]": "raises a limit of what is fetched, retries = [100000.0]",
+    "[web]\nretries = [0, 0, 0]": "raises a limit of what is fetched, retries = [0, 0, 0]",
+    "[search]\nsearches = 0": "[search] in tea.toml raises a limit of searching, searches = 0",
+    "[search]\nsearches = 51\nresults = 5": "raises a limit of searching, searches = 51",
+    "[search]\nretries = [9.5]": "raises a limit of searching, retries = [9.5]",
+    "[search.brave]\ndelay = 1e9": "[search.brave] in tea.toml lets searches of every home wait, delay = 1000000000.0",
+    "[research]\nfull = 1000\nstale = 0.5": "[research] in tea.toml raises a limit of research, full = 1000",
+    "[research]\nhours = 8760": "raises a limit of research, hours = 8760",
     '[search.searxng]\nurl = "https://search.evil.test/"': "sends queries to https://search.evil.test/",
     '[search.searxng]\nurl = "http://127.0.0.1:8888/search"': "sends queries to http://127.0.0.1:8888/search",
     '[search.wikidata]\nsparql = "https://evil.test/"': (
@@ -57,6 +67,11 @@ def opened(tea: Platform) -> dict[str, object]:
     found |= {name: value for name, value in asdict(sandbox.limits).items() if value > getattr(Limits(), name)}
     others = {"least": sandbox.least, "wheels": sandbox.wheels, "packages": sandbox.packages}
     others |= {"way_out": None if sandbox.way_out == WayOut() else sandbox.way_out}
+    usual = ResearchSettings()
+    others |= {name: value for name, value in tea.settings.research.items() if value > getattr(usual, name)}
+    search = SearchSettings.of(tea.settings.search)
+    others |= {name: getattr(search, name) for name in ("searches", "retries") if name in tea.settings.search}
+    others |= {"delay": search.of_engine("brave").delay} if "delay" in tea.settings.search.get("brave", {}) else {}
     others |= {"programs": tuple(one for one in sandbox.programs if one not in EDITORS) or None}
     return found | {name: value for name, value in others.items() if value not in (None, ("numpy",))}
 
@@ -86,6 +101,18 @@ async def test_what_a_home_opens_waits_for_its_grant(tmp_path: Path, settings: s
     async with platform(tmp_path, settings) as tea:
         assert tea.home_trust.refused() == []
         assert opened(tea) or tea.settings.search or tea.settings.hosts
+
+
+async def test_a_key_pays_no_model_that_searches_before_a_grant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-environment")
+    async with platform(tmp_path, '[search.model]\nmodel = "the-dearest"\n') as tea:
+        found = await tea.tcp.invoke("search_engines", {"queries": ["a word"]})
+        said = "sends OPENAI_API_KEY of the environment to https://api.openai.com/v1/responses, and nobody granted"
+        assert said in str(found.value if found.ok else found.error)
+        monkeypatch.delenv("OPENAI_API_KEY")
+        assert tea.home_trust.refused() == []
 
 
 async def test_words_do_not_go_to_an_engine_that_nobody_granted(tmp_path: Path) -> None:

@@ -136,8 +136,12 @@ class SearchSettings:
         return self.of_engine(name).key_env or APIS[name].key
 
     def is_official(self, name: str) -> bool:
-        """Return whether an engine is at its official address, with its own key, and nobody's in particular."""
-        return self.place(name) == APIS[name].address and self.key_name(name) == APIS[name].key
+        """Return whether an engine is at its official address, with its own key, and nobody's in particular.
+
+        A model that searches is none: what its key pays depends on which it is.
+        """
+        usual = self.place(name) == APIS[name].address and self.key_name(name) == APIS[name].key
+        return usual and not self.of_engine(name).options.get("model")
 
 
 def _engine(name: str) -> str:
