@@ -23,6 +23,7 @@ _UNSEEN = re.compile(
 _ODD_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode, category Zs
 _SIGNS = frozenset("\"'`=+*/%<>|&^~[]{}\\")  # of code, and rare in prose
 _SPELLED = re.compile(r"<(?=U\+[0-9A-Fa-f]{4,6}>)")
+_MEMBER = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(?=: )', re.MULTILINE)  # of an object in JSON, one a line
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)", re.DOTALL
 )
@@ -87,21 +88,27 @@ def argument_lines(given: object) -> str:
     """Return the arguments of a call as a person reviews them: one a line, each value as JSON.
 
     A list or an object that holds letters written from right to left has a line for each of its values: what stands
-    between such letters on one line, a terminal shows in another order.
+    between such letters on one line, a terminal shows in another order. So such letters in names are escaped.
     """
     if not isinstance(given, Mapping):
         return _value_lines(given)
     pairs = cast("Mapping[str, object]", given).items()
     return "\n".join(
-        f"{name if name.isascii() and name.isidentifier() else escaped_json(name)}: {_value_lines(one)}"
+        f"{name if name.isascii() and name.isidentifier() else _name(escaped_json(name))}: {_value_lines(one)}"
         for name, one in pairs
     )
 
 
 def _value_lines(value: object) -> str:
     text = escaped_json(value)
-    turned = isinstance(value, Mapping | list | tuple) and is_turned(text)
-    return escaped_json(value, indent=2) if turned else text
+    if not (isinstance(value, Mapping | list | tuple) and is_turned(text)):
+        return text
+    return _MEMBER.sub(lambda found: found[1] + _name(found[2]), escaped_json(value, indent=2))
+
+
+def _name(written: str) -> str:
+    """Return the name of a member, as JSON, with the letters escaped that would let it change places with its value."""
+    return "".join(_in_json(one)[1:-1] if _is_turned(one) else one for one in written)
 
 
 def _is_turned(one: str) -> bool:

@@ -67,6 +67,23 @@ def test_values_that_a_terminal_would_turn_stand_one_a_line(value: object, lines
     assert [line for line in shown.split("\n") if not line.startswith((" ", "]", "}"))][1:] == ['to: "x"']
 
 
+def test_names_of_arguments_do_not_change_places_with_their_values() -> None:
+    given_ = {"\u05d0": "\u05d1", "to": [{"\u05d2\" ": "\u05d3", "b": "\u05d4"}, '"\u05d5": 1'], "c": {"\u05d6\x7f\U00010800": {}}}
+    assert argument_lines(given_).splitlines() == [
+        '"\\u05d0": "\u05d1"',
+        "to: [",
+        "  {",
+        '    "\\u05d2\\" ": "\u05d3",',
+        '    "b": "\u05d4"',
+        "  },",
+        '  "\\"\u05d5\\": 1"',
+        "]",
+        "c: {",
+        '  "\\u05d6\\u007f\\ud802\\udc00": {}',
+        "}",
+    ]
+
+
 @pytest.mark.parametrize(
     "line",
     [
