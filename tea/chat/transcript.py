@@ -123,7 +123,7 @@ class Turn:
     def said(self) -> list[Said]:
         """Return its contributions to the history."""
         first = self.parts[0]
-        about = [Said(who=_typist(first.own), text=first.talk.note)] if first.talk.note else []
+        about = [Said(text=first.talk.note)] if first.talk.note else []
         line = Said(who=_typist(first.own and not first.talk.elsewhere), text=self.line)
         return [*about, line, *(said for part in self.parts for said in part.said())]
 

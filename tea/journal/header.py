@@ -115,7 +115,7 @@ class Talk(Record):
         hop: Number of the agents that worked on the turn before, each handing over to the next.
         line: The words of the person that began the turn, where the task is that of a handoff.
         elsewhere: Whether that line was typed on another account.
-        note: A remark of the person on the turn before, for example whether a call in flight was carried out.
+        note: A remark on the turn before, for example whether a call in flight was carried out; no words of a person.
         history: The conversation before the run, folded.
         forked: `session@turn` that the conversation goes on from, in the runs of its first turn.
     """
@@ -129,8 +129,8 @@ class Talk(Record):
     forked: str = ""
 
     def said(self) -> tuple[Said, ...]:
-        """Return the conversation before the run, with the remark of the person."""
-        return (*self.history, Said(who=PERSON, text=self.note)) if self.note else self.history
+        """Return the conversation before the run, with the remark on its last turn."""
+        return (*self.history, Said(text=self.note)) if self.note else self.history
 
     def typed(self, task: str) -> tuple[str, ...]:
         """Return the words of the conversation typed by the person: of a handoff not its task, written by an agent."""
