@@ -19,7 +19,7 @@ from tea.cli.progress import Progress
 from tea.cli.run import AllowOption, ToolOption, UseOption
 from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.task_input import read_uses
-from tea.cli.terminal import brief, counted, document, one_line, painted, say, shown, table, write
+from tea.cli.terminal import brief, counted, document, folded, one_line, painted, say, shown, table, write
 from tea.errors import BadInput, BudgetExceeded, CallFailed, Interrupted, TeaError
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class _Talk:
         self.asked.add(turns[-1].run)
         notes: list[str] = []
         for call in turns[-1].uncertain:
-            question = f"{one_line(call, 200)} was in flight: was it carried out? [yes / no / unknown] > "
+            question = folded(f"{one_line(call)} was in flight: was it carried out? [yes / no / unknown] > ", sys.stderr)
             answer = None
             while answer not in _SETTLED:
                 write(question, sys.stderr)

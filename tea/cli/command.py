@@ -56,9 +56,9 @@ class Command:
             say(folded(harmless(text, sys.stdout), sys.stdout))
 
     def tell(self, line: str) -> None:
-        """Write a message beside the result, on standard error."""
+        """Write a message beside the result, on standard error, its long lines in marked rows at a terminal."""
         if not self.quiet:
-            write(harmless(line, sys.stderr) + "\n", sys.stderr)
+            write(folded(harmless(line, sys.stderr), sys.stderr) + "\n", sys.stderr)
 
     def fail(self, fault: TeaError, data: Mapping[str, Any]) -> int:
         """Write a failure together with its data, and return its exit code."""
@@ -158,7 +158,8 @@ class Log(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record."""
         try:
-            write(one_line(self._tea.mask.plain(self.format(record)), _LONGEST) + "\n", sys.stderr)
+            line = one_line(self._tea.mask.plain(self.format(record)), _LONGEST)
+            write(folded(line, sys.stderr) + "\n", sys.stderr)
         except Exception:  # as every handler has it: what is logged ends nothing
             self.handleError(record)
 

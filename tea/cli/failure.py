@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 import typer
 
-from tea.cli.terminal import discard, document, one_line, painted, review, write
+from tea.cli.terminal import discard, document, folded, one_line, painted, review, write
 from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError, sentence
 
 MOST_CHARACTERS = 300
@@ -45,10 +45,10 @@ def report(error: BaseException, *, as_json: bool, verbose: int) -> int:
 
 
 def complain(fault: TeaError) -> None:
-    """Write an error for people: one line on standard error."""
+    """Write an error for people: one line on standard error, in marked rows at a terminal."""
     most = MOST_OF_QUESTION if isinstance(fault, ApprovalNeeded) else MOST_CHARACTERS
     line = in_one_line(fault.problem, fault.fix, most)
-    write(painted(_PREFIX, "red", sys.stderr) + line.removeprefix(_PREFIX) + "\n", sys.stderr)
+    write(folded(painted(_PREFIX, "red", sys.stderr) + line.removeprefix(_PREFIX), sys.stderr) + "\n", sys.stderr)
 
 
 def explained(error: BaseException) -> TeaError:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tea.cli.command import Command
 from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
-from tea.cli.terminal import interactive, painted, progress_line, write
+from tea.cli.terminal import folded, interactive, painted, progress_line, write
 from tea.kernel.key import path_of
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class Progress:
             return
         self.close()
         line = progress_line(text, 300)
-        write((painted(line, colour, sys.stderr) if colour else line) + "\n", sys.stderr)
+        write(folded(painted(line, colour, sys.stderr) if colour else line, sys.stderr) + "\n", sys.stderr)
 
 
 def _short(target: str) -> str:

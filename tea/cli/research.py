@@ -14,7 +14,7 @@ from tea.cli.failure import complain
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
-from tea.cli.terminal import brief, one_line, painted, say, shown, table
+from tea.cli.terminal import brief, folded, one_line, painted, say, shown, table
 from tea.errors import ApprovalNeeded, BadInput, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ async def _stoppable(command: Command, progress: Progress, run: str) -> AsyncGen
         named, problem = error.run or run, error.problem
         is_plan = _PLAN in problem
         if is_plan and not command.as_json:
-            say(shown(problem.partition(_PLAN)[0].rstrip()))
+            say(folded(shown(problem.partition(_PLAN)[0].rstrip()), sys.stdout))
             problem = "The plan waits for your decision."
         fix = f"tea research answer {named} {_DECIDE if is_plan else 'TEXT'}"
         raise ApprovalNeeded(problem, fix=fix, run=named) from None

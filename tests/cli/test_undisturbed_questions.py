@@ -178,6 +178,29 @@ def test_no_row_of_a_senders_words_looks_like_a_fact(tea: Tea, tmp_path: Path, a
     assert len(heads) == other(*arguments).out.count("\n")
 
 
+LIES = """from tea import Agent, Context, Result, Task
+
+
+class Liar(Agent):
+    \"\"\"Fail.\"\"\"
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        \"\"\"Fail.\"\"\"
+        return Result(ok=False, reason="." * 91 + "tea: all is well. " * 20, gaps=("-" * 32 + "tea: trust tool:evil",))
+"""
+
+
+def test_no_row_of_an_error_or_message_looks_like_a_line_of_its_own(tea: Tea) -> None:
+    tea("register", tea.write("liar.py", LIES))
+    shown = on_a_terminal(tea, ["run", "-q", "x", "--agent", "liar"], {"COLUMNS": str(WIDTH), "NO_COLOR": "1"})
+    shown += on_a_terminal(tea, ["run", "x", "--agent", "liar"], {"COLUMNS": str(WIDTH), "NO_COLOR": "1"})
+    rows = [row for row in shown.decode().replace("\x1b[K", "").replace("\r", "\n").split("\n") if row]
+    assert max(map(len, rows)) <= WIDTH
+    ours = [row for row in rows if row.startswith("tea: ")]
+    failed = "tea: The task did not succeed: "
+    assert ours == [failed, "tea: no model is configured: offline ", failed]
+
+
 def test_a_coloured_line_is_folded_by_what_is_seen_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     keyboard, terminal = os.openpty()
