@@ -32,6 +32,7 @@ FAMILY = """Research a question over iterations, hours and interruptions; alone,
 """
 _WORDS = 70
 _PLAN = "(approve / reject)"
+_FURTHER = "\n            | "  # of a text that is asked: none of its lines looks like a fact, or the command behind it
 _KINDS = {"research_clarify": "clarification", "research_paper": "paper"}
 _DECIDE = "approve, or 'reject: ' and what shall be otherwise"
 ResearchArgument = Annotated[
@@ -401,7 +402,7 @@ def _question_lines(found: "Status") -> list[str]:
     for one in found.questions:
         choices = f" ({' / '.join(map(one_line, one.choices))})" if one.choices else ""
         text = _DECIDE if _PLAN in choices else "TEXT"
-        lines.append(f"asks          {shown(one.question)}{choices}")
+        lines.append(f"asks          {shown(one.question)}{choices}".replace("\n", _FURTHER))
         lines.append(f"              tea research answer {found.run} {text}")
     return lines
 

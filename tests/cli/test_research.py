@@ -157,6 +157,15 @@ def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
     assert done["state"]["clarification"]["used"]
 
 
+def test_no_line_of_a_question_looks_like_a_fact_of_the_research(tea: Tea) -> None:
+    with serving(tea.folder, {"You ask a person": {"questions": ["Which period?\nstatus        completed"]}}):
+        assert tea("research", "clarify", "Why do cities grow?").code == 6
+    lines = tea("research", "status").out.splitlines()
+    assert [one[:14] for one in lines if "Which period?" in one] == ["asks          "]
+    assert "            | status        completed" in lines
+    assert [one for one in lines if one.startswith("status")] == ["status        waiting"]
+
+
 def test_mistakes_are_one_line_each(tea: Tea) -> None:
     tea("research", "start", "Why?", "--mode", "wild").refused(2, "'wild' is not a mode", "steering, semi, full")
     tea("research", "status", "nowhere").refused(2, "no research")
