@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from tea.errors import Damaged, ErrorRecord, words_of
+from tea.errors import BadRef, Damaged, ErrorRecord, words_of
 from tea.kernel.key import is_key
+from tea.refs import NAME, Ref
 from tea.types import JsonObject, JsonValue
 
 Object = dict[str, Any]
@@ -33,8 +34,21 @@ def _is_key(text: str) -> str:
     raise ValueError("it has a key that no run writes")
 
 
+def _is_agent(text: str) -> str:
+    if not text or NAME.fullmatch(text):
+        return text
+    raise ValueError("it has an agent with no name of one")
+
+
+def _is_operation(text: str) -> str:
+    Ref.parse(text)
+    return text
+
+
 Moment = Annotated[str, Field(max_length=40), AfterValidator(_is_moment)]
 Key = Annotated[str, AfterValidator(_is_key)]
+AgentName = Annotated[str, AfterValidator(_is_agent)]
+Operation = Annotated[str, AfterValidator(_is_operation)]
 Count = Annotated[int, Field(ge=0, lt=10**18)]
 Amount = Annotated[float, Field(ge=0, lt=1e18, allow_inf_nan=False)]
 
@@ -47,7 +61,7 @@ class _Record(TypedDict):
     parent: NotRequired[str]
     session: NotRequired[str]
     task: NotRequired[str]
-    agent: NotRequired[str]
+    agent: NotRequired[AgentName]
     kind: NotRequired[str]
     key: NotRequired[Key]
 
@@ -139,7 +153,7 @@ class _Reply(TypedDict):
 
 
 class _Intent(TypedDict):
-    target: str
+    target: Operation
     effects: str
     decision: NotRequired[str]
 
@@ -275,6 +289,8 @@ class Form:
             if kind in _FORMS:
                 _check(_FORMS[kind], data)
                 self._inside(kind, record.get("key", ""), data)
+        except BadRef as error:
+            return error.problem
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False, include_context=False)[0]
             place = ".".join(map(str, first["loc"]))

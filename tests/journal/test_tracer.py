@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.errors import BadInput, Conflict
+from tea.errors import BadInput, Conflict, Damaged
 from tea.journal.record import span_id
 from tea.journal.tracer import Trace, Tracer, new_run_id
 from tea.kernel.entry import encode
@@ -62,14 +62,30 @@ def test_large_data_is_kept_beside_and_read_back(tracer: Tracer, trace: Trace, t
 )
 def test_data_at_hand_as_text_gives_the_same_record(tracer: Tracer, trace: Trace, value: Any) -> None:
     data = {"kind": "clock", "target": 'a "b"', "data": value}
-    trace.append("start", "0.1", data, agent='an "agent"', parent="p")
+    trace.append("start", "0.1", data, agent="planner", parent="p")
     fields = '"kind":"clock","target":"a \\"b\\"",'
-    trace.append_text("start", "0.1", fields, encode(value), agent='an "agent"', parent="p")
+    trace.append_text("start", "0.1", fields, encode(value), agent="planner", parent="p")
     assert trace.position == 2
     trace.flush()
     first, second = tracer.records(trace.run)
     assert replace(second, seq=first.seq, time=first.time) == first
     assert first.data == data
+
+
+@pytest.mark.parametrize(
+    ("agent", "target"),
+    [
+        ("planner calls it. Its digest is sha256:0", "tool:pay@1.0.0#call"),
+        ("Planner", "tool:pay@1.0.0#call"),
+        ("planner", "the letter to eve@evil.test"),
+        ("planner", "tool:pay@1.0.0 for eve@evil.test"),
+    ],
+)
+def test_words_in_the_place_of_a_name_are_damage(tracer: Tracer, trace: Trace, agent: str, target: str) -> None:
+    trace.append("intent", "0.1", {"target": target, "effects": "external"}, agent=agent)
+    trace.flush()
+    with pytest.raises(Damaged, match="holds what no run writes"):
+        list(tracer.records(trace.run))
 
 
 def test_data_that_is_small_may_look_like_the_mark_of_a_blob(tracer: Tracer, trace: Trace) -> None:
