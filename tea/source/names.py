@@ -43,6 +43,7 @@ class Names:
         members: The same of the bodies of all its classes together.
         path: That of the file; empty for the main one.
         files: The names of all files of the component, this one's too.
+        beside: The names that Python binds to files and folders, where the file is that of their package.
         top: Those of the file's top level, where these are a class body's.
         own: The names that the class body binds, where these are a class body's.
         defined: Those of them that its functions and classes bind.
@@ -63,6 +64,7 @@ class Names:
     members: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     path: str = ""
     files: Sequence[Names] = field(default=(), compare=False, repr=False)
+    beside: frozenset[str] = frozenset()
     top: Names | None = field(default=None, compare=False, repr=False)
     own: frozenset[str] = frozenset()
     defined: frozenset[str] = frozenset()
@@ -102,6 +104,9 @@ class Names:
         properties = frozenset[str]().union(*(one.properties for one in every))
         files: list[Names] = []
         for one in every:
+            beside = frozenset(_inside(one.path, [other.path for other in every]))
+            imports = {**{name: f".{name}" for name in beside}, **one.imports}
+            one = replace(one, imports=imports, bound=one.bound | beside, beside=beside)
             files.append(replace(one, methods=methods, properties=properties, files=files, effort=effort))
         return files
 
@@ -232,6 +237,16 @@ def assignments(body: Sequence[ast.stmt], *, whole: bool = False) -> dict[str, t
             name = node.__dict__["name"].id
             found.setdefault(name, []).append(node.__dict__["value"])
     return {name: tuple(values) for name, values in found.items()}
+
+
+def _inside(path: str, paths: Iterable[str]) -> Iterator[str]:
+    """Yield the names of files and folders in the package of a file, none where it is not that of a package."""
+    folder, slash, file = path.rpartition("/")
+    if path and file != "__init__.py":
+        return
+    for other in paths:
+        if other != path and other.startswith(folder + slash):
+            yield other.removeprefix(folder + slash).partition("/")[0].removesuffix(".py")
 
 
 def _without(names: Mapping[str, T], own: Iterable[str]) -> dict[str, T]:

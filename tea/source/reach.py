@@ -178,7 +178,9 @@ def check_paths(files: Mapping[str, str]) -> None:
     modules: set[str] = set()
     for path in files:
         parts = path.removesuffix(".py").split("/")
-        if not path.endswith(".py") or len(path) > 200 or not all(p.isascii() and p.isidentifier() for p in parts):
+        names = parts[:-1] if parts[-1] == "__init__" else parts
+        plain = all(one.isascii() and one.isidentifier() and not one.startswith("__") for one in names)
+        if not path.endswith(".py") or len(path) > 200 or not plain:
             problem = f"{path[:60]!r} is not a path for a component's file."
             raise refusal(problem, "use relative paths of modules, for example _name/words.py.")
         module = path.removesuffix(".py").removesuffix("/__init__")

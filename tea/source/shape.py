@@ -74,6 +74,7 @@ def check_shape(file: ParsedFile, names: Names) -> None:
         BadComponent: A statement does work; the error names its line.
     """
     check_scopes(file, names)
+    _check_beside(file, names)
     _check_bound_once(file, file.tree.body)
     _check_properties(file, names, file.tree)
     _check_body(file, names, file.tree.body)
@@ -85,6 +86,16 @@ def _check_body(file: ParsedFile, names: Names, body: Sequence[ast.stmt]) -> Non
     for node in body:
         _check_special(file, names, node)
         _check_statement(file, names, node)
+
+
+def _check_beside(file: ParsedFile, names: Names) -> None:
+    """Raise BadComponent for a name that stands for a file beside this one until it is bound to something else."""
+    for node in file.tree.body:
+        origins = dict(imported([node]))
+        for name in bindings(node):
+            if name in names.beside and not origins.get(name, "").startswith("."):
+                problem = f"{name[:60]!r} is the name of a file beside it, too."
+                raise file.refuse(problem, "give one of them another name.", node)
 
 
 def _check_bound_once(file: ParsedFile, body: list[ast.stmt]) -> None:

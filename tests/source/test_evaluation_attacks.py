@@ -319,3 +319,33 @@ def test_the_output_of_an_agent_is_plain() -> None:
 def test_values_of_other_files_are_worked_with() -> None:
     head = "from ._t import w\nfrom ._t.w import A\nB = A * 2 + w.A\nC = {**w.D, 'b': len(w.D)}\n"
     assert not refused(tool(head), {"_t/w.py": "A = 'x'\nD = {'a': str}\n"})
+
+
+HIT = f"def maketrans(*a):\n    {RUN}\n    return {{}}\n"
+WORDS = "Evil = \"__import__('builtins').__dict__.update(canary=1)\"\n"
+TYPED = "from typing import TypedDict\nclass D(TypedDict):\n"
+NAMESAKES = {
+    "builtin": ('X = str.maketrans("a", "b")', "str.py", HIT, ""),
+    "in a folder": ('X = str.maketrans("a", "b")', "str/__init__.py", HIT, ""),
+    "module that is imported later": ('X = re.escape("a")\nimport re', "re.py", HIT.replace("maketrans", "escape"), ""),
+    "constant that comes later": ('X = w.upper()\nw = "a"', "w.py", HIT.replace("maketrans", "upper"), ""),
+    "builtins": ("X = len([1])", "__builtins__.py", HIT.replace("maketrans", "len"), ""),
+    "type in a text": ("from ._t import D", "_t/str.py", WORDS, f'{TYPED}    y: "str.Evil"\n'),
+    "type after the future": (
+        "from ._t import D", "_t/str.py", WORDS, f"from __future__ import annotations\n{TYPED}    y: list[str.Evil]\n"
+    ),
+    "name that a function binds": (
+        "from ._t import D", "_t/q.py", WORDS, f'{TYPED}    y: "q.Evil"\ndef f():\n    q = 1\n    return q\n'
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "path", "text", "package"), NAMESAKES.values(), ids=NAMESAKES)
+def test_a_file_beside_another_stands_for_nothing_but_itself(lines: str, path: str, text: str, package: str) -> None:
+    files = {path: text, **({"_t/__init__.py": package} if package else {})}
+    assert refused(tool(lines, "x: D" if package else "x: int"), files)
+
+
+def test_a_file_has_a_builtin_name_where_nothing_stands_for_it() -> None:
+    files = {"_t/format.py": "X = str(1)\n", "_t/str.py": "Y = format\n"}
+    assert not refused(tool("from ._t.format import X"), files)
