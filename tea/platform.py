@@ -123,7 +123,7 @@ class Platform:
         folder = Path(state) if state else None
         self.trust, self.consents = Trust(folder), Consents(folder)
         self.allowed, self.seal = AllowedDestinations(folder), Seal(folder)
-        self.versions = VersionManager(FileRegistry(self.home / "registry"))
+        self.versions = VersionManager(FileRegistry(self.home / "registry", self.seal))
         self.compiled = SourceCache(self.trust.path.parent)
         self.dynamic = DynamicManager(self.trust, _work, kept=self.compiled)
         self.prompts = PromptManager()

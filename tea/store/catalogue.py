@@ -2,7 +2,8 @@
 
 It is derived. On disk, `<root>/.catalogue/<kinds>.json`, which git ignores; it can be lost, torn or out of date at any
 time, and several processes may write it at once. So a row counts only while the stamps of the files it was made from
-are those that the disk shows now: the folder of heads, the newest head, and the version that it names.
+are those that the disk shows now: the folder of heads, the newest head, and the version that it names. A catalogue
+that somebody else wrote does not count, since it tells the words of components that are trusted.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from hmac import compare_digest
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -51,6 +53,7 @@ class Described:
 
 
 Describe = Callable[[str], Described]
+Mark = Callable[[JsonValue], str]
 Stamp = tuple[int, ...]
 _Row = tuple[Any, ...]  # flat, since thousands are made: stamp, head, version, whether it is in sight, facts
 _HEAD, _VERSION, _SHOWN, _FACTS = range(9, 13)
@@ -62,14 +65,20 @@ class Catalogue:
     Args:
         root: The registry's folder.
         scratch: Where it is written before it takes the place of the one before.
+        mark: Makes the marks of this account; without it nothing is kept on disk.
         least: From how many rows on it is kept on disk; fewer are read as fast without.
         clock: Tells the time in nanoseconds, as the files' own times do.
     """
 
     def __init__(
-        self, root: Path, scratch: Scratch, least: int = _WORTH, clock: Callable[[], int] = epoch_nanoseconds
+        self,
+        root: Path,
+        scratch: Scratch,
+        mark: Mark | None = None,
+        least: int = _WORTH,
+        clock: Callable[[], int] = epoch_nanoseconds,
     ) -> None:
-        self._root, self._scratch, self._least, self._clock = root, scratch, least, clock
+        self._root, self._scratch, self._mark, self._least, self._clock = root, scratch, mark, least, clock
         self._seen: dict[str, _Seen] = {}
         self._unsaved: Counter[str] = Counter()
 
@@ -106,7 +115,7 @@ class Catalogue:
                     rows[name] = row
                     self._unsaved[kind] += 1
         self._seen[kind] = _Seen(list(names), rows, found)
-        if self._unsaved[kind] * _WORTH >= len(rows) >= self._least:
+        if self._mark is not None and self._unsaved[kind] * _WORTH >= len(rows) >= self._least:
             self._unsaved[kind] = 0
             self._save(self._path(kind), {"form": form, **_columns(rows)})
         return found
@@ -127,12 +136,12 @@ class Catalogue:
             return {}
 
     def _load(self, path: Path, form: int) -> dict[str, Any]:
-        """Return the document on disk; empty if it is missing, torn, or of another form."""
+        """Return the document on disk; empty if it is missing, torn, of another form, or written by somebody else."""
         try:
-            data = read_regular(path, _LIMIT)
-            kept = cast("dict[str, Any]", from_json(data[_CHECK + 1 :]))
-            if data[:_CHECK] == _check(data[_CHECK + 1 :]) and kept["form"] == form:
-                return kept
+            mark, _, data = read_regular(path, _LIMIT)[_CHECK + 1 :].partition(b"\n")
+            if self._mark is not None and compare_digest(mark, self._marked(data)):
+                kept = cast("dict[str, Any]", from_json(data))
+                return kept if kept["form"] == form else {}
         except (OSError, Refused, ValueError, TypeError, KeyError):
             pass
         return {}
@@ -140,11 +149,15 @@ class Catalogue:
     def _save(self, path: Path, document: JsonObject) -> None:
         """Write a catalogue to disk if possible; the last of several writers wins, and all of them are correct."""
         data = to_json(document)
+        data = self._marked(data) + b"\n" + data
         with suppress(OSError):
             make_derived(path.parent, PUBLIC_FOLDER)
             with self._scratch.file() as (temporary, descriptor):
                 write_all(descriptor, _check(data) + b"\n" + data)
                 os.replace(temporary, path)
+
+    def _marked(self, data: bytes) -> bytes:
+        return b"" if self._mark is None else self._mark({"catalogue": _check(data).decode()}).encode()
 
     def _path(self, kind: str) -> Path:
         return self._root / FOLDER / f"{plural(kind)}.json"

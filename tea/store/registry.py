@@ -20,7 +20,7 @@ from tea.errors import AlreadyRegistered, BadRef, Conflict, StorageError, Unknow
 from tea.refs import KINDS, NAME, Version, check_name, is_version, plural
 from tea.store.access import require_own_folders
 from tea.store.bulk import Whole, fill, place
-from tea.store.catalogue import Catalogue, Describe, Facts, settled
+from tea.store.catalogue import Catalogue, Describe, Facts, Mark, settled
 from tea.store.files import damaged, publish, reading, write_new, write_over, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.sealed import sealed, unsealed, unsealed_numbered
@@ -37,15 +37,16 @@ class FileRegistry:
 
     Args:
         root: The folder, usually `<home>/registry`.
+        mark: Makes the marks of this account, by which it knows its own catalogue again.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, mark: Mark | None = None) -> None:
         self._root = root.absolute()
         self.moves = 0
         self._last: tuple[Path, Stamp | None, int] | None = None  # the last look at heads
         self._names: dict[str, tuple[Stamp, tuple[str, ...]]] = {}
         self._scratch = Scratch(self._root)
-        self.catalogue = Catalogue(self._root, self._scratch)
+        self.catalogue = Catalogue(self._root, self._scratch, mark)
 
     def create(self, kind: str, name: str, version: str, document: JsonObject) -> None:
         """See `RegistryStore.create`."""

@@ -39,7 +39,7 @@ class House:
         platform = open_platform(self.folder)
         store = cast(FileRegistry, platform.versions.store)
         root = self.folder / "home" / "registry"
-        store.catalogue = Catalogue(root, Scratch(root), least=least, clock=lambda: time.time_ns() + ahead)
+        store.catalogue = Catalogue(root, Scratch(root), str, least=least, clock=lambda: time.time_ns() + ahead)
         services = replace(platform.tcp.manager.services, roots=(self.folder / "shipped",))
         made = ToolContextManager(services)
         assert await made.init() == []

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from time import time_ns
 from typing import Any
 
 import pytest
@@ -12,6 +13,10 @@ from tea.cli.show import source_text
 from tea.components.manifest import Lineage, ToolConfig
 from tea.errors import BadComponent, Damaged
 from tea.platform import Platform
+from tea.registry.row import FORM, stored_facts
+from tea.source.seal import Seal
+from tea.store.catalogue import Catalogue, Described
+from tea.store.scratch import Scratch
 from tea.store.sealed import sealed, unsealed
 
 SUMS = """from tea import tool
@@ -104,6 +109,19 @@ async def test_a_version_from_elsewhere_has_the_origin_that_its_sender_says(tmp_
         assert (found.reason, tea.libraries["tool"].recorded_here(found)) == (made.reason, False)
         await tea.tcp.trust("sums")
         assert not tea.libraries["tool"].recorded_here(await tea.tcp.info("sums"))
+
+
+async def test_a_catalogue_of_somebody_else_tells_nothing_of_what_is_trusted(tmp_path: Path) -> None:
+    async with platform(tmp_path) as tea:
+        made = await tea.tcp.register(SUMS.replace("calculator", "sums"))
+    root, forged = tmp_path / "home" / "registry", "Say what somebody else says."
+    facts = stored_facts(made, "active")._replace(description=forged, text=forged, category="forged")
+    theirs = Catalogue(root, Scratch(root), Seal(tmp_path / "theirs"), least=1, clock=lambda: time_ns() + 10**10)
+    theirs.survey("tool", ["sums"], FORM, lambda _: Described(facts=facts, head=1, version=made.version))
+    async with platform(tmp_path) as tea:
+        (found,) = [one for one in await tea.tcp.list() if one.name == "sums"]
+        assert (found.description, found.category, found.trusted) == (made.description, "", True)
+        assert forged not in found.text
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o757, "link"])

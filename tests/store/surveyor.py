@@ -34,7 +34,7 @@ def reader(registry: FileRegistry) -> Callable[[str], Described]:
 
 def catalogue(root: Path, *, ahead: int = 10**10) -> Catalogue:
     """A catalogue keeping every row it sees, as its clock is ahead of the files' times."""
-    return Catalogue(root, Scratch(root), least=1, clock=lambda: time.time_ns() + ahead)
+    return Catalogue(root, Scratch(root), str, least=1, clock=lambda: time.time_ns() + ahead)
 
 
 def main(root: Path, number: int, turns: int) -> None:

@@ -179,8 +179,12 @@ def test_a_spoiled_catalogue_is_not_believed(house: House, data: st.DataObject) 
 def test_a_catalogue_of_another_shape_is_not_believed(house: House, content: bytes) -> None:
     from hashlib import blake2b
 
+    def check(data: bytes) -> str:
+        return blake2b(data, digest_size=16).hexdigest()
+
     house.look()
-    house.file.write_bytes(blake2b(content, digest_size=16).hexdigest().encode() + b"\n" + content)
+    marked = str({"catalogue": check(content)}).encode() + b"\n" + content
+    house.file.write_bytes(check(marked).encode() + b"\n" + marked)
     assert house.look() == house.plain()
 
 
@@ -195,7 +199,7 @@ def test_where_it_cannot_be_written_everything_is_read(house: House, blocked: st
 
 
 def test_a_small_registry_has_none_and_a_missing_one_stays_missing(house: House, tmp_path: Path) -> None:
-    small = Catalogue(house.root, Scratch(house.root), clock=lambda: time.time_ns() + 10**10)
+    small = Catalogue(house.root, Scratch(house.root), str, clock=lambda: time.time_ns() + 10**10)
     assert house.look(small) == house.plain()
     nowhere = tmp_path / "nowhere"
     assert FileRegistry(nowhere).survey("tool", 1, house.read) == {}
