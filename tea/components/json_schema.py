@@ -7,15 +7,16 @@ checking a value never reaches for a file or an address.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from tea.types import JsonObject, JsonSchema, JsonValue
 
 _REFERENCES = ("$ref", "$dynamicRef")
 _LIMIT = 160
 _BY_NAME = ("properties", "$defs", "patternProperties", "definitions", "dependentSchemas")
+_VALUES = ("const", "enum", "default", "examples")
 _KNOWN_WORDS = """
 $defs $ref additionalProperties anyOf const default description enum examples exclusiveMaximum exclusiveMinimum format
 items maxItems maxLength maximum minItems minLength minimum properties required title type
@@ -34,6 +35,8 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 _PLAIN = frozenset({dict, list, str, bool, int, float, type(None)})
+_STEPS, _STEPS_FOR_PART = 50_000, 40  # of a check, and more for each part of a large value
+_PAIRS = 32  # of values that are compared in the time of one step
 _DEEPEST = 32  # of schemas that are looked through here
 _NESTED = re.compile(r"[+*}]\??[^()]*\)+[+*{]|\([^()]*\|[^()]*\)[+*{]")
 
@@ -121,44 +124,147 @@ def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[s
         value: JSON data.
         limit: How many reasons to return at most.
     """
+    whole = _Whole(schema, Work(value))
     try:
-        if _verdict(schema, value, schema):
+        if _verdict(schema, value, whole):
             return []
         from jsonschema import Draft202012Validator
 
-        return _reasons(Draft202012Validator, schema, value, limit)
+        return _reasons(Draft202012Validator, whole, value, limit)
     except RecursionError:
         return ["it nests too deeply, or its schema refers to itself without end"]
+    except Endless:
+        return ["its schema takes too long to check"]
 
 
-def fits_strictly(schema: JsonSchema, value: JsonValue) -> bool:
+def fits_strictly(schema: JsonSchema, value: JsonValue, work: Work) -> bool:
     """Return whether `value` fits `schema` without 5.0 as an integer, as in the validation of a call's arguments.
+
+    Patterns are left out, since the schema may be anybody's.
 
     Args:
         schema: Any schema; nothing fits one that cannot be used.
         value: JSON data.
+        work: What the work is counted with.
 
     Raises:
+        Endless: It takes more work than is left.
         RecursionError: One of them nests too deeply, or the schema refers to itself without end.
     """
-    if (known := _verdict(schema, value, schema)) is not None:
-        return known
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
-
-    checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
+    whole = _Whole(schema, work)
     try:
-        return not _reasons(extend(Draft202012Validator, type_checker=checker), schema, value, 1)
-    except RecursionError:
+        if (known := _verdict(schema, value, whole)) is not None:
+            return known
+        from jsonschema import Draft202012Validator
+        from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
+
+        checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
+        plain = whole._replace(schema=without_patterns(schema))
+        return not _reasons(extend(Draft202012Validator, type_checker=checker), plain, value, 1)
+    except (Endless, RecursionError):
         raise
     except Exception:  # a declared schema may be anything
         return False
 
 
-def _reasons(validator: Any, schema: JsonSchema, value: JsonValue, limit: int) -> list[str]:
+class Endless(Exception):
+    """A check takes more steps than it may."""
+
+
+class Work:
+    """The work of checks, bounded: alternatives and references in a schema may multiply it without end.
+
+    Args:
+        value: What is checked; the steps that are allowed grow with it.
+    """
+
+    def __init__(self, value: JsonValue) -> None:
+        self._value = value
+        self._left, self._is_counted = _STEPS, False
+
+    def spend(self, steps: int = 1) -> None:
+        """Count steps of work.
+
+        Raises:
+            Endless: All that is allowed was spent.
+        """
+        self._left -= steps
+        if self._left < 0 and not self._is_counted:  # seldom, so that few values are gone through for it
+            self._is_counted = True
+            self._left += _STEPS_FOR_PART * _parts(self._value)
+        if self._left < 0:
+            raise Endless
+
+
+class _Whole(NamedTuple):
+    """The whole schema of a check, and its work."""
+
+    schema: JsonSchema
+    work: Work
+
+
+def without_patterns(schema: JsonSchema) -> JsonSchema:
+    """Return a schema without regular expressions: to match them may take time without end."""
+    return cast(JsonSchema, _plain(dict(schema)))
+
+
+def _plain(schema: JsonValue, *, names: bool = False) -> JsonValue:
+    """Return a schema without regular expressions; `names` if its keys are the names of members."""
+    if isinstance(schema, list):
+        return [_plain(one) for one in cast("list[JsonValue]", schema)]
+    if not isinstance(schema, dict):
+        return schema
+    found = cast("dict[str, JsonValue]", schema)
+    if names:
+        return {name: _plain(value) for name, value in found.items()}
+    dropped = ["pattern", "patternProperties", *(["additionalProperties"] if "patternProperties" in found else [])]
+    return {
+        name: value if name in _VALUES else _plain(value, names=name in _BY_NAME)
+        for name, value in found.items()
+        if name not in dropped
+    }
+
+
+def _parts(value: JsonValue) -> int:
+    """Return how many values a value consists of."""
+    count, waiting = 0, [value]
+    while waiting:
+        one = waiting.pop()
+        count += 1
+        if isinstance(one, dict):
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return count
+
+
+def _counted(check: Any, whole: _Whole) -> Any:
+    """Return the check of a keyword, with its work counted."""
+
+    def counted(validator: Any, said: Any, value: Any, schema: Any) -> Any:
+        whole.work.spend(len(cast("list[object]", said)) if isinstance(said, list) else 1)
+        if said is True and schema.get("uniqueItems") is True and isinstance(value, list):
+            whole.work.spend(_compared(cast("list[object]", value)))
+        return check(validator, said, value, schema)
+
+    return counted
+
+
+def _compared(values: Sequence[object]) -> int:
+    """Return the work of finding equal values: what is not sorted is compared with each before it."""
+    kinds = set(map(type, values))
+    return len(values) if kinds <= {str} or kinds <= {int, float} else len(values) ** 2 // _PAIRS
+
+
+def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> list[str]:
+    from jsonschema import validators
     from referencing import Registry
 
-    checked: Any = validator(schema, registry=Registry[Any]())
+    checks: Mapping[str, Any] = validator.VALIDATORS
+    counted: Any = cast(Any, validators).extend(
+        validator, {word: _counted(check, whole) for word, check in checks.items()}
+    )
+    checked: Any = counted(whole.schema, registry=Registry[Any]())
     found: list[Any] = list(islice(cast("Iterator[Any]", checked.iter_errors(value)), limit))
     return [f"{_place(error.absolute_path)}: {_clipped(error.message)}" for error in found]
 
@@ -167,7 +273,7 @@ def _is_integer(_: object, value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _verdict(schema: JsonValue, value: JsonValue, root: JsonSchema) -> bool | None:
+def _verdict(schema: JsonValue, value: JsonValue, root: _Whole) -> bool | None:
     """Return whether a value fits, judged by the most common keywords; None if they are inconclusive.
 
     It is asked about each call, and before each answer of a model counts; a full validator takes twenty times as long.
@@ -175,6 +281,7 @@ def _verdict(schema: JsonValue, value: JsonValue, root: JsonSchema) -> bool | No
     if not isinstance(schema, dict):
         return schema if isinstance(schema, bool) else None
     words = cast("dict[str, Any]", schema)
+    root.work.spend()
     said = _all(one(words, value, root) for one in (_of_type, _listed, _referred, _chosen, _within, _inside))
     return said if said is False or words.keys() <= _KNOWN else None
 
@@ -189,7 +296,7 @@ def _all(said: Iterable[bool | None]) -> bool | None:
     return None if doubt else True
 
 
-def _of_type(words: JsonSchema, value: JsonValue, _: JsonSchema) -> bool | None:
+def _of_type(words: JsonSchema, value: JsonValue, _: _Whole) -> bool | None:
     if "type" not in words:
         return True
     named = words["type"]
@@ -199,24 +306,25 @@ def _of_type(words: JsonSchema, value: JsonValue, _: JsonSchema) -> bool | None:
     return False if type(value) in _PLAIN else None
 
 
-def _listed(words: JsonSchema, value: JsonValue, _: JsonSchema) -> bool | None:
+def _listed(words: JsonSchema, value: JsonValue, root: _Whole) -> bool | None:
     if "enum" not in words and "const" not in words:
         return True
     listed: list[Any] = words["enum"] if "enum" in words else [words["const"]]
+    root.work.spend(len(listed))
     equal = [one for one in listed if one == value]
     if "const" in words and words["const"] != value:
         return False
     return None if equal and (type(equal[0]) is not type(value) or type(value) in (dict, list)) else bool(equal)
 
 
-def _referred(words: JsonSchema, value: JsonValue, root: JsonSchema) -> bool | None:
+def _referred(words: JsonSchema, value: JsonValue, root: _Whole) -> bool | None:
     if "$ref" not in words:
         return True
-    known, name = root.get("$defs", {}), str(words["$ref"]).removeprefix("#/$defs/")
+    known, name = root.schema.get("$defs", {}), str(words["$ref"]).removeprefix("#/$defs/")
     return _verdict(known[name], value, root) if name in known and name != words["$ref"] else None
 
 
-def _chosen(words: JsonSchema, value: JsonValue, root: JsonSchema) -> bool | None:
+def _chosen(words: JsonSchema, value: JsonValue, root: _Whole) -> bool | None:
     if "anyOf" not in words:
         return True
     doubt: bool | None = False
@@ -227,7 +335,7 @@ def _chosen(words: JsonSchema, value: JsonValue, root: JsonSchema) -> bool | Non
     return doubt
 
 
-def _within(words: JsonSchema, value: Any, _: JsonSchema) -> bool:
+def _within(words: JsonSchema, value: Any, _: _Whole) -> bool:
     """Return whether a number, or the length of a text or a list, is within its limits."""
     if type(value) in (str, list):
         size, kind = len(value), "Length" if type(value) is str else "Items"
@@ -240,7 +348,7 @@ def _within(words: JsonSchema, value: Any, _: JsonSchema) -> bool:
     return above and ("exclusiveMaximum" not in words or value < words["exclusiveMaximum"])
 
 
-def _inside(words: JsonSchema, value: Any, root: JsonSchema) -> bool | None:
+def _inside(words: JsonSchema, value: Any, root: _Whole) -> bool | None:
     """Return whether the members of an object or the items of a list fit."""
     if "prefixItems" in words or "patternProperties" in words:
         return None

@@ -11,7 +11,7 @@ from math import isfinite
 from types import NoneType
 from typing import Any, cast
 
-from tea.components.json_schema import fits_strictly
+from tea.components.json_schema import Endless, Work, fits_strictly
 from tea.types import JsonObject, JsonSchema, JsonValue
 
 _WHOLE = re.compile(r"(0|-?[1-9]\d{0,17})(\.0+)?", re.ASCII)
@@ -46,10 +46,11 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
     if type(cast(object, arguments)) is not dict:
         return arguments
     try:
-        reader = _Reader(schema)
+        reader = _Reader(schema, Work(arguments))
         found = reader.read(schema, arguments)
-        return found if found is arguments or fits_strictly(schema, found) else reader.singly(arguments)
-    except RecursionError:
+        fits = found is arguments or fits_strictly(schema, found, reader.work)
+        return found if fits else reader.singly(arguments)
+    except (Endless, RecursionError):
         return arguments
 
 
@@ -58,9 +59,11 @@ class _Reader:
     """A converter of values to one schema; an unconvertible value stays the same object."""
 
     root: JsonSchema
+    work: Work
 
     def read(self, schema: JsonValue, value: JsonValue) -> Any:
         """Return the value in the schema's type, or unchanged."""
+        self.work.spend()
         if not isinstance(schema, dict):
             return value
         words = self._resolved(cast("dict[str, Any]", schema))
@@ -165,7 +168,7 @@ class _Reader:
         if not isinstance(schema, dict):
             return schema is not False
         words, held = cast("dict[str, Any]", schema), self.root.get("$defs")
-        return fits_strictly({**words, "$defs": held} if held else words, value)
+        return fits_strictly({**words, "$defs": held} if held else words, value, self.work)
 
 
 def _alike(allowed: Any, text: str) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 from tea.components.component import Environment
 from tea.components.context import Context
 from tea.components.definition import Definition
-from tea.components.json_schema import schema_fault, value_faults
+from tea.components.json_schema import schema_fault, value_faults, without_patterns
 from tea.components.manifest import Manifest
 from tea.components.operation import Executor, Operation, Signature, Traits
 from tea.errors import BadComponent
@@ -206,7 +206,7 @@ def _check_first(shared: JsonObject, tool: Manifest) -> None:
     """Raise BadComponent for initial values invalid in every call of a tool; None means no value yet."""
     schema = {key: value for key, value in tool.operations["call"].parameters.items() if key != "required"}
     given = {name: value for name, value in shared.items() if value is not None and name in schema["properties"]}
-    if faults := value_faults(schema, given):
+    if faults := value_faults(without_patterns(schema), given):
         problem = f"What is shared does not fit {tool.name!r}: {faults[0]}."[:300]
         raise BadComponent(problem, fix="share a value that its parameter takes, or null.")
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import PurePath
-from typing import cast
 
-from tea.components.json_schema import schema_fault, value_faults
+from tea.components.json_schema import schema_fault, value_faults, without_patterns
 from tea.components.naming import name_hint
 from tea.components.operation import Signature, parameters_in_words
 from tea.errors import BadArguments, CallFailed
 from tea.types import JsonObject, JsonSchema, JsonValue, Result
 
 _MOST = 200_000  # characters of a schema as it is looked through
-_BY_NAME = ("properties", "$defs", "definitions", "dependentSchemas")
-_VALUES = ("const", "enum", "default", "examples")
 
 
 def check_arguments(signature: Signature, arguments: JsonObject, ref: str) -> None:
@@ -64,30 +61,10 @@ def check_outcome(value: JsonValue, ref: str) -> None:
 
 
 def _usable(schema: JsonSchema, ref: str) -> JsonSchema:
-    """Return a schema without patterns.
-
-    To match them may take time without end, and they are matched in the worker, too.
-    """
+    """Return a schema without patterns, which are matched in the worker, too."""
     if len(str(schema)) > _MOST:
         raise CallFailed(f"{ref} has a schema that is too long.", fix="mend its annotations.")
-    found = cast(JsonSchema, _plain(dict(schema)))
+    found = without_patterns(schema)
     if (fault := schema_fault(found)) is not None:
         raise CallFailed(f"{ref} has a schema that cannot be used: {fault}.", fix="mend its annotations.")
     return found
-
-
-def _plain(schema: JsonValue, *, names: bool = False) -> JsonValue:
-    """Return a schema without regular expressions; `names` if its keys are the names of members."""
-    if isinstance(schema, list):
-        return [_plain(one) for one in cast("list[JsonValue]", schema)]
-    if not isinstance(schema, dict):
-        return schema
-    found = cast("dict[str, JsonValue]", schema)
-    if names:
-        return {name: _plain(value) for name, value in found.items()}
-    dropped = ["pattern", "patternProperties", *(["additionalProperties"] if "patternProperties" in found else [])]
-    return {
-        name: value if name in _VALUES else _plain(value, names=name in _BY_NAME)
-        for name, value in found.items()
-        if name not in dropped
-    }

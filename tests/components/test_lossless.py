@@ -185,3 +185,18 @@ def test_a_number_that_is_read_from_a_text_is_exactly_that_number(text: str) -> 
 def test_a_text_that_is_written_for_a_number_tells_it_again(number: float) -> None:
     (value,) = lossless({"properties": {"a": {"type": "string"}}}, {"a": number}).values()
     assert value is number or (type(value) is str and type(number) is int and int(value) == number)
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"type": "string", "pattern": "(a+)+$"}]},
+        {"anyOf": [{"patternProperties": {"(a+)+$": {}}, "additionalProperties": False}]},
+        {"$ref": "#/$defs/a0"},
+    ],
+)
+def test_a_schema_of_somebody_else_takes_no_time_without_end(schema: dict[str, Any]) -> None:
+    steps = {f"a{i}": {"anyOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(40)}
+    whole = {"type": "object", "properties": {"x": schema}, "$defs": {**steps, "a40": {"type": "integer"}}}
+    for value in ("a" * 60 + "!", {"a" * 60 + "!": 1}):
+        assert lossless(whole, {"x": value}) == {"x": value}

@@ -2,13 +2,14 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
 from jsonschema.validators import extend
 
-from tea.components.json_schema import fits_strictly, schema_fault, value_faults
+from tea.components.json_schema import Endless, Work, fits_strictly, schema_fault, value_faults, without_patterns
 
 STRICT: Any = extend(
     Draft202012Validator,
@@ -70,7 +71,39 @@ def test_a_value_fits_strictly_where_the_standard_says_so_and_no_float_stands_fo
     schema: dict[str, Any], value: Any
 ) -> None:
     schema = {**schema, "$defs": DEFINITIONS}
-    assert fits_strictly(schema, value) == STRICT(schema).is_valid(value)
+    assert fits_strictly(schema, value, Work(value)) == STRICT(without_patterns(schema)).is_valid(value)
+
+
+def doubled(word: str, last: object, steps: int = 40) -> dict[str, Any]:
+    """A small schema standing for very many alternatives of the last one."""
+    definitions = {f"a{i}": {word: [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(steps)}
+    return {"$ref": "#/$defs/a0", "$defs": {**definitions, f"a{steps}": last}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (doubled("anyOf", {"type": "integer"}), "x"),
+        (doubled("allOf", {"type": "string"}), "x"),
+        (doubled("anyOf", {"format": "x", "type": "integer", "multipleOf": 2}), "x"),
+        ({**doubled("allOf", {"type": "object"}), "unevaluatedProperties": False}, {"x": 1}),
+        ({"items": {"enum": list(range(20_000))}}, [19_999] * 20_000),
+        ({"uniqueItems": True}, [*map(str, range(30_000)), None]),
+    ],
+)
+def test_a_schema_that_stands_for_very_many_steps_is_given_up(schema: dict[str, Any], value: Any) -> None:
+    assert value_faults(schema, value) == ["its schema takes too long to check"]
+    with pytest.raises(Endless):
+        fits_strictly(schema, value, Work(value))
+
+
+def test_a_large_value_is_checked_whole() -> None:
+    points = {"type": "array", "uniqueItems": True, "items": {"oneOf": [{"type": "object"}, {"type": "string"}]}}
+    value: list[Any] = [*map(str, range(10_000)), {}]
+    assert value_faults(points, value[:-1]) == []
+    assert value_faults({**points, "uniqueItems": False}, [*value, 1]) == [
+        "10001: 1 is not valid under any of the given schemas"
+    ]
 
 
 WRONG = st.sampled_from([None, -1, 0, 1, 1.5, 2.0, True, "", "x", "string", [], ["a"], ["a", "a"], [1], {}, {"a": 1}])
