@@ -65,7 +65,9 @@ def _words(schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> s
         return "one of " + ", ".join(allowed)
     for key in ("anyOf", "oneOf"):
         if isinstance(schema.get(key), list):
-            return _either([type_words(one, whole, depth + 1) if depth < _DEEPEST else "any" for one in schema[key]])
+            shown = schema[key][: _MOST_FIELDS + 1]
+            words = [type_words(one, whole, depth + 1) if depth < _DEEPEST else "any" for one in shown]
+            return _either([*words[:_MOST_FIELDS], *(["..."] if len(words) > _MOST_FIELDS else [])])
     kind = schema.get("type")
     if isinstance(kind, list):
         return _either(as_words(schema["type"]))

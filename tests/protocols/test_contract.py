@@ -251,6 +251,12 @@ def test_a_type_that_holds_itself_has_an_end() -> None:
     assert len(type_words({"$ref": "#/$defs/T", "$defs": {"T": tree}})) <= 600
 
 
+def test_a_type_of_very_many_alternatives_is_told_in_part() -> None:
+    steps = {f"a{i}": {"anyOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2_000} for i in range(5)}
+    assert type_words({"$ref": "#/$defs/a0", "$defs": {**steps, "a5": {"type": "null"}}}).startswith("any or ...")
+    assert type_words({"anyOf": [{"const": str(i)} for i in range(14)]}).endswith("10 or 11 or ...")
+
+
 async def test_a_contract_follows_every_change(tmp_path: Path) -> None:
     async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
         await tea.tcp.register(SHOUT)
