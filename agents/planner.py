@@ -1,5 +1,8 @@
 """The planner: the agent that is given a task, does it, and has large parts done by others."""
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from tea import Agent, Context, Result, Task, work
 
 
@@ -20,6 +23,7 @@ class Planner(Agent):
     tools = ("table_query", "read_file", "to_markdown", "calculator", "fetch_page", "web_search", "done", "*")
     agents = ("analyzer", "browser", "computer", "reporter", "researcher", "tool_generator")
     environments = ("workspace#write", "shell#python", "shell#bash")
+    metadata: ClassVar[Mapping[str, Any]] = {"settings": {"unknown_after": {"type": "integer", "minimum": 1}}}
     rules = """
         Interpret the task, keep a plan where it has several parts, answer or delegate each, judge the results, and
         replan after a failure. End with `done`, alone: the answer, its evidence, and the report's name.

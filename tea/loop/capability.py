@@ -37,6 +37,7 @@ class Capability:
         codes: Whether it runs code that may import packages.
         made: Whether a run made it for its own task.
         sandboxed: Whether it is an agent that acts in a sandbox.
+        searches: Whether it searches the web or documents.
         trusted: Whether its name may be told before it is offered, as it is not that of a component nobody here trusts.
     """
 
@@ -53,6 +54,7 @@ class Capability:
     codes: bool = False
     made: bool = False
     sandboxed: bool = False
+    searches: bool = False
     trusted: bool = True
 
     def words(self) -> dict[str, Any]:
@@ -86,12 +88,13 @@ def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
 def tool_of(name: str, facts: JsonObject) -> Capability:
     """Return a tool as a callable function for an agent."""
     (call,) = facts["operations"]
-    return replace(_capability("tool", name, name, call), files=_listed(facts, "files"), made="made" in facts)
+    files, searches = _listed(facts, "files"), _metadata(facts).get("needs") == "search"
+    return replace(_capability("tool", name, name, call), files=files, made="made" in facts, searches=searches)
 
 
 def agent_of(name: str, facts: JsonObject) -> Capability:
     """Return an agent as a callable function for another agent."""
-    metadata = cast("Mapping[str, Any]", facts.get("metadata", {}))
+    metadata = _metadata(facts)
     return Capability(
         kind="agent",
         ref=name,
@@ -102,19 +105,24 @@ def agent_of(name: str, facts: JsonObject) -> Capability:
         files=_listed(facts, "files"),
         topics=_listed(facts, "topics"),
         sandboxed=metadata.get("needs") == "sandbox",
+        searches=metadata.get("needs") == "search",
     )
+
+
+def _metadata(facts: JsonObject) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", facts.get("metadata", {}))
 
 
 def _listed(facts: JsonObject, name: str) -> tuple[str, ...]:
     """Return the words under a name of a component's metadata."""
-    words = cast("Mapping[str, Any]", facts.get("metadata", {})).get(name)
+    words = _metadata(facts).get(name)
     return tuple(words.split()) if isinstance(words, str) else ()
 
 
 def actions_of(name: str, facts: JsonObject) -> list[Capability]:
     """Return the actions of an environment, but its observation."""
     operations = cast("list[dict[str, Any]]", facts["operations"])
-    coding = cast("Mapping[str, Any]", facts.get("metadata", {})).get("imports")
+    coding = _metadata(facts).get("imports")
     found = {str(one["name"]): one for one in operations if one["name"] != "state"}
     return [
         replace(_capability("environment", f"{name}#{action}", f"{name}_{action}", one), codes=action == coding)

@@ -13,7 +13,7 @@ from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, insisted, joined, with_doubts
 from tea.loop.claims import announces, file_names, is_talk, looked_up, was_shown
-from tea.loop.fields import MOST_NAMED, unresolved
+from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.grounds import Grounds
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
@@ -418,9 +418,7 @@ class Ending:
     def _gaps(self, answer: JsonValue) -> tuple[str, ...]:
         """Return a line for each place of an answer in a form without a value."""
         schema = self._task.answer
-        places = unresolved(schema, answer) if schema is not None else []
-        left_out = self._ledger.fields.left_out(answer) if self._ledger.fields is not None else []
-        return tuple(f"{place!r} is not known" for place in (*places, *left_out)[:MOST_NAMED])
+        return () if schema is None else tuple((self._ledger.fields or Fields(schema)).gaps(answer)[:MOST_NAMED])
 
     def _take(self, outcome: Observation, result: Result) -> None:
         text = str(outcome.arguments.get("task", ""))

@@ -13,6 +13,8 @@ from tea.errors import BadArguments
 from tea.types import JsonObject, JsonSchema, JsonValue
 
 UNKNOWN = "unknown"
+UNKNOWN_AFTER = 12  # searches that found no field, after which the missing ones are given up
+UNFOUND = "given up after {searches} that found no field; it may stay without a value, unless you know one"
 FEW = 2  # fields that need no list of what is found
 MOST_NAMED = 12
 _MOST_VALUE = 200
@@ -27,15 +29,21 @@ class Fields:
     Args:
         schema: JSON Schema of the object.
         known: What was found so far; None for a field that was given up.
+        unknown_after: After how many searches that found no field the missing ones are given up.
+
+    `searches` is how many were made since a field was found, and `given_up` after how many each field was given up.
     """
 
     schema: JsonSchema
     known: dict[str, JsonValue] = field(default_factory=dict[str, Any])
+    unknown_after: int = UNKNOWN_AFTER
+    searches: int = 0
+    given_up: dict[str, int] = field(default_factory=dict[str, int])
 
     @classmethod
-    def of(cls, schema: JsonSchema | None) -> Fields | None:
+    def of(cls, schema: JsonSchema | None, unknown_after: int = UNKNOWN_AFTER) -> Fields | None:
         """Return the fields of a form, None if it is not an object with named members."""
-        return cls(schema) if schema is not None and _members(schema) else None
+        return cls(schema, unknown_after=unknown_after) if schema is not None and _members(schema) else None
 
     @property
     def are_many(self) -> bool:
@@ -61,8 +69,17 @@ class Fields:
             if read is not None and (faults := value_faults(part, read)):
                 raise BadArguments(f"{name!r} does not fit: {'; '.join(faults)}.", fix="give it in the form asked for.")
             found[name] = read
+        if any(value is not None and self.known.get(name) is None for name, value in found.items()):
+            self.searches = 0
         self.known.update(found)
         return self.text()
+
+    def searched(self, searches: int) -> None:
+        """Count searches, and give up the missing fields after too many that found none."""
+        self.searches += searches
+        if self.searches >= self.unknown_after:
+            self.given_up |= dict.fromkeys(self.missing, self.searches)
+            self.known |= dict.fromkeys(self.missing)
 
     @property
     def missing(self) -> list[str]:
@@ -73,7 +90,7 @@ class Fields:
         """Return the status of each field as text; empty before anything is known."""
         if not self.known:
             return ""
-        lines = [f"- {name}: {_status(self.known, name)}" for name in _members(self.schema)]
+        lines = [f"- {name}: {self._status(name)}" for name in _members(self.schema)]
         return "\n".join(["Fields of the answer:", *lines])
 
     def unresolved(self, answer: JsonValue) -> list[str]:
@@ -82,6 +99,12 @@ class Fields:
         return [
             one for one in unresolved(self.schema, answer) if one.partition(".")[0].partition("[")[0] not in given_up
         ]
+
+    def gaps(self, answer: JsonValue) -> list[str]:
+        """Return a line for each place of an answer without a value, and for each required field left out."""
+        after = {name: f" after {self._after(name)}" for name in self.given_up}
+        places = [*unresolved(self.schema, answer), *self.left_out(answer)]
+        return [f"{place!r} is not known{after.get(place, '')}" for place in places]
 
     def left_out(self, answer: JsonValue) -> list[str]:
         """Return the required fields missing in an answer."""
@@ -110,6 +133,18 @@ class Fields:
             if name not in found and (filler := _filler(_part(self.schema, name))) is not None:
                 found[name] = filler[0]
         return {name: found[name] for name in _members(self.schema) if name in found}
+
+    def _status(self, name: str) -> str:
+        if name not in self.known:
+            return "missing"
+        value = self.known[name]
+        if value is not None:
+            return json.dumps(value, ensure_ascii=False)[:_MOST_VALUE]
+        return "given up" if name not in self.given_up else UNFOUND.format(searches=self._after(name))
+
+    def _after(self, name: str) -> str:
+        number = self.given_up[name]
+        return f"{number} search{'' if number == 1 else 'es'}"
 
 
 def unresolved(schema: JsonSchema, answer: JsonValue) -> list[str]:
@@ -170,10 +205,3 @@ def _whole(part: JsonSchema) -> JsonSchema:
 def _filler(part: JsonSchema) -> tuple[JsonValue] | None:
     """Return the value for an unknown field, None if none fits."""
     return next(((one,) for one in (None, UNKNOWN) if not value_faults(part, one)), None)
-
-
-def _status(known: Mapping[str, JsonValue], name: str) -> str:
-    if name not in known:
-        return "missing"
-    value = known[name]
-    return "given up" if value is None else json.dumps(value, ensure_ascii=False)[:_MOST_VALUE]

@@ -16,7 +16,7 @@ from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
 from tea.loop.ending import Ending
 from tea.loop.exchanges import json_tokens
-from tea.loop.fields import Fields
+from tea.loop.fields import UNKNOWN_AFTER, Fields
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import show_files
@@ -171,7 +171,9 @@ class _Loop:
     ) -> _Loop:
         """Return the work on a task, before its first step."""
         window = Window(context=int(model["context"]), fold=str(model["fold"]))
-        ledger = Ledger(room=window.room, facts=list(task.facts), fields=Fields.of(task.answer))
+        settings = cast("JsonObject", ctx.declared.get("settings", {}))
+        fields = Fields.of(task.answer, int(settings.get("unknown_after", UNKNOWN_AFTER)))
+        ledger = Ledger(room=window.room, facts=list(task.facts), fields=fields)
         actions = Actions(ctx, toolset, ledger, window, limits, max_calls)
         return cls(
             ctx=ctx,
@@ -347,6 +349,9 @@ class _Loop:
         if any(self.toolset.is_agent(one.name) for one in outcomes):
             await self.limits.look()
         self.strikes = 0 if any(one.ok for one in outcomes) else self.strikes
+        if self.ledger.fields is not None:
+            made = [one for one in outcomes if one.made and not one.repeated]
+            self.ledger.fields.searched(sum(self.toolset.searches(one.name) for one in made))
         if self.ctx.evolve and not self.last:
             outcomes = await self.mending.after(outcomes)
         result = self.ending.finished(outcomes, [self.toolset.delegated(one) for one in outcomes])

@@ -366,6 +366,10 @@ class Toolset:
         """Return whether a call of the given name goes to an agent accepting findings."""
         return name in self._known and self._known[name].takes_findings
 
+    def searches(self, name: str) -> bool:
+        """Return whether a call of the given name searches the web or documents."""
+        return name in self._known and self._known[name].searches
+
     def is_agent(self, name: str) -> bool:
         """Return whether a call of the given name goes to an agent."""
         return name in self._known and self._known[name].kind == "agent"
@@ -466,9 +470,6 @@ class Toolset:
         more = f"; {FIND_TOOLS} adds others" if FIND_TOOLS in self._offered else ""
         fix = f"{hint}there is {', '.join(there)}{more}."
         return UnknownComponent(f"Nothing to call is named {name[:80]!r}.", fix=fix)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._known
 
     def delegated(self, outcome: Observation) -> Result | None:
         """Return the result of a call made to an agent, of a broken one its error; None for any other call."""

@@ -390,6 +390,20 @@ async def test_the_planner_delegates_to_it_unless_it_is_switched_off(tmp_path: P
         assert "goes to `researcher`" not in str(first.messages)
 
 
+async def test_it_counts_as_one_search_for_the_fields_that_the_planner_looks_for(tmp_path: Path) -> None:  # 001: 9
+    form = {"type": "object", "properties": {"keeper": {"type": ["string", "null"]}}, "required": ["keeper"]}
+    model = Script(
+        planner=turns(called("researcher", task="Who keeps it?"), *2 * [called("done", answer={"keeper": None})]),
+        researcher=plan(),
+        researcher_verdict=verdict(),
+        researcher_answer=draft("", supported=False, reason="no source says it"),
+    )
+    async with world(tmp_path, model, docs={"harrow.md": f"# Harrow\n\n{BUILT}\n"}) as (tea, _):
+        outcome = await tea.run(LARGE, answer=form, settings={"planner.unknown_after": 1})
+    assert "- keeper: given up after 1 search that found no field" in str(model.requests["planner"][1].messages)
+    assert "'keeper' is not known after 1 search" in outcome.gaps
+
+
 async def test_the_planner_is_not_offered_it_where_nothing_can_be_searched(tmp_path: Path) -> None:
     model = Script(planner=called("done", success=False, reason="nobody"))
     async with world(tmp_path, model) as (tea, _):

@@ -7,6 +7,8 @@ import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, step, told
 
+from tea import tool
+
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 FORM: dict[str, Any] = {
     "type": "object",
@@ -16,12 +18,19 @@ FORM: dict[str, Any] = {
 }
 WHOLE = {"name": "Oslo", "founded": 1040, "head": "Ann", "people": 700_000}
 
+
+@tool(effects="reads", idempotent=True, metadata={"needs": "search"})
+async def seek(query: str) -> str:
+    """Search for a query."""
+    return f"Nothing about {query}."
+
+
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage() -> AsyncIterator[Stage]:
-    async with Stage.open() as stage:
+    async with Stage.open(seek) as stage:
         yield stage
 
 
@@ -47,6 +56,42 @@ async def test_a_field_that_was_given_up_is_not_asked_about(stage: Stage) -> Non
     outcome, model = await stage.play(step(drafted(founded=None)), step(done(answer)), answer=FORM)
     assert len(model.requests) == 2
     assert outcome.gaps == ("'founded' is not known",)
+
+
+def sought(query: str) -> tuple[str, dict[str, Any]]:
+    return "seek", {"query": query}
+
+
+async def test_fields_that_no_search_found_are_given_up_after_twelve_and_hold_back_no_end(
+    stage: Stage,
+) -> None:  # 001: 9
+    answer = {**WHOLE, "founded": None, "head": "unknown"}
+    searches = [step(sought(f"head {number}")) for number in range(12)]
+    outcome, model = await stage.play(
+        step(drafted(name="Oslo", people=700_000)), *searches, step(done(answer)), answer=FORM, tools=["seek"]
+    )
+    assert "given up" not in told(model.requests[12])
+    assert "- head: given up after 12 searches that found no field" in told(model.requests[13])
+    assert (outcome.ok, len(model.requests)) == (True, 14)
+    assert outcome.gaps == ("'founded' is not known after 12 searches", "'head' is not known after 12 searches")
+
+
+async def test_a_found_field_starts_the_count_anew_and_a_given_up_one_can_still_be_found(stage: Stage) -> None:
+    outcome, model = await stage.play(
+        step(sought("a"), sought("b of 3")),
+        step(drafted(name="Oslo"), sought("c"), sought("d")),
+        step(sought("d"), drafted(name="Oslo")),  # neither a new search nor a new field
+        step(sought("e")),
+        step(drafted(head="Ann")),
+        step(done({**WHOLE, "founded": None, "people": 3})),
+        answer=FORM,
+        tools=["seek"],
+        settings={"planner.unknown_after": 3},
+    )
+    assert ["given up" in told(request) for request in model.requests] == [False, False, False, False, True, True]
+    assert all(f"- {name}: given up after 3 searches" in told(model.requests[4]) for name in ("founded", "head"))
+    assert '- head: "Ann"' in told(model.requests[5])
+    assert outcome.gaps == ("'founded' is not known after 3 searches",)
 
 
 async def test_the_status_of_each_field_stands_at_the_end_of_the_question(stage: Stage) -> None:
