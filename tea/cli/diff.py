@@ -8,7 +8,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import find
-from tea.cli.terminal import folded, painted, review_source
+from tea.cli.terminal import painted, review_source
 from tea.errors import BadRef
 from tea.refs import Ref
 
@@ -45,9 +45,7 @@ def _second(first: Ref, text: str | None) -> Ref:
 def _text(found: "Diff") -> str:
     parts = [f"{found.old} -> {found.new}: {found.change}", found.source]
     parts += [f"schema:\n{found.schema}"] if found.schema else []
-    return "\n".join(
-        _line(line) for part in parts if part for line in folded(review_source(part), sys.stdout).split("\n")
-    )
+    return "\n".join(_line(line) for part in parts if part for line in review_source(part).split("\n"))
 
 
 def _line(line: str) -> str:

@@ -46,10 +46,9 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
     for one in questions:
         if one.run != run:
             run = one.run
-            lines.append(folded(f"run {run}  {one_line(one.task, _WORDS)}", sys.stdout))
+            lines.append(f"run {run}  {one_line(one.task, _WORDS)}")
         whole = f"`tea inbox {run} --json` shows all"
-        asks = f"  {one.key}  {one_line(one.agent) or 'tea'} asks, since {one_line(one.asked)}"
-        lines.append(folded(asks, sys.stdout))
+        lines.append(f"  {one.key}  {one_line(one.agent) or 'tea'} asks, since {one_line(one.asked)}")
         lines.append(_deeper(excerpt(review(one.question), whole)))
         given = argument_lines(one.arguments) if one.call else ""
         if one.call:

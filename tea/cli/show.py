@@ -12,7 +12,7 @@ import typer
 from tea.characters import number, numbered_in_source, path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
-from tea.cli.terminal import SENDER, brief, folded, is_narrow, review, review_source, shown
+from tea.cli.terminal import SENDER, brief, is_narrow, review, review_source, shown
 from tea.errors import BadInput, StorageError
 from tea.untrusted import SANDBOXED
 
@@ -53,8 +53,7 @@ async def show_component(
         schemas = config.function_schemas("anthropic" if schema == "anthropic" else "openai")
         command.show(shown(schemas), {"schemas": schemas})
     elif source:
-        text = folded(source_text(config), sys.stdout)
-        command.show(text, {"source": config.source, "files": dict(config.files), **_covered(config)})
+        command.show(source_text(config), {"source": config.source, "files": dict(config.files), **_covered(config)})
         if not is_narrow(sys.stdout):
             await asyncio.to_thread(_remember, tea, config)
     else:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal, TextIO
 
-from tea.characters import escaped, escaped_json, numbered, numbered_in_source
+from tea.characters import escaped, escaped_json, number, numbered, numbered_in_source
 from tea.errors import StorageError
 
 SCHEMA = 1
@@ -37,6 +37,7 @@ _HALVES = re.compile("[\ud800-\udfff]")
 _GAPS = re.compile(r"[ \t\n]+")
 _LONGEST_LINE, _MOST_LINES = 600, 60
 _GOES_ON = "... "
+_LIKE_IT = re.compile(rf"^((?:{_PAINT.pattern})*)\.(?=\.\.)", re.MULTILINE)  # a line that looks like such a row
 _NARROWEST = 13  # columns: `... ` and a tab fit
 _USUAL = 80  # columns of a terminal that tells none
 _held: list[tuple[str, TextIO]] | None = None  # what waits for the end of a question
@@ -96,7 +97,8 @@ def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
     """Return reviewed text with the further rows of each line too long for a terminal marked with `... `.
 
     A terminal breaks a long line by itself, and with enough blanks in it the next row looks like a line of its own.
-    Text for anything but a terminal is unchanged.
+    A line that begins like a marked row has the number of its first sign, so different texts are shown differently,
+    and a text is folded once. Text for anything but a terminal is unchanged.
 
     Args:
         text: What `review` returned.
@@ -104,7 +106,10 @@ def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
         less: Columns taken by what stands before each row.
     """
     width = _width(stream)
-    return "\n".join(_rows(line, max(_NARROWEST, width - less)) for line in text.split("\n")) if width else text
+    if not width:
+        return text
+    lines = _LIKE_IT.sub(lambda found: f"{found[1]}<{number('.')}>", text).split("\n")
+    return "\n".join(_rows(line, max(_NARROWEST, width - less)) for line in lines)
 
 
 def is_narrow(stream: TextIO | None) -> bool:

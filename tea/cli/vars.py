@@ -1,6 +1,5 @@
 """`tea vars`: the parts of a component's text, shown and rewritten."""
 
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from textwrap import indent
@@ -12,7 +11,7 @@ from tea.characters import path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.register import ReasonOption, summary
-from tea.cli.terminal import folded, review_source
+from tea.cli.terminal import review_source
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ async def variables(command: Command, ref: RefArgument, texts: SetOption = None,
             command.show(f"updated {config.ref}", summary(config))
         else:
             shown = await library.vars(found)
-            text = folded(review_source("\n\n".join(map(_text, shown))), sys.stdout)
+            text = review_source("\n\n".join(map(_text, shown)))
             command.show(text, {"variables": [asdict(one) for one in shown]})
 
 

@@ -201,6 +201,17 @@ def test_no_row_of_an_error_or_message_looks_like_a_line_of_its_own(tea: Tea) ->
     assert ours == [failed, "tea: no model is configured: offline ", failed]
 
 
+@pytest.mark.parametrize("lead", ["... ", "...", "...\t"])
+def test_no_line_of_its_own_looks_like_a_row_of_the_line_before(tea: Tea, lead: str) -> None:
+    note = "x = (1 +  # ".ljust(76, "n")
+    source = SHOUT.replace("    return ", f"    {note}\n{lead}if text else 0)\n    return ", 1)
+    tea("register", tea.write("shout.py", source))
+    assert f"\n{lead}if text else 0)\n" in tea("show", "shout", "--source").out
+    rows = on_a_terminal(tea, ["show", "shout", "--source"], {}).decode().replace("\r", "").split("\n")
+    (row,) = [row for row in rows if "if text else 0" in row]
+    assert row.startswith("<U+002E>..")
+
+
 def test_a_coloured_line_is_folded_by_what_is_seen_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(WIDTH))
     keyboard, terminal = os.openpty()
