@@ -14,6 +14,7 @@ from tea.evolve.strategies import proposed
 from tea.journal.pin import pins
 from tea.journal.record import as_mapping
 from tea.refs import Ref
+from tea.types import Budget, JsonObject
 
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
@@ -48,8 +49,8 @@ async def mend(
 ) -> Mended | None:
     """Repair an own tool, environment or agent after an unsuccessful run, and continue from before its first use.
 
-    The reflection is a run of its own; what it writes runs in a sandbox, in a fork of the run and nowhere else. It
-    becomes current only through the gate, or by a person.
+    The reflection is a run of its own, paid from what the other one left of its limit in dollars; what it writes runs
+    in a sandbox, in a fork of the run and nowhere else. It becomes current only through the gate, or by a person.
 
     Args:
         platform: Made the run.
@@ -67,7 +68,8 @@ async def mend(
         return None
     manifest, variables = found
     name = str(manifest.ref.at(None))
-    proposal = await proposed(platform, await _material(platform, outcome, manifest, variables), model)
+    material, left = await _material(platform, outcome, manifest, variables), await _left(platform, outcome)
+    proposal = await proposed(platform, material, model, budget=left)
     only = Proposal(changes={name: dict(proposal.changes.get(name, {}))}, why=proposal.why, run=proposal.run)
     staged = await stage(platform, only, {name: manifest.version})
     gone_on = await platform.fork(outcome.run, use=dict(staged.use), watch=watch)
@@ -108,10 +110,18 @@ def _means(name: str, component: str) -> bool:
     return called in (component, bare) or (kind == "environment" and called.startswith(f"{bare}_"))
 
 
-def _task(platform: Platform, run: str) -> str:
-    """Return the words of a run's task."""
+def _task(platform: Platform, run: str) -> JsonObject:
+    """Return the task of a run."""
     first = next(iter(platform.tracer.records(run)))
-    return str(as_mapping(as_mapping(first.data).get("task")).get("task", ""))
+    return as_mapping(as_mapping(first.data).get("task"))
+
+
+async def _left(platform: Platform, outcome: Outcome) -> JsonObject:
+    """Return the budget of a mend: the rest of its run's limit in dollars."""
+    task = await asyncio.to_thread(_task, platform, outcome.run)
+    budget = Budget.model_validate(task.get("budget") or {})
+    left = None if budget.usd is None else max(0.0, budget.usd - (outcome.cost.usd or 0.0))
+    return {"usd": left, "unknown_price": budget.unknown_price}
 
 
 async def _material(platform: Platform, outcome: Outcome, manifest: Manifest, variables: list[Variable]) -> str:
@@ -120,5 +130,5 @@ async def _material(platform: Platform, outcome: Outcome, manifest: Manifest, va
     parts += [tagged(name, one.name, one.value) for one in variables]
     parts += ["1 of 1 runs failed:", f"<run task={outcome.run!r} score=0 ended={outcome.status!r}>"]
     task = await asyncio.to_thread(_task, platform, outcome.run)
-    parts += [f"task: {task}", f"answered: {outcome.answer}", f"reason: {outcome.reason}"]
+    parts += [f"task: {task.get('task', '')}", f"answered: {outcome.answer}", f"reason: {outcome.reason}"]
     return "\n".join([*parts, *await asyncio.to_thread(steps_of, platform, outcome.run), "</run>"])

@@ -163,7 +163,13 @@ def _disproved(proposal: Proposal) -> str:
     return "\n".join(lines)
 
 
-async def proposed(platform: Platform, text: str, model: str | None = None, account: Account | None = None) -> Proposal:
+async def proposed(
+    platform: Platform,
+    text: str,
+    model: str | None = None,
+    account: Account | None = None,
+    budget: Mapping[str, Any] | None = None,
+) -> Proposal:
     """Return the proposal of the agent `reflector` on some material.
 
     Args:
@@ -171,11 +177,13 @@ async def proposed(platform: Platform, text: str, model: str | None = None, acco
         text: Variables and traces, see `material`.
         model: Which model configuration reflects; the home's default without one.
         account: Counts the run.
+        budget: Its limits; none of its own by default.
 
     Raises:
         ProviderError: The model cannot be reached, or gave no proposal.
     """
     options: dict[str, Any] = {} if model is None else {"model": model}
+    options |= {} if budget is None else {"budget": budget}
     outcome = await platform.run(text, agent="reflector", fresh=True, **options)
     if account is not None:
         await account.outcome(outcome)

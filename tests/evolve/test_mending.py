@@ -228,6 +228,17 @@ async def test_an_own_agent_that_crashes_is_mended_in_a_fork_of_its_run() -> Non
         assert (await tea.acp.info("teller")).version == "1.0.0"
 
 
+async def test_a_mend_costs_no_more_than_its_run_left_of_a_limit_in_dollars() -> None:
+    model = Halving(text=CRASHING.replace("(1 - 1)", "1").lstrip("\n"), named="agent:teller")
+    async with platform(model=model) as tea:
+        await tea.acp.register(CRASHING)
+        outcome = await tea.run(TASK, agent="teller", budget={"usd": 0.5, "unknown_price": True})
+        assert await mend(tea, outcome) is not None
+        heads: list[Any] = [next(iter(tea.tracer.records(run))).data["task"] for run in tea.tracer.runs()]
+    (budget,) = [one["budget"] for one in heads if one["agent"] == "reflector"]
+    assert (budget["usd"], budget["unknown_price"]) == (0.5, True)
+
+
 async def test_a_generated_tool_is_mended_too() -> None:
     model = Halving()
     async with platform(model=model) as tea:
