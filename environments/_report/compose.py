@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tea import RootedFolder, ToolError
+
 from .checks import MARK, Checked, Doubt, Evidence, check
 from .items import Item
 from .references import Reference, References
@@ -61,7 +63,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
     ]
     known = list(references)
     missing = [one.file for one in known if one.file and not one.link]
-    files = {one.number: text for one in known if one.file and (text := _text(workspace / one.file))}
+    files = {one.number: text for one in known if one.file and (text := _text(workspace, one.file))}
     quotes = _quotes(items, references, files)
     lost = [one for one in known if one.file in missing and one.number not in quotes | files]
     numbers = [one.number for one in known if one in lost or one.number in quotes | files]
@@ -98,13 +100,14 @@ def _quotes(items: list[Item], references: References, files: Mapping[int, str])
     return texts
 
 
-def _text(path: Path) -> str:
-    """Return the text of a file, empty if it holds none."""
+def _text(workspace: Path, name: str) -> str:
+    """Return the text of a file of the workspace, empty if it holds none; one from elsewhere is not read."""
     try:
+        path = workspace / RootedFolder(workspace).inside(name)
         if not path.is_file() or path.stat().st_size > MOST_EVIDENCE:
             return ""
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, UnicodeDecodeError, ToolError):
         return ""
 
 

@@ -513,3 +513,18 @@ async def test_tables_without_a_header_and_with_rows_cut_short_tell_their_size(
     (folder / "t.tab").write_text("# towns\n" + "\n".join(rows))
     made, _ = await completed(act, folder, "There are 60 towns, and 17 rivers [1](t.tab).")
     assert [one["value"] for one in made["doubts"]] == ["17"]
+
+
+async def test_no_file_outside_of_the_workspace_is_read_as_evidence(
+    act: Act, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "secret.txt").write_text("The pin is 48151623.")
+    (folder / "link.txt").symlink_to(outside / "secret.txt")
+    made = list[Any]()
+    for number, source in enumerate([f"{outside}/secret.txt", f"file://{outside}/secret.txt", "link.txt"]):
+        pieces = [{"text": f"The pin is {pin} [1]({source}).", "report": f"r{number}"} for pin in (48151623, 48151624)]
+        for one in pieces:
+            (await act("add", **one)).unwrap()
+        made.append((await act("complete", title="T", report=f"r{number}", replace=True)).unwrap())
+    assert [(one["doubts"], one["missing"], len(one["references"])) for one in made] == [([], [], 1)] * 3
