@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from tea import ToolError
+from tea import RootedFolder, ToolError
 
 FOLDER = ".reports"
 MOST_ITEMS = 1_000
@@ -62,7 +62,9 @@ class Items:
         if not _NAME.fullmatch(report):
             fix = "use up to 64 small letters, digits, - and _."
             raise ToolError(f"{report[:60]!r} is not the name of a report.", fix=fix)
-        self._folder = workspace / FOLDER / report
+        self._files = RootedFolder(workspace)
+        self._report = report
+        self._folder = self._path("")
 
     def add(self, item: Item) -> int:
         """Add a piece and return its number; an equal piece keeps its own.
@@ -101,14 +103,17 @@ class Items:
         return list(found.values())
 
     def _read(self, number: int) -> Item | None:
-        path = self._folder / f"{number:04}.json"
         try:
-            return Item(**json.loads(path.read_bytes()))
+            return Item(**json.loads(self._path(f"{number:04}.json").read_bytes()))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, RecursionError) as error:
             problem = f"Piece {number} of the report is damaged."
             raise ToolError(problem, fix=f"delete {FOLDER}/{self._folder.name}, and add what it held again.") from error
+
+    def _path(self, name: str) -> Path:
+        """Return the path of a file of the report; no link may lead out of the workspace."""
+        return self._files.root / self._files.inside(f"{FOLDER}/{self._report}/{name}")
 
     @staticmethod
     def overview(workspace: Path, most: int) -> dict[str, Any]:
@@ -118,7 +123,7 @@ class Items:
             workspace: The folder of the run's files.
             most: Most pieces of each.
         """
-        folder = workspace / FOLDER
+        folder = workspace / RootedFolder(workspace).inside(FOLDER)
         names = sorted(one.name for one in folder.iterdir() if _NAME.fullmatch(one.name)) if folder.is_dir() else []
         return {
             "reports": [

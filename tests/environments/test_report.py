@@ -528,3 +528,18 @@ async def test_no_file_outside_of_the_workspace_is_read_as_evidence(
             (await act("add", **one)).unwrap()
         made.append((await act("complete", title="T", report=f"r{number}", replace=True)).unwrap())
     assert [(one["doubts"], one["missing"], len(one["references"])) for one in made] == [([], [], 1)] * 3
+
+
+async def test_no_piece_is_kept_or_read_through_a_link_out_of_the_workspace(
+    act: Act, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (folder / ".reports").symlink_to(outside)
+    for action, arguments in (("add", {"text": "x"}), ("complete", {})):
+        assert "outside of the workspace" in str((await act(action, **arguments)).error)
+    (folder / ".reports").unlink()
+    (folder / ".reports" / "report").mkdir(parents=True)
+    (outside / "0001.json").write_text('{"content": "secret", "summary": ""}')
+    (folder / ".reports" / "report" / "0001.json").symlink_to(outside / "0001.json")
+    assert "outside of the workspace" in str((await act("complete")).error)
+    assert [one.name for one in outside.iterdir()] == ["0001.json"]
