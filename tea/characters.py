@@ -107,7 +107,7 @@ def _value_lines(value: object) -> str:
 
 
 def _name(written: str) -> str:
-    """Return the name of a member, as JSON, with the letters escaped that would let it change places with its value."""
+    """Return the name of a member, as JSON, its letters written from right to left escaped."""
     return "".join(_in_json(one)[1:-1] if _is_turned(one) else one for one in written)
 
 

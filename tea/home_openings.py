@@ -86,10 +86,7 @@ def narrowed(settings: Settings, home: Path) -> Settings:
         settings,
         sandbox=sandbox,
         web=_without(web, opened),
-        search=_without(
-            {name: _without(one, _slow(one)) if isinstance(one, Mapping) else one for name, one in search.items()},
-            _raised_of_search(search),
-        ),
+        search=_without({name: _hurried(one) for name, one in search.items()}, _raised_of_search(search)),
         research=_without(settings.research, _raised_of_research(settings.research)),
     )
 
@@ -254,6 +251,14 @@ def _above(document: Mapping[str, Any], usual: object, names: Iterable[str]) -> 
 def _slow(engine: Mapping[str, Any]) -> list[str]:
     """Return `delay` if the settings of a search engine let it wait for long."""
     return ["delay"] if engine.get("delay", 0) > _LONG_DELAY else []
+
+
+def _hurried(value: Any) -> Any:
+    """Return a value of `[search]`, of an engine's settings those without a long delay."""
+    if not isinstance(value, Mapping):
+        return value
+    engine = cast("Mapping[str, Any]", value)
+    return _without(engine, _slow(engine))
 
 
 def _without(document: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:

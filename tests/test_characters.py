@@ -68,7 +68,11 @@ def test_values_that_a_terminal_would_turn_stand_one_a_line(value: object, lines
 
 
 def test_names_of_arguments_do_not_change_places_with_their_values() -> None:
-    given_ = {"\u05d0": "\u05d1", "to": [{"\u05d2\" ": "\u05d3", "b": "\u05d4"}, '"\u05d5": 1'], "c": {"\u05d6\x7f\U00010800": {}}}
+    given_ = {
+        "\u05d0": "\u05d1",
+        "to": [{'\u05d2" ': "\u05d3", "b": "\u05d4"}, '"\u05d5": 1'],
+        "c": {"\u05d6\x7f\U00010800": {}},
+    }
     assert argument_lines(given_).splitlines() == [
         '"\\u05d0": "\u05d1"',
         "to: [",

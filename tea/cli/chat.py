@@ -302,7 +302,9 @@ class _Talk:
         self.asked.add(turns[-1].run)
         notes: list[str] = []
         for call in turns[-1].uncertain:
-            question = folded(f"{one_line(call)} was in flight: was it carried out? [yes / no / unknown] > ", sys.stderr)
+            question = folded(
+                f"{one_line(call)} was in flight: was it carried out? [yes / no / unknown] > ", sys.stderr
+            )
             answer = None
             while answer not in _SETTLED:
                 write(question, sys.stderr)

@@ -205,7 +205,7 @@ def _text(value: JsonValue) -> str:
 
 
 def _free(name: str, taken: Collection[str]) -> str:
-    """Return a name that no other member has, numbered if need be, as no value may be left out for a masked name."""
+    """Return a name for a further member, numbered if it is taken: no value may be left out for a masked name."""
     numbered = (f"{name} ({number})" for number in count(2))
     return next(one for one in chain((name,), numbered) if one not in taken)
 

@@ -166,7 +166,7 @@ def test_a_secret_that_numbers_or_brackets_spell_leaves_json(data: Any) -> None:
 
 def test_no_member_is_left_out_whose_masked_name_is_that_of_another() -> None:
     mask = Mask({"A_KEY": "field-0123"})
-    data = {"in": [{"field-0123": "pay", "<secret:A_KEY>": "greet", "field-0123".encode().hex(): 7}]}
+    data = {"in": [{"field-0123": "pay", "<secret:A_KEY>": "greet", b"field-0123".hex(): 7}]}
     kept = {"in": [{"<secret:A_KEY>": "pay", "<secret:A_KEY> (2)": "greet", "<secret:A_KEY> (3)": 7}]}
     assert mask.data(data) == kept
     assert json.loads(mask.text(json.dumps(data))) == kept
