@@ -181,7 +181,8 @@ class Progress:
         if self._silent or not self._live:
             return
         self._draft.hide()
-        write(f"{_CLEAR}{painted(progress_line(text, _width()), 'dim', sys.stderr)}", sys.stderr)
+        row, *_ = folded(progress_line(text, _width()), sys.stderr, 1).split("\n")  # one that is wrapped stays behind
+        write(f"{_CLEAR}{painted(row, 'dim', sys.stderr)}", sys.stderr)
         self._shown = True
 
     def _detail(self, text: str, colour: Any = None) -> None:

@@ -107,6 +107,20 @@ async def test_no_row_of_a_long_argument_looks_like_another_argument(
     assert max(map(len, rows)) <= WIDTH
 
 
+def test_the_changing_line_takes_one_row_however_wide_its_letters_are(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    progress = Progress(Command())
+    arguments = {"note": "漢" * 17 + "tea: all is well"}
+    call = {"kind": "tool", "target": "tool:pay@1.0.0#call", "data": {"arguments": arguments}}
+    progress(Event(kind="start", key="0.1", agent="a", data=call))
+    shown = screen.look().partition("\x1b[2m")[2].partition("\x1b[0m")[0]
+    assert shown.startswith("a: pay(note='漢")
+    assert len(shown) + shown.count("漢") < WIDTH
+
+
 @given(TEXTS)
 def test_a_folded_line_is_the_same_text_in_marked_rows(text: str) -> None:
     keyboard, terminal = os.openpty()
