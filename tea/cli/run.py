@@ -14,7 +14,7 @@ from tea.cli.learning import learned
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import LOCAL, BaseUrlOption, named, usable_model
-from tea.cli.task_input import Additions, read_input, read_settings, read_uses, separate
+from tea.cli.task_input import Additions, names_file, read_input, read_settings, read_uses, separate
 from tea.cli.terminal import one_line
 from tea.errors import BadInput
 from tea.refs import Ref
@@ -124,6 +124,8 @@ async def run(
         names={"also": tool or (), "allow": allow or (), "without": separate(without or ())},
     )
     read, files = await asyncio.to_thread(read_input, task, added)
+    if names_file(task) and not task.endswith(".json"):  # a folder of others may hold a file that is called like words
+        command.tell(f"tea: {one_line(repr(task), 200)} is a file here, so it is read as a task file.")
     async with command.platform() as tea:
         usable_model(tea, base_url, model)
         read = await _checked(command, tea, read, locked=locked)

@@ -172,6 +172,16 @@ def test_a_task_file_holds_no_words_of_a_conversation(stocked: Tea, talk: object
     stocked("run", task, "-q").refused(2, "`talk`", "tea chat")
 
 
+def test_words_that_are_the_name_of_a_file_are_told_to_be_read_as_a_task_file(tea: Tea) -> None:
+    tea.write("fix the tests", '{"task": "What is 1 + 1?"}')
+    said = tea("run", "fix the tests")
+    assert (said.out, "tea: 'fix the tests' is a file here, so it is read as a task file.\n" in said.err) == (
+        "2\n",
+        True,
+    )
+    assert "task file" not in tea("run", tea.write("task.json", '{"task": "What is 1 + 1?"}')).err
+
+
 def test_a_task_file_lifts_no_limit_in_dollars_of_the_command_line(tea: Tea) -> None:
     given = {"task": "Go.", "model": "openai/unheard-of", "budget": {"unknown_price": True}}
     task = tea.write("task.json", json.dumps(given))
