@@ -60,7 +60,7 @@ def path_line(path: str) -> str:
 
 
 def numbered_in_source(text: str) -> str:
-    """Replace by their numbers what misleads a reader of source, though it is seen.
+    """Replace by their numbers the seen characters of a source misleading its reader.
 
     These are blanks other than the plain one, which look like it, and letters written from right to left on a line in
     which a terminal shows code beside them in another order, as in a call with two texts of such letters.
@@ -112,12 +112,12 @@ def _name(written: str) -> str:
 
 
 def _is_turned(one: str) -> bool:
-    """Return whether a letter or a digit is written from right to left, or turns what stands beside it."""
+    """Return whether a letter or a digit is written from right to left, or turns its neighbours."""
     return bidirectional(one) in ("R", "AL", "AN")
 
 
 def is_turned(text: str) -> bool:
-    """Return whether a text holds letters or digits that are written from right to left, or turn what is beside."""
+    """Return whether a text holds letters or digits written from right to left, or turning their neighbours."""
     return not text.isascii() and any(map(_is_turned, text))
 
 
