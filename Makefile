@@ -39,10 +39,10 @@ readers:
 	  --no-install-recommends $(READERS)) >/dev/null 2>&1 \
 	  || echo 'Programs for media are missing, so tests fail: install $(READERS).'
 
-# The browser's tests drive the one of the system.
+# The browser's tests drive the one of the system, and lend its network a device.
 chromium:
-	@command -v chromium >/dev/null || (apt-get update -qq && apt-get install -y -qq chromium) >/dev/null 2>&1 \
-	  || echo 'chromium is missing, so its tests fail: install the package `chromium` of your distribution.'
+	@command -v chromium ip | grep -c . | grep -qx 2 || (apt-get update -qq && apt-get install -y -qq chromium iproute2) \
+	  >/dev/null 2>&1 || echo 'Programs are missing, so tests of the browser fail: install chromium and iproute2.'
 
 # The desktop's tests type into an editor, on an X server without a screen.
 desktop:

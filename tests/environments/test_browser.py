@@ -1,16 +1,13 @@
 """Test the browser environment: real Chromium on loopback sites, and errors without it."""
 
 import asyncio
-import json
 import os
 import re
 import signal
-import socket
 import sys
 import threading
 from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
-from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +15,7 @@ from typing import Any, ClassVar
 
 import pytest
 import pytest_asyncio
+from browser_kit import browsers, main_browser
 from PIL import Image, ImageChops
 
 from tea.platform import Platform
@@ -56,16 +54,10 @@ class Site(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         type(self).seen.append(self.path)
-        if self.path.startswith("/away?"):
-            self.send_response(302)
-            self.send_header("Location", self.path.partition("?")[2])
-            self.end_headers()
-            return
         self.send_response(200)
         if self.path == "/file":
             self.send_header("Content-Disposition", 'attachment; filename="a\u202e b.txt"'.encode().decode("latin-1"))
-        script = self.path.endswith(".js")
-        self.send_header("Content-Type", "text/javascript" if script else "text/html; charset=utf-8")
+        self.send_header("Content-Type", "text/html; charset=utf-8")
         self.end_headers()
         self.wfile.write(self.pages.get(self.path.partition("?")[0], "data").encode())
 
@@ -278,69 +270,6 @@ async def test_chromium_runs_without_rights_in_namespaces_of_its_own(act: Act, s
         assert (one / "ns" / "net").readlink() != Path("/proc/self/ns/net").readlink()
 
 
-ATTEMPTS = """<!doctype html><title>start</title><script>
-const out = %(out)s, port = %(port)s, done = [];
-const tries = {
-  fetch: () => fetch(out + '/fetch', {mode: 'no-cors'}),
-  localhost: () => fetch(`http://localhost:${port}/localhost`, {mode: 'no-cors'}),
-  image: () => new Promise((ok, no) => {const i = new Image(); i.onload = ok; i.onerror = no; i.src = out + '/image'}),
-  redirect: () => fetch('/away?' + out + '/redirect', {mode: 'no-cors'}),
-  socket: () => new Promise((ok, no) => {const w = new WebSocket(`ws://127.0.0.1:${port}/socket`);
-    w.onopen = ok; w.onerror = no}),
-  beacon: async () => {navigator.sendBeacon(out + '/beacon')},
-  worker: async () => {await navigator.serviceWorker.register('/worker.js'); await navigator.serviceWorker.ready;
-    const ready = await navigator.serviceWorker.ready; ready.active.postMessage(out + '/worker')},
-  prefetch: async () => {for (const rel of ['prefetch', 'preconnect', 'dns-prefetch']) {
-    const l = document.createElement('link'); l.rel = rel; l.href = out + '/' + rel; document.head.append(l)}},
-  rtc: async () => {const p = new RTCPeerConnection({iceServers: [{urls: [`stun:127.0.0.1:%(udp)s`,
-    `turn:127.0.0.1:${port}?transport=tcp`], username: 'u', credential: 'c'}]}); p.createDataChannel('x');
-    p.onicecandidate = e => e.candidate && done.push('candidate ' + e.candidate.candidate);
-    await p.setLocalDescription(await p.createOffer())},
-};
-(async () => {
-  for (const [name, attempt] of Object.entries(tries))
-    await Promise.race([attempt().then(() => done.push(name), () => 0), new Promise(ok => setTimeout(ok, 1500))]);
-  setTimeout(() => {document.title = 'done ' + done.join(', ')}, 1000);
-})()</script>"""
-WORKER = "onmessage = e => fetch(e.data, {mode: 'no-cors'}).catch(() => 0)"
-
-
-@pytest.mark.slow
-async def test_no_page_reaches_a_place_that_is_not_opened(act: Act, site: str) -> None:
-    arrived: list[bytes] = []
-    with (
-        socket.create_server(("127.0.0.1", 0)) as closed,
-        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as datagrams,
-    ):
-        datagrams.bind(("127.0.0.1", 0))
-        datagrams.setblocking(False)
-        closed.setblocking(False)
-        place = closed.getsockname()[1]
-        told = {"out": json.dumps(f"http://127.0.0.1:{place}"), "port": place, "udp": datagrams.getsockname()[1]}
-        kind = handler_of(site)
-        kind.pages["/attempts"], kind.pages["/worker.js"] = ATTEMPTS % told, WORKER
-        await act("navigate", url=f"{site}/attempts")
-        title = ""
-        async with asyncio.timeout(30):
-            while not title.startswith("done"):
-                title = (await act("scroll", pages=0.1)).unwrap()["title"]
-        for one in (closed, datagrams):
-            with suppress(BlockingIOError):
-                arrived.append(repr(one.accept() if one is closed else one.recv(100)).encode())
-        assert arrived == []
-        # A request that the proxy refused looks to its page like one that was answered; these two do not.
-        assert not {"image", "socket"} & set(title.removeprefix("done ").split(", "))
-        assert "/worker.js" in kind.seen
-        for url in (
-            f"http://127.0.0.1:{place}/",
-            f"http://localhost:{place}/",
-            f"{site}/away?http://127.0.0.1:{place}/",
-        ):
-            await act("navigate", url=url)
-        with pytest.raises(BlockingIOError):
-            closed.accept()
-
-
 @pytest.mark.slow
 async def test_a_denied_host_is_closed_to_the_browser_too(site: str, folder: Path) -> None:
     place = site.removeprefix("http://")
@@ -356,8 +285,7 @@ async def test_a_denied_host_is_closed_to_the_browser_too(site: str, folder: Pat
 @pytest.mark.slow
 async def test_a_crashed_browser_is_one_clear_observation_and_the_next_call_has_a_new_one(act: Act, site: str) -> None:
     await act("navigate", url=site)
-    (main,) = [one for one in browsers() if "--type=" not in (one / "cmdline").read_text()]
-    os.kill(int(main.name), signal.SIGKILL)
+    os.kill(main_browser(), signal.SIGKILL)
     error = (await act("state")).error
     assert "The browser has crashed" in error["problem"]
     assert (await act("navigate", url=site)).unwrap()["title"] == "First"
@@ -415,28 +343,6 @@ async def test_without_the_extra_the_command_that_installs_it_is_told(
     monkeypatch.setitem(sys.modules, "browser_use.browser.session", None)
     error = (await act("navigate", session="none", url="https://example.org")).error
     assert "tea-protocol[browser]" in error["fix"]
-
-
-def browsers() -> list[Path]:
-    """Return the processes of Chromium below this one."""
-    found: list[Path] = []
-    for one in Path("/proc").iterdir():
-        try:
-            words = (one / "cmdline").read_text() if one.name.isdigit() else ""
-            if "--user-data-dir=/workspace/profile" in words and os.getpid() in above(int(one.name)):
-                found.append(one)
-        except OSError:
-            continue
-    return found
-
-
-def above(process: int) -> list[int]:
-    """Return a process's ancestors."""
-    found = []
-    while process > 1:
-        process = int((Path("/proc") / str(process) / "stat").read_text().rpartition(")")[2].split()[1])
-        found.append(process)
-    return found
 
 
 def handler_of(site: str) -> Any:
