@@ -3,15 +3,19 @@
 import json
 import re
 import sys
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pypdfium2
 import pytest
 from docx import Document
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook
 from PIL import Image
+from pypdfium2.raw import FPDF_PAGEOBJ_IMAGE
 
 from tea.testing import platform
 
@@ -56,6 +60,59 @@ async def test_pictures_are_named_to_the_reporter_and_given_ones_stand_in_the_re
     }
     await stage.play(replies, "Draw a chart with the shell, and report it.")
     assert stage.requests["reporter"][0].variables["pictures"] == ["chart.svg"]
+
+
+DRAWING = """
+import csv
+from PIL import Image, ImageDraw
+rows = list(csv.DictReader(open("rain.csv")))
+picture = Image.new("RGB", (40 * len(rows), 100), "white")
+for number, row in enumerate(rows):
+    top = 100 - int(row["mm"])
+    ImageDraw.Draw(picture).rectangle((40 * number + 10, top, 40 * number + 30, 100), fill="navy")
+picture.save("rain.png")
+print({row["month"]: int(row["mm"]) for row in rows})
+"""
+
+
+async def test_a_chart_that_the_analyzer_draws_of_the_numbers_stands_in_every_form_of_the_report(
+    stage: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "rain.csv").write_text("month,mm\nMay,31\nJune,64\nJuly,52\n")
+
+    def step(name: str, **arguments: Any) -> dict[str, Any]:
+        words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+        return {**words, "calls": [{"name": name, "arguments": arguments}]}
+
+    drawn = {"answer": "rain.png shows the rain of each month; most, 64 mm, fell in June."}
+    draft = {
+        "title": "Rain",
+        "summary": "June was the wettest.",
+        "formats": ["html", "pdf"],
+        "markdown": "## Rain\n\nMost fell in June: 64 mm [1](rain.csv).\n\n![Rain by month](rain.png)",
+    }
+    replies = {
+        "planner": [
+            step("analyzer", task="Draw the rain by month as rain.png.", files=["rain.csv"]),
+            step("reporter", task="Report the rain with the chart, as HTML and PDF too.", files=["rain.csv"]),
+            step("done", answer="June"),
+        ],
+        "analyzer": [step("shell_python", code=DRAWING), step("done", **drawn)],
+        "reporter": [draft],
+    }
+    outcome = await stage.play(replies, "Draw the rain by month, and report it.", files=[tmp_path / "rain.csv"])
+    assert outcome.gaps == ()
+    files = {one.suffix: one for one in outcome.report.parent.glob("report.*")}
+    assert files[".md"].read_text().count("![Rain by month](rain.png)") == 1
+    shown = re.findall(r'src="data:image/png;base64,([^"]+)"', files[".html"].read_text())
+    (picture,) = map(b64decode, shown)
+    assert picture == (stage.workspace(outcome) / "rain.png").read_bytes()
+    with Image.open(BytesIO(picture)) as chart:
+        assert chart.size == (120, 100)
+        assert [chart.getpixel((60, height)) for height in (30, 40)] == [(255, 255, 255), (0, 0, 128)]
+    with pypdfium2.PdfDocument(files[".pdf"]) as document:
+        (placed,) = [one for page in document for one in page.get_objects(filter=[FPDF_PAGEOBJ_IMAGE])]
+        assert placed.get_bitmap().to_pil().convert("RGB").getpixel((60, 40)) == (0, 0, 128)
 
 
 @pytest.mark.parametrize(
