@@ -8,15 +8,13 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
-from tea import Agent, Context, Result, Task, ToolError, consult, conversation
+from tea import Agent, Context, Result, Task, consult, conversation
 
 from ._reporter.materials import Material, materials
 
 TOPICS = "article briefing dossier memo paper report whitepaper bericht rapport informe"
 MARK = 8  # characters of the marks around words of others
-MOST_REPORTS = 200
 MOST_SAID, MOST_LISTED = 20, 200
-TRIES = 3
 MOST_READ, MOST_FIND = 10, 4_000  # sources, and characters of the sentences that cite one
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 PAGE = re.compile(r"(?:https?|file)://", re.IGNORECASE)
@@ -88,34 +86,19 @@ async def _act(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str
 async def _completed(ctx: Context, draft: dict[str, Any], report: str) -> tuple[dict[str, Any], list[str]]:
     """Write the report; if a form cannot be made, the Markdown is written, and the answer says why."""
     formats = list(dict.fromkeys(["md", *draft.get("formats", ())]))
-    name = _name(str(draft.get("name", "")))
-    response = await _written(ctx, {"title": draft["title"], "report": report, "formats": formats}, name)
+    # an earlier file is never replaced, and reporters side by side take different names
+    wanted = {"title": draft["title"], "report": report, "name": _name(str(draft.get("name", ""))), "numbered": True}
+    response = await ctx.ecp.invoke("report#complete", {**wanted, "formats": formats})
     if response.ok or formats == ["md"] or response.error is None:
         return response.unwrap(), []
     trouble = f"{response.error['problem']} {response.error['fix']}".strip()
-    return (await _written(ctx, {"title": draft["title"], "report": report}, name)).unwrap(), [trouble]
+    return await _act(ctx, "complete", wanted), [trouble]
 
 
 def _name(wished: str) -> str:
     """Return the wished name of the report's files, without ending; `report` without a usable one."""
     found = _NAME.fullmatch(wished.strip())
     return found[1] if found else "report"
-
-
-async def _written(ctx: Context, arguments: dict[str, Any], wished: str) -> Any:
-    """Complete the report under the first free name like the wished one: an earlier file is never replaced."""
-    names = [wished, *(f"{wished}-{number}" for number in range(2, MOST_REPORTS))]
-    wanted = {"names": [f"{name}.md" for name in names], "limit": MOST_REPORTS}
-    listing = (await ctx.ecp.invoke("workspace#list_files", wanted)).unwrap()
-    taken = [file["name"] for file in listing["files"]]
-    response = None
-    for name in [name for name in names if f"{name}.md" not in taken][:TRIES]:
-        response = await ctx.ecp.invoke("report#complete", {**arguments, "name": name})
-        if response.ok:
-            break
-    if response is None:
-        raise ToolError(f"The workspace holds {MOST_REPORTS} reports.", fix="move some of them away.")
-    return response
 
 
 def _others(files: list[str]) -> list[str]:

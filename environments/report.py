@@ -123,6 +123,7 @@ class Report(Environment):
         formats: list[Format] | None = None,
         name: str = "",
         replace: bool = False,
+        numbered: bool = False,
         report: str = "report",
     ) -> Completed:
         """Write a report of all that was added: sources numbered from 1, each once, and claims compared with them.
@@ -132,6 +133,7 @@ class Report(Environment):
             formats: Files to write; Markdown by default.
             name: File name without its ending; the first free one of `report`, `report-2` by default.
             replace: Replace files of that name.
+            numbered: Take the first free name like it where it is taken, as `name-2`.
             report: Name of the report.
         """
         pieces: list[Item] = await asyncio.to_thread(Items(ctx.path(""), report).read)
@@ -145,7 +147,8 @@ class Report(Environment):
         rendered, notes = await asyncio.to_thread(render, composed.markdown, title, root, wanted)
         if name:
             ctx.path(f"{name}.md")
-        files = await asyncio.to_thread(write_all, root, name, rendered, replace)
+        anyhow = numbered or not name
+        files = await asyncio.to_thread(write_all, root, name or "report", rendered, replace=replace, numbered=anyhow)
         return _completed(composed, files, notes)
 
     @action(effects="reads", idempotent=True, network=False)

@@ -4,6 +4,7 @@ import base64
 import os
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -74,31 +75,32 @@ def parser() -> Any:
     return module.MarkdownIt("commonmark", {"html": False}).enable("table").enable("strikethrough")
 
 
-def write_all(root: Path, name: str, rendered: Mapping[str, bytes], replace: bool) -> list[str]:
+def write_all(root: Path, name: str, rendered: Mapping[str, bytes], *, replace: bool, numbered: bool) -> list[str]:
     """Write a report's files, all under one name, and return their names.
 
     Args:
         root: Where they are written.
-        name: Their name without ending; the first free one where it is empty.
+        name: Their name without ending.
         rendered: Their bytes by ending.
         replace: Whether files of that name are replaced.
+        numbered: Whether the first free name like it is taken, as `report-2` for `report`.
 
     Raises:
         ToolError: Files of that name exist, or cannot be written.
     """
-    names = [name] if name else ["report", *(f"report-{number}" for number in range(2, MOST_NAMES))]
+    more = (f"{name}-{number}" for number in range(2, MOST_NAMES)) if numbered else ()
     try:
-        for one in names:
-            if replace or all(_free(root / f"{one}.{ending}", data) for ending, data in rendered.items()):
-                for ending, data in rendered.items():
-                    _write(root / f"{one}.{ending}", data, replace)
-                return [f"{one}.{ending}" for ending in rendered]
-    except FileExistsError:
-        pass  # another writer took the name in between
+        for one in (name, *more):
+            files = {root / f"{one}.{ending}": data for ending, data in rendered.items()}
+            if replace or all(_free(path, data) for path, data in files.items()):
+                with suppress(FileExistsError):  # another writer took the name in between
+                    for path, data in files.items():
+                        _write(path, data, replace)
+                    return [f"{one}.{ending}" for ending in rendered]
     except OSError as error:
         problem = f"The report cannot be written: {error.strerror or type(error).__name__}."
         raise ToolError(problem, fix="choose another name.") from error
-    problem = f"{name[:100]!r} exists." if name else f"The workspace holds {MOST_NAMES} reports."
+    problem = f"The workspace holds {MOST_NAMES} reports." if numbered else f"{name[:100]!r} exists."
     raise ToolError(problem, fix="choose another name, or set replace.")
 
 

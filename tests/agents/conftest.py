@@ -26,7 +26,7 @@ class Stage:
         self.requests[name].append(request)
         found = self._scripts.get(name, OfflineModel())
         if isinstance(found, dict):
-            asked = request.variables["task"], ", ".join(request.variables["files"])
+            asked = request.variables["task"], ", ".join(request.variables.get("files", ()))
             found = next(found[one] for one in asked if one in found)
         return await found.complete(request, config, call_tool)
 

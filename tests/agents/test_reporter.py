@@ -62,6 +62,22 @@ async def test_pictures_are_named_to_the_reporter_and_given_ones_stand_in_the_re
     assert stage.requests["reporter"][0].variables["pictures"] == ["chart.svg"]
 
 
+async def test_reports_written_side_by_side_all_stand_under_names_of_their_own(stage: Any) -> None:
+    def step(*calls: tuple[str, Any]) -> dict[str, Any]:
+        words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+        return {**words, "calls": [{"name": name, "arguments": given} for name, given in calls]}
+
+    parts = [f"Report part {number}." for number in range(10)]
+    replies = {
+        "planner": [step(*(("reporter", {"task": one}) for one in parts)), step(("done", {"answer": "Done."}))],
+        "reporter": {one: [{"title": one, "summary": "s", "markdown": f"## {one}"}] for one in parts},
+    }
+    outcome = await stage.play(replies, "Report on ten parts, each in a file of its own.")
+    assert outcome.ok, outcome.reason
+    written = stage.workspace(outcome).glob("*.md")
+    assert {one.read_text().splitlines()[0]: one.name for one in written}.keys() == {f"# {one}" for one in parts}
+
+
 DRAWING = """
 import csv
 from PIL import Image, ImageDraw
@@ -220,8 +236,8 @@ async def test_a_report_never_replaces_an_earlier_one(stage: Any) -> None:
     end = {**wish(""), "calls": [{"name": "done", "arguments": {"answer": "x"}}]}
     outcome = await stage.play({"planner": [wish("one"), wish("two"), wish("two"), end]}, "Report twice.")
     found = {path.name: path.read_text() for path in stage.workspace(outcome).glob("report*.md")}
-    assert found == {"report.md": "# one\n\none\n", "report-2.md": "# two\n\ntwo\n", "report-3.md": "# two\n\ntwo\n"}
-    assert outcome.report.name == "report-3.md"
+    assert found == {"report.md": "# one\n\none\n", "report-2.md": "# two\n\ntwo\n"}
+    assert outcome.report.name == "report-2.md"  # the same bytes again are the same report
     assert (await stage.tea.replay(outcome.run)).ok
 
 
