@@ -5,6 +5,7 @@ Source: the paper's Appendix D.1 (the cycle) and H (the step's record, `done`); 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
@@ -14,7 +15,7 @@ from tea.components.json_schema import schema_fault
 from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
-from tea.loop.ending import Ending
+from tea.loop.ending import MOST_SCHEMA, Ending
 from tea.loop.exchanges import json_tokens
 from tea.loop.fields import UNKNOWN_AFTER, Fields
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
@@ -51,8 +52,10 @@ STALLED = (
 )
 LAST_QUESTION = (
     "This is the last question. Call `done` now with your best answer, or with success false and the reason why there "
-    "is none; only here a call that it still needs may stand beside it. The task was: {task}"
+    "is none; only here a call that it still needs may stand beside it. {task}"
 )
+THE_TASK = "The task was: {task}"
+ITS_FORM = "\nIts answer must fit {schema}"
 SOLVED = "A task like this was solved before, and checked ({ref}): {task} -> {content}"
 UNDELIVERED = "The answer was not delivered: the person said more."
 ANEW = "mind what was said, and call `done` anew."
@@ -260,7 +263,7 @@ class _Loop:
                 self.last = step
                 ended = f"The {self.limits.tightest} ended"
                 why = ended if self.limits.questions == 1 else "Its steps brought nothing new"
-                self._tell(LAST_QUESTION.format(task=self.task.text))
+                self._tell(LAST_QUESTION.format(task=self._task_again))
             result = await self._take(step, await self._ask(step))
             heard = result is not None and self.limits.questions >= 1 and await self._hear()
             if heard and self.ended:
@@ -271,10 +274,18 @@ class _Loop:
                 self.last = 0
                 self.ending.reopen()
                 self.window.hold(self.ended, HELD)
-                self._tell(REVISE)
+                self._tell(REVISE.format(task=self._task_again))
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
         return self.revision.held or self.ending.best(f"{why} before the task was done.")
+
+    @property
+    def _task_again(self) -> str:
+        """The task with the form of its answer, for the end of a long conversation."""
+        words, form = THE_TASK.format(task=self.task.text), self.task.answer
+        if form is None:
+            return words
+        return words + ITS_FORM.format(schema=json.dumps(form, ensure_ascii=False)[:MOST_SCHEMA])
 
     async def _ask(self, step: int) -> Reply:
         """Ask the model, with the ledger at the end of the request; a request too long for it is folded."""

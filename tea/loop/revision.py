@@ -12,7 +12,7 @@ from tea.types import JsonObject, Result
 REVISE = (
     "Before your answer is delivered, look at your own work above: is each step right, is each fact shown by a result, "
     "is the form the one asked for, was something left out? Call what is still needed. Only another `done` changes the "
-    "answer; if it holds, say so."
+    "answer; if it holds, say so. {task}"
 )
 HELD = "held, not delivered yet"
 UNCHANGED = (

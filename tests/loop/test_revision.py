@@ -30,6 +30,19 @@ async def test_words_after_a_look_leave_the_held_answer(stage: Stage, words: str
     assert "7.." not in told(model.requests[2])
 
 
+@pytest.mark.parametrize(
+    ("options", "ending"),
+    [({"reflect": 1}, "Before your answer is delivered"), ({"budget": {"steps": 2}}, "This is the last question.")],
+)
+async def test_the_last_step_repeats_the_question_and_its_form(stage: Stage, options: Any, ending: str) -> None:
+    form = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    replies = [step(sum_of("3 + 4")), *2 * [step(done({"n": 7}))]]
+    outcome, model = await stage.play(*replies, task="How much is it?", answer=form, **options)
+    assert outcome.answer == {"n": 7}
+    last = told(model.requests[-1]).partition(ending)[2]
+    assert 'The task was: How much is it?\nIts answer must fit {"type": "object"' in last
+
+
 async def test_words_with_another_number_are_asked_about_once(stage: Stage) -> None:
     outcome, model = await look(stage, "It should be 8.", *[step(done("The sum is 8."))] * 2)
     assert "Words do not change the held answer" in told(model.requests[3])
