@@ -26,6 +26,8 @@ PAGE = (
     b"<!doctype html><title>Shop</title><p>The kettle costs 42 crowns.<button onclick=\"document.title='bought'\">Buy"
 )
 
+LEADER = "Browse two pages in the browser.\nFirst left.\nThen right.\nThen end."
+
 
 class Shop(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
@@ -87,6 +89,38 @@ async def test_it_reads_a_page_and_keeps_log_film_and_report(tea: Platform, play
     assert "navigate" in (folder / "log.md").read_text()
     assert words in outcome.report.read_text()
     assert (await tea.replay(outcome.run)).ok
+
+
+async def test_two_at_once_have_pages_and_files_of_their_own(
+    tea: Platform, played: Played, site: str
+) -> None:  # 002: 28
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    tasks = ("Read the left page.", "Read the right page.")
+    calls = [{"name": "browser", "arguments": {"task": one}} for one in tasks]
+    leader = [
+        {**words, "calls": calls},
+        *2 * [{**words, "calls": [{"name": "done", "arguments": {"answer": "Done."}}]}],
+    ]
+
+    class Cast:
+        def __init__(self) -> None:
+            self.left = {LEADER: leader}
+            for one in tasks:
+                side = one.split()[2]
+                first = step(("navigate", {"url": f"{site}/{side}"}), ("extract", {}))
+                self.left[one] = [first, step(extracted=f"It is {side}.", final={"success": True})]
+
+        async def complete(self, request: Any, *more: Any) -> Any:
+            return await ScriptedModel([self.left[request.variables["task"]].pop(0)]).complete(request, *more)
+
+    played.model = Cast()
+    outcome = await tea.run(LEADER)
+    assert outcome.ok, outcome.reason
+    logs = list((outcome.trace / "workspace").glob("browser/*/log.md"))
+    sides = [[side for side in ("left", "right") if f"/{side}" in one.read_text()] for one in logs]
+    assert sorted(sides) == [["left"], ["right"]]
+    assert all((one.parent / "steps.gif").read_bytes().startswith(b"GIF8") for one in logs)
+    assert (await tea.replay(outcome.run)).answer == outcome.answer
 
 
 async def test_a_fork_behind_a_page_says_that_it_is_lost_and_the_model_opens_it_again(
