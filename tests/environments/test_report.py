@@ -296,6 +296,13 @@ async def test_html_and_pdf_hold_the_figures_and_nothing_that_runs(act: Act, fol
     assert pdf.pictures == 1
 
 
+async def test_a_picture_is_no_claim_whatever_its_name(act: Act, folder: Path) -> None:
+    (folder / "rain of each month in 2020.png").write_bytes(b"x")
+    await act("add", path="rain of each month in 2020.png")
+    made = (await act("complete", title="T")).unwrap()
+    assert made["unsourced"] == []
+
+
 async def test_letters_of_any_script_are_in_the_pdf_or_named_as_lacking(act: Act, folder: Path) -> None:
     made, _ = await completed(act, folder, "Łódź, Ωμέγα, 東京 [1](https://e.org).", formats=["md", "pdf"])
     text = read_pdf(folder / "report.pdf").text
