@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import PurePath
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 
 from tea import Context, Environment, ToolError, action
@@ -139,14 +140,13 @@ class Report(Environment):
         pieces: list[Item] = await asyncio.to_thread(Items(ctx.path(""), report).read)
         if not pieces:
             raise ToolError(f"Nothing was added to the report {report[:60]!r}.", fix="add something first.")
-        root = ctx.path("")
-        composed = await asyncio.to_thread(
-            compose, title, pieces, root, names=ctx.locale.partition("-")[0] not in _CAPITAL_NOUNS
-        )
-        wanted = list(dict.fromkeys(formats or ["md"]))
-        rendered, notes = await asyncio.to_thread(render, composed.markdown, title, root, wanted)
+        root, folder = ctx.path(""), PurePath(name).parent
         if name:
             ctx.path(f"{name}.md")
+        up, capitals = "../" * len(folder.parts), ctx.locale.partition("-")[0] not in _CAPITAL_NOUNS
+        composed = await asyncio.to_thread(compose, title, pieces, root, up=up, names=capitals)
+        wanted = list(dict.fromkeys(formats or ["md"]))
+        rendered, notes = await asyncio.to_thread(render, composed.markdown, title, root, folder, wanted)
         anyhow = numbered or not name
         files = await asyncio.to_thread(write_all, root, name or "report", rendered, replace=replace, numbered=anyhow)
         return _completed(composed, files, notes)

@@ -22,6 +22,11 @@ _HTML = re.compile(
     r"|(?P<before>(?<!\\)(?:\\\\)*)<(?=[A-Za-z/!?])",
     re.DOTALL | re.MULTILINE,
 )
+_FIGURE = re.compile(
+    r"(?P<code>^```.*?^```|(?<!`)(?P<ticks>`+)(?!`).{1,5000}?(?<!`)(?P=ticks)(?!`))"
+    r"|(?P<begin>!\[[^\]\n]*\]\(<?)(?![a-z][a-z0-9+.-]*:|/)(?P<file>[^()<>\n]+)",
+    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +52,17 @@ class Composed:
     unchecked: list[int] = field(default_factory=list[int])
 
 
-def compose(title: str, items: list[Item], workspace: Path, *, names: bool = True) -> Composed:
+def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", names: bool = True) -> Composed:
     """Return one report of all pieces.
 
     Args:
         title: What it is about.
         items: Its pieces.
         workspace: The folder that the report is for.
+        up: The way to it from the folder of the report's file, such as `../`.
         names: Whether names are told by their capitals.
     """
-    references = References(str(workspace), lambda file: (workspace / file).exists())
+    references = References(str(workspace), lambda file: (workspace / file).exists(), up)
     bodies = [
         references.body(one.content, [(ref["number"], ref["source"], ref["description"]) for ref in one.references])
         for one in items
@@ -72,7 +78,8 @@ def compose(title: str, items: list[Item], workspace: Path, *, names: bool = Tru
     unchecked = [one for one in known if one.number not in evidence]
     unresolved = list(dict.fromkeys(references.unresolved))
     found = _found(checked, [one.file for one in lost], unresolved, unchecked)
-    parts = [f"# {' '.join(title.split())}", checked.text.strip(), found]
+    text = _FIGURE.sub(lambda one: one[0] if one["code"] else f"{one['begin']}{up}{one['file']}", checked.text)
+    parts = [f"# {' '.join(title.split())}", text.strip(), found]
     parts += [references.section().strip()] if known else []
     return Composed(
         markdown=without_html("\n\n".join(one for one in parts if one)) + "\n",

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import escape
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import unquote
 
@@ -36,13 +36,16 @@ _STYLE = (
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 
 
-def render(markdown: str, title: str, root: Path, formats: Sequence[str]) -> tuple[dict[str, bytes], list[str]]:
+def render(
+    markdown: str, title: str, root: Path, folder: PurePath, formats: Sequence[str]
+) -> tuple[dict[str, bytes], list[str]]:
     """Return a report's bytes by format, and notes for its reader.
 
     Args:
         markdown: The report.
         title: What it is about.
-        root: The folder that its figures lie in.
+        root: The folder that its figures lie in, in any depth.
+        folder: The folder in it that the report is for.
         formats: Any of `md`, `html` and `pdf`.
 
     Raises:
@@ -54,7 +57,7 @@ def render(markdown: str, title: str, root: Path, formats: Sequence[str]) -> tup
         rendered["md"] = markdown.encode("utf-8", "replace")
     if {"html", "pdf"} & {*formats}:
         tokens: list[Any] = parser().parse(markdown)
-        figures = _figures(tokens, root)
+        figures = _figures(tokens, root, folder)
         notes += [f"{source} is not embedded: {why}." for source, why in figures.items() if isinstance(why, str)]
         found = {source: path for source, path in figures.items() if isinstance(path, Path)}
         if "pdf" in formats:
@@ -125,15 +128,15 @@ def _write(path: Path, data: bytes, replace: bool) -> None:
         part.unlink(missing_ok=True)
 
 
-def _figures(tokens: Sequence[Any], root: Path) -> dict[str, Path | str]:
+def _figures(tokens: Sequence[Any], root: Path, folder: PurePath) -> dict[str, Path | str]:
     """Return the file of each figure by its source, or why it is not embedded."""
     sources = [child.attrs["src"] for one in tokens for child in one.children or () if child.type == "image"]
-    return {source: _figure(unquote(source), root) for source in sources}
+    return {source: _figure(unquote(source), root, folder) for source in sources}
 
 
-def _figure(source: str, root: Path) -> Path | str:
+def _figure(source: str, root: Path, folder: PurePath) -> Path | str:
     try:
-        path = (root / source.removeprefix("file://")).resolve()
+        path = (root / folder / source.removeprefix("file://")).resolve()
         if not path.is_relative_to(root.resolve()):
             return "it lies outside of the workspace"
         if path.suffix.lower() not in _KINDS or not path.is_file():

@@ -58,12 +58,13 @@ class References:
     """The sources of one report, in the order of their first citation.
 
     Args:
-        workspace: Absolute path of the folder that holds the report.
+        workspace: Absolute path of the folder that holds the files.
         is_there: Tells whether there is a file, by its name from the workspace or its absolute path; all by default.
+        up: The way from the report's folder to the workspace, such as `../`.
     """
 
-    def __init__(self, workspace: str, is_there: Callable[[str], bool] = lambda _: True) -> None:
-        self._workspace, self._is_there = _folded(workspace), is_there
+    def __init__(self, workspace: str, is_there: Callable[[str], bool] = lambda _: True, up: str = "") -> None:
+        self._workspace, self._is_there, self._up = _folded(workspace), is_there, up
         self._found: dict[str, Reference] = {}
         self._listed: dict[int, tuple[str, str]] = {}
         self.unresolved: list[str] = []
@@ -166,7 +167,7 @@ class References:
         path = self._inside(_decoded(target))
         if path.startswith("../"):
             path = _folded(f"{self._workspace}/{path}")
-        return ("file://" if path.startswith("/") else "") + _UNSAFE.sub(_escaped, path)
+        return ("file://" if path.startswith("/") else self._up) + _UNSAFE.sub(_escaped, path)
 
     def _inside(self, target: str) -> str:
         """Return a file's name from the workspace, or its absolute path outside."""

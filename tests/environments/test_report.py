@@ -296,6 +296,25 @@ async def test_html_and_pdf_hold_the_figures_and_nothing_that_runs(act: Act, fol
     assert pdf.pictures == 1
 
 
+async def test_a_report_in_a_folder_shows_and_links_the_files_above_it(act: Act, folder: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGB", (20, 10), "red").save(folder / "rain by month.png")
+    (folder / "b.csv").write_text("a,b\n1,2\n")
+    await act("add", text="The first is 1 [1](b.csv), `![x](y.png)` [2](https://e.org).")
+    await act("add", path="rain by month.png")
+    made = (await act("complete", title="T", name="out/deep/rain", formats=["md", "html", "pdf"])).unwrap()
+    written = folder / "out" / "deep" / "rain.md"
+    text = written.read_text()
+    assert "is 1 [1](../../b.csv), `![x](y.png)`" in text
+    assert "![rain by month](<../../rain by month.png>)" in text
+    assert (written.parent / "../../rain by month.png").exists()
+    assert [one["link"] for one in made["references"]] == ["../../b.csv", "https://e.org"]
+    assert (made["missing"], made["notes"], made["unsourced"]) == ([], [], [])
+    assert "data:image/png;base64," in written.with_suffix(".html").read_text()
+    assert read_pdf(written.with_suffix(".pdf")).pictures == 1
+
+
 async def test_a_picture_is_no_claim_whatever_its_name(act: Act, folder: Path) -> None:
     (folder / "rain of each month in 2020.png").write_bytes(b"x")
     await act("add", path="rain of each month in 2020.png")
