@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -103,15 +102,14 @@ async def _request(tea: "Platform", ref: str, words: list[str], arguments: str |
     server = {"tool": tea.tcp, "environment": tea.ecp, "agent": tea.acp}[found.kind]
     operation, config = server.operation(found), await library.info(found)
     given = given_arguments(words, arguments, config.operation(operation).parameters)
-    return replace(
-        CallRequest.to(config, operation, Principal(), "", "", tea.sandboxes.settings.way_out.places), arguments=given
-    )
+    request = CallRequest.to(config, operation, Principal(), "", "", tea.sandboxes.settings.way_out.places)
+    return request._replace(arguments=given)
 
 
 def _after(request: "CallRequest") -> "CallRequest":
     from tea.policy.provenance import Known, Source
 
-    return replace(request, known=Known(sources=(Source("read", "something untrusted"),)))
+    return request._replace(known=Known(sources=(Source("read", "something untrusted"),)))
 
 
 def _lines(request: "CallRequest", verdict: "Verdict") -> list[str]:

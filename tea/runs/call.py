@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from tea.components.manifest import Manifest
 from tea.components.naming import understood
@@ -19,9 +19,8 @@ MOST_DEPTH = 24
 _NO_WAYS: Mapping[str, tuple[str, ...]] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallRequest:
-    """One call, for the policy, the journal and the execution alike.
+class CallRequest(NamedTuple):
+    """One call, for the policy, the journal and the execution alike; a tuple, as each call makes several of it.
 
     Args:
         ref: The exact operation that acts; where the call has other names, each of them in turn.
@@ -30,13 +29,13 @@ class CallRequest:
         principal: Who it is made for.
         run: Id of the run; may be empty outside of any.
         session: Id of the session; may be empty outside of any.
+        config: The exact version that acts.
+        operation: Name of the operation in that version.
         agent: Name of the agent that asks, empty for a person.
         key: Key of the effect; empty before it has one.
         through: The other names: what was called in the place of what acts, the first call first, where transformations
             made it: a tool that is an agent, an action that is a tool. The policy is asked by each name, and the
             strictest answer counts, so one that looks at `ref` alone denies what it denies; a person is asked once.
-        config: The exact version that acts.
-        operation: Name of the operation in that version.
         given: The arguments as they were handed over, where those are others.
         depth: How many calls it is inside of.
         passes_on: Whether all it does is to call another operation, which acts in its place.
@@ -51,15 +50,15 @@ class CallRequest:
     principal: Principal
     run: str
     session: str
+    config: Manifest
+    operation: str
     agent: str = ""
     key: str = ""
     through: tuple[str, ...] = ()
-    config: Manifest = field(repr=False)
-    operation: str
     given: JsonObject | None = None
     depth: int = 0
     passes_on: bool = False
-    known: Known = field(default_factory=Known, repr=False)
+    known: Known = Known()
     state: JsonValue = None
     reaches: tuple[str, ...] = ()
 
@@ -123,11 +122,11 @@ class CallRequest:
         used = understood(self.config.operation(self.operation).parameters, given)
         handed = None if used is given else given
         who = principal or self.principal
-        return replace(self, arguments=used, given=handed, agent=agent, depth=depth, through=through, principal=who)
+        return self._replace(arguments=used, given=handed, agent=agent, depth=depth, through=through, principal=who)
 
     def under(self, name: str) -> CallRequest:
         """Return the same call under another of its names."""
-        return replace(self, ref=name, through=tuple(one for one in self.names if one != name))
+        return self._replace(ref=name, through=tuple(one for one in self.names if one != name))
 
     @property
     def digest(self) -> str:

@@ -9,7 +9,7 @@ others the disk is looked at with every call, but not again within two milliseco
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -135,7 +135,7 @@ class Direct:
         return await self._server.answer(plain.request.ref, work, self._seconds, monotonic(), goes_on=plain.goes_on)
 
     async def _ask(self, plain: _Plain, arguments: JsonObject, session: str | None) -> Response | None:
-        request = replace(plain.request, arguments=arguments, session=session or "", key=_KEY)
+        request = plain.request._replace(arguments=arguments, session=session or "", key=_KEY)
         with as_defects(f"Asking whether {request.ref} may be called"):
             return await self._permission.ask(request, self._server.response)
 

@@ -313,7 +313,7 @@ class Executions:
         except Diverged:  # also the end of the journal of a run that waits
             if one.readings.found is None:
                 raise
-        request = replace(request, known=one.readings.found or request.known)
+        request = request._replace(known=one.readings.found or request.known)
         return request, await reasoned(run_policy(self._deps.policy, past.run_config), request)
 
     async def once(self, call: Callable[[Run], Awaitable[Response]], run_config: RunConfig) -> Response:

@@ -112,7 +112,7 @@ class Readings:
         """Note a call by the branch at work, and return the call with its key and the branch's knowledge."""
         known = self.known(call.arguments)
         self._provenance.begin(self._gate.path(), self._traits(call), _environment(call.config))
-        return replace(call, key=self._gate.next_key(), known=known)
+        return call._replace(key=self._gate.next_key(), known=known)
 
     def deliver(self, key: str, call: CallRequest, outcome: JsonValue) -> None:
         """Add a delivered outcome to the reading of the branch at work."""
@@ -224,7 +224,7 @@ class Readings:
         try:
             config, operation = self._pins.exact(target, data["digest"]), Ref.parse(target).operation or ""
             call = CallRequest.to(config, operation, Principal(), "", "", self._ways)
-            return _delivered(key, replace(call, arguments=data["arguments"]), None, self._traits(call))
+            return _delivered(key, call._replace(arguments=data["arguments"]), None, self._traits(call))
         except (TeaError, KeyError):  # nothing is known of it any more, so it counts as the worst
             return Delivered(ref=target, key=key, traits=None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
@@ -87,7 +86,7 @@ def recorded_call(past: History, pins: Pins, key: str, ways: Mapping[str, tuple[
         run = past.run_config
         operation = Ref.parse(target).operation or ""
         call = CallRequest.to(config, operation, run.principal, run.run, run.session, ways)
-        return replace(call, arguments=arguments, agent=one.agent, key=key, state=_observed(past, key))
+        return call._replace(arguments=arguments, agent=one.agent, key=key, state=_observed(past, key))
     fix = f"`tea trace {past.run_config.run}` shows its calls with their keys."
     raise BadInput(f"The run has no call with the key {key[:60]!r}.", fix=fix)
 

@@ -251,7 +251,7 @@ class Run:
         if not call.traits.scope or definition is None:  # trusted source is carried out as its manifest says
             return call
         carried = definition.operations[call.operation].signature.traits
-        return replace(call, traits=replace(call.traits, scope=carried.scope))
+        return call._replace(traits=replace(call.traits, scope=carried.scope))
 
     async def call_within(
         self,
@@ -277,7 +277,7 @@ class Run:
             return failure(self._servers[kind].response, with_kind(ref, kind), error)
         if (stands := self._stood(call, inner)) is not None:
             return stands
-        call = replace(call, known=self.readings.known(call.arguments, key))
+        call = call._replace(known=self.readings.known(call.arguments, key))
         response = await self._loss(call, inner) or await self._permit(call, inner) or await self._execute(call, inner)
         self.readings.deliver_inside(inner, call, response.value)
         try:
@@ -376,7 +376,7 @@ class Run:
 
     async def _scope(self, call: CallRequest) -> Response:
         stands = self.pins.loaded(call.config) is not None and await self._stands(call)
-        call = replace(call, known=self.readings.known(call.arguments))
+        call = call._replace(known=self.readings.known(call.arguments))
 
         async def perform(key: str) -> JsonValue:
             stands_in = None if stands else await self._opened(call, key)
@@ -456,7 +456,7 @@ class Run:
         place = self.place(call.config, key)
         if place not in self._lost:
             return None
-        allowed, said = await self._authorizer.answered_before(replace(call, key=key), self._response(call))
+        allowed, said = await self._authorizer.answered_before(call._replace(key=key), self._response(call))
         if said is not None:
             return said
         self._lost.remove(place)
@@ -501,7 +501,7 @@ class Run:
             return None
         request = await self._declared(call, key)
         if observes(request.traits):
-            request = replace(request, state=await self._observed(call, key))
+            request = request._replace(state=await self._observed(call, key))
         return await self._authorizer.ask(request, self._response(call), lambda: self._check(call, key))
 
     async def _declared(self, call: CallRequest, key: str = "") -> CallRequest:
@@ -517,7 +517,7 @@ class Run:
                 definition = await self.pins.definition(call.config)
                 traits = definition.operations[call.operation].signature.traits.opened(self._ways)
         unchanged = call.key == key and traits is call.traits
-        return call if unchanged else replace(call, key=key, traits=traits)
+        return call if unchanged else call._replace(key=key, traits=traits)
 
     async def _observed(self, call: CallRequest, key: str) -> JsonValue:
         """Return the state of the environment of a call, None if the environment gives none."""
