@@ -67,7 +67,7 @@ def texts_in(value: JsonValue) -> Iterator[str]:
             return
         case int() | float():
             yield str(value)
-        case Mapping():
+        case dict() | Mapping():  # most are dicts, and to look for other mappings costs as much as all else here
             for name, one in cast("Mapping[Any, Any]", value).items():
                 if not (isinstance(name, str) and name.isidentifier()):
                     yield str(name)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tea.components.operation import Traits
 from tea.policy.destination import addresses_in, canonical_address, texts_in
@@ -27,8 +28,7 @@ _SHOWN = 160
 _DIGITS = "0123456789"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """An untrusted source.
 
     Args:
@@ -51,8 +51,7 @@ class Source:
         return f"{self.what}{about}{f' (call {self.key})' if self.key else ''}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Known(NamedTuple):
     """The knowledge of a branch at the beginning of a call.
 
     Args:
@@ -71,24 +70,23 @@ class Known:
         return tuple(one for one in self.sources if one.kind != UNKNOWN)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delivered:
+class Delivered(NamedTuple):
     """A call with its outcome.
 
     Args:
         ref: The operation.
         key: Key of the call.
         traits: Those of its operation, None where they are not known.
-        environment: Name of the environment acted in, empty without one.
         arguments: Those of the call.
+        environment: Name of the environment acted in, empty without one.
         outcome: Its outcome, as JSON.
     """
 
     ref: str
     key: str
     traits: Traits | None
+    arguments: JsonObject
     environment: str = ""
-    arguments: JsonObject = field(default_factory=dict[str, JsonValue])
     outcome: JsonValue = None
 
     @property
@@ -141,7 +139,7 @@ class Reading:
         """Add sources; of each sort the first are remembered."""
         for one in sources:
             sort = one.kind == UNKNOWN
-            if one not in self.sources and self.counts[sort] < _MOST:
+            if self.counts[sort] < _MOST and one not in self.sources:
                 self.sources[one] = None
                 self.counts[sort] += 1
 
@@ -183,7 +181,9 @@ class Provenance:
             arguments: Those of the call.
         """
         readings = self._around(place)
-        sources = dict.fromkeys(one for reading in readings for one in reading.sources)
+        sources = dict[Source, None]()
+        for reading in readings:
+            sources |= reading.sources
         links = [reading.links for reading in readings if reading.links]
         texts = texts_in(dict(arguments)) if links else ()
         asked = {address for text in texts if (address := canonical_address(text.strip()))}
@@ -286,7 +286,7 @@ class Provenance:
         if traits is None or traits.returns_untrusted or (call.reads_network and effects_of(traits) in _READERS):
             found.append(call.source)
         elif call.reads_network:
-            found.append(replace(call.source, kind=UNKNOWN))
+            found.append(call.source._replace(kind=UNKNOWN))
         elif traits.returns_untrusted is None:
             found += self._store.sources
             if self._shared and call.environment:

@@ -122,7 +122,7 @@ class OperatorPolicy:
             return Verdict(decision=rule.decision, rule=words, why=_why(rule.decision), destinations=places)
         base = self._base(effects, rule)
         if base.decision in ("ask", "deny") or not self.settings.provenance:
-            return replace(base, destinations=places)
+            return base._replace(destinations=places)
         if effects == UNDECLARED:
             return base if traits.scope else self._undeclared(request, base, rule)
         if effects in BEYOND:
@@ -174,7 +174,7 @@ class OperatorPolicy:
             rule = "provenance: every destination was named by a person, an allow-list or a lasting answer"
             return Verdict(decision="allow", rule=rule, destinations=places)
         if not sources:
-            return replace(base, destinations=places, unnamed=unnamed)
+            return base._replace(destinations=places, unnamed=unnamed)
         return Verdict(
             decision="ask",
             rule=law,
@@ -188,7 +188,7 @@ class OperatorPolicy:
         """Return the decision on a call reading the network: it follows links, and composes no address."""
         sources, nowhere = request.known.sources, not places and bool(request.traits.destinations)
         if not sources or not (places or nowhere):
-            return replace(base, destinations=places)
+            return base._replace(destinations=places)
         unnamed = self._unnamed(request, places, fetching=True)
         if not unnamed and not nowhere:
             rule = "provenance: the address stood in what the branch was given, or was named"

@@ -226,7 +226,7 @@ class Readings:
             call = CallRequest.to(config, operation, Principal(), "", "", self._ways)
             return _delivered(key, call._replace(arguments=data["arguments"]), None, self._traits(call))
         except (TeaError, KeyError):  # nothing is known of it any more, so it counts as the worst
-            return Delivered(ref=target, key=key, traits=None)
+            return Delivered(ref=target, key=key, traits=None, arguments={})
 
 
 def _worst(traits: Traits) -> Traits:
@@ -241,8 +241,8 @@ def _delivered(key: str, call: CallRequest, outcome: JsonValue, traits: Traits) 
         ref=call.ref,
         key=key,
         traits=traits,
-        environment=_environment(call.config),
         arguments=call.arguments,
+        environment=_environment(call.config),
         outcome=outcome,
     )
 
