@@ -146,6 +146,7 @@ class Server(Generic[ResponseT]):
 
     async def carry_out(
         self,
+        ref: str,
         config: Manifest,
         definition: Definition,
         operation: str,
@@ -156,6 +157,7 @@ class Server(Generic[ResponseT]):
         """Execute a call already authorized and pinned, with its source loaded.
 
         Args:
+            ref: The exact operation, for its response.
             config: The exact version.
             definition: What its source defines.
             operation: Which of its operations.
@@ -169,7 +171,7 @@ class Server(Generic[ResponseT]):
         else:
             work = self._received(config, definition, operation, arguments, context)
         goes_on = may_go_on(executor, config.operation(operation).traits)
-        return await self.answer(operation_ref(config, operation), work, seconds, monotonic(), goes_on=goes_on)
+        return await self.answer(ref, work, seconds, monotonic(), goes_on=goes_on)
 
     async def answer(
         self,

@@ -407,7 +407,7 @@ class Run:
                 attempt=self._is_attempt(call), key=key,
             )  # fmt: skip
             carry_out = self._servers[call.config.kind].carry_out
-            work = partial(carry_out, call.config, definition, call.operation, call.arguments, context, None)
+            work = partial(carry_out, call.ref, call.config, definition, call.operation, call.arguments, context, None)
             measured = self._is_attempt(call)
             response = await within_limits(call, key, self.gate, self.accounts, work, measured=measured)
             try:
@@ -485,7 +485,7 @@ class Run:
             key=key,
         )
         seconds, carry_out = self.run_config.call_seconds, self._servers[call.config.kind].carry_out
-        return await carry_out(call.config, definition, call.operation, call.arguments, context, seconds)
+        return await carry_out(call.ref, call.config, definition, call.operation, call.arguments, context, seconds)
 
     def _principal(self, config: Manifest, caller: Principal) -> Principal:
         """Return the principal of the calls of a component: an untrusted one calls for itself.

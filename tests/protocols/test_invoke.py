@@ -96,7 +96,7 @@ async def test_a_call_ends_at_its_deadline(case: Case, house: House) -> None:
     (made,) = await house.register(body="await asyncio.Event().wait()", top="import asyncio")
     definition = await house.door.manager.definition(made)
     found: Response = await house.door.carry_out(
-        made, definition, case.operation, case.arguments(), nobody(), seconds=0.01
+        str(made.ref), made, definition, case.operation, case.arguments(), nobody(), seconds=0.01
     )
     assert found.error is not None
     assert found.error["code"] == "CallTimeout"
@@ -110,7 +110,9 @@ async def test_a_call_that_is_called_off_stays_called_off(case: Case, house: Hou
     definition = await house.door.manager.definition(made)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.01):
-            await house.door.carry_out(made, definition, case.operation, case.arguments(), nobody(), seconds=60)
+            await house.door.carry_out(
+                str(made.ref), made, definition, case.operation, case.arguments(), nobody(), seconds=60
+            )
 
 
 async def test_source_that_is_not_trusted_is_listed_and_never_executed_here(case: Case, house: House) -> None:
