@@ -12,8 +12,8 @@ from tea.errors import ErrorRecord
 from tea.journal.mask import Mask, Pieces
 from tea.journal.record import TraceRecord, as_mapping, span_id
 from tea.journal.status import ASKED
-from tea.journal.tracer import Trace
-from tea.kernel.entry import Entry, canonical, encode
+from tea.journal.tracer import Trace, quoted
+from tea.kernel.entry import Entry, canonical
 from tea.kernel.key import effect_key, innermost
 from tea.models.manager import Delta, Listen
 from tea.source.seal import MARK, unmarked
@@ -179,7 +179,7 @@ class Recorder:
         if self.trace is not None:
             fields = ""
             if entry.kind:
-                named = f'"kind":{encode(entry.kind)},"target":{encode(entry.target)}'
+                named = f'"kind":{quoted(entry.kind)},"target":{quoted(entry.target)}'
                 fields = f'{named},"digest":"{entry.digest}",'
             self.trace.append_text(entry.event, entry.key, fields, entry.text, agent=agent, parent=span)
         if self._watch is not None:

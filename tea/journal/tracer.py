@@ -23,7 +23,7 @@ from tea.types import JsonObject, JsonValue
 FORMAT = 1
 _SPILL = 256 * 1024
 Begin = Callable[[str, Path], "Sequence[TraceRecord]"]
-_quoted = json.encoder.encode_basestring
+quoted = json.encoder.encode_basestring
 _MARK, _PAYLOAD = "$blob", frozenset({"data", "result", "answer", "evidence"})
 
 
@@ -66,7 +66,7 @@ class Trace:
         self._session = session
         self._task = task
         self._waiting: list[JsonObject | str] = []
-        self._home = f'"session":{_quoted(session)},"task":{_quoted(task)}'
+        self._home = f'"session":{quoted(session)},"task":{quoted(task)}'
 
     @property
     def position(self) -> int:
@@ -115,7 +115,7 @@ class Trace:
         span = span_id(self.run, key) if key else ""
         self._waiting.append(
             f'{{"v":{FORMAT},"time":"{timestamp()}","span":"{span}","parent":"{parent}",{self._home},'
-            f'"agent":{_quoted(agent)},"kind":"{kind}","key":{_quoted(key)},"data":{{{fields}"data":{payload}}}}}'
+            f'"agent":{quoted(agent)},"kind":"{kind}","key":{quoted(key)},"data":{{{fields}"data":{payload}}}}}'
         )
 
     def flush(self) -> None:

@@ -249,8 +249,8 @@ def _delivered(key: str, call: CallRequest, outcome: JsonValue, traits: Traits) 
 
 def _failed_with(outcome: JsonValue, kind: type[TeaError]) -> bool:
     """Return whether a response holds an error of a class."""
-    error = as_mapping(as_mapping(outcome).get("error"))
-    return error.get("code") == kind.__name__
+    error = as_mapping(outcome).get("error")
+    return error is not None and as_mapping(error).get("code") == kind.__name__
 
 
 def _environment(config: Manifest) -> str:

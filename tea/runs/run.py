@@ -363,7 +363,7 @@ class Run:
         async def perform(key: str) -> JsonValue:
             response = await self._loss(call, key) or await self._permit(call, key) or await self._execute(call, key)
             try:
-                return JsonText(encode(response.model_dump(mode="json")))
+                return JsonText(encode(vars(response)))  # all of its fields are JSON already
             except BadArguments as error:
                 return self._not_recorded(call, error.problem).model_dump(mode="json")
 
@@ -453,8 +453,7 @@ class Run:
         What a person answered about that call still counts: a no or other words stand for it, and consent holds for
         the same call made anew.
         """
-        place = self.place(call.config, key)
-        if place not in self._lost:
+        if not self._lost or (place := self.place(call.config, key)) not in self._lost:
             return None
         allowed, said = await self._authorizer.answered_before(call._replace(key=key), self._response(call))
         if said is not None:
