@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tea.loop.checks import numbers_stand_in, stands_in
-from tea.loop.numbers import unfounded
 from tea.loop.observation import Observation
 from tea.loop.opening import Head, described
 from tea.loop.shown import named_whole, picked
@@ -72,6 +71,8 @@ class Grounds(NamedTuple):
 
     def numbers(self, answer: JsonValue) -> list[str]:
         """Return the numbers of an answer found nowhere and following from nothing."""
+        from tea.loop.numbers import unfounded  # answers of solvers are not asked for it
+
         asked = [json.dumps(one.arguments, ensure_ascii=False) for one in self.results]
         begun = [one.text for one in self.heads if one.prose]
         told = "\n".join([self.told, self.sure, *begun, *self._named(answer), *asked])

@@ -16,21 +16,19 @@ import re
 TOO_LARGE = 413
 _CODES = frozenset({"context_length_exceeded", "exceed_context_size_error", "string_above_max_length"})
 _STATUSES = frozenset({None, 400, 422, 500})  # older servers of one's own call it their own failure
-_WORDS = re.compile(
+_WORDS = (  # this and `_LIMIT` are compiled with the first error
     r"context[ _](?:length|size|window|limit)|maximum (?:prompt|input) length|n_ctx|(?:prompt|input) is too long"
     r"|maximum number of (?:input )?tokens|too many (?:input )?tokens|max_new_tokens`? must be <="
     r"|range of input length|(?:model|input|prompt|context) token limit|(?:prompt|input)s? exceeds? (?:the )?max"
     r"|`?inputs`? must have less than|exceeds? (?:the )?max(?:imum)? (?:message )?tokens"
-    r"|reduce the length of (?:the |your )?(?:input|message|prompt)",
-    re.IGNORECASE,
+    r"|reduce the length of (?:the |your )?(?:input|message|prompt)"
 )
 _NUMBER = r"(\d[\d,_]{2,12})(?![\d_]|\s*\+)"  # a sum is what was asked
-_LIMIT = re.compile(
+_LIMIT = (
     rf"(?:\bmaximum (?:context|prompt|input) length|context (?:length|size|window|limit)|\bn_ctx"
     rf"|maximum number of (?:input )?tokens(?: allowed)?)(?: is| of)?(?: only)?[^\w>+]{{0,3}}{_NUMBER}"
     rf"|range of input length should be \[\d+, ?{_NUMBER}|must have less than {_NUMBER}"
-    rf"|> ?{_NUMBER}|<= ?{_NUMBER}|{_NUMBER}(?: tokens?)? maximum|\blimit(?: of|:)? {_NUMBER}",
-    re.IGNORECASE,
+    rf"|> ?{_NUMBER}|<= ?{_NUMBER}|{_NUMBER}(?: tokens?)? maximum|\blimit(?: of|:)? {_NUMBER}"
 )
 
 
@@ -42,7 +40,11 @@ def exceeds(problem: str, code: str = "", status: int | None = None) -> bool:
         code: The provider's own code or type of it.
         status: Its HTTP status, None where it came in the place of an answer.
     """
-    return status == TOO_LARGE or code in _CODES or (status in _STATUSES and _WORDS.search(problem) is not None)
+    return (
+        status == TOO_LARGE
+        or code in _CODES
+        or (status in _STATUSES and re.search(_WORDS, problem, re.IGNORECASE) is not None)
+    )
 
 
 def limit_in(problem: str) -> int | None:
@@ -52,5 +54,5 @@ def limit_in(problem: str) -> int | None:
         >>> limit_in("This model's maximum context length is 8,192 tokens. However, you requested 9000 tokens.")
         8192
     """
-    found = _LIMIT.search(problem)
+    found = re.search(_LIMIT, problem, re.IGNORECASE)
     return int(re.sub("[,_]", "", next(filter(None, found.groups())))) if found else None

@@ -7,7 +7,6 @@ import os
 import re
 from base64 import b64encode
 from collections.abc import Iterator
-from html import escape
 from urllib.parse import quote, quote_plus
 
 SHORTEST = 8  # a shorter one is not a secret, and would be found in ordinary words
@@ -21,6 +20,8 @@ _HEADER = re.compile(
 
 def disguises(value: str) -> Iterator[str]:
     """Yield a secret as it is, escaped in JSON, also twice, and in HTML, percent-encoding, hexadecimal and base64."""
+    from html import escape  # it brings the table of all named characters
+
     data = value.encode("utf-8", "surrogateescape")
     escaped = in_json(value, ascii=True)
     yield from (value, in_json(value), escaped, escaped.replace("/", "\\/"))

@@ -50,7 +50,6 @@ from tea.runs.rules import reasoned, recorded_call, run_policy
 from tea.runs.run import Run
 from tea.store.workspaces import WorkspaceStore
 from tea.types import AgentResponse, JsonObject, Response, Task
-from tea.untrusted.programs import again
 from tea.waiting import completed
 
 if TYPE_CHECKING:
@@ -289,6 +288,8 @@ class Executions:
         if not (lenient or past.given_up) and _ending(outcome) != past.end:
             problem = f"The run ended with {_short(past.end)}, now with {_short(_ending(outcome))}."
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
+        from tea.untrusted.programs import again
+
         return replace(await self._whole(outcome, one, past.inputs), remarks=await again(one.flow.followed))
 
     async def explain(self, run: str, key: str) -> tuple[CallRequest, Verdict]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tea.components.flow import AsyncioFlow, check_note
 from tea.components.manifest import Manifest
 from tea.journal.recorder import Recorder
@@ -10,7 +12,9 @@ from tea.kernel.gate import Gate
 from tea.kernel.key import branch_of, innermost
 from tea.runs.budget import BudgetAccounts
 from tea.types import JsonObject, Result
-from tea.untrusted.programs import Followed
+
+if TYPE_CHECKING:
+    from tea.untrusted.programs import Followed
 
 
 class AgentFlow:
