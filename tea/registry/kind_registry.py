@@ -103,15 +103,18 @@ class KindRegistry:
         Raises:
             UnknownComponent: Nothing; the error names the nearest.
         """
-        head = self._versions.head(self.kind, ref.name)
+        return self._resolved(ref, self._versions.head(self.kind, ref.name))
+
+    def _resolved(self, ref: Ref, head: Head) -> Manifest:
+        """Return the version of `ref` by the newest head of its name."""
         if head.number and head.current is None and ref.selector is None:
             raise self._unknown(ref, None)
         current = head.current is not None and ref.selector is None
-        found = self._versions.resolve(ref) if current else None  # first, so that no version is read twice
-        shipped = self.unstored(ref.name)
+        found = self._versions.resolve(ref, head) if current else None  # first, so that no version is read twice
+        shipped = self.unstored(ref.name, head)
         if shipped is not None and self._means(ref, head, shipped):
             return shipped
-        found = found or self._versions.resolve(ref)
+        found = found or self._versions.resolve(ref, head)
         if found is None:
             raise self._unknown(ref, shipped if head.number == 0 else None)
         return self.words.of(found)
@@ -136,9 +139,12 @@ class KindRegistry:
 
     def pin(self, ref: Ref) -> Manifest:
         """Return the version of `ref`, stored, so its digest can always be found again."""
-        found, shipped = self.resolve(ref), self.unstored(ref.name)
+        head = self._versions.head(self.kind, ref.name)
+        found, shipped = self._resolved(ref, head), self.unstored(ref.name, head)
         stored = self._store(ref.name) if shipped is not None and shipped.digest == found.digest else None
-        if stored is None and not found.created:  # another process stored it meanwhile, as a version of its own
+        if stored is None and found.created:
+            return found
+        if stored is None:  # another process stored it meanwhile, as a version of its own
             stored = self._versions.resolve(found.ref.at(found.digest))
         return self.words.of(stored or found)
 
@@ -282,12 +288,12 @@ class KindRegistry:
         except AlreadyRegistered:  # another process was faster, with these bytes or others
             return self._store(name) or self._versions.resolve(shipped.ref.at(shipped.digest))
 
-    def unstored(self, name: str) -> Manifest | None:
-        """Return the shipped version of `name` unless the registry has its bytes and a head."""
+    def unstored(self, name: str, head: Head | None = None) -> Manifest | None:
+        """Return the shipped version of `name` unless the registry has its bytes and a head; that may be given."""
         shipped = self._shipped.get(name)
         if shipped is None:
             return None
-        digest, head = shipped.digest, self._versions.head(self.kind, name)
+        digest, head = shipped.digest, head or self._versions.head(self.kind, name)
         if head.number and self._versions.holds(self.kind, name, digest):
             return None
         if digest not in self._described:

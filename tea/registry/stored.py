@@ -75,14 +75,14 @@ class Stored:
         newest = self.head(kind, name).number
         return [self._head(kind, name, number) for number in range(1, newest + 1)]
 
-    def resolve(self, ref: Ref) -> Manifest | None:
-        """Return the version of `ref`, or None if the name is not registered.
+    def resolve(self, ref: Ref, head: Head | None = None) -> Manifest | None:
+        """Return the version of `ref`, or None if the name is not registered; its newest `head` may be given.
 
         Raises:
             UnknownComponent: The name is there, but no such version or alias.
             Damaged: The version's file is not what was written, or is missing.
         """
-        head = self.head(ref.kind, ref.name)
+        head = head or self.head(ref.kind, ref.name)
         if ref.selector is not None and is_digest(ref.selector):
             return self._by_digest(ref)
         if head.current is None:
