@@ -4,6 +4,7 @@ A numbered one also says which of its kind it is, so that a copy of an earlier o
 """
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -89,4 +90,5 @@ def _opened(path: Path, formats: tuple[int, ...]) -> tuple[dict[str, Any], int |
 
 def _check(document: Mapping[str, Any], number: int | None) -> str:
     whole = document if number is None else {"number": number, "document": document}
-    return "sha256:" + hashlib.sha256(dumps(whole, sort_keys=True)).hexdigest()
+    text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"), sort_keys=True)  # what was read is strict
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
