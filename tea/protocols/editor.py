@@ -46,9 +46,10 @@ class Editor:
         """Read the shipped components, without executing them; return the problems by file."""
         problems: list[str] = []
         found: dict[str, SourceText] = {}
+        own = bundled_root()
         for path in (path for root in self._library.services.roots for path in bundled_files(self._library.kind, root)):
             try:
-                text = self._shipped_text(path)
+                text = self._shipped_text(path, own)
                 if text.name in found:
                     raise BadComponent(f"{text.name!r} is shipped twice.", fix="rename one of them.")
                 found[text.name] = text
@@ -139,8 +140,8 @@ class Editor:
             text, wanted, fresh=fresh, current=current, again=again, guard=guard, trusted=own
         )
 
-    def _shipped_text(self, path: Path) -> SourceText:
-        """Return a shipped file's source, checked here unless it is tea's own or already stored."""
+    def _shipped_text(self, path: Path, own: Path) -> SourceText:
+        """Return a shipped file's source, checked here unless it is from tea's `own` folder or already stored."""
         source, files = read_source(path)
         plain = SourceText(
             kind=self._library.kind,
@@ -151,7 +152,7 @@ class Editor:
         )
         if not NAME.fullmatch(path.stem):
             return self._library.draft(source, files)
-        checked = path.is_relative_to(bundled_root()) or self._stored(plain)
+        checked = path.is_relative_to(own) or self._stored(plain)
         return plain if checked else self._library.draft(source, files)
 
     def _stored(self, text: SourceText) -> bool:

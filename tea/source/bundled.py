@@ -79,7 +79,7 @@ def read_source(path: Path) -> tuple[str, dict[str, str]]:
         BadComponent: A file is too large or not UTF-8 text.
     """
     folder = path.parent / f"_{path.stem}"
-    helpers = sorted(folder.rglob("*.py")) if path.suffix == ".py" else []
+    helpers = sorted(folder.rglob("*.py")) if path.suffix == ".py" and folder.is_dir() else []
     files = {helper.relative_to(path.parent).as_posix(): _text(helper) for helper in helpers}
     return _text(path), files
 
