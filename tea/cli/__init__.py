@@ -7,7 +7,9 @@ import signal
 
 from tea.cli.overseer import overseen
 
-_GARBAGE = 100_000  # objects between two looks for garbage: a command ends soon, and looking cost a tenth of its time
+_GARBAGE = (
+    300_000  # objects between two looks for garbage: a command ends soon, and a look at those of a table costs 15 ms
+)
 
 
 def main() -> None:
