@@ -12,8 +12,6 @@ that were, and these make them without validating again:
 Their likes for text are `JsonText` and `assembled` in `tea.kernel.entry`: only of what `encode` or `canonical` wrote.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar, cast

@@ -1,7 +1,5 @@
 """The header of a run: its task, and its configuration from outside."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Self

@@ -1,7 +1,5 @@
 """Recipe: a transformation as stored data, the only source besides Python and prompts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -30,7 +28,7 @@ class Direction:
     target: Kind
 
     @classmethod
-    def of(cls, transform: Transform) -> Direction:
+    def of(cls, transform: Transform) -> "Direction":
         """Read a transformation's name."""
         return cls(source=_KINDS[transform[0]], target=_KINDS[transform[2]])
 
