@@ -249,7 +249,7 @@ class InProcess:
         validators = Validators(described, returned)
         if not checked:
             _check_types(validators, function.__name__)
-        contexts = tuple(p.name for p in parameters if p not in shown)
+        contexts = tuple(p.name for p in parameters if hints[p.name] is Context)
         return cls(
             function=function,
             validators=validators,

@@ -1,6 +1,7 @@
 """Test small sources made to take long: each is checked, or refused, in time proportional to its length."""
 
 from contextlib import suppress
+from inspect import Parameter
 from itertools import islice, product
 
 import pytest
@@ -306,3 +307,15 @@ def test_a_typed_dict_of_typed_dicts_is_described_once() -> None:
     more = "".join(f"class A{i}(TypedDict):\n    x: tuple[A{i - 1}, A{i - 1}]\n" for i in range(1, 25))
     text = MANAGER.check(f"{HEAD}{first}{more}{TOOL.replace('x: int', 'x: A24')}")
     assert "A24" in str(MANAGER.describe(text, version="1.0.0").operations["call"].parameters)
+
+
+def test_a_function_of_very_many_parameters_is_described_without_comparing_each_with_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared: list[object] = []
+    monkeypatch.setattr(Parameter, "__eq__", lambda one, _: compared.append(one))
+    given = ", ".join(f"a{i}: int" for i in range(300))
+    source = f'{HEAD}@tool\ndef t({given}) -> int:\n    """Say."""\n    return 1\n'
+    found = MANAGER.describe(MANAGER.check(source), version="1.0.0")
+    assert len(found.operation("call").parameters["properties"]) == 300
+    assert compared == []
