@@ -291,13 +291,14 @@ def annotated_names(nodes: Iterable[ast.AST]) -> Iterator[ast.Name]:
 
 
 def acts_when_read(node: ast.expr, names: Names) -> bool:
-    """Return whether an imported name, or an attribute of one, may act when it is read: `os.sys.stdin`, `ctypes.cdll`.
+    """Return whether an imported name, or an attribute, may act when it is read: `os.sys.stdin`, `ctypes.cdll`.
 
-    A name that another file of the component imports counts as what that file imports.
+    What an attribute is taken from may be a module under any name. A name that another file of the component imports
+    counts as what that file imports.
     """
     origin = names.origin(node)
     if origin is None:
-        return False
+        return isinstance(node, ast.Attribute) and node.attr in ACTING
     parts = origin.split(".")
     if origin.startswith("."):
         held = {one.imports[part] for one in names.files for part in parts if part in one.imports}

@@ -4,8 +4,8 @@ What describes a component reads its annotations, whether they are expressions o
 expression wherever it stands for a type. So a type has to be written out: names and attributes that stand for types,
 subscripts of generic types out of a closed set, `|`, and texts of the same form; no look into another object, no text
 that is put together, kept under a name, or read from elsewhere.
-A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, and its
-names stand for types in every file.
+A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, its
+names stand for types in every file, and beside types it holds constants alone.
 """
 
 from __future__ import annotations
@@ -116,11 +116,13 @@ class _Reader:
     Args:
         names: Those of the file with the type in it.
         seen: The names followed so far, by file, with those that its file has proven.
+        quoted: Whether the type is written in a text.
     """
 
-    def __init__(self, names: Names, seen: dict[tuple[int, str], set[str]]) -> None:
+    def __init__(self, names: Names, seen: dict[tuple[int, str], set[str]], *, quoted: bool = False) -> None:
         self._names = names
         self._seen = seen
+        self._quoted = quoted
 
     def is_type(self, node: ast.expr) -> bool:
         """Return whether evaluating an expression gives a type, and evaluates no text but types."""
@@ -161,16 +163,16 @@ class _Reader:
         return (
             bool(found)
             and all(isinstance(part, _STILL) for part in parts)
-            and all(map(self.is_type, found))
+            and all(map(_Reader(self._names, self._seen, quoted=True).is_type, found))
             and all(map(self._is_type_elsewhere, words))
         )
 
     def _is_inside(self, value: ast.expr, inner: ast.expr) -> bool:
         """Return whether the content of a subscript's brackets consists of types, if it stands for types."""
         if self._is_one_of(_LITERAL, value):
-            return True
+            return not self._quoted or _is_constant(inner)
         if self._is_one_of(_ANNOTATED, value) and isinstance(inner, ast.Tuple):
-            return self.is_type(inner.elts[0])
+            return self.is_type(inner.elts[0]) and (not self._quoted or all(map(_is_constant, inner.elts[1:])))
         return self.is_type(inner)
 
     def _is_generic(self, node: ast.expr) -> bool:
@@ -215,7 +217,8 @@ class _Reader:
         if name in names.imports and not self._is_type_import(names.imports[name]):
             return False
         held = name in names.bound or name not in KNOWN_NAMES or name in _BUILTIN_TYPES
-        return held and self._are_types((*names.assigned.get(name, ()), *names.held.get(name, ())))
+        values = (*names.assigned.get(name, ()), *names.held.get(name, ()))
+        return held and self._within(names)._are_types(values)
 
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
         if node.attr.startswith("_") or _root(node) in self._names.methods:
@@ -243,7 +246,7 @@ class _Reader:
                 return False
             held = assignments(holder.body).get(name)
             if held is not None:
-                return name == chain[0] and self._are_types(held)
+                return name == chain[0] and self._within(self._names)._are_types(held)
             holder = next((one for one in holder.body if isinstance(one, ast.ClassDef) and one.name == name), None)
         return holder is not None
 
@@ -317,6 +320,17 @@ class _Reader:
 
     def _are_types(self, values: Sequence[ast.expr | None]) -> bool:
         return all(one is not None and self.is_type(one) for one in values)
+
+
+def _is_constant(node: ast.expr) -> bool:
+    """Return whether an expression is a constant, or several."""
+    match node:
+        case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+            return True
+        case ast.Tuple(elts=inner):
+            return all(map(_is_constant, inner))
+        case _:
+            return False
 
 
 def _root(node: ast.expr) -> str:

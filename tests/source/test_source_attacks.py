@@ -132,6 +132,17 @@ PARTS = {
     "line that goes on": tool('x: "evil()\\\\\\n"', EVIL),
     "line that goes on in a list": tool('x: list["evil() \\\\\\n "]', EVIL),
 }
+MEMBER = f"{ANNOTATED}from enum import Enum\nclass K(Enum):\n    A = 1\n{method('boo', 'property')}"
+PARTS |= {
+    "property in a literal": tool('x: "Literal[K.A.boo]"', MEMBER),
+    "property in a literal in a list": tool('x: list["Literal[K.A.boo]"]', MEMBER),
+    "property in metadata": tool('x: "Annotated[int, K.A.boo]"', MEMBER),
+    "property in a literal of a model": model('    y: "Literal[K.A.boo]"', MEMBER),
+    "look in a literal": tool("x: \"Literal[K.a['HOME']]\"", f"{ANNOTATED}import os\nclass K:\n    a = os.environ"),
+    "library in metadata": tool(
+        'x: "Annotated[int, K.a.cdll.evil]"', f"{ANNOTATED}import ctypes\nclass K:\n    a = ctypes"
+    ),
+}
 IMPORT = "__import__('builtins').__dict__.update(canary=1)"
 FILES = {
     "maker of another name": (
@@ -361,6 +372,11 @@ def refused(source: str, files: dict[str, str] | None = None) -> bool:
 @pytest.mark.parametrize("source", TEXTS.values(), ids=TEXTS)
 def test_a_text_that_stands_for_a_type_is_held_to_the_rule_of_expressions(source: str) -> None:
     assert refused(source)
+
+
+def test_a_text_holds_constants_beside_types() -> None:
+    texts = ["Literal['a', -1, None]", "Annotated[int, 'words', (1, 2)]", "List[Literal['a']]", "L"]
+    assert not any(refused(tool(f'x: "{text}"', f"{MEMBER}L = Literal[K.A]\n")) for text in texts)
 
 
 def test_a_text_in_another_file_is_too() -> None:
