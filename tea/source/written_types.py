@@ -223,6 +223,8 @@ class _Reader:
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
         if node.attr.startswith("_") or _root(node) in self._names.methods:
             return False
+        if self._quoted and (node.attr in self._names.properties or not self._is_type_everywhere(node.attr)):
+            return False
         origin = self._names.origin(node)
         if origin is not None:
             return self._is_type_import(origin) and (origin[0] != "." or self._is_type_member(node))
@@ -271,13 +273,13 @@ class _Reader:
         A name that no file binds is what Python gives by itself, such as the value of an enum's member.
         """
         bound = any(node.attr in one.bound or node.attr in one.methods for one in self._names.files)
-        values = [(file, value) for file in self._names.files for value in file.held.get(node.attr, ())]
         inner = not isinstance(node.value, ast.Attribute) or self._is_type_member(node.value)
-        return (
-            inner
-            and bound
-            and self._is_type_elsewhere(node.attr)
-            and all(self._within(file)._are_types([value]) for file, value in values)
+        return inner and bound and self._is_type_everywhere(node.attr)
+
+    def _is_type_everywhere(self, name: str) -> bool:
+        """Return whether a name is a type at the top level of every file, and in every class."""
+        return self._is_type_elsewhere(name) and all(
+            self._within(file)._are_types(file.held.get(name, ())) for file in self._names.files
         )
 
     def _within(self, file: Names) -> _Reader:

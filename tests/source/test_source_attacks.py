@@ -149,6 +149,14 @@ FILES = {
         tool("x: D", "from collections import namedtuple as NewType\nfrom ._t.w import D"),
         f'from typing import NewType\nD = NewType("D", "{IMPORT}")\n',
     ),
+    "text of a class of the same name": (
+        tool("x: X", f'from ._t.w import X\nclass K:\n    A = "{IMPORT}"'),
+        'class K:\n    class A:\n        pass\nX = list["K.A"]\n',
+    ),
+    "property of a member of the same name": (
+        tool("x: X", f"from ._t.w import X\n{MEMBER}"),
+        'class K:\n    class A:\n        class boo:\n            pass\nX = list["K.A.boo"]\n',
+    ),
     "same name in both": (
         tool("x: tuple[A, B]", "from ._t.w import B\nA = int"),
         f'A = "{IMPORT}"\nB = A\n',
