@@ -25,6 +25,8 @@ def described(
 ) -> Manifest:
     """Return the manifest of a checked source after executing it in a sandbox; blocks, and starts a loop of its own.
 
+    Where it comes from is told here: what the sandbox answers counts for the description alone.
+
     Args:
         text: The source.
         sandboxes: Gives the sandbox.
@@ -44,7 +46,7 @@ def described(
         said = "; ".join(f"{one.get('call')} gave {_said(one.get('found'))}" for one in failed[:_MOST_FAILED])
         problem = f"{text.kind}:{text.name} does not do what its examples say: {said}."
         raise BadComponent(problem, fix="mend the source, or the example.")
-    return made
+    return replace(made, version=version, lineage=lineage, created=created, reason=reason, changes=text.changes)
 
 
 def description_of(

@@ -68,6 +68,12 @@ async def test_it_is_described_by_its_source_and_trusted_by_nobody(tea: Platform
         await tea.tcp.get("add")
 
 
+async def test_its_origin_is_told_by_who_writes_it_and_not_by_the_sandbox(tea: Platform) -> None:
+    source = ADD.replace("add(", "rounded(").replace("first + second", "math.floor(first) + second")
+    made = await tea.tcp.register(source, lineage=BY_MACHINE, reason="generated")
+    assert (made.changes, made.reason, made.lineage) == (("import math",), "generated", BY_MACHINE)
+
+
 async def test_an_agent_is_described_and_works_in_a_sandbox(tea: Platform) -> None:
     made = await tea.acp.register(AGENT, lineage=BY_MACHINE)
     assert made.metadata["tools"] == ["done"]
