@@ -422,9 +422,10 @@ def _check_types(validators: Validators, name: str) -> None:
 def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
     """Refuse defaults of the wrong type: a call without arguments may miss some, but have no other errors.
 
-    What a source checks itself is left to the calls: nothing of it runs because it is described.
+    What is checked by functions is left to the calls: nothing of a source runs because it is described, and functions
+    of libraries may import what a text names, or take very long.
     """
-    if _runs_source(arguments.core_schema):
+    if _runs_functions(arguments.core_schema):
         return
     try:
         arguments.validate_json("{}")
@@ -436,8 +437,8 @@ def _check_defaults(arguments: TypeAdapter[dict[str, Any]], name: str) -> None:
             raise BadComponent(problem, fix="mend the default or the type, for example `int | None = None`.") from error
 
 
-def _runs_source(schema: object) -> bool:
-    """Return whether validating may run functions from outside of pydantic and tea.
+def _runs_functions(schema: object) -> bool:
+    """Return whether validating runs functions from elsewhere.
 
     A class from elsewhere counts: its values may be made, read, compared or hashed by methods of its own.
     """
@@ -445,11 +446,11 @@ def _runs_source(schema: object) -> bool:
         found = cast("Mapping[str, object]", schema)
         called = [found.get("default_factory"), found.get("function")]
         called += [cast("Mapping[str, object]", one).get("function") for one in called if isinstance(one, Mapping)]
-        foreign = any(callable(one) and not str(one.__module__).startswith(("pydantic", "tea.")) for one in called)
         cls = None if found.get("type") in _MADE_BY_PYTHON else found.get("cls")
-        foreign = foreign or (isinstance(cls, type) and cls.__module__.partition(".")[0] not in _KNOWN)
-        return foreign or any(map(_runs_source, found.values()))
-    return isinstance(schema, list | tuple) and any(map(_runs_source, cast("Sequence[object]", schema)))
+        foreign = isinstance(cls, type) and cls.__module__.partition(".")[0] not in _KNOWN
+        foreign = foreign or any(callable(one) and one.__module__ != __name__ for one in called)
+        return foreign or any(map(_runs_functions, found.values()))
+    return isinstance(schema, list | tuple) and any(map(_runs_functions, cast("Sequence[object]", schema)))
 
 
 def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:

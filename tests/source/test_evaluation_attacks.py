@@ -1,6 +1,7 @@
 """Test attacks through what Python and libraries evaluate for a source: none of its own code runs meanwhile."""
 
 import builtins
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -319,6 +320,20 @@ def test_the_output_of_an_agent_is_plain() -> None:
 def test_values_of_other_files_are_worked_with() -> None:
     head = "from ._t import w\nfrom ._t.w import A\nB = A * 2 + w.A\nC = {**w.D, 'b': len(w.D)}\n"
     assert not refused(tool(head), {"_t/w.py": "A = 'x'\nD = {'a': str}\n"})
+
+
+@pytest.mark.filterwarnings("ignore:.*PyObject")
+@pytest.mark.parametrize(
+    ("kind", "default"),
+    [("pydantic.PyObject", "colorsys.rgb_to_hsv"), ("fractions.Fraction", "1e99999999")],
+    ids=["imported", "worked out"],
+)
+def test_no_library_works_on_a_default_because_it_is_described(kind: str, default: str) -> None:
+    before = sys.modules.pop("colorsys", None)
+    assert not refused(tool(f"import {kind.partition('.')[0]}", f"x: {kind} = {default!r}"))
+    assert "colorsys" not in sys.modules
+    if before is not None:
+        sys.modules["colorsys"] = before
 
 
 HIT = f"def maketrans(*a):\n    {RUN}\n    return {{}}\n"
