@@ -60,6 +60,7 @@ _OF_MIXED = frozenset({*dir(float), *dir(int), *dir(str)})  # what libraries cal
 _DESCRIBED = 16  # of what a default weighs, described in the time of one step
 _MOST_MEMBERS = 2**24  # the weight of all members together, each counted as often as there are any
 _MOST_MEMBER = 10_000  # str or int is called with it, where an Enum derives from that
+_MOST_IN_CLASS = 5_000  # of members: libraries write code for all fields of a class together
 _ENUM_NAMES = words("Enum Flag IntEnum IntFlag ReprEnum StrEnum")
 _ENUM_BASES = words("float int str enum.Enum enum.Flag enum.IntEnum enum.IntFlag enum.ReprEnum enum.StrEnum")
 
@@ -167,6 +168,8 @@ def _check_function(file: ParsedFile, names: Names, node: ast.FunctionDef | ast.
 
 
 def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
+    if len(node.body) > _MOST_IN_CLASS:
+        raise file.refuse(f"a class has more than {_MOST_IN_CLASS:,} members.", "keep them in a dict.", node)
     _check_decorators(file, names, node.decorator_list, _OF_CLASSES)
     for keyword in node.keywords:
         if keyword.arg == "metaclass" and names.origin(keyword.value) != "abc.ABCMeta":

@@ -309,6 +309,15 @@ def test_a_typed_dict_of_typed_dicts_is_described_once() -> None:
     assert "A24" in str(MANAGER.describe(text, version="1.0.0").operations["call"].parameters)
 
 
+def test_a_class_of_very_many_members_is_refused() -> None:
+    def source(members: int) -> str:
+        fields = "".join(f"    a{i}: int\n" for i in range(members))
+        return f"from dataclasses import dataclass\n{HEAD}@dataclass\nclass K:\n{fields}{TOOL}"
+
+    MANAGER.check(source(4_000))
+    assert "more than 5,000 members" in refused(source(6_000))
+
+
 def test_a_function_of_very_many_parameters_is_described_without_comparing_each_with_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
