@@ -22,7 +22,7 @@ from tea.protocols.lookup_cache import LookupCache
 from tea.recipes.recipes import Recipes
 from tea.refs import Kind, Ref, check_name
 from tea.registry.difference import Diff, diff
-from tea.registry.kind_registry import KindRegistry
+from tea.registry.kind_registry import KindRegistry, by_people
 from tea.registry.row import Row
 from tea.registry.version import VersionManager
 from tea.retrieval.search import Match, Retrieval, check
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from tea.sandbox.levels import Sandboxes
 
 _SUFFIXES = (".py", ".md", ".json")
-_BY_MACHINE = frozenset({"textgrad", "gepa", "reflection", "random", "generator", "imported"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +247,7 @@ class Reading:
         """
         if is_recipe(text.source):
             return self.services.recipes.manifest(text, version, lineage, created, reason)
-        if lineage.how in _BY_MACHINE:
+        if not by_people(lineage):
             boxes = self.services.sandboxes()
             return described(text, boxes, version=version, lineage=lineage, created=created, reason=reason)
         return self.services.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)

@@ -68,6 +68,14 @@ async def test_it_is_described_by_its_source_and_trusted_by_nobody(tea: Platform
         await tea.tcp.get("add")
 
 
+async def test_only_what_people_answer_for_is_described_without_a_sandbox(
+    tea: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tea.dynamic, "describe", None)
+    made = await tea.tcp.register(ADD.replace("add(", "plus("), lineage=Lineage(how="follow"))
+    assert (made.description, tea.trust(made.digest)) == ("Add two numbers.", False)
+
+
 async def test_its_origin_is_told_by_who_writes_it_and_not_by_the_sandbox(tea: Platform) -> None:
     source = ADD.replace("add(", "rounded(").replace("first + second", "math.floor(first) + second")
     made = await tea.tcp.register(source, lineage=BY_MACHINE, reason="generated")
