@@ -37,7 +37,7 @@ class Grants(Protocol):
     """A check of the permission to send a key to the address in a home's settings."""
 
     def of_search(self, name: str, key: str, address: str) -> None:
-        """Raise UntrustedHome if nobody granted it."""
+        """Raise UntrustedHome unless the operator granted an engine's key and address."""
         ...
 
 
