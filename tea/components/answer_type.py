@@ -54,7 +54,7 @@ class AnswerType:
         """Return an answer as a value of the type.
 
         Raises:
-            BadOutput: It is none.
+            BadOutput: It is not a value of the type.
         """
         if self.kind is None:
             return answer

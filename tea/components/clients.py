@@ -125,7 +125,7 @@ class Tools(Caller):
             `ok`, the `stages` gone through (`stage`, `ok`, `words`), how many tests it `passed`, `result` on `given`.
 
         Raises:
-            BadArguments: The cases are none, or a file is too large.
+            BadArguments: The cases are not usable, or a file is too large.
             ToolError: There is no sandbox, or no agent asks.
         """
         return await self.port.serve(TryTool(source, list(cases), given, list(files)))
@@ -156,7 +156,7 @@ class Tools(Caller):
             `reused`.
 
         Raises:
-            BadArguments: The cases are none, or a file is too large.
+            BadArguments: The cases are not usable, or a file is too large.
             ToolError: There is no sandbox, no agent asks, or the run is locked.
         """
         return await self.port.serve(AdoptTool(source, list(cases), given, list(files), task))

@@ -273,7 +273,7 @@ class Declaration:
         """Check if an agent can be made of the declaration.
 
         Raises:
-            BadComponent: Its name is none, or nothing says what it is for.
+            BadComponent: Its name is not valid, or it has neither instructions nor a description.
         """
         try:
             check_name(cast(Any, self.name) if isinstance(cast(object, self.name), str) else "", "an agent")

@@ -53,7 +53,7 @@ def check_note(kind: str) -> None:
     """Check the kind of a component's own record.
 
     Raises:
-        BadArguments: It is none, or one that is the platform's own.
+        BadArguments: It is empty, or one of the platform's own kinds.
     """
     if not kind:
         raise BadArguments("The note has no kind.", fix="say in a word what it is.")

@@ -251,7 +251,7 @@ def _counted(check: Any, whole: _Whole) -> Any:
 
 
 def _compared(values: Sequence[object]) -> int:
-    """Return the work of finding equal values: what is not sorted is compared with each before it."""
+    """Return the work of finding equal values: each of those not sorted is compared with all before it."""
     kinds = set(map(type, values))
     return len(values) if kinds <= {str} or kinds <= {int, float} else len(values) ** 2 // _PAIRS
 

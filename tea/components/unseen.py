@@ -1,4 +1,4 @@
-"""Requests of who weighs components for an offer, and shows nobody their words before it asks for them plainly.
+"""Requests for weighing components for an offer, before any words of them are shown to a model.
 
 They are recorded as the plain ones are. A run counts the words of untrusted components as read with those alone.
 """
@@ -9,11 +9,11 @@ from tea.components.port import ComponentFacts, RetrieveComponents
 
 
 class UnseenFacts(ComponentFacts):
-    """Look up facts of which nothing is shown yet."""
+    """Look up facts without showing any of them yet."""
 
 
 class UnseenMatches(RetrieveComponents):
-    """Find components of which nothing is shown yet, but the names of trusted ones."""
+    """Find components without showing anything of them yet, but the names of trusted ones."""
 
 
 UNSEEN = (UnseenFacts, UnseenMatches)

@@ -96,7 +96,7 @@ def from_wire(data: JsonObject) -> PortMessage:
     """Return the message for JSON in the form of `to_wire`.
 
     Raises:
-        BadArguments: It is none, in one line.
+        BadArguments: It is not a message; the error has one line.
     """
     match data:
         case {"call": fields, **others} if not others:
