@@ -123,7 +123,7 @@ class Scheduler:
     def due(self, kind: str, there: Callable[[], bool]) -> bool:
         """Return whether the program makes a call now; if not, the key of the call is used up.
 
-        A journal that is walked again tells it by what it holds at this place: a call that was not made is no record.
+        A journal that is walked again tells it by what it holds at this place: a call that was not made has no record.
         """
         branch, recorded = self.branches.here(), self._past.next
         if recorded is not None:
