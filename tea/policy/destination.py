@@ -147,8 +147,8 @@ def names_origin(text: str, origin: str) -> bool:
 def fits_pattern(destination: str, pattern: str) -> bool:
     """Return whether a destination fits a pattern of the operator, with `*` and `?` and without regard to case.
 
-    A pattern with `://` is for addresses: its host has to be complete, so that `https://example.org*` is no other
-    host's beginning. One without is for the host of an address, and for other destinations as a whole.
+    A pattern with `://` is for addresses: its host has to be complete, so `https://example.org*` does not fit a
+    longer host. One without is for the host of an address, and for other destinations as a whole.
     """
     address = canonical_address(destination)
     if "://" in pattern:

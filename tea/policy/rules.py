@@ -238,7 +238,7 @@ def _rule(given: object, shown: str, place: str = "") -> Rule:
     """Return the rule in a table.
 
     Raises:
-        BadInput: It is none.
+        BadInput: It is not a rule.
     """
     if not isinstance(given, Mapping):
         raise BadInput(f"The {shown} is not a table.", fix="write component, effects, arguments and decision.")
