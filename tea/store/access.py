@@ -118,7 +118,7 @@ def foreign_runs(traces: Path) -> list[str]:
 
 
 def read_own(path: Path, limit: int, *, alone: bool = False) -> bytes:
-    """Return the bytes of a regular file controlled by nobody but this account and root.
+    """Return the bytes of a regular file controlled only by this account and root.
 
     What is judged is the file that was opened, so none can be put in its place meanwhile.
 

@@ -328,7 +328,7 @@ class FileJournals:
 
 
 def _is_run(folder: Path) -> bool:
-    """Return whether a folder is a run's; a link is none, as writes would go elsewhere."""
+    """Return whether a folder is a run's; a link is not, as writes would go elsewhere."""
     return not folder.is_symlink() and ((folder / JOURNAL).exists() or (folder / LEASE).exists())
 
 

@@ -160,7 +160,7 @@ def make_folders(path: Path, mode: int = PUBLIC_FOLDER) -> None:
 
 
 def make_private(path: Path) -> None:
-    """Create a folder, and any missing folders above it, for this account alone, whatever the umask.
+    """Create a folder, and any missing folders above it, for this account alone, with any umask.
 
     So the XDG Base Directory Specification has it for folders of caches and state.
     """

@@ -167,7 +167,7 @@ class FileJournalWriter:
 
 
 def _note_failure(committing: asyncio.Future[None]) -> None:
-    """Retrieve a failed commit's exception even if nobody awaits it; the writer is unusable from then on."""
+    """Retrieve a failed commit's exception even if no task awaits it; the writer is unusable from then on."""
     if not committing.cancelled():
         committing.exception()
 
