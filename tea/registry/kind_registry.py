@@ -74,7 +74,7 @@ class KindRegistry:
         and for `again`, which counts where no version is wanted.
 
         Raises:
-            BadRef: The version wanted is none.
+            BadRef: The version wanted is not a version.
             BadComponent: The source is not usable.
             AlreadyRegistered: That version exists.
         """

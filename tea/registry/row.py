@@ -65,7 +65,7 @@ class Row(NamedTuple):
 
 
 def line(kind: Kind, name: str, facts: Facts, *, trusted: bool) -> Row:
-    """Return a row of a list; untrusted components do not count as shipped, whatever the manifest says."""
+    """Return a row of a list; untrusted components do not count as shipped, even if the manifest says so."""
     version, description, state, origin, category, toolkit, digest, text, _ = facts
     origin = origin if trusted else "registry"
     return Row(kind, name, version, description, state, origin, trusted, category, toolkit, digest, text)
