@@ -103,7 +103,7 @@ class HostSettings:
         """Return the hosts of a document, each a table `[hosts.NAME]`.
 
         Raises:
-            BadInput: It holds what is not a setting, or a value that is none.
+            BadInput: It holds an unknown setting, or a value that does not fit.
         """
         return cls(hosts={**PRESETS, **{name: _host(name, value) for name, value in document.items()}})
 
@@ -173,7 +173,7 @@ def _checked(host: CodeHost) -> CodeHost:
 
 
 def _is_safe(address: str) -> bool:
-    """Return whether nobody can read along on the way to an address: by https, or on this machine."""
+    """Return whether a connection to an address cannot be eavesdropped on: by https, or on this machine."""
     target = _target(address)
     if target is None or "?" in target.path:
         return False

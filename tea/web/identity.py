@@ -37,7 +37,7 @@ class CommitIdentity:
         """Return the identity in a table `[git]`.
 
         Raises:
-            BadInput: It holds what is not a setting, or is no line that git takes.
+            BadInput: It holds an unknown setting, or a value that git does not take.
         """
         for key, value in document.items():
             if key not in _FIELDS:

@@ -68,7 +68,7 @@ class WebSettings:
         """Return the settings in a document.
 
         Raises:
-            BadInput: It holds what is not a setting, or a value that is none.
+            BadInput: It holds an unknown setting, or a value that does not fit.
         """
         found = cls(**{name: _value(name, value) for name, value in document.items()})
         if found.allow:

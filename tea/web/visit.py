@@ -103,7 +103,7 @@ class Visitor:
         return found
 
     async def rest_of(self, url: str, *, cooldown: float, blocked: float) -> float:
-        """Return the seconds for which nobody should visit the host of an address unasked; 0 for none.
+        """Return the seconds before the next unasked visit to the host of an address; 0 for none.
 
         Args:
             url: The address.

@@ -80,7 +80,7 @@ class DdgsEngine:
 
 
 def _failure(said: str, closed: Sequence[tuple[str, Verdict]]) -> EngineFailed:
-    """Return the failure for an error of `ddgs`, whose words are meant for its own makers."""
+    """Return the failure for an error of `ddgs`, in words of our own."""
     if closed:
         place, verdict = next((one for one in closed if not one[1].unresolved), closed[0])
         kind = "unresolved" if verdict.unresolved else "refused"

@@ -95,7 +95,7 @@ def normal(url: str) -> str:
 
 
 def day_of(text: str) -> str:
-    """Return a date of any usual form as `YYYY-MM-DD`, empty if it is none."""
+    """Return a date of any usual form as `YYYY-MM-DD`, empty for other text."""
     text = " ".join(text.split())[:60]
     if found := _DAY.match(text):
         return _valid("-".join(found.groups()))

@@ -97,7 +97,7 @@ class SearchSettings:
         """Return the settings in a document.
 
         Raises:
-            BadInput: It holds what is not a setting, or a value that is none.
+            BadInput: It holds an unknown setting, or a value that does not fit.
         """
         given, named = dict[str, Any](), dict[str, EngineSettings]()
         for name, value in document.items():
@@ -121,7 +121,7 @@ class SearchSettings:
         return self.of_engine(name).url or APIS[name].address
 
     def place(self, name: str) -> str:
-        """Return who is told the queries of an engine: its address, with the owner's engine that is asked for there."""
+        """Return the recipients of an engine's queries: its address, with the owner's engine there, and others."""
         engine = self.of_engine(name).options.get("cx", "")
         told = f"{self.address(name)}?{urlencode({'cx': engine})}" if engine else self.address(name)
         away = [one for setting, one in APIS[name].further.items() if self.further(name, setting) != one]
@@ -136,9 +136,9 @@ class SearchSettings:
         return self.of_engine(name).key_env or APIS[name].key
 
     def is_official(self, name: str) -> bool:
-        """Return whether an engine is at its official address, with its own key, and nobody's in particular.
+        """Return whether an engine is the official one: at its own address, with its own key.
 
-        A model that searches is none: what its key pays depends on which it is.
+        A model that searches is not: what its key pays depends on which it is.
         """
         usual = self.place(name) == APIS[name].address and self.key_name(name) == APIS[name].key
         return usual and not self.of_engine(name).options.get("model")
@@ -155,7 +155,7 @@ def _engine_settings(name: str, document: Mapping[str, Any]) -> EngineSettings:
     """Return the settings of one engine.
 
     Raises:
-        BadInput: They hold what is not a setting of it, or a value that is none.
+        BadInput: They hold an unknown setting, or a value that does not fit.
     """
     own = {one for one in _OF_ENGINE if one != "options"}
     more = (

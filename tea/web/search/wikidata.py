@@ -129,14 +129,14 @@ def query_of(kind: str, conditions: Sequence[tuple[str, str]], columns: Sequence
         language: Code of the language of labels.
 
     Raises:
-        ValueError: An id or a code is none.
+        ValueError: An id or the language code is not valid.
     """
     for form, ids in ((ITEM, [kind, *(one for _, one in conditions)]), (PROPERTY, [*columns, *dict(conditions)])):
         for one in ids:
             if not form.fullmatch(one):
-                raise ValueError(f"{one[:40]!r} is no id")
+                raise ValueError(f"{one[:40]!r} is not an id")
     if not _LANGUAGE.fullmatch(language):
-        raise ValueError(f"{language[:40]!r} is no code of a language")
+        raise ValueError(f"{language[:40]!r} is not the code of a language")
     holds = "".join(f" ?item wdt:{name} wd:{value} ." for name, value in conditions)
     inner = f"SELECT DISTINCT ?item WHERE {{{holds} ?item wdt:P31/wdt:P279* wd:{kind} . }} LIMIT {MOST_MEMBERS}"
     rows = " ".join(f'("{place}" p:{one} ps:{one} psv:{one})' for place, one in enumerate(columns))
