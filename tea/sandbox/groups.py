@@ -103,7 +103,7 @@ class ControlGroup:
 
     @property
     def is_there(self) -> bool:
-        """Whether nobody has removed it."""
+        """Whether it still exists."""
         return all(map(os.path.isdir, self._folders))
 
     def around(self, command: Sequence[str]) -> list[str]:
@@ -228,7 +228,7 @@ def _holds(where: Parents) -> bool | None:
 
 
 def _kept() -> dict[str, bool]:
-    """Return the earlier findings, if nobody else may have written them."""
+    """Return the earlier findings, if no other account may have written them."""
     try:
         found: object = json.loads(read_own(cache_folder() / CACHE, _LIMIT))
     except (OSError, ValueError):

@@ -81,7 +81,7 @@ def proxied(own: Sequence[str] = ()) -> dict[str, str]:
 
 
 def account(layout: Layout, level: LevelName) -> int | None:
-    """Return the account for running code if this process is root: nobody's; None to keep the present one.
+    """Return the unprivileged account for running code if this process is root, None to keep the present one.
 
     It is one for each workspace, since several sandboxes may work in one. A level that moves nothing can only use it
     where it may reach the interpreter. Where the kernel holds nothing, an account would not either.

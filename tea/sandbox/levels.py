@@ -342,7 +342,7 @@ def _held(outcome: str, *, kernel_counts: bool) -> bool:
 
 
 def _kept(cache: Path | None, mark: str) -> dict[LevelName, Level]:
-    """Return the earlier findings on the same machine, if nobody else may have written them."""
+    """Return the earlier findings on the same machine, if no other account may have written them."""
     if cache is None:
         return {}
     try:

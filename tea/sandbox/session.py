@@ -273,7 +273,7 @@ class Sandbox(SandboxProcess):
             packages: Each a name, or a name and version as in `attrs==25.1.0`.
 
         Raises:
-            ToolError: There is neither of them, a name is none, or it cannot be installed.
+            ToolError: There is neither of them, a name is not valid, or it cannot be installed.
         """
         await self._threads.run(lambda: check_sources(self.level, self._way_out, self._layout.wheels))
         wrong = next((one for one in packages if not _PACKAGE.fullmatch(one)), None)

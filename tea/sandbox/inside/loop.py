@@ -58,4 +58,4 @@ class ChannelLoop(asyncio.BaseEventLoop):
         """Do nothing: there is none."""
 
     def _write_to_self(self) -> None:
-        """Do nothing: nobody calls from another thread."""
+        """Do nothing: no call comes from another thread."""

@@ -383,7 +383,7 @@ def _message(child: _Child) -> dict[str, Any] | None:
 
 
 def _answer_in(message: dict[str, Any], token: str, *, more: bool) -> dict[str, Any]:
-    """Return the answer in a message, empty if it is none: an answer must be the last message sent."""
+    """Return the answer in a message, empty for any other: an answer must be the last message sent."""
     known = {"result": str, "exit": int, "raised": str, "reply": dict}
     found = {name: message[name] for name, kind in known.items() if isinstance(message.get(name), kind)}
     return {**found, "answered": True} if message.get("token") == token and not more else {}

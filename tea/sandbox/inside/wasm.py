@@ -26,7 +26,7 @@ main({guest!r}, {channel!r})
 
 
 def serve(channel: int, plan: dict[str, Any]) -> None:
-    """Run the interpreter until it ends; this process ends with it, whatever happens.
+    """Run the interpreter until it ends; this process ends with it, also after an error.
 
     Args:
         channel: Where requests come from and answers go to.

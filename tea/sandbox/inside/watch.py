@@ -164,7 +164,7 @@ def _nameless(among: Processes) -> int:
 
 
 def _ends(process: int) -> bool:
-    """Return whether a process has given its memory back already, and so is nobody's."""
+    """Return whether a process is ending: its memory is released already."""
     try:
         with open(f"/proc/{process}/statm", "rb") as file:
             return file.read().startswith(b"0 ")
