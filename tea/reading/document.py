@@ -128,7 +128,7 @@ class Document:
         return line[start : start + _SHOWN]
 
     def titles(self) -> list[Title]:
-        """Return its headings in order, one notion for its outline and for what is found in it.
+        """Return its headings in order, the same for its outline and for passages found in it.
 
         A file's own table of contents comes first; a page with an entry that stands nowhere on it has none of them.
         """

@@ -34,10 +34,10 @@ class Title(NamedTuple):
 
 
 def titles(lines: Sequence[str]) -> list[Title]:
-    """Return the headings of a text in order; unmarked ones only while they are at most half of what is written.
+    """Return the headings of a text in order; unmarked ones only if they are at most half of the lines with text.
 
     Args:
-        lines: The text; marks of pages and the like are no headings.
+        lines: The text; marks of pages and the like are not headings.
     """
     if marked := _marked(lines):
         return marked

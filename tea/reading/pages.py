@@ -1,4 +1,4 @@
-"""Pages: many web pages read in one sandbox, for whatever indexes them."""
+"""Pages: many web pages read in one sandbox, for an index."""
 
 from __future__ import annotations
 

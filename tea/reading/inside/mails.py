@@ -1,4 +1,4 @@
-"""Mails: one e-mail, or a mailbox of many, with what is attached and forwarded, to Markdown."""
+"""Mails: one e-mail, or a mailbox of many, with attached files and forwarded mails, to Markdown."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Policy(email.policy.EmailPolicy):
 
 @dataclass(slots=True)
 class _Mail:
-    """The parts of a mail: its texts in their order, and what is attached."""
+    """The parts of a mail: its texts in their order, and its attachments."""
 
     texts: list[str] = field(default_factory=list[str])
     attached: list[MIMEPart] = field(default_factory=list[MIMEPart])

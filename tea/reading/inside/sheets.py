@@ -284,7 +284,7 @@ def _moment(text: str, epoch: datetime, span: bool) -> str:
 
 @lru_cache(maxsize=MOST_COLUMNS)
 def _number(letters: str) -> int | None:
-    """Return the position of a column counted from 0, None for no name of one."""
+    """Return the position of a column counted from 0, None for another name."""
     if _PLACE.fullmatch(letters) is None:
         return None
     number = 0
