@@ -1,4 +1,4 @@
-"""Effort: the work spent on following the names of one component, bounded whatever their shape."""
+"""Effort: the work spent on following the names of one component, bounded for names of any shape."""
 
 from __future__ import annotations
 

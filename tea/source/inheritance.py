@@ -14,7 +14,7 @@ _STEPS = 4  # for a member that is inherited: libraries make each field again, a
 
 
 def check_inheritance(files: Sequence[tuple[ParsedFile, Names]]) -> None:
-    """Count what classes inherit: their members and the types of their fields, by the names of their bases alone.
+    """Count the members and the types of fields inherited by classes, by the names of their bases alone.
 
     Raises:
         BadComponent: It is more than the component may have.
@@ -27,7 +27,7 @@ def check_inheritance(files: Sequence[tuple[ParsedFile, Names]]) -> None:
 
 
 class _Held:
-    """What the classes of a component hold, by their names; classes of one name count together."""
+    """Counts of the members of a component's classes, by their names; classes of one name count together."""
 
     def __init__(self, files: Sequence[tuple[ParsedFile, Names]]) -> None:
         self._own: defaultdict[str, int] = defaultdict(int)

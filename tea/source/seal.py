@@ -21,7 +21,7 @@ _FILE, _BYTES = "seal", 32
 
 
 class Seal:
-    """A maker of marks; whoever has only the home can neither make one nor move it to other data.
+    """A maker of keyed marks: access to the home alone can neither make one nor move it to other data.
 
     Args:
         folder: The operator's state; the usual folder by default.

@@ -110,7 +110,7 @@ def parsed_expression(text: str) -> ast.expr:
     """Return the syntax tree of one expression, from any thread.
 
     Raises:
-        SyntaxError: It is none.
+        SyntaxError: It is not an expression.
     """
     return _one_at_a_time(lambda: ast.parse(text.strip(), mode="eval").body)
 

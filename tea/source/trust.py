@@ -277,7 +277,7 @@ class _Granted:
     digests: set[str] = field(default_factory=set[str])
 
     def grown(self, line: bytes, digest: str, before: Stamp, after: Stamp) -> _Granted:
-        """Return the entries with a line of our own, if nobody else wrote meanwhile; else the file is read again."""
+        """Return the entries with a line of our own, if there were no other writes; else the file is read again."""
         (inode, size, _), (inode_after, size_after, _) = before, after
         if before != self.stamp or (inode_after, size_after) != (inode, size + len(line)):
             return self

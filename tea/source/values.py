@@ -170,7 +170,7 @@ class _Reader:
         return self.bound(name)
 
     def bound(self, name: str) -> _Kind:
-        """Return the kind of a name of the file or of a class; reading it is harmless whatever it stands for."""
+        """Return the kind of a name of the file or of a class; reading a name is harmless."""
         return min(_Reader(one)._bound_in_scope(name) for one in self._names.scopes(name))
 
     def _bound_in_scope(self, name: str) -> _Kind:

@@ -189,7 +189,7 @@ class _Scale:
                 return False
 
     def _are_distinct(self, node: ast.expr) -> bool:
-        """Return whether what a loop over a value gives is distinct."""
+        """Return whether the items of a loop over a value are distinct."""
         return bool(self._once("distinct", node, self._all_distinct, False))
 
     def _all_distinct(self, node: ast.expr) -> bool:
@@ -495,7 +495,7 @@ def _targets(loop: ast.comprehension) -> list[str]:
 
 
 def _first(node: ast.expr) -> ast.expr:
-    """Return what gives the keys, where a dict is made of keys and values that are zipped."""
+    """Return the expression of the keys of a dict made of zipped keys and values; any other expression itself."""
     match node:
         case ast.Call(func=ast.Name(id="zip"), args=[keys, *_]):
             return keys
