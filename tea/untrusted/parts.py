@@ -63,7 +63,7 @@ class Unpacked:
         """Return the message of a port in packed data.
 
         Raises:
-            BadArguments: It is none.
+            BadArguments: It is not a message.
         """
         if "model" not in data:
             return from_wire(data)

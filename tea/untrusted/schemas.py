@@ -24,7 +24,7 @@ def check_arguments(signature: Signature, arguments: JsonObject, ref: str) -> No
 
     Raises:
         BadArguments: They do not fit.
-        CallFailed: The schema is none.
+        CallFailed: The schema is not usable.
     """
     if faults := value_faults(_usable(signature.parameters, ref), dict(arguments)):
         problem = f"{signature.name!r} got bad arguments: {'; '.join(faults)}."
@@ -36,7 +36,7 @@ def check_result(signature: Signature, value: JsonValue, ref: str) -> None:
     """Check a result against an operation's schema.
 
     Raises:
-        CallFailed: It does not fit, or the schema is none.
+        CallFailed: It does not fit, or the schema is not usable.
     """
     if faults := value_faults(_usable(signature.returns, ref), value):
         problem = f"{ref} gave what its manifest does not promise: {'; '.join(faults)}."
@@ -47,7 +47,7 @@ def check_outcome(value: JsonValue, ref: str) -> None:
     """Check the result of an agent's task, in addition to its own schema.
 
     Raises:
-        CallFailed: It is none, hands the conversation over, or names a report outside of the workspace.
+        CallFailed: It is not a result, hands the conversation over, or names a report outside of the workspace.
     """
     try:
         result = Result.model_validate_json(json.dumps(value))

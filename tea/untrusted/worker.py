@@ -163,7 +163,7 @@ async def silent(question: JsonObject) -> JsonObject:
 
 
 def facts_of(context: Context, ref: str) -> JsonObject:
-    """Return a component's facts about its call: nothing of the machine, and nobody's name."""
+    """Return a component's facts about its call, without any about the machine or names of persons."""
     plain = ("run", "session", "task", "agent", "locale", "branch", "sandbox", "searches", "corpus", "entities")
     names = (*plain, "opens_files", "declared")
     return {**{name: getattr(context, name) for name in names}, "without": list(context.without), "principal": ref}

@@ -149,7 +149,7 @@ def mapping(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
 
 
 def _key(check: Check, name: Any, state: State) -> Any:
-    """Validate a key; one of JSON is a text, whatever it means."""
+    """Validate a key; in JSON it is text, so it is converted to its type."""
     if not state.json:
         return check(name, state)
     with state.strictly(False):
