@@ -357,13 +357,13 @@ def _match(connection: Connection, number: int, score: float) -> Match:
     url, title, date, line, page, heading, body = row
     texts, places = (url, title, date, heading, body), (line, page)
     if not (all(isinstance(one, str) for one in texts) and all(isinstance(one, int) for one in places)):
-        raise TypeError("a passage is no text at a place")
+        raise TypeError("a passage is not a text at a place")
     passage = Passage(text=body, line=line, page=page, heading=heading)
     return Match(url=url, title=title, date=date, passage=passage, score=round(score, 5))
 
 
 def _document(text: object) -> dict[str, Any]:
-    """Return what is recorded of a source; nothing if it is no JSON object, as others may have written it."""
+    """Return the record of a source; empty if it is not a JSON object, as others may have written it."""
     with suppress(TypeError, ValueError, RecursionError):
         found: object = json.loads(cast("str", text))
         return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
@@ -372,7 +372,7 @@ def _document(text: object) -> dict[str, Any]:
 
 def _root(value: object) -> str:
     if not isinstance(value, str):
-        raise TypeError("the name of a source is no text")
+        raise TypeError("the name of a source is not text")
     return value
 
 
