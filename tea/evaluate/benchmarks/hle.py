@@ -31,7 +31,7 @@ def load(path: Path) -> TaskSet:
     """Read Humanity's Last Exam.
 
     Raises:
-        BadInput: The layout is another one, or an image is none.
+        BadInput: The layout is another one, or an image cannot be read.
     """
     file = the_file(path, "hle.jsonl", "test.jsonl")
     tasks: list[EvalTask] = []

@@ -44,7 +44,7 @@ def _is_number(text: str) -> bool:
 
 
 def _number(text: str) -> float:
-    """Return a number without the signs of dollars, percent and thousands; infinity if it is none."""
+    """Return a number without the signs of dollars, percent and thousands; infinity for other text."""
     bare = text.translate(_SIGNS)
     return float(bare) if _is_number(bare) else float("inf")
 

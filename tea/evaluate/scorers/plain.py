@@ -120,7 +120,7 @@ def check_pattern(expected: JsonValue, options: JsonObject) -> tuple[str, int]:
     """Return the expected pattern and its flags; one with sets of rare characters is compiled only to match.
 
     Raises:
-        BadInput: It is not one, is too long, or a flag is none.
+        BadInput: It is not a pattern, is too long, or has an unknown flag.
     """
     flags = re.NOFLAG
     for letter in text_of(options.get("flags")):
