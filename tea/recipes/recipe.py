@@ -189,7 +189,7 @@ def read_recipe(source: str) -> AnyRecipe:
     """Read a recipe.
 
     Raises:
-        BadComponent: It is none, or says what cannot be.
+        BadComponent: It is not a recipe, or says what cannot be.
     """
     try:
         return _checked(_adapter().validate_python(parse_json_strict(source.encode(), "The recipe")))

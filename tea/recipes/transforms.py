@@ -245,7 +245,7 @@ def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Ope
     if fault := schema_fault(parameters):
         raise BadComponent(f"The schema of action {name!r} cannot be used: {fault}."[:300], fix="correct it.")
     if bare := [key for key, one in parameters["properties"].items() if not isinstance(one, dict)]:
-        problem = f"The parameter {bare[0]!r} of action {name!r} is described by no object."
+        problem = f"The parameter {bare[0]!r} of action {name!r} is not described by an object."
         raise BadComponent(problem[:300], fix="write an object; {} stands for anything.")
     closed = parameters["additionalProperties"] is False and "patternProperties" not in parameters
     if lost := [key for key in parameters.get("required", ()) if closed and key not in parameters["properties"]]:

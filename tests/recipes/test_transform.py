@@ -232,7 +232,7 @@ async def test_an_environment_becomes_an_agent_that_enforces_rules_and_takes_the
                 "echo",
                 {"actions": {"a": {"description": "x", "parameters": {"properties": {"it": bare}}}}},
                 BadComponent,
-                "'it' of action 'a' is described by no object",
+                "'it' of action 'a' is not described by an object",
             )
             for bare in (True, False)
         ),
