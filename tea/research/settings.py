@@ -39,7 +39,7 @@ class ResearchSettings:
         """Return the settings of a document.
 
         Raises:
-            BadInput: A key or a value is none of a setting.
+            BadInput: A key is not a setting, or its value does not fit.
         """
         known = {one.name: one.type for one in fields(cls)}
         for key, value in document.items():
