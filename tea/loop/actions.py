@@ -161,7 +161,7 @@ class Actions:
     async def _ended(
         self, calls: Sequence[ToolCall], outcomes: dict[int, Observation], index: int, last: bool, ending: Checks
     ) -> Observation:
-        """Return an outcome; the outcome of `done` stands only if the end holds."""
+        """Return an outcome; that of `done` is refused if there are two ends, or if the end does not hold."""
         outcome = outcomes[index]
         if outcome.name != DONE or not outcome.ok:
             return outcome
@@ -173,7 +173,7 @@ class Actions:
         return ending.check(outcome, others, last=last)
 
     def _is_seen_later(self, one: Observation) -> bool:
-        """Return whether an outcome is a result to look at; a second `done` that says the same is none."""
+        """Return whether an outcome is a result to look at, unlike those of the loop's own functions and of `done`."""
         return not (self.toolset.is_own(one.name) or (one.name == DONE and one.ok))
 
     def _keep(self, outcome: Observation) -> None:

@@ -114,7 +114,7 @@ class Sources:
         return evidence.model_copy(update={"source": name, "detail": text}) if name else evidence
 
     def _split(self, evidence: Evidence, source: str, beside: str) -> Evidence:
-        """Return evidence with what stands beside its source: its place there, and if it has no quote what it quotes.
+        """Return evidence with the words beside its source: a place as its detail, the rest as its quote if missing.
 
         Other words without a number count as a detail where they do not stand in the source.
         """
@@ -304,7 +304,7 @@ class _Line(NamedTuple):
 
 
 def _is_piece(piece: str, whole: str) -> bool:
-    """Return whether a text holds a piece without cutting a number: 70 is no quote of 700."""
+    """Return whether a text holds a piece without cutting a number: 70 is not a quote of 700."""
     at = -1
     for _ in range(_MOST_SOUGHT):
         if (at := whole.find(piece, at + 1)) < 0:
@@ -393,7 +393,7 @@ def _is_of(source: str, name: str) -> bool:
 
 
 def _place_of(name: str, text: str) -> int | None:
-    """Return where a text names a source, None if it does not; a part of a longer name is none."""
+    """Return the position of a source's name in a text, None without it; a part of a longer name does not count."""
     found = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", text, re.IGNORECASE)
     return None if found is None else found.start()
 

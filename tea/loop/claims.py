@@ -51,7 +51,7 @@ def is_talk(line: str, reply: str) -> bool:
 
 
 def file_names(text: str) -> list[str]:
-    """Return the names of files in a text, each once; a part of an address is none."""
+    """Return the names of files in a text, each once; a part of an address does not count."""
     return list(dict.fromkeys(_FILE.findall(text)))
 
 

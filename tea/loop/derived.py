@@ -65,7 +65,7 @@ class Numbers(NamedTuple):
         return cls(*(sorted({*map(abs, filter(isfinite, some))}) for some in (found, shares)))
 
     def give(self, value: float, near: float, *, is_share: bool, may_be_share: bool, by_chance: bool) -> bool:
-        """Return whether a number is among them, as nearly as it is written.
+        """Return whether a number is among them, to the precision of its digits.
 
         Args:
             value: The number.
@@ -85,12 +85,12 @@ class Numbers(NamedTuple):
 
 
 def holds(numbers: Sequence[float], value: float, near: float) -> bool:
-    """Return whether ordered numbers hold a value, as nearly as it is written."""
+    """Return whether ordered numbers hold a value, to the precision of its digits."""
     return _count(numbers, value, near + 1e-9 * abs(value)) > 0
 
 
 def holds_surely(numbers: Sequence[float], value: float, near: float) -> bool:
-    """Return whether ordered numbers hold a value with so few near it that it is hardly by chance."""
+    """Return whether ordered numbers hold a value, and so few near it that a coincidence is unlikely."""
     if not holds(numbers, value, near):
         return False
     beside = max(_FEW_CHANCES * near, _BESIDE * abs(value))
@@ -104,7 +104,7 @@ def closely(
     together: Sequence[Sequence[float]],
     bounds: Sequence[float],
 ) -> Numbers:
-    """Return the numbers following from those in the question's and the answer's subject.
+    """Return the numbers following from columns, and from rows and numbers named by question or answer.
 
     Sums, means, medians and ranges of columns, shares of them, what the largest, the smallest, the first and the last
     differ by, and what rows named by either and single numbers give with each other.

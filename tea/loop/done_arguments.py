@@ -53,7 +53,7 @@ def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | 
 
 
 def written_end(text: str, form: JsonSchema | None) -> dict[str, Any] | None:
-    """Return the arguments of `done` that words without a call are, None if they are none, or the answer itself.
+    """Return the arguments of `done` given as text without a call, None for other text, or the answer itself.
 
     Args:
         text: The words.
@@ -110,7 +110,7 @@ def _sources(given: JsonValue) -> JsonValue:
 
 
 def _source(given: Any) -> Any:
-    """Return a source as an object of `source`, `detail` and `quote`; what else tells the place becomes the detail."""
+    """Return a source as an object of `source`, `detail` and `quote`; its other members become the detail."""
     if isinstance(given, str):
         return {_SOURCE: given}
     whole = cast("dict[str, Any]", given) if isinstance(given, dict) else dict[str, Any]()

@@ -261,7 +261,7 @@ class Ending:
         return ""
 
     def has_form(self, text: str) -> bool:
-        """Return whether a text is an answer in the task's form; no if the task accepts any text."""
+        """Return whether a text is an answer in the task's form; False if the task has none."""
         schema = self._task.answer
         answer = "" if schema is None else _read_as(schema, _formed(text.strip(), schema))
         return schema is not None and not isinstance(answer, str) and not value_faults(schema, answer)
@@ -471,7 +471,7 @@ class Ending:
         return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
 
     def _sources(self, answer: JsonValue = None) -> Sources:
-        """Return the read results; heads telling an answer for sure count as their files."""
+        """Return the sources for evidence; heads count as whole files if they tell the answer for sure."""
         heads = self.heads
         if answer is not None and self._grounds().shows(answer):
             heads = [one._replace(whole=True) for one in heads]
@@ -507,7 +507,7 @@ def _no_file(name: str) -> str:
 
 
 def _absent(names: Sequence[str]) -> str:
-    """Return the reason of an end without a file named by it; empty if there is none."""
+    """Return the problem of an end naming missing files; empty if none is missing."""
     return NO_FILE.format(repr(names[0][:100])) if names else ""
 
 

@@ -16,7 +16,7 @@ from tea.types import JsonValue
 
 
 class Grounds(NamedTuple):
-    """The grounds of an answer.
+    """The texts and results for checking the values of an answer.
 
     Args:
         task: The task in words, and what the person said since.
@@ -85,7 +85,7 @@ class Grounds(NamedTuple):
         return [] if self.quoted or not begun or self.shows(answer) else begun
 
     def doubt(self, answer: JsonValue) -> str:
-        """Return what is not known of an answer, in one line; empty if nothing."""
+        """Return the unknown values of an answer, in one line; empty without any."""
         examples, numbers, begun = self.examples(answer), self.numbers(answer), self.begun(answer)
         held = set(map(str.casefold, examples))
         left = [one for one in numbers if one.casefold() not in held]

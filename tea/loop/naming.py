@@ -31,7 +31,7 @@ _SIGN = re.compile(
 
 
 def is_addressed(word: str, text: str) -> bool:
-    """Return whether a text speaks of using a noun's bearer, not of the thing itself.
+    """Return whether a text asks to use the component named by a noun, instead of only mentioning the noun.
 
     `use the browser` and `open it in the browser` do; `browser market share`, `which browser` and `computer science`
     do not.
@@ -56,12 +56,12 @@ def is_addressed(word: str, text: str) -> bool:
 
 
 def file_names(text: str) -> list[str]:
-    """Return the names of files in a text; parts of an address are none."""
+    """Return the names of files in a text; parts of an address do not count."""
     return _FILE.findall(_ADDRESS.sub(" ", text))
 
 
 def to_be_written(text: str) -> set[str]:
-    """Return the names of files to be written, which are no inputs.
+    """Return the names of files to be written, as opposed to inputs.
 
     A name is one of them behind a word of writing in its sentence, unless what stands between them reads it, as in
     `write a summary of notes.txt`.

@@ -262,7 +262,7 @@ def _stands(one: _Wanted, known: Sequence[float], aged: bool) -> bool:
 
 
 def _not_worked(left: Sequence[_Wanted], answer: str) -> list[_Wanted]:
-    """Return the numbers that no arithmetic written out in an answer gives, from numbers that are known."""
+    """Return the numbers not calculated from known ones by arithmetic written out in an answer."""
     unknown = {reading.value for one in left for reading in one.readings}
     sums = sorted(abs(one.value) for one in worked(answer) if unknown.isdisjoint(one.operands))
     return [one for one in left if not any(holds(sums, value, near) for value, near in one.readings)]
@@ -275,7 +275,7 @@ def _is_said(one: _Wanted, several: bool, most: int) -> bool:
 
 
 def _words(value: JsonValue) -> str:
-    """Return a value as text; of a query its rows alone, as their number is none of its numbers."""
+    """Return a value as text; of a query its rows alone, as their number is not one of its values."""
     if isinstance(value, Mapping) and "rows" in value:
         return rendered(cast("Mapping[str, Any]", value)["rows"])[:MOST_READ]
     return rendered(value)[:MOST_READ]

@@ -180,7 +180,7 @@ def _is_named(one: Capability, text: str) -> bool:
 
 
 def _speaks_of(topics: Sequence[str], text: str) -> bool:
-    """Return whether a text contains one of some words, in almost any form; true without any."""
+    """Return whether a text contains one of some topics, in almost any form; True without topics."""
     said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
     return not topics or any(_are_alike(topic, word) for topic in topics for word in said)
 

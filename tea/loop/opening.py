@@ -227,7 +227,7 @@ def _beginning(value: Mapping[str, Any], *, counted: bool) -> _Body:
 
 
 def _is_records(text: str) -> bool:
-    """Return whether a text begins with one of many equal records, so it says nothing of the others."""
+    """Return whether a text begins as a list or lines of JSON records, so its beginning tells nothing of the rest."""
     return _RECORDS.match(text) is not None
 
 

@@ -24,7 +24,7 @@ LEAST_LEFT = 1  # questions that a look needs
 
 @dataclass(slots=True)
 class Revision:
-    """The looks at an answer.
+    """The revisions of an answer before it is accepted.
 
     Args:
         most: How many looks there may be.
@@ -39,7 +39,7 @@ class Revision:
 
     @property
     def last(self) -> Result | None:
-        """The last answer to look at, None without one."""
+        """The last answer to revise, None without one."""
         return self.answers[-1] if self.answers else None
 
     def wanted(self, result: Result, left: int) -> bool:
@@ -76,7 +76,7 @@ class Revision:
         return None, UNCHANGED
 
     def note(self, ctx: Context, result: Result) -> None:
-        """Write the changes of the looks into the journal, if there were any."""
+        """Write the revisions into the journal, with the answer before and after them, if there were any."""
         if self.last is None:
             return
         before = self.answers[0].answer

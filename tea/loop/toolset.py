@@ -358,7 +358,7 @@ class Toolset:
         return name in self._known and self._known[name].reads and self._is_allowed(name)
 
     def image(self, call: ToolCall) -> str:
-        """Return the same text for all calls meaning the same."""
+        """Return a key of a call: the same text for all calls with the same meaning."""
         one = self._known.get(call.name)
         return f"{call.name} {canonical(call.arguments if one is None else one.meant(call.arguments)).decode()}"
 
@@ -501,7 +501,7 @@ async def _agents(ctx: Context, task: Task, names: Sequence[str]) -> list[Capabi
 
 
 async def _show(ctx: Context, found: Iterable[Capability]) -> None:
-    """Ask plainly for the facts of what was only weighed, as its words are shown to a model from here on."""
+    """Look up the facts of functions about to be shown to a model, so their words count as read."""
     refs = [(one.kind, one.ref) for one in found]
     await ctx.tcp.facts([ref for kind, ref in refs if kind == "tool"])
     await ctx.acp.facts([ref for kind, ref in refs if kind == "agent"])

@@ -30,7 +30,7 @@ def holds_value(text: str, task: str, read: Iterable[JsonValue]) -> bool:
     Args:
         text: The words.
         task: The task in words.
-        read: Values of results; names of columns and fields are none.
+        read: Values of results; names of columns and fields do not count.
     """
     if len(text) > MOST_WORDS:
         return True

@@ -137,7 +137,7 @@ class Window:
         self._replace(Observation.refused(id, old.name, old.arguments, error))
 
     def hold(self, id: str, text: str) -> None:
-        """Replace the shown result of a `done` not accepted by words; a call without an id stays."""
+        """Replace the shown result of a `done` held for revision by text; a call without an id stays."""
         if id:
             self._replace(replace(self._shown[id], value=text))
 
@@ -155,7 +155,7 @@ class Window:
         self._count()
 
     def _needs_no_value(self, one: Observation) -> bool:
-        """Return whether a result is a long one repeated, and its first still stands in the conversation."""
+        """Return whether a result is long and repeated, and its first occurrence still stands in the conversation."""
         return bool(one.first) and len(one.text) > LEAST_REPEATED and self._shows(one.first)
 
     def _shows(self, id: str) -> bool:
@@ -321,7 +321,7 @@ class Window:
         self._count()
 
     def _leave(self, gone: Sequence[Message]) -> None:
-        """Note the actions in removed messages, and keep those meant to last."""
+        """List the actions of removed messages in a note, and keep the messages meant to last."""
         self._first += tuple(one for one in gone if self._lasts(one))
         for one in gone:
             if one.role == "assistant" and (text := " ".join(words(one).split())):
