@@ -161,7 +161,7 @@ class ProviderClient:
             raise lack from None
 
     async def _asked(self, path: str, body: bytes, name: str) -> Any:
-        """Return the response to a request: the first to an address goes through the SDK, later ones copy its way."""
+        """Return the response to a request: by the SDK for the first to an address, through its transport later."""
         if way := self._ways.get((name, path)):
             return await way.send(body)
         client = self._clients[name]

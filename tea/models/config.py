@@ -87,7 +87,7 @@ class ModelConfig:
 
     @property
     def origin(self) -> str:
-        """Mark of its reasoning: only the same model at the same address can read it."""
+        """Provider, address and model as one text: only the same origin can read its reasoning again."""
         return f"{self.provider} {self.base_url or ''} {self.model}"
 
     @property

@@ -90,7 +90,7 @@ class _Question:
 
 
 class ConnectionUse:
-    """The way of an answered request through the SDK, reused for later requests.
+    """A sender of requests with the URL, headers and transport of an earlier one sent by the SDK.
 
     Args:
         pool: The connections.

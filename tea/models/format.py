@@ -312,7 +312,7 @@ def _read(text: str) -> Any:
 
 
 def _literal(text: str) -> bytes | None:
-    """Return a Python literal as JSON, None if it is none, or more than JSON holds."""
+    """Return a Python literal as JSON, None for other text or a value outside JSON."""
     if len(text) > _MOST_LITERAL:
         return None
     try:

@@ -109,7 +109,7 @@ def _actions(said: str) -> Written | None:
 
 
 def _coded(said: str, functions: Collection[str]) -> Written | None:
-    """Return the calls of code that does nothing else, as `f(a=1)` or `[f(a=1), g(b="x")]`; None for other texts."""
+    """Return the calls of code made of nothing else, as `f(a=1)` or `[f(a=1), g(b="x")]`; None for other texts."""
     blocks = _CODE.findall(said)
     code = "\n".join(blocks) if blocks else said
     if len(code) > _MOST_CODE or not any(f"{name}(" in code for name in functions):
@@ -125,7 +125,7 @@ def _coded(said: str, functions: Collection[str]) -> Written | None:
 
 
 def _wanted(statement: ast.stmt) -> list[ast.expr]:
-    """Return the expressions of a statement that should be calls: of a list its members, of `print` what it prints."""
+    """Return the expressions of a statement expected to be calls: a list's members, or the arguments of `print`."""
     if not isinstance(statement, ast.Expr | ast.Assign):
         raise ValueError("it is more than calls")
     value = statement.value
@@ -161,7 +161,7 @@ def object_in(text: str) -> dict[str, Any]:
 
 
 def object_alone(text: str) -> dict[str, Any] | None:
-    """Return the JSON object that a text is, but for a fence around it; None if it says anything else."""
+    """Return the JSON object making up a whole text, fenced or not; None if the text says anything else."""
     first = next(_objects(said := answered(text)), None)
     return None if first is None or _unwrapped(said[: first[0]] + said[first[1] :]) else first[2]
 
