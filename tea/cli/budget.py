@@ -29,7 +29,7 @@ def read_budget(text: str | None, names: Sequence[str]) -> dict[str, float]:
 
 
 def _positive(text: str, *, whole: bool) -> float | None:
-    """Return a positive number, None if a text is none."""
+    """Return the positive number in a text, None for other text."""
     try:
         number = int(text) if whole else float(text)
     except ValueError:

@@ -181,7 +181,7 @@ class _Talk:
             self.code = self.command.fail(error, {"session": self.chat.session})
 
     def _command(self, line: str) -> Awaitable[None] | None:
-        """Return the carrying out of a command, None for a line beginning with the path of a file."""
+        """Return the coroutine of a command, None for a line beginning with the path of a file."""
         name, _, rest = line[1:].partition(" ")
         acts: dict[str, Callable[[str], Coroutine[Any, Any, None]]] = {
             "help": self._help,

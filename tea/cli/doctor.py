@@ -105,7 +105,7 @@ def _damage(tea: "Platform") -> list[str]:
 
 
 def _tried(damage: list[str], look: Callable[[], list[T]]) -> list[T]:
-    """Return the findings of a look; record a failed look as damage, too."""
+    """Return the findings of a check; record a failed check as damage, too."""
     try:
         return look()
     except TeaError as error:

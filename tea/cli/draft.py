@@ -75,7 +75,7 @@ class Draft:
 
 
 def _plain(text: str) -> str:
-    """Return text without characters of no width, or of a width unlike on each terminal."""
+    """Return text without characters of zero width, or of a width that terminals disagree on."""
     return "".join(one for one in clean(text).replace("\t", "    ") if not is_hidden(one) and one not in _TONES)
 
 

@@ -10,6 +10,6 @@ if TYPE_CHECKING:
 
 
 def tell_left_out(command: Command, tea: "Platform") -> None:
-    """Tell the settings out of force until a grant, one line each."""
+    """Report the settings ignored until the home is granted, one line each."""
     for one in tea.home_trust.left_out:
         command.tell(one_line(f"tea: {one.words}: left out until `tea trust --home` grants it.", 300))

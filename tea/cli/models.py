@@ -140,7 +140,7 @@ async def reach(tea: "Platform") -> dict[str, str]:
 
 
 def astray(tea: "Platform") -> list[str]:
-    """Return the settings' models missing in the configuration, as text."""
+    """Describe the default and the roles naming a model that is not configured, in a line each."""
     named = {
         "The default": tea.models.chosen,
         **{f"The role {role!r}": name for role, name in tea.models.roles.items()},

@@ -20,7 +20,7 @@ _NARROW = "A question is not asked in so few columns: make the terminal wider."
 
 
 def person() -> Person | None:
-    """Return the person at the terminal, None unless both input and output are one."""
+    """Return the person at the terminal, None unless standard input and standard error are terminals."""
     source: TextIO | None = sys.stdin
     there = source is not None and source.isatty() and sys.stderr.isatty()
     return AtTerminal(source.fileno()) if source is not None and there else None

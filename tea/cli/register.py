@@ -56,7 +56,7 @@ async def register(
 
 @contextmanager
 def declared_component(file: Path, kind: str | None) -> "Generator[Path | Agent]":
-    """Yield the agent declared by a call in a file; any other file itself."""
+    """Yield the agent declared in a file, or the path of any other file."""
     from tea.source.agent_file import agent_in, declares_agent
     from tea.source.bundled import read_source
 
@@ -69,7 +69,7 @@ def declared_component(file: Path, kind: str | None) -> "Generator[Path | Agent]
 
 
 def check_version(version: str | None) -> None:
-    """Raise BadRef unless `version` is one, or None."""
+    """Raise BadRef if `version` is given, and is not a version."""
     if version is not None:
         Version.parse(version)
 

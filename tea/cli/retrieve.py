@@ -60,7 +60,7 @@ def _kind(text: str) -> Kind:
 
 
 async def _served_by(tea: "Platform", what: str, kind: Kind) -> tuple[Kind, str | None]:
-    """Return the kind, or the one component, possibly hidden by now, for a list of uses."""
+    """Return the kind to list uses of, and the name of its only component if one is given, hidden or not."""
     if not what:
         return kind, None
     ref = Ref.parse(what, kind=kind)

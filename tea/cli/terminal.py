@@ -250,7 +250,7 @@ def _cut(line: str, where: str) -> str:
 
 
 def _width(stream: TextIO | None) -> int:
-    """Return the columns of a terminal, if it tells none those of `COLUMNS`, else the usual; 0 of anything else."""
+    """Return the width of a terminal in columns, by default that of `COLUMNS` or the usual; 0 for other streams."""
     try:
         if stream is None or not stream.isatty():
             return 0
