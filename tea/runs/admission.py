@@ -50,7 +50,7 @@ class Admitted:
         """Check a task and the operator's rules, and look at this machine.
 
         Raises:
-            BadInput: A rule is none.
+            BadInput: A rule is not valid.
             TeaError: See `admit`.
         """
         await admit(deps, task, locked=locked)

@@ -109,5 +109,5 @@ def _name(key: str) -> str:
 
 
 def _place(key: str) -> list[int]:
-    """Return the place of an attempt among others: of those side by side by branch, of those in turn by time."""
+    """Return a key to sort attempts by: parallel ones by branch, successive ones by time."""
     return [int(one) for one in _NUMBER.findall(key)]

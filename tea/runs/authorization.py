@@ -63,7 +63,7 @@ class Authorizer:
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def preauthorized(self, request: CallRequest) -> bool:
-        """Return whether an operation is allowed once for all by each of its names, without a call in doubt.
+        """Return whether the policy allows every call of an operation, under each of its names, with none in doubt.
 
         Where the policy fails to tell, each call is asked about.
         """

@@ -54,7 +54,7 @@ class _Plain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Prepared:
-    """The meaning of a ref at the last look.
+    """The result of the last lookup of a ref.
 
     Args:
         plain: What it means; None where a call needs a run.

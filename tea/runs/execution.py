@@ -116,7 +116,7 @@ class Executions:
             rules: Rules of the operator for its calls, as the option `--policy` takes them.
 
         Raises:
-            BadInput: A rule is none; nothing is written.
+            BadInput: A rule is not valid; nothing is written.
             ProviderError: Its model is not configured; nothing is written.
             UnknownComponent: Its agent, or what it uses, is not there; nothing is written.
             Quarantined: Its agent is not trusted; nothing is written.
@@ -422,7 +422,7 @@ class Executions:
         await asyncio.to_thread(self._deps.memory.inherit, old.session, child.session, sorted(agents), choose)
 
     async def _or_nothing(self, trace: Trace, preparing: Awaitable[Any]) -> Any:
-        """Prepare a run; one failing to begin leaves nothing behind."""
+        """Prepare a run; if that fails, remove its journal and its memory."""
         try:
             return await preparing
         except (TeaError, asyncio.CancelledError):

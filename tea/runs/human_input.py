@@ -34,7 +34,7 @@ class HumanInput:
         """Return the answer to a question.
 
         Raises:
-            ApprovalNeeded: Nobody is there to answer, or the answer is none of the choices.
+            ApprovalNeeded: Nobody is there to answer, or the answer is not one of the choices.
             BadArguments: It is not text that a person could read.
         """
         if not all(map(is_text, (question, *choices))):
@@ -46,7 +46,7 @@ class HumanInput:
             answer = await self._person(question, choices)
         if answer is None or not _counts(answer, choices):
             told = f"{question} ({' / '.join(choices)})" if choices else question
-            wrong = "is none of the choices" if is_text(answer) else "is not text"
+            wrong = "is not one of the choices" if is_text(answer) else "is not text"
             problem = told if answer is None else f"{str(answer)[:80]!r} {wrong}: {told}"
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
         self._recorder.answered(key, {"question": question}, answer)

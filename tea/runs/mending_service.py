@@ -18,7 +18,7 @@ from tea.types import JsonObject
 
 
 class Mending:
-    """The repairs of one run: each own component once, as a version without becoming current.
+    """The repairs of one run: at most one of each own component, as a version not made current.
 
     Args:
         run: The run's context.
@@ -29,7 +29,7 @@ class Mending:
         self._opened = set[str]()
 
     def opened(self, found: JsonObject | None) -> None:
-        """Note the outcome of an opening, of a journal too."""
+        """Record a component as opened, also from an outcome in a journal."""
         if found is not None:
             self._opened.add(str(found["ref"]))
 
@@ -52,7 +52,7 @@ class Mending:
         return {"ref": ref, "texts": texts} if texts else None
 
     def _is_own(self, manifest: Manifest) -> bool:
-        """Return whether a person registered a version, or a run here adopted it; a mended one is neither."""
+        """Return whether a version is a person's own: trusted or adopted here, and neither bundled nor a recipe."""
         trust = self._run.deps.libraries[manifest.ref.kind].services.trust
         if manifest.lineage.how == "bundled" or is_recipe(manifest.source):
             return False

@@ -323,7 +323,7 @@ def _size(value: Any) -> int:
 
 
 def _image(variables: JsonObject) -> bytes:
-    """Return bytes distinguishing variables by every value and type; those of plain data are cheap to compute.
+    """Return a cache key of variables, distinct for every value and type; that of plain data is cheap to compute.
 
     A `Fixed` one is told by which object it is, as long as that lives.
 

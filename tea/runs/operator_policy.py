@@ -142,7 +142,7 @@ class OperatorPolicy:
         return Verdict(decision=_DEFAULTS[effects], rule=rule_words)
 
     def _undeclared(self, request: CallRequest, base: Verdict, rule: Rule | None) -> Verdict:
-        """Return the decision on an operation without declarations: after untrusted reading once for its digest."""
+        """Return the decision on an undeclared operation: after untrusted reading, one question per version."""
         sources = request.known.untrusted
         if not sources or rule is not None:
             return base
@@ -213,7 +213,7 @@ class OperatorPolicy:
         return destinations_of(declared, request.arguments, request.state)
 
     def _unnamed(self, request: CallRequest, places: Sequence[str], *, fetching: bool = False) -> tuple[str, ...]:
-        """Return the destinations named by nobody."""
+        """Return the destinations named by neither a person nor the operator, unless allowed for good by a person."""
         left = tuple(one for one in places if not self._is_named(request, one, fetching=fetching))
         return () if left and self.remembered(request.digest, left) else left
 

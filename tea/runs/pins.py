@@ -60,7 +60,7 @@ class Pins:
         return kind in OFFERED and not self._without.isdisjoint((name, bare))
 
     async def resolve(self, ref: Ref) -> Manifest:
-        """Return the version pinned by this run; the first touch decides, and is recorded.
+        """Return the version pinned by this run; the first lookup pins it, and is recorded.
 
         Where a run is forked just behind that record, the program has not been told of it, and the fork decides.
 
@@ -73,10 +73,10 @@ class Pins:
         return found
 
     async def resolve_all(self, refs: Sequence[Ref]) -> list[Manifest]:
-        """Return the same of several refs, to the program; one effect pins all those not yet touched by the run.
+        """Return the versions of several refs pinned by this run; one effect pins all those not pinned yet.
 
         Raises:
-            UnknownComponent: There is none of one of them; then none is pinned.
+            UnknownComponent: One of them does not exist; then none is pinned.
         """
         names = [str(component(ref)) for ref in refs]
         new = {name: ref for name, ref in zip(names, refs, strict=True) if name not in self._pins}
@@ -177,7 +177,7 @@ class Pins:
         return found
 
     def _placed(self, config: Manifest) -> bool | None:
-        """Return whether a version with a scope worked in a sandbox earlier in this run, None if it did not work."""
+        """Return whether a version with a scope ran in a sandbox earlier in this run, None if it did not run."""
         scopes = [name for name, one in config.operations.items() if one.traits.scope]
         acted = config.kind == "environment" and any(f"{config.ref}#{name}" in self._sandboxed for name in scopes)
         return True if acted else self._sandboxed.get(str(config.ref))

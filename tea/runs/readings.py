@@ -61,7 +61,7 @@ class Readings:
         self.found: Known | None = None
 
     def begin_with(self, past: History) -> None:
-        """Add the words at the beginning of a run, and set those in its journal from inside of effects.
+        """Add the words at the beginning of a run, and restore those in its journal from inside of effects.
 
         The person of this account typed its task, unless agents of the same conversation wrote it; that of a run begun
         elsewhere is the words of others.
@@ -189,7 +189,7 @@ class Readings:
                 self._words_of(str(one.ref))
 
     def made(self, ref: str) -> None:
-        """Note a component made by the branch at work: its words carry the readings so far, and no more."""
+        """Note a component made by the branch at work: its words derive from the readings so far, and no later ones."""
         self._made.add(ref)
         self._provenance.kept(self._gate.path())
 
@@ -199,7 +199,7 @@ class Readings:
             self._provenance.read(self._gate.path(), Source("component", str(prompt.ref)))
 
     def answered(self, key: str, answer: str, choices: Iterable[str]) -> None:
-        """Keep words typed by a person from inside an effect; one of several choices are others' words."""
+        """Keep a person's answer to a question inside an effect as typed words, unless it is one of the choices."""
         if answer not in tuple(choices):
             self._provenance.answered(effect_key(key), answer)
 

@@ -173,7 +173,7 @@ def _told(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
 def _used(run: Run, records: Sequence[TraceRecord]) -> Iterator[tuple[Place, Manifest, bool]]:
     """Yield the environments used by calls, including calls inside other calls, and whether one changed them.
 
-    Reads that are idempotent, as looks at the state are, are no use: they move nothing.
+    Reads that are idempotent, as looks at the state are, do not count: they change nothing.
     """
     calls = [(one.start.key, one.start.kind, one.start.target, as_mapping(one.start.data)) for one in _ended(records)]
     inner = [(one.key, as_mapping(one.data)) for one in records if one.kind == "evidence"]

@@ -192,7 +192,7 @@ class Run:
 
     @contextmanager
     def recorded(self) -> Generator[None]:
-        """End the run if its journal holds an outcome of a form foreign to any run.
+        """End the run if its journal holds an outcome in a form written by no run.
 
         Raises:
             Damaged: It does.
@@ -495,7 +495,7 @@ class Run:
         return caller if trust(config.digest) else Untrusted(name=str(config.ref))
 
     async def _permit(self, call: CallRequest, key: str) -> Response | None:
-        """Return the response in place of a call; for one only passed on, the acting operation is decided instead."""
+        """Return the response in place of a call, None to go ahead; one only passed on is decided where it acts."""
         if call.passes_on:
             return None
         request = await self._declared(call, key)

@@ -239,7 +239,7 @@ class _Hosts(Service):
 
 
 def _web(run: RunContext) -> dict[str, Any]:
-    """Return the settings of the way out in a run, which narrows and never widens what the operator opens."""
+    """Return the operator's web settings, with further places closed by the run; a run never opens any."""
     web = run.deps.web
     return {**web, **{name: [*web.get(name, ()), *more] for name, more in run.run_config.closed.items()}}
 

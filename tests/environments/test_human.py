@@ -65,7 +65,7 @@ async def test_without_a_person_the_run_waits_and_the_answer_comes_when_it_is_re
         await made.transform("E2T", "human")
         await made.acp.register(source)
         answers: dict[str, str] = {}
-        for said, question in [("milk", "Tea or coffee"), ("tea", "none of the choices"), ("a cup", "How much")]:
+        for said, question in [("milk", "Tea or coffee"), ("tea", "not one of the choices"), ("a cup", "How much")]:
             attempt = made.resume("last", answers=answers) if answers else made.run("Ask.", agent="asker")
             with pytest.raises(ApprovalNeeded, match=question) as waiting:
                 await attempt
