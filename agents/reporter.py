@@ -131,7 +131,7 @@ def _is_result(finding: dict[str, Any]) -> bool:
 
 
 def _contents(given: list[Material]) -> list[dict[str, Any]]:
-    """Return the materials shown whole as quotations, because a converted file is no text to compare with."""
+    """Return the materials shown whole as quotations, because a converted file is not a text to compare with."""
     return [{"source": one.source, "quote": one.content} for one in given if one.whole]
 
 

@@ -179,7 +179,7 @@ class _Work:
             self.note("test", f"{len(cases)} tests made from the task.", {"trouble": trouble, "cases": cases})
             if not trouble:
                 return cases
-            self.trouble = f"the tests themselves were none: {trouble}"
+            self.trouble = f"the tests themselves were not usable: {trouble}"
 
     async def doubt(
         self, spec: dict[str, Any], cases: list[dict[str, Any]], number: int, trouble: str
@@ -210,7 +210,7 @@ class _Work:
         if not _plain(found["quote"]) or _plain(found["quote"]) not in _plain(words) or not found["steps"].strip():
             return "no other value was worked out from words of the task"
         (first, *_) = (await self.ctx.tcp.evaluate("", mended))["stages"]
-        return "" if first["ok"] else f"without it the tests would be none: {first['words']}"
+        return "" if first["ok"] else f"without it the tests would not be usable: {first['words']}"
 
     async def adopted(
         self, spec: dict[str, Any], cases: list[dict[str, Any]], source: str

@@ -9,7 +9,7 @@ from tea import Context, Task, heads
 
 MOST_MATERIAL = 8_000
 CUT = "[cut here: more follows in the source]"
-NO_FILE = "A page of the web is no file. Have it read by `fetch_page` or the researcher, or found by `web_search`."
+NO_FILE = "A page of the web is not a file. Have it read by `fetch_page` or the researcher, or found by `web_search`."
 FOUND = "`web_search` finds the documents of the corpus, and tells their addresses."
 TABLES = ("table",)
 
