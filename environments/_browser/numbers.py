@@ -73,7 +73,7 @@ def numbered(watchdog: Any, numbers: Numbers) -> Any:
 
 
 def _renumber(root: Any, new: dict[int, int]) -> None:
-    """Give the elements of a tree their numbers; a deep tree is no deep recursion."""
+    """Give the elements of a tree their numbers, without recursion, as a tree may be deep."""
     left = [root]
     while left:
         node = left.pop()

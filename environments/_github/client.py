@@ -102,7 +102,7 @@ class GitHub:
             async for one in pages:
                 looked += 1
                 if not isinstance(one, dict):
-                    raise TypeError("an item of a list is no object")
+                    raise TypeError("an item of a list is not an object")
                 if besides not in one:
                     found.append(cast("dict[str, Any]", one))
                 if len(found) >= limit or looked >= _MOST_LOOKED:

@@ -31,7 +31,7 @@ def named(text: str) -> str:
     """Return a name of an account or a repository.
 
     Raises:
-        ToolError: It is none.
+        ToolError: It is not a name.
     """
     if not _NAME.fullmatch(text) or text in (".", ".."):
         raise ToolError(f"{text[:60]!r} is not a name on GitHub.", fix="use letters, digits, - _ and .")

@@ -37,7 +37,7 @@ class Calculation:
 
 
 def calculations(sentence: str) -> Iterator[Calculation]:
-    """Yield the calculations in code, done again; others than sums, products and quotients of numbers are none.
+    """Yield the calculations in code, done again: sums, products and quotients of numbers.
 
     Args:
         sentence: Markdown.

@@ -55,7 +55,7 @@ class Items:
         report: Name of the report.
 
     Raises:
-        ToolError: The name is none.
+        ToolError: The name is not valid.
     """
 
     def __init__(self, workspace: Path, report: str) -> None:

@@ -146,7 +146,7 @@ class Table:
                     yield rows
 
     def _columns(self, claim: str) -> list[int]:
-        """Return the columns of which a claim names each word that is no unit."""
+        """Return the columns named in a claim by all words of their names, but for units."""
         said = {one for word in _WORD.findall(claim.casefold()) for one in (word, word.removesuffix("s"))}
         found: list[int] = []
         for column, name in enumerate(self.header):

@@ -281,7 +281,7 @@ class Files:
 
     def _remove_link(self, name: str) -> None:
         if not self._folder.remove_link(name):
-            raise ToolError(f"{name[:100]!r} is no link any more.", fix="list the files.")
+            raise ToolError(f"{name[:100]!r} is no longer a link.", fix="list the files.")
 
     def delete(self, name: str) -> File:
         """Delete a file."""

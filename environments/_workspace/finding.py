@@ -56,7 +56,7 @@ async def by_pattern(pattern: str, texts: Sequence[tuple[str, str]], most: int) 
     """Return the lines matching a Python regular expression, up to one more than the limit.
 
     Raises:
-        ToolError: The pattern is none, or too slow.
+        ToolError: The pattern is not valid, or too slow.
     """
     asked = json.dumps({"pattern": pattern, "texts": texts, "most": most})
     process = await asyncio.create_subprocess_exec(

@@ -37,7 +37,7 @@ def read_diff(diff: str) -> list[FilePatch]:
     """Return the files of a unified diff.
 
     Raises:
-        ToolError: It is none; the error names the line.
+        ToolError: It is not a unified diff; the error names the line.
     """
     lines = diff.replace("\r\n", "\n").split("\n")
     found, at = list[FilePatch](), 0
