@@ -194,7 +194,7 @@ def _data(address: str) -> tuple[bytes, str]:
     """Return the bytes and the type of a `data:` address (RFC 2397).
 
     Raises:
-        ToolError: It is none, or too long.
+        ToolError: It is not such an address, or too long.
     """
     found = _DATA.match(address[:2_000])
     if found is None or len(address) > MOST_DATA:

@@ -117,7 +117,7 @@ def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list
 
 
 def _missing(counts: Counter[Cell]) -> set[str]:
-    """Return the marks of a missing text: NA is none among codes such as MA and ZA."""
+    """Return the marks of a missing text: NA does not count among codes such as MA and ZA."""
     if not any(isinstance(cell, str) and cell.strip() in PERHAPS_CODES for cell in counts):
         return MISSING
     present = {cell: count for cell, count in counts.items() if isinstance(cell, str) and cell.strip() not in MISSING}

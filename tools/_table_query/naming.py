@@ -45,7 +45,7 @@ def unknown_name(
         sql: The statement.
         tables: The columns of each table, by its name.
         functions: The functions there are.
-        sheets: Sheets of one row, which are no tables, in words.
+        sheets: Sheets of one row, which are not tables, in words.
     """
     if found := _AMBIGUOUS.fullmatch(text):
         having = [table for table, columns in tables.items() if _bare(found[1], tables) in columns]
