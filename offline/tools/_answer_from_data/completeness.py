@@ -1,4 +1,4 @@
-"""Test a query for completeness: the highest price and its city are two things, and one is no answer."""
+"""Test a query for completeness: the highest price and its city are two things, and one is not an answer."""
 
 from collections.abc import Sequence
 from dataclasses import replace

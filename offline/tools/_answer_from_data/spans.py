@@ -85,7 +85,7 @@ def _weighed(span: Span, found: Sequence[Span], words: Sequence[Token]) -> Span:
 
 
 def _spans_over(column: Span, cell: Span) -> bool:
-    """Tell whether a longer stretch is a column's very name, so its words are no slips for a cell."""
+    """Tell whether a longer stretch is a column's very name, so its words are not slips for a cell."""
     longer = column.start <= cell.start and cell.end <= column.end and column.end - column.start > cell.end - cell.start
     return longer and column.tag == "COL" and column.cost <= _EXACT + 0.05
 
