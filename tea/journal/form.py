@@ -37,7 +37,7 @@ def _is_key(text: str) -> str:
 def _is_agent(text: str) -> str:
     if not text or NAME.fullmatch(text):
         return text
-    raise ValueError("it has an agent with no name of one")
+    raise ValueError("it has an agent whose name is not valid")
 
 
 def _is_operation(text: str) -> str:

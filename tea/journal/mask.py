@@ -165,7 +165,7 @@ def mask_file(path: Path, mask: Mask) -> Literal["", "masked", "left"]:
 
 
 def secrets_among(variables: Mapping[str, str], named: Iterable[str] = ()) -> dict[str, str]:
-    """Return the secrets of variables, by name; a reference to a component is none, and a run needs it as it is.
+    """Return the secrets of variables, by name; a reference to a component is not one, and a run needs it as it is.
 
     Args:
         variables: All there are; what is called like a secret is one, such as `OPENAI_API_KEY` or `DB_PASSWORD`, and
