@@ -159,6 +159,7 @@ def fits_strictly(schema: JsonSchema, value: JsonValue, work: Work) -> bool:
         from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 
         checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
+        work.spend(_parts(schema))  # all of it is copied
         plain = whole._replace(schema=without_patterns(schema))
         return not _reasons(extend(Draft202012Validator, type_checker=checker), plain, value, 1)
     except (Endless, RecursionError):
