@@ -88,25 +88,29 @@ def callables(kind: Kind, name: str, facts: JsonObject) -> list[Capability]:
 def tool_of(name: str, facts: JsonObject) -> Capability:
     """Return a tool as a callable function for an agent."""
     (call,) = facts["operations"]
-    files, searches = _listed(facts, "files"), _metadata(facts).get("needs") == "search"
-    return replace(_capability("tool", name, name, call), files=files, made="made" in facts, searches=searches)
+    found, files = _capability("tool", name, name, call), _listed(facts, "files")
+    return replace(found, files=files, made="made" in facts, searches=needs(facts) == "search")
 
 
 def agent_of(name: str, facts: JsonObject) -> Capability:
     """Return an agent as a callable function for another agent."""
-    metadata = _metadata(facts)
     return Capability(
         kind="agent",
         ref=name,
         name=name,
         description=str(facts.get("description", "")),
         parameters=DELEGATION,
-        takes_findings=metadata.get("takes") == "findings",
+        takes_findings=_metadata(facts).get("takes") == "findings",
         files=_listed(facts, "files"),
         topics=_listed(facts, "topics"),
-        sandboxed=metadata.get("needs") == "sandbox",
-        searches=metadata.get("needs") == "search",
+        sandboxed=needs(facts) == "sandbox",
+        searches=needs(facts) == "search",
     )
+
+
+def needs(facts: JsonObject) -> object:
+    """Return a component's needs for acting at all: a `sandbox`, or something to `search`."""
+    return _metadata(facts).get("needs")
 
 
 def _metadata(facts: JsonObject) -> Mapping[str, Any]:

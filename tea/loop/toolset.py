@@ -6,7 +6,7 @@ import difflib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -16,7 +16,7 @@ from tea.components.lossless import lossless
 from tea.components.manifest import canonical
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError, UnknownComponent
-from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, tool_of
+from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, needs, tool_of
 from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
@@ -35,7 +35,7 @@ from tea.loop.offer import (
     is_large,
     offered,
 )
-from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked
+from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
 from tea.loop.skills import naming_skills, with_skills
 from tea.refs import Kind, Ref
 from tea.retrieval.embedding.wordpiece import words as words_of
@@ -49,6 +49,7 @@ LEAST_FIT = 0.35  # the least score of a function that fits a search
 MOST_NEAR = 5  # functions that are named where none fits
 LEAST_ROOM = 0.3  # of an environment whose actions are looked at
 MOST_ADDED = 24
+TOO_MUCH = f"{{}} cannot be added: at most {MOST_ADDED} functions of {MOST_TOKENS:,} tokens together are."
 MOST_NAMED = 16  # of what can be added, in the words of the function that adds it
 _PARAGRAPH = "\n\n"
 _KINDS: tuple[Kind, ...] = ("tool", "agent", "environment")
@@ -145,13 +146,13 @@ class Toolset:
         nearby = await nearest(ctx.tcp, names, task.text, most, kept)
         further: dict[str, Kind] = {**dict.fromkeys(agents, "agent"), **dict.fromkeys(names, "tool")}
         for name, facts in zip(nearby, await ctx.tcp.facts([*nearby], unseen=True), strict=True):
-            if ctx.searches or _needs(facts) != "search" or name in (*(task.tools or ()), *task.also):
+            if ctx.searches or needs(facts) != "search" or name in (*(task.tools or ()), *task.also):
                 found.append(await _told(ctx, replace(tool_of(name, facts), trusted=nearby[name]), task))
         found += await _agents(ctx, task, agents)
         places: list[StateSource] = []
         rooms, whole = _rooms(_on(ctx, "environment", environments)), set[str]()
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
-            if _needs(facts) == "sandbox" and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
+            if needs(facts) == "sandbox" and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
                 continue  # it could only refuse, or the task names the tools that it is to be done with
             actions = _chosen(await _actions(ctx, name, facts, told=reads_texts), name, rooms[name])
             found += actions
@@ -252,8 +253,6 @@ class Toolset:
         query = arguments.get("query")
         if not isinstance(query, str) or not words_of(query):
             raise BadArguments("A search needs words.", fix='say what is needed: {"query": "write a file"}.')
-        if len(self._added) >= MOST_ADDED:
-            raise ToolError(f"{MOST_ADDED} functions were added already.", fix="use what is there.")
         kinds, texts = await self._candidates(query)
         there = {name: one.text for name, one in self._known.items() if self.is_open(name)}
         named = self.named(query.strip())
@@ -265,18 +264,27 @@ class Toolset:
         for name in names:
             if name not in self._known:
                 (facts,) = await self._port(kinds[name]).facts([name])
-                if self._ctx.searches or _needs(facts) != "search":
+                if self._ctx.searches or needs(facts) != "search":
                     (self._known[name],) = callables(kinds[name], name, facts)
-        usable = [name for name in names if name in self._known]
+        idle = [name for name in names if name not in self._known]
+        usable = self._fitting([name for name in names if name not in idle])
         await _show(self._ctx, [self._known[name] for name in usable])
         self.add(*usable)
-        idle = [name for name in names if name not in usable]
+        long = [name for name in names if name not in (*usable, *idle)]
+        lacks = [f"{' and '.join(idle)} cannot be used: no search engine is configured."] * bool(idle)
+        lacks += [TOO_MUCH.format(" and ".join(long))] * bool(long)
         near = () if fitting else await ranked(self._ctx.tcp, {**texts, **there}, query, MOST_NEAR)
         near = [name for name in near if name not in self._known or self._known[name].trusted]
-        return self._told_found(query, usable, [name for name in fitting if name in there], idle, near)
+        return self._told_found(query, usable, [name for name in fitting if name in there], " ".join(lacks), near)
+
+    def _fitting(self, names: Sequence[str]) -> list[str]:
+        """Return the first functions that fit into the limits of what may be added."""
+        added = [name for name in self._added if name in self._known]
+        kept = within_limits([*added, *names], lambda name: self._known[name].words(), MOST_ADDED, MOST_TOKENS)
+        return [name for name in names if name in kept]
 
     def _told_found(
-        self, query: str, names: Sequence[str], there: Sequence[str], idle: Sequence[str], near: Sequence[str]
+        self, query: str, names: Sequence[str], there: Sequence[str], lacks: str, near: Sequence[str]
     ) -> str:
         """Return the functions found by a search: added ones, open ones fitting or running code, and unusable ones.
 
@@ -284,12 +292,12 @@ class Toolset:
             ToolError: Nothing fits.
         """
         codes = [name for name, one in self._known.items() if one.codes and self.is_open(name)]
-        lacks = f"{' and '.join(idle)} cannot be used: no search engine is configured." if idle else ""
         if not names and not there:
             code = f"write it as a program for {codes[0]}" if codes else "use what is there"
             nearest = f" The nearest are {', '.join(near)}: a search by name adds one." if near else ""
             fix = f"{code}, say it in other words, or end honestly without it.{nearest}"
-            raise ToolError(f"No function fits {query[:100]!r}. {lacks}".rstrip(), fix=fix)
+            said = f"Nothing was added for {query[:100]!r}. {lacks}" if lacks else f"No function fits {query[:100]!r}."
+            raise ToolError(said, fix=fix)
         already = ", ".join(dict.fromkeys((*there[:MOST_FOUND], *codes)))
         if not names:
             return f"Nothing else fits; these can be called already: {already}. {lacks}".rstrip()
@@ -325,7 +333,7 @@ class Toolset:
     async def _enter(self, environment: str) -> None:
         """Look up the actions of a found environment; one in need of a sandbox has none without it."""
         (facts,) = await self._ctx.ecp.facts([environment])
-        if _needs(facts) == "sandbox" and not self._ctx.sandbox:
+        if needs(facts) == "sandbox" and not self._ctx.sandbox:
             return
         for one in await _actions(self._ctx, environment, facts, told=True):
             self._known.setdefault(one.name, one)
@@ -496,7 +504,7 @@ async def _agents(ctx: Context, task: Task, names: Sequence[str]) -> list[Capabi
     """Return the agents nearest to a task, without those of no use here."""
     chosen = await nearest(ctx.acp, names, task.text, MOST_AGENTS)
     among = zip(chosen, await ctx.acp.facts([*chosen], unseen=True), strict=True)
-    usable = ((name, facts) for name, facts in among if ctx.searches or _needs(facts) != "search")
+    usable = ((name, facts) for name, facts in among if ctx.searches or needs(facts) != "search")
     return [replace(agent_of(name, facts), trusted=chosen[name]) for name, facts in usable]
 
 
@@ -542,11 +550,6 @@ def _bare(ref: str) -> str:
 def _letters(name: str) -> str:
     """Return a name in small letters and without the marks between its words."""
     return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
-
-
-def _needs(facts: JsonObject) -> object:
-    """Return a component's needs for acting at all: a `sandbox`, or something to `search`."""
-    return cast("Mapping[str, Any]", facts["metadata"]).get("needs")
 
 
 def _on(ctx: Context, kind: Kind, names: Sequence[str]) -> tuple[str, ...]:

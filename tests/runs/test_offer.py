@@ -222,6 +222,19 @@ async def test_what_is_found_is_added_at_the_end_and_can_be_called(dialect: Dial
     assert len({*bodies}) == 1
 
 
+async def test_what_is_found_has_a_limit_of_tokens_too(tmp_path: Path) -> None:
+    long = POST.replace("Send a letter by pigeon post.", f"Send a letter by pigeon post. {'It says much. ' * 500}")
+    names = [f"pigeon_{one}" for one in ("ada", "bob", "cleo", "dora")]
+    answers = [*(says(call("find_tools", query=name)) for name in names), ends("x")]
+    async with playing(tmp_path, CHAT, answers) as (tea, script):
+        for name in names:
+            await tea.tcp.register(long.replace("carrier_pigeon", name))
+        await tea.run("Say x.")
+    added = [name for name in script.asked[-1].functions if name in names]
+    assert added == names[:2]
+    assert "pigeon_cleo cannot be added: at most 24 functions of 6,000 tokens together are." in script.asked[3].words
+
+
 async def test_agents_and_actions_of_environments_are_found_too(tmp_path: Path) -> None:
     answers = [
         says(call("find_tools", query="count the birds of the aviary")),
