@@ -136,7 +136,9 @@ async def test_a_deadline_returns_at_once_and_what_may_go_on_is_uncertain(
     definition = await tea.tcp.manager.definition(config)
     facts: dict[str, Any] = dict.fromkeys(("run", "session", "task", "agent", "workspace"), "")
     context = Context(port=cast(Any, None), flow=cast(Any, None), principal=Principal(), **facts)
-    calling = tea.tcp.carry_out(config, definition, "call", pipes.arguments, context, SOON)
+    calling = tea.tcp.carry_out(
+        operation_ref(config, "call"), config, definition, "call", pipes.arguments, context, SOON
+    )
     found: Response = await asyncio.wait_for(calling, 10)
     assert found.error is not None
     assert found.error["code"] == code
