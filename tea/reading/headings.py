@@ -84,9 +84,12 @@ def _is_underlined(text: str, after: str) -> bool:
 def _plain(lines: Sequence[str]) -> list[Title]:
     """Return lines that stand alone in capitals, behind a number or centred."""
     width = min(_width(lines), _MOST_WIDTH)
-    found = list[Title]()
+    found, named = list[Title](), ("", 0)
     for number in range(1, len(lines) + 1):
-        one = _alone(lines, number, width)
+        one, count = _alone(lines, number, width), _count_of(lines[number - 1])
+        if one is None and count[1] and count == (named[0], named[1] + 1):  # `Chapter 2` close behind what is before it
+            one = Title(number, 1, lines[number - 1].strip())
+        named = count if one and count[1] else named
         if one and not _is_listed(lines, one):
             found.append(one)
         elif found and found[-1].text and _is_next(found[-1], lines, number):
@@ -109,6 +112,14 @@ def _alone(lines: Sequence[str], number: int, width: int) -> Title | None:
     named = (text.isupper() and _CAPITALS.fullmatch(text)) or _NAMED.fullmatch(text)
     label = _LABELLED.fullmatch(text)
     return Title(number, 1, text) if named or (label and label[1].isupper()) else None
+
+
+def _count_of(line: str) -> tuple[str, int]:
+    """Return the name and the number of a heading such as `Chapter 2: Rain`; no name and 0 for other lines."""
+    text = line.strip()
+    word, _, rest = text.partition(" ")
+    digits = "".join(takewhile(str.isdecimal, rest))
+    return (word.casefold(), int(digits)) if digits and _NAMED.fullmatch(text) else ("", 0)
 
 
 def _begins(lines: Sequence[str], number: int) -> bool:

@@ -382,3 +382,17 @@ async def test_what_is_no_heading_is_told_as_none(tools: TCPServer, folder: Path
     (folder / "a.txt").write_text(text)
     got = (await tools.invoke("read_file", {"path": "a.txt", "find": "nine hours"})).unwrap()
     assert got["passages"][0].get("heading") == heading
+
+
+async def test_a_numbered_heading_close_behind_other_lines_goes_on_from_the_one_before(
+    tools: TCPServer, folder: Path
+) -> None:
+    parts = [
+        f"Chapter {n}: The year {1699 + n}\n\nThe toll of part {n} was paid by the miller.\nIt rained."
+        for n in range(1, 9)
+    ]
+    (folder / "chapters.txt").write_text("A CHRONICLE\n\n" + "\n".join(parts))
+    got = (await tools.invoke("read_file", {"path": "chapters.txt", "find": "toll of part 7"})).unwrap()
+    assert got["passages"][0]["heading"] == "Chapter 7: The year 1706"
+    found = (await tools.invoke("to_markdown", {"source": "chapters.txt", "outline": True})).unwrap()["outline"]
+    assert [one["title"] for one in found if "Chapter" in one["title"]] == [one.partition("\n")[0] for one in parts]
