@@ -51,6 +51,7 @@ LEAST_ROOM = 0.3  # of an environment whose actions are looked at
 MOST_ADDED = 24
 TOO_MUCH = f"{{}} cannot be added: at most {MOST_ADDED} functions of {MOST_TOKENS:,} tokens together are."
 MOST_NAMED = 16  # of what can be added, in the words of the function that adds it
+_ENDS = ("final_answer", "finish", "submit_answer")  # names of other libraries for the end of a task
 _PARAGRAPH = "\n\n"
 _KINDS: tuple[Kind, ...] = ("tool", "agent", "environment")
 _GIVEN = frozenset({"files", "answer", "budget"})
@@ -354,12 +355,17 @@ class Toolset:
         return name in OWN and name not in self._known
 
     def named(self, name: str) -> str:
-        """Return the intended name: models write `functions.x` or `X` for `x`."""
+        """Return the intended name: models write `functions.x`, `X` for `x`, `python` for `shell_python`."""
         if name in self._known:
             return name
         last = name.rpartition(".")[2].strip()
+        if last in (*self._known, *OWN):
+            return last
+        if last in _ENDS and DONE in self._known:
+            return DONE
         alike = [one for one in (*self._known, *OWN) if _letters(one) == _letters(last)]
-        return last if last in (*self._known, *OWN) else alike[0] if len(alike) == 1 else name
+        alike = alike or [one for one in self._known if one.endswith(f"_{last}") and self._is_allowed(one)]
+        return alike[0] if len(alike) == 1 else name
 
     def reads(self, name: str) -> bool:
         """Return whether a call of the given name is allowed, and declares to change nothing."""
