@@ -98,7 +98,8 @@ async def to_markdown(
 ) -> Markdown:
     """Read a file of any kind as Markdown: PDF, Office, EPUB, mail, web page, notebook, archive, image, sound, video.
 
-    Archives and mails are unpacked into a folder. Long documents: take the outline, then read on from a line.
+    Recognises letters (OCR), transcribes speech, unpacks archives and mails into a folder. Long documents: take
+    the outline, then read on from a line.
 
     Args:
         source: File name, address (http or https), or `data:` address.
