@@ -28,6 +28,14 @@ _ANNOUNCES = re.compile(
     r"|(?:(?:ahora|primero|luego),? )?voy a) )\b",
     re.IGNORECASE,
 )
+_FENCE = "```"
+_LANGUAGES = frozenset(("bash", "py", "python", "python3", "sh", "shell", "sql", "sqlite", "tool_code", "zsh"))
+_QUERY = re.compile(r"(?:[^\n:]{0,40}:\s{0,3})?(?:SELECT|WITH)\s.+?\sFROM\s")
+_OF_PROGRAMS = re.compile(
+    r"\b(?:bash|codes?|coded?|command|function|implement\w*|one-liner|program\w*|python|query|queries|regex|script\w*"
+    r"|shell|snippet|sql|syntax|befehl|code|programm\w*|skript\w*|requ\u00eate|consulta|c\u00f3digo)\b",
+    re.IGNORECASE,
+)
 _FILE = re.compile(r"(?<![\w./:@-])[\w][\w./-]{0,150}\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w/@-])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _PLACE = re.compile(r"\[\d{1,3}\]")
@@ -37,6 +45,17 @@ def announces(text: str) -> bool:
     """Return whether a text ends with the announcement of a step, instead of an answer."""
     sentences = [one.strip() for one in _SENTENCE.split(text.strip()[-4 * _LONGEST :]) if one.strip()]
     return bool(sentences) and _ANNOUNCES.match(sentences[-1][:_LONGEST]) is not None
+
+
+def is_program(text: str, task: str) -> bool:
+    """Return whether a text ends with code or a query that nobody ran, for a task that speaks of none."""
+    said = text.strip()
+    *before, block = said.removesuffix(_FENCE).split(_FENCE)
+    if before and (said.endswith(_FENCE) or len(before) % 2):
+        written = block.partition("\n")[0].strip().casefold() in _LANGUAGES
+    else:
+        written = _QUERY.match(said.rpartition("\n")[2][:_LONGEST]) is not None
+    return written and not _OF_PROGRAMS.search(task)
 
 
 def is_talk(line: str, reply: str) -> bool:

@@ -12,7 +12,7 @@ from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, insisted, joined, with_doubts
-from tea.loop.claims import announces, file_names, is_talk, looked_up, was_shown
+from tea.loop.claims import announces, file_names, is_program, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.grounds import Grounds
 from tea.loop.ledger import Ledger
@@ -239,15 +239,16 @@ class Ending:
         if schema is not None and (faults := value_faults(schema, answer)):
             self._returned.add("nothing")  # one question is enough
             return f"The answer does not fit: {'; '.join(faults)}. Call `done` with `answer` in the form of the task."
-        if schema is None and text not in self._announced and announces(text):
+        if schema is None and text not in self._announced and (announces(text) or is_program(text, self._task.text)):
             self._announced.add(text)
             return ANNOUNCED
         talk = schema is None and self._is_talk(text)
         absent = self._unwritten(self._kept(answer))
         if not last:
             if "nothing" not in self._returned and not talk and self._has_nothing(text):
+                unsure = "" if self._sees else self._guess(answer, ())
                 self._returned.add("nothing")
-                return self._held(text, NOTHING_READ)
+                return self._held(text, f"{unsure} {NOTHING_READ}".lstrip())
             if schema is None and not talk and self._is_empty(text):
                 problem = self._once((), answer)
                 return self._held(text, f"{EMPTY_WORDS} {problem}".rstrip())

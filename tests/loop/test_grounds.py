@@ -343,3 +343,11 @@ async def test_what_is_often_computed_of_results_is_known(answer: str, asked: st
 @pytest.mark.parametrize(("answer", "asked"), [("61 years", "How old was it?"), ("2,700,000", "What did it cost?")])
 async def test_what_is_often_computed_wrong_is_named(answer: str, asked: str) -> None:
     assert unfounded(answer, asked, [BRIDGE]) == [answer.partition(" ")[0]]
+
+
+async def test_words_of_a_guess_are_told_which_of_their_numbers_nothing_shows(stage: Stage, flights: Path) -> None:
+    words = "The most delayed one was 1207 minutes late."
+    outcome, model = await stage.play(words, step(done("1207")), task="How long was the longest?", files=[flights])
+    assert "does not tell these numbers for sure: 1207." in str(told(model.requests[1]))
+    assert "say so with `done`" in str(told(model.requests[1]))
+    assert outcome.answer == "1207"

@@ -588,3 +588,31 @@ async def test_what_a_person_says_while_the_answer_comes_is_heard(stage: Stage) 
     assert "Leave out the north." in told(asked[1])
     (held,) = observations(asked[1])[0]["calls"]
     assert held["error"]["problem"] == "The answer was not delivered: the person said more."
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I count them:\n```python\nprint(sum(1 for _ in open('a.csv')))\n```",
+        "```bash\nwc -l a.csv\n```",
+        "Query: SELECT count(*) FROM a",
+    ],
+)
+async def test_code_that_nobody_ran_is_no_answer_to_a_task_that_speaks_of_none(stage: Stage, words: str) -> None:
+    outcome, model = await stage.play(words, step(sum_of("3 + 1")), step(done("4")), task="How many rows are in it?")
+    assert outcome.answer == "4"
+    assert "no function was called" in told(model.requests[1])
+    outcome, _ = await stage.play(words, task="Write me a command, or SQL code, that counts the rows.")
+    assert outcome.answer == words
+
+
+@pytest.mark.parametrize("name", ["final_answer", "finish"])
+async def test_names_of_other_libraries_for_the_end_are_understood(stage: Stage, name: str) -> None:
+    outcome, _ = await stage.play(step(sum_of("3 + 1")), step((name, {"answer": "4"})))
+    assert outcome.answer == "4"
+
+
+async def test_a_function_is_understood_by_the_last_part_of_its_name(stage: Stage) -> None:
+    write = ("write", {"name": "out.txt", "text": "hello"})
+    outcome, _ = await stage.play(step(write), step(done("out.txt")), task="Write hello to out.txt.")
+    assert (outcome.trace / "workspace" / "out.txt").read_text() == "hello"
