@@ -299,7 +299,9 @@ class FileJournals:
     def messages(self, run: str) -> FileMessages:
         """See `JournalStore.messages`."""
         folder = self._existing(run) / MESSAGES
-        if folder.is_symlink():
+        with reading(folder):
+            is_link = folder.is_symlink()
+        if is_link:
             raise _linked(folder)
         return FileMessages(folder, self._scratch)
 

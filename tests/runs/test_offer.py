@@ -126,7 +126,7 @@ async def test_a_task_without_files_is_offered_nothing_that_reads_files(tmp_path
 @pytest.mark.parametrize(
     ("name", "text", "wanted"),
     [
-        ("a.csv", "a\n1\n", {"table_query", "read_file"}),
+        ("a.csv", "a\n1\n", {"table_query"}),
         ("a.txt", "words\n", {"read_file"}),
         ("a", "words\n", {"table_query", "read_file"}),
     ],
