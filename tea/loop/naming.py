@@ -1,8 +1,9 @@
-"""Naming: the use of a name by the words around it in a task: an agent to be used, or a file to be written."""
+"""Naming: the meaning of a name: of a function called otherwise, of an agent or a file by the words around it."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
 _BEFORE = 3  # words between a word of use and the name: `use your own browser`
@@ -28,6 +29,27 @@ _SIGN = re.compile(
     r"|(?P<given>from|of|read\w*|open\w*|load\w*|using|with|by|between|and|aus|von|mit|und|de|du|avec|con|desde))\b",
     re.IGNORECASE,
 )
+
+
+def nearest_name(name: str, known: Iterable[str], shortened: Iterable[str]) -> str:
+    """Return the function meant by a name, empty if there are none or several.
+
+    Args:
+        name: The name as a model wrote it.
+        known: Names that may be written with other letters or marks between their words.
+        shortened: Names that may be written as their last words, as `python` for `shell_python`.
+    """
+    names = list(known)
+    if name in names:
+        return name
+    alike = [one for one in names if _letters(one) == _letters(name)]
+    alike = alike or [one for one in shortened if one.endswith(f"_{name}")]
+    return alike[0] if len(alike) == 1 else ""
+
+
+def _letters(name: str) -> str:
+    """Return a name in small letters and without the marks between its words."""
+    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def is_addressed(word: str, text: str) -> bool:

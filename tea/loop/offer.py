@@ -15,6 +15,7 @@ from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, ranked, within_limits
 from tea.types import EVERY, JsonObject, Task
 
 DONE = "done"
+OTHER_ENDS = ("final_answer", "finish", "submit_answer")  # its names in other libraries
 CONFIDENCE = "confidence"
 SURE: JsonObject = {
     "type": "integer",

@@ -21,6 +21,7 @@ from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.limits import least
+from tea.loop.naming import nearest_name
 from tea.loop.observation import Observation, shortened
 from tea.loop.offer import (
     BOOKKEEPING,
@@ -29,6 +30,7 @@ from tea.loop.offer import (
     FIRST,
     MOST_FURTHER,
     OPEN_SKILL,
+    OTHER_ENDS,
     SMALL_TOKENS,
     SURE,
     called_for,
@@ -51,7 +53,6 @@ LEAST_ROOM = 0.3  # of an environment whose actions are looked at
 MOST_ADDED = 24
 TOO_MUCH = f"{{}} cannot be added: at most {MOST_ADDED} functions of {MOST_TOKENS:,} tokens together are."
 MOST_NAMED = 16  # of what can be added, in the words of the function that adds it
-_ENDS = ("final_answer", "finish", "submit_answer")  # names of other libraries for the end of a task
 _PARAGRAPH = "\n\n"
 _KINDS: tuple[Kind, ...] = ("tool", "agent", "environment")
 _GIVEN = frozenset({"files", "answer", "budget"})
@@ -359,13 +360,9 @@ class Toolset:
         if name in self._known:
             return name
         last = name.rpartition(".")[2].strip()
-        if last in (*self._known, *OWN):
-            return last
-        if last in _ENDS and DONE in self._known:
+        if last in OTHER_ENDS and DONE in self._known and last not in self._known:
             return DONE
-        alike = [one for one in (*self._known, *OWN) if _letters(one) == _letters(last)]
-        alike = alike or [one for one in self._known if one.endswith(f"_{last}") and self._is_allowed(one)]
-        return alike[0] if len(alike) == 1 else name
+        return nearest_name(last, (*self._known, *OWN), filter(self._is_allowed, self._known)) or name
 
     def reads(self, name: str) -> bool:
         """Return whether a call of the given name is allowed, and declares to change nothing."""
@@ -551,11 +548,6 @@ def _answering(done: Capability, task: Task, *, confident: bool) -> Capability:
 def _bare(ref: str) -> str:
     """Return the name in a ref without its kind."""
     return ref.partition("#")[0].partition("@")[0]
-
-
-def _letters(name: str) -> str:
-    """Return a name in small letters and without the marks between its words."""
-    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")
 
 
 def _on(ctx: Context, kind: Kind, names: Sequence[str]) -> tuple[str, ...]:
