@@ -18,7 +18,7 @@ _ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random"
 
 
 def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bool = False) -> str:
-    """Return the lines of a run; the work of agents side by side stands under each of them, not mixed by time.
+    """Return the lines of a run, the work of parallel agents grouped by agent.
 
     Args:
         records: All of its records, in order.

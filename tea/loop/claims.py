@@ -48,7 +48,7 @@ def announces(text: str) -> bool:
 
 
 def is_program(text: str, task: str) -> bool:
-    """Return whether a text ends with code or a query that nobody ran, for a task that speaks of none."""
+    """Return whether a text ends with code or a query instead of an answer, for a task that asks for neither."""
     said = text.strip()
     *before, block = said.removesuffix(_FENCE).split(_FENCE)
     if before and (said.endswith(_FENCE) or len(before) % 2):

@@ -92,7 +92,7 @@ def _flat(parameters: JsonObject, arguments: JsonObject) -> JsonObject:
 
 
 def _renamed(arguments: JsonObject, flat: JsonObject) -> dict[str, Any]:
-    """Return arguments without thoughts; an answer that stands only under another name gets its own."""
+    """Return arguments without thoughts, and with an answer given under another name moved to `answer`."""
     found = {name: one for name, one in arguments.items() if name not in flat or name not in _THOUGHTS}
     meant = [name for name in _ANSWERS if name in flat]
     if not found.get(_ANSWER) and len(meant) == 1:

@@ -148,7 +148,7 @@ async def budget_share(ctx: Context, among: int, *, questions: int = 2, side_by_
 
 
 def least(first: Budget | None, second: Budget) -> Budget:
-    """Return the smaller of each limit of two budgets; the second stands for a missing first."""
+    """Return a budget with the smaller of each limit of two; the second one if the first is missing."""
     if first is None:
         return second
     limits: dict[str, Any] = {}
