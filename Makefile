@@ -26,7 +26,8 @@ test: $(VENV)/test.stamp bubblewrap readers
 	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 
 slow: $(VENV)/browser.stamp bubblewrap chromium corpora desktop readers
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m slow
+	$(BIN)/python -m pytest -m 'slow and timed'
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m 'slow and not timed'
 
 # The strongest sandbox is a program of the system; where this may not install it, the tests that need it fail.
 bubblewrap:

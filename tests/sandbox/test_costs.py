@@ -15,6 +15,7 @@ TRIES = 15
 
 
 @pytest.mark.slow
+@pytest.mark.timed
 async def test_a_cold_start_costs_at_most_60_ms_over_bare_python_and_a_call_5_ms(sandbox: Any, report: Any) -> None:
     """The best of several tries, since other work on the machine can only add."""
     bare: list[float] = []
