@@ -51,7 +51,7 @@ LEAST_FIT = 0.35  # the least score of a function that fits a search
 MOST_NEAR = 5  # functions that are named where none fits
 LEAST_ROOM = 0.3  # of an environment whose actions are looked at
 MOST_ADDED = 24
-TOO_MUCH = f"{{}} cannot be added: at most {MOST_ADDED} functions of {MOST_TOKENS:,} tokens together are."
+TOO_MUCH = f"{{}} cannot be added: at most {MOST_ADDED} of {MOST_TOKENS:,} tokens are, {MOST_SCHEMAS} with the first."
 MOST_NAMED = 16  # of what can be added, in the words of the function that adds it
 _PARAGRAPH = "\n\n"
 _KINDS: tuple[Kind, ...] = ("tool", "agent", "environment")
@@ -282,7 +282,8 @@ class Toolset:
     def _fitting(self, names: Sequence[str]) -> list[str]:
         """Return the first functions that fit into the limits of what may be added."""
         added = [name for name in self._added if name in self._known]
-        kept = within_limits([*added, *names], lambda name: self._known[name].words(), MOST_ADDED, MOST_TOKENS)
+        most = min(MOST_ADDED, MOST_SCHEMAS - len(self._offered))
+        kept = within_limits([*added, *names], lambda name: self._known[name].words(), most, MOST_TOKENS)
         return [name for name in names if name in kept]
 
     def _told_found(

@@ -232,7 +232,22 @@ async def test_what_is_found_has_a_limit_of_tokens_too(tmp_path: Path) -> None:
         await tea.run("Say x.")
     added = [name for name in script.asked[-1].functions if name in names]
     assert added == names[:2]
-    assert "pigeon_cleo cannot be added: at most 24 functions of 6,000 tokens together are." in script.asked[3].words
+    assert "pigeon_cleo cannot be added: at most 24 of 6,000 tokens are, 40 with the first." in script.asked[3].words
+
+
+async def test_at_most_forty_tools_are_offered_together(tmp_path: Path) -> None:
+    """What is found fills the room that is left beside what was offered at first, and no more."""
+    names = [f"pigeon_{chr(ord('a') + n)}" for n in range(14)]
+    listed = [f"count_{n}" for n in range(28)]
+    answers = [*(says(call("find_tools", query=name)) for name in names), ends("x")]
+    async with playing(tmp_path, CHAT, answers) as (tea, script):
+        for n in range(28):
+            await tea.tcp.register(COUNT.format(n=n))
+        for name in names:
+            await tea.tcp.register(POST.replace("carrier_pigeon", name))
+        await tea.run({"task": "Say x.", "tools": [*listed, "*"]})
+    first, last = (set(script.asked[n].functions) - {"note", "plan", "read_result"} for n in (0, -1))
+    assert len(first) < len(last) == 40
 
 
 async def test_agents_and_actions_of_environments_are_found_too(tmp_path: Path) -> None:
