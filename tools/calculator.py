@@ -54,7 +54,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 _FIX = "write numbers, + - * / // % **, parentheses, and functions such as sqrt, abs, round, min, max, log."
 
 
-@tool(effects="reads", idempotent=True, network=False, metadata={"files": "alone"})
+@tool(effects="reads", idempotent=True, network=False, metadata={"files": "codeless"})
 async def calculator(expression: str) -> int | float:
     """Calculate; whole numbers stay exact.
 

@@ -56,7 +56,7 @@ _DRAWN = re.compile(
     r"\b(?:charts?|plots?|plotted|graphs?|histograms?|diagrams?|diagramme?n?|schaubild\w*|graphiques?|gr\u00e1ficos?)\b",
     re.IGNORECASE,
 )
-_ALONE = "alone"  # stands there for a task without files, or where no code can run
+_CODELESS = "codeless"  # stands there for a task of any kind where no code can run
 _NOT = "-"  # stands before an ending that another function is for
 _PAGES = "pages"  # stands there for a task of doing something on a page with an address
 _DONE_THERE = re.compile(
@@ -92,8 +92,8 @@ def is_called_for(one: Capability, task: Task, *, corpus: bool = False, coding: 
         if one.codes and _DRAWN.search(task.text):
             return True
         return not one.reads and bool(others - written or (others and _SAVED.search(one.name.replace("_", " "))))
-    if _ALONE in one.files and not coding:
-        return True
+    if _CODELESS in one.files:
+        return not coding
     return not one.files or _has_files(one.files, task, corpus)
 
 
@@ -221,8 +221,6 @@ def _has_files(endings: Sequence[str], task: Task, corpus: bool) -> bool:
     inputs = [*task.files, *_inputs(task)]
     if _WORLD in endings:
         return not inputs and _ASKED.search(task.text) is not None
-    if _ALONE in endings:
-        return not inputs
     there = [PurePath(name).suffix[1:].casefold() for name in inputs]
     others = [ending for ending in there if f"{_NOT}{ending}" not in endings]
     return any(not ending or EVERY in endings or ending in endings for ending in others)

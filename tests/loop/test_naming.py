@@ -77,11 +77,10 @@ def tool(*files: str) -> Capability:
     return Capability(kind="tool", ref="tool", name="xyz", description="", parameters={}, files=files)
 
 
-def test_a_tool_for_tasks_without_files_is_called_for_with_files_only_where_no_code_can_run() -> None:
-    calculator, with_table = tool("alone"), Task(text="Sum it up.", files=("a.csv",))
-    assert is_called_for(calculator, Task(text="What is 2 + 2?"), coding=True)
-    assert not is_called_for(calculator, with_table, coding=True)
-    assert is_called_for(calculator, with_table)
+def test_a_codeless_tool_is_called_for_only_where_no_code_can_run() -> None:
+    for task in (Task(text="What is 2 + 2?"), Task(text="Sum it up.", files=("a.csv",))):
+        assert not is_called_for(tool("codeless"), task, coding=True)
+        assert is_called_for(tool("codeless"), task)
 
 
 def test_an_ending_left_to_another_function_calls_for_none() -> None:

@@ -231,7 +231,7 @@ async def test_a_star_gives_an_agent_that_was_made_of_tools_no_others(stage: Sta
 
 async def test_what_a_task_names_beside_is_offered_beside_the_agents_own(stage: Stage) -> None:
     _, model = await stage.play(step(done(1)), task="something else", also=["op3"])
-    assert {"op3", "calculator", "find_tools"} <= {*offered(model.requests[0])}
+    assert {"op3", "shell_python", "find_tools"} <= {*offered(model.requests[0])}
     _, model = await stage.play(step(done(1)), task="something else", tools=["op4"], also=["op3"])
     assert {"op3", "op4"} <= {*offered(model.requests[0])}
-    assert "calculator" not in offered(model.requests[0])
+    assert "shell_python" not in offered(model.requests[0])
