@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
-from tea.components.lossless import lossless
 from tea.errors import ToolError
 from tea.loop.checks import Sources, evidence_in, insisted, joined, with_doubts
 from tea.loop.claims import announces, file_names, is_program, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, Fields
+from tea.loop.form import formed, read_as
 from tea.loop.grounds import Grounds
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
@@ -22,13 +21,11 @@ from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
 from tea.loop.values import holds_value, shown_values
 from tea.loop.window import Window
-from tea.models.format import braced
 from tea.models.rendering import rendered
 from tea.types import (
     Evidence,
     Fact,
     JsonObject,
-    JsonSchema,
     JsonValue,
     Result,
     Task,
@@ -62,8 +59,6 @@ NOTHING_READ = (
     "No function has given a result yet. If these words are the answer, say so with `done`; if it cannot be done, call "
     "`done` with success false and the reason; else call the function that you need next."
 )
-_SEVERAL = re.compile(r"\S\s*[,;\n\u3001]\s*\S")  # between the parts of an enumeration
-_FENCED = re.compile(r"```\w{0,10}\s*\n(.*?)```", re.DOTALL)
 MOST_SCHEMA = 600
 MOST_PART = 120
 MOST_FINDINGS, MOST_FINDING, MOST_HITS = 16, 1_500, 6
@@ -101,6 +96,7 @@ class Ending:
         self._returned: set[str] = set()
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
+        self._judged: JsonValue = None
         self._missing: set[str] = set()
         self._made: set[str] = set()
         self._announced: set[str] = set()
@@ -133,13 +129,13 @@ class Ending:
         return [fact for one in results[-MOST_FINDINGS:] for fact in _findings(one)]
 
     def reopen(self) -> None:
-        """Withdraw an accepted end, so the work goes on."""
+        """Withdraw an accepted end, so the work goes on; only another answer is doubted anew."""
         self._withdrawn, self.accepted = self.accepted or self._withdrawn, None
-        self._returned.clear()
 
     def hear(self, text: str) -> None:
         """Add the words of a person to the task, and withdraw an end accepted before them."""
         self.reopen()
+        self._returned.clear()
         self._words = f"{self._words}\n{text}"
 
     async def look(self, ctx: Context, given: JsonValue) -> None:
@@ -202,11 +198,12 @@ class Ending:
             self.accepted = self._result(value, evidence_in(value), last=last)
             return outcome
         if (schema := self._task.answer) is not None:
-            value = {**value, "answer": _read_as(schema, value["answer"])}
+            value = {**value, "answer": read_as(schema, value["answer"])}
             if faults := value_faults(schema, value["answer"]):
                 self._unfit = value["answer"]
                 fix = f"`answer` must fit {json.dumps(schema, ensure_ascii=False)[:MOST_SCHEMA]}"
                 return _refused(outcome, f"The answer does not fit: {'; '.join(faults)}.", fix)
+        self._judge(value["answer"])
         sources = self._sources(value["answer"])
         own = [sources.located(one) for one in evidence_in(value)]
         evidence = joined(own, [source for _, one in self._parts for source in one.evidence])
@@ -235,7 +232,7 @@ class Ending:
     def _problem_of(self, text: str, *, last: bool) -> str:
         """Return the reason words do not end the task; if they do, accept them as its answer."""
         schema = self._task.answer
-        answer: JsonValue = text if schema is None else _read_as(schema, _formed(text, schema))
+        answer: JsonValue = text if schema is None else read_as(schema, formed(text, schema))
         if schema is not None and (faults := value_faults(schema, answer)):
             self._returned.add("nothing")  # one question is enough
             return f"The answer does not fit: {'; '.join(faults)}. Call `done` with `answer` in the form of the task."
@@ -244,6 +241,7 @@ class Ending:
             return ANNOUNCED
         talk = schema is None and self._is_talk(text)
         absent = self._unwritten(self._kept(answer))
+        self._judge(self._kept(answer))
         if not last:
             if "nothing" not in self._returned and not talk and self._has_nothing(text):
                 unsure = "" if self._sees else self._guess(answer, ())
@@ -261,10 +259,16 @@ class Ending:
         self.accepted = self._result(value, marked, last=bool(absent))
         return ""
 
+    def _judge(self, answer: JsonValue) -> None:
+        """Begin to judge an answer: one that differs from a withdrawn one is doubted as if nothing had been asked."""
+        if self._withdrawn is not None and answer != self._judged:
+            self._returned.clear()
+        self._judged = answer
+
     def has_form(self, text: str) -> bool:
         """Return whether a text is an answer in the task's form; False if the task has none."""
         schema = self._task.answer
-        answer = "" if schema is None else _read_as(schema, _formed(text.strip(), schema))
+        answer = "" if schema is None else read_as(schema, formed(text.strip(), schema))
         return schema is not None and not isinstance(answer, str) and not value_faults(schema, answer)
 
     def _is_blank(self, outcome: Observation) -> bool:
@@ -519,42 +523,6 @@ def _is_in(name: str, one: Observation) -> bool:
 
 def _refused(outcome: Observation, problem: str, fix: str) -> Observation:
     return Observation.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))
-
-
-def _read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
-    """Return an answer in the types of its schema, if the conversion is lossless."""
-    inner = {name: one for name, one in schema.items() if name != "$defs"}
-    whole: JsonSchema = {"type": "object", "properties": {"answer": inner}, "required": ["answer"]}
-    if "$defs" in schema:
-        whole["$defs"] = schema["$defs"]
-    read = lossless(whole, {"answer": answer})["answer"]
-    return answer if _holds_enumeration(answer, read) else read
-
-
-def _holds_enumeration(given: Any, read: Any) -> bool:
-    """Return whether a text naming several things was read as a list of one."""
-    if isinstance(given, dict) and isinstance(read, dict):
-        members, found = cast("dict[str, Any]", given), cast("dict[str, Any]", read)
-        return any(_holds_enumeration(one, found.get(name)) for name, one in members.items())
-    listed = cast("list[Any]", read) if isinstance(read, list) else []
-    if isinstance(given, list):
-        return any(map(_holds_enumeration, cast("list[Any]", given), listed))
-    return isinstance(given, str) and listed == [given] and _SEVERAL.search(given) is not None
-
-
-def _formed(text: str, schema: JsonObject) -> JsonValue:
-    """Return text as a value of the expected form, if it contains one; else its fenced value, or the text."""
-    fenced = _FENCED.search(text)
-    given: JsonValue = text
-    for candidate in (braced(text), *([fenced[1]] if fenced else ()), text):
-        try:
-            value: Any = json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-        given = value if candidate != text or not isinstance(value, str) else text
-        if not value_faults(dict(schema), _read_as(dict(schema), value)):
-            return value
-    return given
 
 
 def _findings(one: Observation) -> list[Fact]:

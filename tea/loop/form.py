@@ -1,0 +1,51 @@
+"""Form: an answer read in the form that its task asks for."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, cast
+
+from tea.components.json_schema import value_faults
+from tea.components.lossless import lossless
+from tea.models.format import braced
+from tea.types import JsonObject, JsonSchema, JsonValue
+
+_SEVERAL = re.compile(r"\S\s*[,;\n\u3001]\s*\S")  # between the parts of an enumeration
+_FENCED = re.compile(r"```\w{0,10}\s*\n(.*?)```", re.DOTALL)
+
+
+def read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
+    """Return an answer in the types of its schema, if the conversion is lossless."""
+    inner = {name: one for name, one in schema.items() if name != "$defs"}
+    whole: JsonSchema = {"type": "object", "properties": {"answer": inner}, "required": ["answer"]}
+    if "$defs" in schema:
+        whole["$defs"] = schema["$defs"]
+    read = lossless(whole, {"answer": answer})["answer"]
+    return answer if _holds_enumeration(answer, read) else read
+
+
+def formed(text: str, schema: JsonObject) -> JsonValue:
+    """Return text as a value of the expected form, if it contains one; else its fenced value, or the text."""
+    fenced = _FENCED.search(text)
+    given: JsonValue = text
+    for candidate in (braced(text), *([fenced[1]] if fenced else ()), text):
+        try:
+            value: Any = json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        given = value if candidate != text or not isinstance(value, str) else text
+        if not value_faults(dict(schema), read_as(dict(schema), value)):
+            return value
+    return given
+
+
+def _holds_enumeration(given: Any, read: Any) -> bool:
+    """Return whether a text naming several things was read as a list of one."""
+    if isinstance(given, dict) and isinstance(read, dict):
+        members, found = cast("dict[str, Any]", given), cast("dict[str, Any]", read)
+        return any(_holds_enumeration(one, found.get(name)) for name, one in members.items())
+    listed = cast("list[Any]", read) if isinstance(read, list) else []
+    if isinstance(given, list):
+        return any(map(_holds_enumeration, cast("list[Any]", given), listed))
+    return isinstance(given, str) and listed == [given] and _SEVERAL.search(given) is not None
