@@ -30,7 +30,7 @@ class Planner(Agent):
     """
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Work in at most fifty steps."""
+        """Work in at most fifty steps, and look once more at an answer that others did parts of."""
         return await work(
             ctx,
             task,
@@ -39,4 +39,5 @@ class Planner(Agent):
             agents=self.agents,
             environments=self.environments,
             max_steps=50,
+            closing=True,
         )

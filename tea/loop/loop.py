@@ -74,6 +74,7 @@ async def work(
     max_calls: int = 10,
     insights: Sequence[str] = (),
     variables: JsonObject | None = None,
+    closing: bool = False,
 ) -> Result:
     """Work on a task step by step, until an answer holds or a limit is reached.
 
@@ -94,6 +95,8 @@ async def work(
         max_calls: Most calls in one step.
         insights: What is known already and worth remembering, beside what the memory gives.
         variables: Further variables for the prompt.
+        closing: Whether it ends by a step of its own, which repeats the task and the form of its answer, once another
+            agent did a part of it.
 
     Raises:
         UnknownComponent: Something it declares is not registered.
@@ -116,6 +119,7 @@ async def work(
     limits = Limits(ctx, max_steps or int(declared.get("max_steps") or STEPS))
     name = prompt or str(declared.get("prompt") or PROFILE)
     loop = _Loop.of(ctx, task, toolset, limits, name, model, max_calls)
+    loop.closing = closing and not loop.solver
     return await loop.whole(insights, variables or {})
 
 
@@ -160,6 +164,7 @@ class _Loop:
     ended: str = ""
     strikes: int = 0
     last: int = 0
+    closing: bool = False
 
     @classmethod
     def of(
@@ -365,7 +370,10 @@ class _Loop:
             self.ledger.fields.searched(sum(self.toolset.searches(one.name) for one in made))
         if self.ctx.evolve and not self.last:
             outcomes = await self.mending.after(outcomes)
-        result = self.ending.finished(outcomes, [self.toolset.delegated(one) for one in outcomes])
+        given = [self.toolset.delegated(one) for one in outcomes]
+        if self.closing and any(one is not None and one.ok for one in given):
+            self.revision.require()
+        result = self.ending.finished(outcomes, given)
         self.ended = next((one.id for one in outcomes if one.name == DONE and one.ok), "")
         best = self.ending.so_far()
         if best is not None or self.ctx.attempt:

@@ -42,6 +42,10 @@ class Revision:
         """The last answer to revise, None without one."""
         return self.answers[-1] if self.answers else None
 
+    def require(self) -> None:
+        """Require at least one look, so that the work ends by a step of its own that repeats the task."""
+        self.most = max(self.most, 1)
+
     def wanted(self, result: Result, left: int) -> bool:
         """Return whether an answer needs another revision; a revision without a change is the last.
 

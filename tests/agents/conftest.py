@@ -33,12 +33,15 @@ class Stage:
     async def play(
         self, scripts: Mapping[str, list[Any] | Mapping[str, list[Any]]], task: str, **options: Any
     ) -> Outcome:
-        """Run a task with these replies by prompt; by task or files, too, for agents side by side."""
+        """Run a task with these replies by prompt; by task or files, too, for agents side by side.
+
+        The planner gives its last one again when it is asked for it anew.
+        """
         self.requests.clear()
         self._scripts = {
             name: {task: ScriptedModel(one) for task, one in replies.items()}
             if isinstance(replies, Mapping)
-            else ScriptedModel(replies)
+            else ScriptedModel([*replies, *(replies[-1:] if name == "planner" else ())])
             for name, replies in scripts.items()
         }
         return await self.tea.run(task, **options)

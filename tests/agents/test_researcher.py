@@ -370,7 +370,7 @@ LARGE = "Research it.\nFirst find the year.\nThen say it.\nThen end."
 
 async def test_the_planner_delegates_to_it_unless_it_is_switched_off(tmp_path: Path) -> None:
     model = Script(
-        planner=turns(called("researcher", task=QUESTION), called("done", answer="1871")),
+        planner=turns(called("researcher", task=QUESTION), *2 * [called("done", answer="1871")]),
         researcher=plan(),
         researcher_verdict=quoting(BUILT),
         researcher_answer=draft("1871"),

@@ -378,6 +378,7 @@ async def test_delegation_gives_the_agents_result_and_its_failure_is_not_ok(stag
         step(done(success=False, reason="nothing there")),
         step(done("one")),
         step(done("one")),
+        "The answer holds.",
     ]
     outcome, model = await stage.play(*replies, tools=["calculator"])
     first, second = (seen["calls"][0] for seen in observations(model.requests[5]))
@@ -392,7 +393,9 @@ async def test_delegation_gives_the_agents_result_and_its_failure_is_not_ok(stag
 
 async def test_agents_asked_in_one_step_work_side_by_side(stage: Stage) -> None:
     parts = step(*[("analyzer", {"task": f"part {number}"}) for number in range(4)])
-    outcome, model = await stage.play(parts, *[step(done(number)) for number in range(4)], step(done("all")))
+    outcome, model = await stage.play(
+        parts, *[step(done(number)) for number in range(4)], step(done("all")), "It holds."
+    )
     answers = [one["value"]["answer"] for one in observations(model.requests[5])[0]["calls"]]
     assert sorted(answers) == [0, 1, 2, 3]  # replies go to whoever asks first
     records = stage.tea.tracer.records(outcome.run)
@@ -514,7 +517,7 @@ async def test_the_prompt_names_what_may_be_called(stage: Stage) -> None:
     _, model = await stage.play(step(done()))
     shown = model.requests[0].variables
     assert shown["agents"] == []
-    assert {one["name"] for one in shown["tools"]} >= {"calculator", "done", "find_tools"}
+    assert {one["name"] for one in shown["tools"]} >= {"done", "find_tools", "shell_python"}
     (find,) = [one["description"] for one in shown["tools"] if one["name"] == "find_tools"]
     assert all(name in find for name in ("analyzer", "reporter", "workspace_write", "table_query", "read_file"))
     _, model = await stage.play(step(done()), task="Do all of it.\nFirst a.\nThen b.\nThen c, and report it in c.md.")
@@ -559,7 +562,7 @@ async def test_a_last_call_beside_the_last_done_is_made(stage: Stage) -> None:
 async def test_doubts_of_a_part_are_not_lost_on_the_way(stage: Stage) -> None:
     source = {"source": "the chart", "quote": "blue"}
     end = step(done("blue", evidence=[source]))
-    outcome, _ = await stage.play(step(("analyzer", {"task": "which colour"})), end, end, end, end)
+    outcome, _ = await stage.play(step(("analyzer", {"task": "which colour"})), *5 * [end])
     assert outcome.answer == "blue"
     assert all("was not opened" in one.doubt for one in outcome.evidence)
 

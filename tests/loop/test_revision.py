@@ -43,6 +43,29 @@ async def test_the_last_step_repeats_the_question_and_its_form(stage: Stage, opt
     assert 'The task was: How much is it?\nIts answer must fit {"type": "object"' in last
 
 
+@pytest.mark.parametrize(("reflect", "looks"), [(0, 1), (1, 1), (2, 2)])
+async def test_an_answer_that_an_agent_did_a_part_of_is_looked_at_in_a_step_of_its_own(
+    stage: Stage, reflect: int, looks: int
+) -> None:
+    form = {"type": "object", "properties": {"n": {"type": "string"}}, "required": ["n"]}
+    part = [step(("analyzer", {"task": "Add 3 and 4."})), step(sum_of("3 + 4")), step(done(7))]
+    ends = [step(done({"n": words})) for words in ("seven", "seven pieces", "seven whole pieces")[: looks + 1]]
+    outcome, model = await stage.play(*part, *ends, task="How much is it?", answer=form, reflect=reflect)
+    assert (outcome.answer, len(model.requests)) == (
+        {"n": ("seven pieces", "seven whole pieces")[looks - 1]},
+        4 + looks,
+    )
+    last = told(model.requests[-1]).rpartition("Before your answer is delivered")[2]
+    assert 'The task was: How much is it?\nIts answer must fit {"type": "object"' in last
+    assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_an_answer_of_the_last_question_is_not_looked_at_again(stage: Stage) -> None:
+    part = [step(("analyzer", {"task": "Add 3 and 4."})), step(done(7))]
+    outcome, model = await stage.play(*part, step(done(7)), budget={"steps": 3})
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, 7, 3)
+
+
 async def test_words_with_another_number_are_asked_about_once(stage: Stage) -> None:
     outcome, model = await look(stage, "It should be 8.", *[step(done("The sum is 8."))] * 2)
     assert "Words do not change the held answer" in told(model.requests[3])
