@@ -51,20 +51,24 @@ class Parts:
 
     Args:
         libraries: Where each kind is registered.
+        lineage: Who wrote it, which decides where it is described.
     """
 
     libraries: Mapping[Kind, Library]
+    lineage: Lineage = field(default_factory=Lineage)
     texts: dict[str, SourceText] = field(default_factory=dict[str, SourceText])
 
     @classmethod
-    async def of(cls, agent: Agent | type[Agent], libraries: Mapping[Kind, Library]) -> Parts:
+    async def of(
+        cls, agent: Agent | type[Agent], libraries: Mapping[Kind, Library], lineage: Lineage | None = None
+    ) -> Parts:
         """Return the parts of an agent, after checking all of them.
 
         Raises:
             BadComponent: One of them is not usable, or two of one name differ.
             UnknownComponent: It names what is not registered; the error names the nearest.
         """
-        parts = cls(libraries)
+        parts = cls(libraries, lineage or Lineage())
         await parts._take(agent)
         return parts
 
@@ -115,7 +119,7 @@ class Parts:
             problem = f"Two parts of the agent are called {name}, and they differ."
             raise BadComponent(problem, fix="give one of them another name.")
         if await _stored(library, text) is None:
-            await asyncio.to_thread(library.build, text, str(FIRST), Lineage(), "", "")
+            await asyncio.to_thread(library.build, text, str(FIRST), self.lineage, "", "")
 
     async def _kept(self, text: SourceText, wanted: NewVersion, *, moves: bool) -> Manifest:
         """Return the version with a given text, adding a new one only if there is none."""

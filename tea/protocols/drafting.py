@@ -136,7 +136,7 @@ async def _parts(libraries: Libraries, draft: Draft) -> list[tuple[Kind, object]
         environments=draft.environments,
         max_steps=draft.max_steps,
     )
-    parts = await Parts.of(declared, cast(Any, libraries))
+    parts = await Parts.of(declared, cast(Any, libraries), Lineage(how="generator"))
     return [(text.kind, text) for text in parts.texts.values()]
 
 

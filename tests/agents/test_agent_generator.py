@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tea.components.manifest import Manifest
 from tea.errors import Quarantined
 from tea.platform import Platform
 from tea.runs.outcome import Outcome
+from tea.source.dynamic import DynamicManager
+from tea.source.text import SourceText
 from tea.testing import FunctionModel, platform
 from tea.types import ModelRequest, ModelResponse, ToolCall
 from tea.untrusted import PROGRAM
@@ -96,6 +99,23 @@ async def test_an_agent_is_declared_with_its_prompt_and_runs_once_both_are_trust
     await play.tea.acp.trust("reckoner")
     play.replies = [ends("3")]
     assert (await play.tea.run("1 + 2", agent="reckoner")).answer == "3"
+
+
+async def test_an_agent_that_a_model_drafted_is_described_in_the_sandbox_alone(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executed: list[str] = []
+    describe = DynamicManager.describe
+
+    def recorded(self: DynamicManager, text: SourceText, **facts: Any) -> Manifest:
+        executed.append(text.name)
+        return describe(self, text, **facts)
+
+    monkeypatch.setattr(DynamicManager, "describe", recorded)
+    assert (await play.make("reckon expressions", TESTS, AGENT, ends("51"), RIGHT, ends("4"), RIGHT)).ok
+    assert (await play.tea.acp.info("reckoner")).lineage.how == "generator"
+    assert executed
+    assert "reckoner" not in executed
 
 
 async def test_a_draft_that_uses_what_is_not_there_is_drafted_again_with_the_reason(play: Play) -> None:
