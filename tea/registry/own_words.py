@@ -10,6 +10,7 @@ else it is what the sender says, who cannot make a version one that ships with t
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -20,6 +21,7 @@ from tea.components.operation import Signature, Traits
 from tea.errors import StorageError, TeaError
 from tea.source.text import SourceText, refusal
 from tea.source.trust import Trust
+from tea.types import JsonValue
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
 Draft = Callable[[str, Mapping[str, str], tuple[str, ...]], SourceText]
@@ -93,11 +95,19 @@ class OwnWords:
                 self._trust.told.grant(_entry(made), str(made.ref.at(None)))
 
     def differs(self, found: Manifest) -> bool:
-        """Return whether a trusted version's manifest differs from its source's own description."""
+        """Return whether a trusted version's manifest differs from its source's own description.
+
+        One that this account wrote is compared to the letter. In others, schemas may lack what the library that wrote
+        them did not say, but hold nothing else than those made here.
+        """
         if not self._trust(found.digest) or self._trust.told(_entry(found)):
             return False
         made = self._described(found)
-        return made is not None and (_said(made) != _said(found) or not set(_texts(found)) <= set(_texts(made)))
+        if made is None:
+            return False
+        same = words_digest(made) == words_digest(found)
+        lenient = not self.recorded(found) and _said(made) == _said(found) and _parts(found) <= _parts(made)
+        return not (same or lenient)
 
     def _described(self, found: Manifest) -> Manifest | None:
         """Return a source's own description, None if it cannot be made here, as something it needs is missing."""
@@ -156,8 +166,14 @@ def _silent(found: Manifest) -> Manifest:
 def _said(found: Manifest) -> bytes:
     """Return a manifest's description without schemas, as their wording depends on the library for them."""
     operations = {
-        name: [one.description, [example.call for example in one.examples], str(one.traits), _asked(one)]
-        for name, one in found.operations.items()
+        key: [
+            one.name,
+            one.description,
+            [[each.call, each.result] for each in one.examples],
+            str(one.traits),
+            _asked(one),
+        ]
+        for key, one in found.operations.items()
     }
     others = [found.description, found.evolvable, found.rules, found.recovery, found.sharing]
     return canonical([others, operations, dict(found.metadata)])
@@ -170,17 +186,18 @@ def _asked(one: Signature) -> list[Any]:
     return [told, sorted(cast("list[str]", one.parameters.get("required", [])))]
 
 
-def _texts(value: object) -> Iterator[str]:
-    """Yield every text in a manifest's description, at any depth."""
-    if isinstance(value, Manifest):
-        data = value.to_json()
-        yield from _texts({name: data[name] for name in _TOLD})
-    elif isinstance(value, Mapping):
-        for key, one in cast("Mapping[str, object]", value).items():
-            yield key
-            yield from _texts(one)
-    elif isinstance(value, list | tuple):
-        for one in cast("list[object]", value):
-            yield from _texts(one)
-    elif isinstance(value, str):
-        yield value
+def _parts(found: Manifest) -> set[tuple[str, ...]]:
+    """Return every value in the schemas of a manifest, each with the last names that lead to it."""
+    schemas = {name: [one.parameters, one.returns] for name, one in found.operations.items()}
+    return set(_values(json.loads(canonical(cast(JsonValue, schemas)))))
+
+
+def _values(value: JsonValue, *names: str) -> Iterator[tuple[str, ...]]:
+    if isinstance(value, dict):
+        for name, one in cast("dict[str, JsonValue]", value).items():
+            yield from _values(one, *names[-1:], name)
+    elif isinstance(value, list):
+        for one in cast("list[JsonValue]", value):
+            yield from _values(one, *names)
+    else:
+        yield *names, repr(value)

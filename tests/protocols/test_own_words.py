@@ -115,6 +115,82 @@ async def test_an_edited_manifest_tells_nobody_anything(
         assert response.unwrap() in (2, "hello you")
 
 
+TRANSFER = '''
+# /// script
+# dependencies = ["pydantic"]
+# ///
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from tea import tool
+
+
+class Transfer(BaseModel):
+    """A transfer."""
+
+    source: Annotated[str, Field(description="Who pays.")]
+    target: Annotated[str, Field(description="Who is paid.")]
+    amount: Annotated[int, Field(le=10)]
+
+
+@tool
+async def pay(what: Transfer) -> str:
+    """Pay.
+
+    Args:
+        what: What is paid.
+
+    Examples:
+        >>> await pay({"source": "Pay.", "target": "b", "amount": 1})
+        'ok'
+    """
+    return "ok"
+'''
+
+
+def fields(one: Manifest) -> dict[str, Any]:
+    return one["operations"]["call"]["parameters"]["$defs"]["Transfer"]["properties"]
+
+
+def exchanged(one: Manifest) -> None:
+    held = fields(one)
+    pays, paid = held["source"], held["target"]
+    pays["description"], paid["description"] = paid["description"], pays["description"]
+
+
+def raised(one: Manifest) -> None:
+    fields(one)["amount"]["maximum"] = 10**9
+
+
+def typed(one: Manifest) -> None:
+    fields(one)["amount"]["type"] = "string"
+
+
+def given(one: Manifest) -> None:
+    one["operations"]["call"]["examples"][0]["result"] = "Pay."
+
+
+def dropped(one: Manifest) -> None:
+    del fields(one)["amount"]["maximum"]
+
+
+@pytest.mark.parametrize("lie", [exchanged, raised, typed, given, dropped], ids=lambda lie: lie.__name__)
+async def test_an_edited_schema_is_named_though_all_its_words_are_those_of_the_source(
+    tmp_path: Path, lie: Callable[[Manifest], None]
+) -> None:
+    async with platform(tmp_path) as stage:
+        true = (await stage.tcp.register(TRANSFER)).operations["call"]
+    edited(tmp_path / "home", "tools", "pay", lie)
+    for state in ("state", "stranger"):
+        async with Platform(tmp_path / "home", state=tmp_path / state) as stage:
+            raw = stage.versions.manifest("tool", "pay", "1.0.0")
+            stage.trust.grant(raw.digest, "pay")
+            assert (await stage.tcp.info("pay")).operations["call"] == true
+            is_told = lie is not dropped or state == "state"  # another library may say less
+            assert stage.libraries["tool"].misdescribed(raw) is is_told
+
+
 async def test_listing_an_edited_manifest_executes_nothing(tmp_path: Path) -> None:
     async with platform(tmp_path) as stage:
         await stage.tcp.register(TOOL.source())
