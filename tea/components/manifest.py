@@ -198,6 +198,9 @@ class Manifest:
         if fault := content_fault(found.files, found.requires):
             problem = f"A stored component is not a manifest: {fault}."
             raise Damaged(problem, fix="restore the file, or register the component again.")
+        if odd := next((name for name, one in found.operations.items() if not _takes_an_object(one)), None):
+            problem = f"A stored component is not a manifest: its operation {odd[:40]!r} is without a schema."
+            raise Damaged(problem, fix="restore the file, or register the component again.")
         if data.get("digest") != found.digest:
             problem = f"The source of {found.ref} is not what its digest promises, so it is not used."
             raise Damaged(problem, fix="restore the file, or register the component again.")
@@ -217,6 +220,17 @@ AgentConfig: TypeAlias = Manifest
 @cache
 def _reader() -> TypeAdapter[Manifest]:
     return TypeAdapter(Manifest)
+
+
+def _takes_an_object(one: Signature) -> bool:
+    """Return whether an operation's parameters are described by name, as lists and texts read them."""
+    properties, required = one.parameters.get("properties", {}), one.parameters.get("required", [])
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return False
+    fields = cast("dict[str, object]", properties).values()
+    return all(isinstance(each, dict) for each in fields) and all(
+        isinstance(each, str) for each in cast("list[object]", required)
+    )
 
 
 def _fault(error: KeyError | ValueError) -> str:

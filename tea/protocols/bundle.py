@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
 
 from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.errors import BadComponent, BadInput, RegistryError, StorageError
@@ -132,12 +131,6 @@ def received(library: Reading, found: Manifest) -> Manifest:
     check_content(found.files, found.requires)
     if not library.executed:
         return _described(library, found)
-    for one in found.operations.values():
-        properties: Any = one.parameters.get("properties", {})
-        if not isinstance(properties, dict) or not all(
-            isinstance(schema, dict) for schema in cast("dict[str, object]", properties).values()
-        ):
-            raise BadComponent(f"{found.ref} has an operation without a schema.", fix="save it again.")
     if not is_recipe(found.source) and library.services.trust(found.digest):
         with suppress(BadComponent):  # what it needs is not installed here
             made = _described(library, found)

@@ -110,7 +110,7 @@ def _tools_to_environment(recipe: ToolsToEnvironment, tools: Sequence[Manifest])
         _check_first(recipe.shared, one)
     observe = _observer(recipe, tools, calls)
     operations = {one.name: _shared_operation(recipe, one, calls[one.name]) for one in tools}
-    scope = any(one.name == recipe.state and one.operations["call"].traits.scope for one in tools)
+    scope = any(one.name == recipe.state and one.operation("call").traits.scope for one in tools)
     state = SharedState(owner=owner, first=recipe.shared, observe=observe)
     operations["state"] = _state("The shared variables, and what the last actions gave.", state, scope)
     words = recipe.description or "An environment in which one may: " + "; ".join(
@@ -122,7 +122,7 @@ def _tools_to_environment(recipe: ToolsToEnvironment, tools: Sequence[Manifest])
 
 
 def _agent_to_environment(recipe: AgentToEnvironment, agent: Manifest) -> Definition:
-    run = _relayed(agent, "run", name="run", description=agent.operations["run"].description, scope=True)
+    run = _relayed(agent, "run", name="run", description=agent.operation("run").description, scope=True)
     actions = {name: _named_action(agent, name, recipe) for name in recipe.actions} or {"run": run}
     turns = {True: asyncio.Lock(), False: asyncio.Lock()}
     operations = {name: replace(one, executor=Serialized(turns, one.executor)) for name, one in actions.items()}
@@ -188,7 +188,7 @@ def _facts(recipe: Chooser, operands: Sequence[Manifest]) -> JsonObject:
 
 
 def _shared_call(recipe: ToolsToEnvironment, tool: Manifest, turn: asyncio.Lock) -> SharedCall:
-    call = tool.operations["call"]
+    call = tool.operation("call")
     return SharedCall(
         relay=RecipeExecutor.to(tool, "call"),
         action=tool.name,
@@ -204,7 +204,7 @@ def _shared_call(recipe: ToolsToEnvironment, tool: Manifest, turn: asyncio.Lock)
 
 def _check_first(shared: JsonObject, tool: Manifest) -> None:
     """Raise BadComponent for initial values invalid in every call of a tool; None means no value yet."""
-    schema = {key: value for key, value in tool.operations["call"].parameters.items() if key != "required"}
+    schema = {key: value for key, value in tool.operation("call").parameters.items() if key != "required"}
     given = {name: value for name, value in shared.items() if value is not None and name in schema["properties"]}
     if faults := value_faults(without_patterns(schema), given):
         problem = f"What is shared does not fit {tool.name!r}: {faults[0]}."[:300]
@@ -213,7 +213,7 @@ def _check_first(shared: JsonObject, tool: Manifest) -> None:
 
 def _shared_operation(recipe: ToolsToEnvironment, tool: Manifest, call: SharedCall) -> Operation:
     """Return an action with the shared variables as optional parameters."""
-    signature = tool.operations["call"]
+    signature = tool.operation("call")
     needed = [name for name in cast("list[str]", signature.parameters.get("required", [])) if name not in recipe.shared]
     rest = {key: value for key, value in signature.parameters.items() if key != "required"}
     parameters: JsonSchema = {**rest, "required": needed} if needed else rest
@@ -230,7 +230,7 @@ def _observer(
         raise BadComponent(
             f"The state's tool {recipe.state!r} is not an operand.", fix=f"name one of {', '.join(calls)}."
         )
-    needed = set(cast("list[str]", found.operations["call"].parameters.get("required", []))) - set(recipe.shared)
+    needed = set(cast("list[str]", found.operation("call").parameters.get("required", []))) - set(recipe.shared)
     if needed:
         raise BadComponent(f"The state's tool {recipe.state!r} needs {min(needed)!r}.", fix="share it.")
     return replace(calls[recipe.state], learns=frozenset(), reads=True)
@@ -251,7 +251,7 @@ def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Ope
     if lost := [key for key in parameters.get("required", ()) if closed and key not in parameters["properties"]]:
         problem = f"Action {name!r} needs {lost[0]!r}, which is not one of its parameters, so it could never be called."
         raise BadComponent(problem[:300], fix="describe it among the properties.")
-    traits = replace(agent.operations["run"].traits, scope=True)
+    traits = replace(agent.operation("run").traits, scope=True)
     signature = Signature(name=name, description=form.description, parameters=parameters, returns={}, traits=traits)
     executor = NamedAction(relay=RecipeExecutor.to(agent, "run"), action=name, parameters=parameters)
     return Operation(signature=signature, executor=executor)
@@ -266,7 +266,7 @@ def _state(words: str, executor: Executor, scope: bool) -> Operation:
 
 def _relayed(config: Manifest, operation: str, *, name: str, description: str, scope: bool = False) -> Operation:
     """Return an operation equal to another one except in its name and description."""
-    one = config.operations[operation]
+    one = config.operation(operation)
     traits = replace(one.traits, scope=one.traits.scope or scope, check="")
     signature = replace(one, name=name, description=description, examples=(), traits=traits)
     return Operation(signature=signature, executor=RecipeExecutor.to(config, operation))

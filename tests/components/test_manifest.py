@@ -85,6 +85,12 @@ def test_the_digest_covers_what_decides_the_behaviour(change: str) -> None:
     assert manifest(version="9.0.0", description="Other.", reason="other").digest == manifest().digest
 
 
+def spoilt_schema(**words: Any) -> dict[str, Any]:
+    data = spoilt()
+    (one,) = data["operations"].values()
+    return data | {"operations": {"call": one | {"parameters": one["parameters"] | words}}}
+
+
 def spoilt(**changes: Any) -> dict[str, Any]:
     return {**json.loads(json.dumps(manifest().to_json())), **changes}
 
@@ -96,6 +102,8 @@ def spoilt(**changes: Any) -> dict[str, Any]:
         spoilt(name=None), spoilt(version="\n"),
         spoilt(files=[]), spoilt(files={"a": 1}), spoilt(requires="requests"), spoilt(operations=3),
         spoilt(operations={"call": {}}), spoilt(metadata=None), spoilt(lineage={"how": "magic"}), spoilt(lineage=None),
+        spoilt_schema(properties=[]), spoilt_schema(properties={"x": 3}), spoilt_schema(properties={"x": None}),
+        spoilt_schema(required=1), spoilt_schema(required=[{}]), spoilt_schema(required=["x", None]),
         spoilt(digest="sha256:0"), spoilt(digest=None), spoilt(evolvable="perhaps"), spoilt(source="\ud800"),
         {key: value for key, value in spoilt().items() if key != "digest"},
     ],
