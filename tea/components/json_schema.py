@@ -35,6 +35,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "null": (type(None),),
 }
 _PLAIN = frozenset({dict, list, str, bool, int, float, type(None)})
+_MOST_SHAPES = 3_000  # of a schema that is checked itself, which takes a fifth of a millisecond for each
 _STEPS, _STEPS_FOR_PART = 50_000, 40  # of a check, and more for each part of a large value
 _PAIRS = 32  # of values that are compared in the time of one step
 _DEEPEST = 32  # of schemas that are looked through here
@@ -45,6 +46,8 @@ def schema_fault(schema: JsonSchema) -> str | None:
     """Return the reason `schema` cannot be used, in one line, or None if it can."""
     if _sound(schema):
         return None
+    if sum(isinstance(one, dict | list | bool) for one in _values(schema)) > _MOST_SHAPES:
+        return f"it consists of more than {_MOST_SHAPES:,} parts"
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
     from referencing import Registry
@@ -55,8 +58,8 @@ def schema_fault(schema: JsonSchema) -> str | None:
         Draft202012Validator.check_schema(schema)
         if slow := next((one for one in _patterns(schema) if len(one) > _LIMIT or _NESTED.search(one)), None):
             return f"the pattern {_clipped(slow)} is too long, or repeats what repeats or varies"
-        if foreign := [text for key, text in _words(schema) if key == "$id" or not text.startswith("#")]:
-            return f"{_clipped(foreign[0])} leads out of the schema"
+        if foreign := [text for key, text in _words(schema) if key == "$id" or not f"{text}/".startswith("#/")]:
+            return f"{_clipped(foreign[0])} leads out of the schema, or is no path in it"
         registry: Any = Registry[Any]().with_resource("", DRAFT202012.create_resource(schema))
         for _, reference in _words(schema):
             registry.resolver().lookup(reference)
@@ -228,15 +231,19 @@ def _plain(schema: JsonValue, *, names: bool = False) -> JsonValue:
 
 def _parts(value: JsonValue) -> int:
     """Return how many values a value consists of."""
-    count, waiting = 0, [value]
+    return sum(1 for _ in _values(value))
+
+
+def _values(value: JsonValue) -> Iterator[JsonValue]:
+    """Yield a value, and those inside it."""
+    waiting = [value]
     while waiting:
         one = waiting.pop()
-        count += 1
+        yield one
         if isinstance(one, dict):
             waiting += one.values()
         elif isinstance(one, list):
             waiting += one
-    return count
 
 
 def _counted(check: Any, whole: _Whole) -> Any:

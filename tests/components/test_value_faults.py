@@ -97,6 +97,22 @@ def test_a_schema_that_stands_for_very_many_steps_is_given_up(schema: dict[str, 
         fits_strictly(schema, value, Work(value))
 
 
+LONG: list[tuple[dict[str, Any], str]] = [
+    ({"allOf": [{}] * 4_000}, "it consists of more than 3,000 parts"),
+    ({"anyOf": [True] * 4_000}, "it consists of more than 3,000 parts"),
+    ({"$defs": {f"a{i}": {"$anchor": f"a{i}", "$ref": f"#a{i}"} for i in range(900)}}, "is no path in it"),
+    ({"properties": {f"a{i}": {"type": "string"} for i in range(4_000)}}, ""),
+    ({"enum": [*map(str, range(20_000))]}, ""),
+    ({"$defs": {f"a{i}": {"$ref": f"#/$defs/a{i + 1}"} for i in range(900)} | {"a900": {"$ref": "#"}}}, ""),
+]
+
+
+@pytest.mark.parametrize(("schema", "fault"), LONG)
+def test_a_schema_that_takes_long_to_look_through_is_refused(schema: dict[str, Any], fault: str) -> None:
+    assert fault in (schema_fault(schema) or "")
+    assert bool(schema_fault(schema)) is bool(fault)
+
+
 def test_a_large_value_is_checked_whole() -> None:
     points = {"type": "array", "uniqueItems": True, "items": {"oneOf": [{"type": "object"}, {"type": "string"}]}}
     value: list[Any] = [*map(str, range(10_000)), {}]
