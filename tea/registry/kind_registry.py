@@ -270,7 +270,8 @@ class KindRegistry:
             guard=guard,
             trust=partial(self._trust.grant, made.digest, str(made.ref.at(None))) if trusted else lambda: None,
         )
-        self.words.trust(made)
+        if trusted:  # else the words may be those of a sender, though its source was trusted meanwhile
+            self.words.trust(made)
         if added.digest == made.digest and (added.lineage.how, added.reason) == (made.lineage.how, made.reason):
             self.words.record(added)
         return self.words.of(added)

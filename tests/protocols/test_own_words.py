@@ -251,6 +251,24 @@ async def test_what_is_not_trusted_is_described_by_whoever_wrote_it_and_by_its_s
         assert [one.description for one in await stage.tcp.list() if one.name == "greeter"] == ["Greet someone."]
 
 
+async def test_a_copy_made_while_somebody_trusts_its_source_lends_no_words_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with platform(tmp_path) as stage:
+        digest = (await stage.tcp.register(TOOL.source(top="CANARY = 2"))).digest
+    edited(tmp_path / "home", "tools", "greeter", describe)
+    async with Platform(tmp_path / "home", state=tmp_path / "stranger") as stage:
+        add = stage.versions.add
+
+        def meanwhile(*facts: Any, **options: Any) -> Any:
+            stage.trust.grant(digest, "greeter")
+            return add(*facts, **options)
+
+        monkeypatch.setattr(stage.versions, "add", meanwhile)
+        await stage.tcp.copy("greeter")
+        assert {one.description for one in await stage.tcp.history("greeter")} == {"Greet someone."}
+
+
 async def test_nothing_runs_before_it_is_granted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with platform(tmp_path) as stage:
         await stage.tcp.register(TOOL.source())
