@@ -34,8 +34,12 @@ class LookupCache:
         self._definitions: OrderedDict[tuple[str, str], tuple[Manifest, Definition]] = OrderedDict()
 
     def mark(self, ref: Ref) -> object:
-        """Return a mark for a lookup beginning now, to pass to `keep`."""
-        return self._store.mark(self._kind, ref.name)
+        """Return a mark for a lookup beginning now, to pass to `keep`.
+
+        It is another one once anything was trusted, as from then on a version is described by its own source.
+        """
+        mark = self._store.mark(self._kind, ref.name)
+        return mark and (mark, self._trust.stamp())
 
     def pinned(self, ref: Ref, mark: object) -> Manifest | None:
         """Return the stored version for `ref`, None if it has to be looked up."""

@@ -50,6 +50,10 @@ class Trust:
         """Return all digests of source allowed to run in process, as of now."""
         return self._shipped | self._list.read()
 
+    def stamp(self) -> object:
+        """Return a mark of all that is trusted, equal as long as nothing more is."""
+        return len(self._shipped), self._list.stamp()
+
     def grant(self, digest: str, what: str) -> None:
         """Trust a digest from now on, with a description of its source for people."""
         self._list.add(digest, what)
@@ -234,6 +238,11 @@ class _List:
         except Refused as reason:
             raise self._unusable("read", reason) from reason
         return known.digests
+
+    def stamp(self) -> Stamp:
+        """Return a mark of the file, as of now."""
+        self.read()
+        return self._granted.stamp
 
     def lines(self) -> dict[str, str]:
         """Return all entries with their descriptions, in their order."""

@@ -251,6 +251,25 @@ async def test_what_is_not_trusted_is_described_by_whoever_wrote_it_and_by_its_s
         assert [one.description for one in await stage.tcp.list() if one.name == "greeter"] == ["Greet someone."]
 
 
+@pytest.mark.parametrize("where", ["here", "elsewhere"])
+async def test_what_was_looked_up_before_it_was_trusted_is_described_by_its_source_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    for name in ("_COARSE", "_FINE"):  # so that the files count as old
+        monkeypatch.setattr(f"tea.store.catalogue.{name}", 0)
+    async with platform(tmp_path) as stage:
+        digest = (await stage.tcp.register(TOOL.source(top="CANARY = 4"))).digest
+    edited(tmp_path / "home", "tools", "greeter", describe)
+    strangers = [Platform(tmp_path / "home", state=tmp_path / "stranger") for _ in range(2)]
+    async with strangers[0] as stage, strangers[1] as other:
+        for _ in range(2):
+            assert (await stage.tcp.manager.pin("greeter")).description == LIE
+        await (stage if where == "here" else other).tcp.trust(f"greeter@{digest}")
+        assert (await stage.tcp.info("greeter")).description == "Greet someone."
+        assert (await stage.tcp.manager.pin("greeter")).description == "Greet someone."
+        assert (await stage.tcp.invoke("greeter", {"text": "you"})).unwrap() == "hello you"
+
+
 async def test_a_copy_made_while_somebody_trusts_its_source_lends_no_words_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
