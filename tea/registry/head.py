@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from tea.components.operation import reasons
 from tea.errors import Conflict, Damaged
-from tea.refs import Version
+from tea.refs import ALIAS, Version
 from tea.types import JsonObject, State
 
 
@@ -84,10 +84,14 @@ class Head:
             Damaged: It is not such a document.
         """
         try:
-            return _reader().validate_python({**data, "number": number})
+            found = _reader().validate_python({**data, "number": number})
         except ValidationError as error:
             problem = f"Change {number} of a component is unreadable: {reasons(error, 1)}."
             raise Damaged(problem, fix="restore its file in `heads`.") from error
+        if not all(map(ALIAS.fullmatch, found.aliases)) or not (found.undo is None or 0 < found.undo < number):
+            problem = f"Change {number} of a component is unreadable: it has another alias, or another way back."
+            raise Damaged(problem, fix="restore its file in `heads`.")
+        return found
 
 
 @cache

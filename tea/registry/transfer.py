@@ -10,7 +10,7 @@ from typing import Any, cast
 from tea.clock import timestamp
 from tea.components.manifest import Manifest, canonical
 from tea.errors import AlreadyRegistered, BadInput, Conflict, RegistryError, TeaError
-from tea.refs import KINDS, Kind, Ref, Version, check_alias, check_name
+from tea.refs import KINDS, Kind, Ref, Version, check_name
 from tea.registry.head import Head
 from tea.registry.tombstone import Tombstone
 from tea.registry.version import VersionManager, operator
@@ -228,10 +228,7 @@ def _retold(told: Manifest, found: Manifest) -> Manifest:
 
 def _check_head(head: Head, versions: Mapping[str, object]) -> None:
     named = {*head.aliases.values(), *head.states, *head.removed, *filter(None, [head.current])}
-    for alias in head.aliases:
-        check_alias(alias)
-    earlier = head.undo is None or 0 < head.undo < head.number
-    if named - versions.keys() or head.current in head.removed or not earlier:
+    if named - versions.keys() or head.current in head.removed:
         raise BadInput(f"its change {head.number} is about versions that are not there.", fix=_FIX)
 
 

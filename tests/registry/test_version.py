@@ -243,7 +243,10 @@ def test_a_version_file_with_other_content_is_damage_that_is_named(
         versions.resolve(A.at(first.digest))
 
 
-@pytest.mark.parametrize("changes", [{"current": 3}, {"aliases": []}, {"states": {"1.0.0": "lost"}}, {"undo": "x"}])
+@pytest.mark.parametrize("changes", [
+    {"current": 3}, {"aliases": []}, {"aliases": {"1.0.0": "1.0.1"}}, {"states": {"1.0.0": "lost"}}, {"undo": "x"},
+    {"undo": 1}, {"undo": 2}, {"undo": 0},
+])  # fmt: skip
 def test_a_head_with_other_content_is_damage(versions: VersionManager, tmp_path: Path, changes: dict[str, Any]) -> None:
     add(versions, "1")
     path = tmp_path / "registry" / "tools" / "a" / "heads" / "000001.json"
