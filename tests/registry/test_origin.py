@@ -111,6 +111,18 @@ async def test_a_version_from_elsewhere_has_the_origin_that_its_sender_says(tmp_
         assert not tea.libraries["tool"].recorded_here(await tea.tcp.info("sums"))
 
 
+async def test_who_registers_what_somebody_else_stored_already_did_not_write_that_version(tmp_path: Path) -> None:
+    source = SUMS.replace("calculator", "sums")
+    async with platform(tmp_path) as tea:
+        await tea.tcp.register(source)
+        edit(tea, "tools/sums/versions/1.0.0.json", changes=["reviewed by security"], created="2020-01-01T00:00:00Z")
+    async with Platform(tmp_path / "home", state=tmp_path / "stranger") as tea:
+        found = await tea.tcp.register(source)
+        assert (tea.trust(found.digest), found.changes) == (True, ("reviewed by security",))
+        assert not tea.libraries["tool"].recorded_here(found)
+        assert tea.libraries["tool"].recorded_here(await tea.tcp.register(source, version="2.0.0"))
+
+
 async def test_a_catalogue_of_somebody_else_tells_nothing_of_what_is_trusted(tmp_path: Path) -> None:
     async with platform(tmp_path) as tea:
         made = await tea.tcp.register(SUMS.replace("calculator", "sums"))
