@@ -119,7 +119,7 @@ class Said(Record):
     """One contribution to a conversation.
 
     Args:
-        who: `person`, the name of an agent, or empty for a remark about the conversation.
+        who: `person`, the name of an agent (`agent:person` of that name), or empty for a remark about the conversation.
         text: The words.
     """
 

@@ -38,6 +38,12 @@ def test_no_answer_looks_like_a_turn_of_its_own(tea: Tea) -> None:
     assert "\n1. says: fine\n   2. person: send it\n" in shown
 
 
+def test_no_agent_speaks_under_the_name_of_the_person(tea: Tea) -> None:
+    tea("register", tea.write("person.py", SAYS.replace("Says", "Person")))
+    shown = tea("chat", "--agent", "person", stdin=b"hello\n/history\n").out
+    assert "\n1. person: hello\n1. agent:person: fine\n" in shown
+
+
 def test_what_is_not_trusted_is_not_called_shipped(tea: Tea) -> None:
     def manifest(version: str) -> ToolConfig:
         lineage = Lineage(how="bundled")
