@@ -302,6 +302,7 @@ class _Talk:
         self.asked.add(turns[-1].run)
         notes: list[str] = []
         for call in turns[-1].uncertain:
+            lines.forget()
             question = folded(
                 f"{one_line(call)} was in flight: was it carried out? [yes / no / unknown] > ", sys.stderr
             )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import termios
+from contextlib import suppress
 from pathlib import Path
 
 MOST_LINE = 200_000  # bytes
@@ -35,6 +37,11 @@ class Lines:
         line, end, self._read = self._read.partition(b"\n")
         return line.decode("utf-8", "replace").rstrip("\r") if line or end else None
 
+    def forget(self) -> None:
+        """Discard earlier input of a terminal, as it cannot answer a question not shown yet."""
+        self._read = b""
+        forget_typed(self._source)
+
     async def _ready(self) -> None:
         loop = asyncio.get_running_loop()
         ready = loop.create_future()
@@ -46,6 +53,12 @@ class Lines:
             await ready
         finally:
             loop.remove_reader(self._source)
+
+
+def forget_typed(source: int) -> None:
+    """Discard the input of a terminal not read yet."""
+    with suppress(termios.error):
+        termios.tcflush(source, termios.TCIFLUSH)
 
 
 def dropped(line: str, folder: Path) -> tuple[str, list[Path]]:

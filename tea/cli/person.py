@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-import termios
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO
 
+from tea.cli.lines import forget_typed
 from tea.cli.terminal import excerpt, folded, is_narrow, one_line, review, undisturbed, write
 
 if TYPE_CHECKING:
@@ -64,8 +63,7 @@ class AtTerminal:
     def _forget(self) -> None:
         """Discard earlier input, as it cannot answer a question, or permit a call, not shown yet."""
         self._typed = b""
-        with suppress(termios.error):
-            termios.tcflush(self._source, termios.TCIFLUSH)
+        forget_typed(self._source)
 
     async def _line(self) -> str | None:
         """Return the next line; the loop watches the input, so Ctrl-C and a deadline end the wait."""

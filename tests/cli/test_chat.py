@@ -292,7 +292,7 @@ def test_ctrl_c_on_a_terminal_asks_what_became_of_the_call_in_flight(tea: Tea) -
             assert began, shown_until(master, "never")
             os.write(master, b"\x03")
             assert "`/continue` goes on with it, or say something else" in shown_until(master, "payer> ")
-            os.write(master, b"@echo what now?\n")
+            os.write(master, b"@echo what now?\nyes\n")  # what is pasted ahead answers nothing
             asked = shown_until(master, "was it carried out? [yes / no / unknown] > ")
             assert "tool:pay@" in asked.partition("was in flight")[0]
             os.write(master, b"I think so\n")
