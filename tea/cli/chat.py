@@ -366,5 +366,5 @@ def _left(turn: "Turn") -> dict[str, Any]:
 
 def _told(turn: "Turn") -> list[str]:
     """Return a turn as lines for a person; further lines of a text are indented, so none looks like another turn."""
-    said = [f"{turn.number}. {one_line(one.who or 'remark')}: {shown(one.text)}" for one in turn.said()]
+    said = [f"{turn.number}. {one_line(one.who or '(remark)')}: {shown(one.text)}" for one in turn.said()]
     return [one.replace("\n", _FURTHER) for one in said]

@@ -299,6 +299,8 @@ def test_ctrl_c_on_a_terminal_asks_what_became_of_the_call_in_flight(tea: Tea) -
             shown_until(master, "was it carried out? [yes / no / unknown] > ")
             os.write(master, b"yes\n")
             assert "was carried out." in shown_until(master, "echo> ")
+            os.write(master, b"/history\n")
+            assert "\n1. (remark): tool:pay@" in shown_until(master, "echo> ").replace("\r", "")
             os.write(master, b"/quit\n")
             assert process.wait(timeout=60) == 0
         finally:
