@@ -40,6 +40,7 @@ if _typing.TYPE_CHECKING:
     from tea.sandbox.service import SandboxService as SandboxService
     from tea.sandbox.session import Sandbox as Sandbox
     from tea.store.rooted import RootedFolder as RootedFolder
+    from tea.store.rooted import open_resolved as open_resolved
     from tea.types import Attempted as Attempted
     from tea.types import Budget as Budget
     from tea.types import DataPart as DataPart
@@ -103,7 +104,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.sandbox.service": "SandboxService",
         "tea.sandbox.session": "Sandbox",
         "tea.source.dynamic": "DynamicManager",
-        "tea.store.rooted": "RootedFolder",
+        "tea.store.rooted": "RootedFolder open_resolved",
         "tea.types": "ActionResponse AgentResponse Attempted Budget DataPart Evidence Fact Message "
         "Result Said Task TextPart ToolCall ToolResponse merge_patch",
     },

@@ -28,6 +28,7 @@ from tea.sandbox.packages import declared
 from tea.sandbox.session import Sandbox
 from tea.sandbox.settings import Limits
 from tea.store.files import open_regular
+from tea.store.rooted import open_resolved
 from tea.store.strict import Refused
 from tea.types import JsonObject
 
@@ -115,7 +116,7 @@ class Reader:
         """Return a file as Markdown.
 
         Args:
-            source: The file, or its bytes.
+            source: The file, at a path without links, or its bytes.
             name: What its user calls it, for messages.
             options: How it is read.
             parts: Folder for files that are taken out of it, which is made.
@@ -301,13 +302,11 @@ def _pieces(source: Path | bytes, name: str) -> Iterator[bytes]:
         yield source
         return
     try:
-        descriptor = open_regular(source)
-        with os.fdopen(descriptor, "rb") as file:
+        with open_resolved(source) as file:
             while part := file.read(_CHUNK):
                 yield part
-    except (OSError, Refused) as error:
-        words = getattr(error, "strerror", None) or str(error)
-        raise ToolError(f"{name!r} cannot be read: {words}.", fix="check the file.") from error
+    except OSError as error:
+        raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error
 
 
 def file_bytes(path: Path, most: int) -> bytes:

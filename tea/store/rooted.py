@@ -250,6 +250,28 @@ class RootedFolder:
         return self._open(self._descriptor, path, _FOLDER, 0)
 
 
+def open_resolved(path: Path) -> BufferedReader:
+    """Open a regular file at a path without links to be read.
+
+    A link on the way is followed nowhere: it was put there after the path was resolved, to lead to another file.
+
+    Args:
+        path: It is absolute, as `Context.path` and `Context.file` give it.
+
+    Raises:
+        OSError: The system refuses, the path has a link, or it is no regular file.
+    """
+    top = os.open("/", _FOLDER)
+    try:
+        found = _opener()(top, os.path.relpath(path, "/"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, 0)
+    finally:
+        os.close(top)
+    if not stat.S_ISREG(os.fstat(found).st_mode):
+        os.close(found)
+        raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+    return os.fdopen(found, "rb")
+
+
 class _How(ctypes.Structure):
     """The argument of `openat2`."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from swapping import swapping
 
 from tea.protocols.tcp import TCPServer
 
@@ -396,3 +397,21 @@ async def test_a_numbered_heading_close_behind_other_lines_goes_on_from_the_one_
     assert got["passages"][0]["heading"] == "Chapter 7: The year 1706"
     found = (await tools.invoke("to_markdown", {"source": "chapters.txt", "outline": True})).unwrap()["outline"]
     assert [one["title"] for one in found if "Chapter" in one["title"]] == [one.partition("\n")[0] for one in parts]
+
+
+async def test_a_folder_that_becomes_a_link_meanwhile_leads_to_no_file_outside(
+    folder: Path, tools: TCPServer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside, seen = tmp_path_factory.mktemp("outside"), set[str]()
+    (folder / "d").mkdir()
+    for place, text in ((folder / "d", "own"), (outside, "secret")):
+        for name in ("a.txt", "a.csv"):
+            (place / name).write_text(f"name,n\n{text},1\n")
+    with swapping(folder / "d", outside):
+        for number in range(60):
+            for name, given in (
+                ("read_file", {"path": "d/a.txt", "lines": 2 + number}),
+                ("table_query", {"files": ["d/a.csv"], "sql": f"select name, {number} from a"}),
+            ):
+                seen |= {word for word in ("own", "secret") if word in str((await tools.invoke(name, given)).value)}
+    assert seen == {"own"}

@@ -1,11 +1,12 @@
 """Bytes of a text file to lines, with the fitting encoding."""
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tea import ToolError
+from tea import ToolError, open_resolved
 from tea.reading import Kind, Title, kind_of, packed_kind, size_words, text_lines, utf_16_of
 
 MOST_BYTES = 50_000_000
@@ -56,8 +57,8 @@ def file_bytes(path: Path, name: str) -> bytes:
         ToolError: It cannot be read, or it is too large.
     """
     try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
+        with open_resolved(path) as file:
+            size = os.fstat(file.fileno()).st_size
             if size <= MOST_BYTES:
                 return file.read()
             head = file.read(HEAD)

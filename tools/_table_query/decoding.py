@@ -1,8 +1,9 @@
 """Bytes of a file to text, with the fitting encoding."""
 
+import os
 from pathlib import Path
 
-from tea import ToolError
+from tea import ToolError, open_resolved
 from tea.reading import utf_16_of
 
 MOST_BYTES = 200_000_000
@@ -35,8 +36,9 @@ def read_bytes(path: Path, name: str) -> bytes:
         ToolError: It cannot be read, or it is too large.
     """
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise ToolError(f"{name!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
-        return path.read_bytes()
+        with open_resolved(path) as file:
+            if os.fstat(file.fileno()).st_size > MOST_BYTES:
+                raise ToolError(f"{name!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
+            return file.read()
     except OSError as error:
         raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tea import ToolError
+from tea import ToolError, open_resolved
 from tea.reading import kind_of
 
 WORKBOOK, JSON, DELIMITED, TEXT = "workbook", "json", "delimited", "text"
@@ -55,7 +55,7 @@ def table_file(name: str, path: Path) -> TableFile:
         ToolError: It cannot be read, or is of a kind without tables.
     """
     try:
-        with path.open("rb") as file:
+        with open_resolved(path) as file:
             kind = kind_of(file.read(_HEAD), name)  # what is in a ZIP archive is looked at in the sandbox alone
     except OSError as error:
         raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from io import TextIOWrapper
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tea import ToolError
+from tea import ToolError, open_resolved
 from tea.reading import utf_16_of
 
 from .columns import distinct
@@ -188,7 +189,7 @@ def _table(found: "_Told", file: str, name: str, target: Path) -> StoredTable:
 
 
 def _digest(path: Path) -> str:
-    with path.open("rb") as reading:
+    with open_resolved(path) as reading:
         return hashlib.file_digest(reading, "sha256").hexdigest()
 
 
@@ -315,7 +316,7 @@ def _as_json(column: Column) -> dict[str, str]:
 def _encoding(path: Path, file: str) -> str:
     """Return the encoding of a text: UTF-8, UTF-16, else Windows Latin."""
     decoder = codecs.getincrementaldecoder("utf-8")()
-    with path.open("rb") as reading:
+    with open_resolved(path) as reading:
         head = reading.read(_CHUNK)
         if wide := utf_16_of(head):
             return wide
@@ -333,7 +334,7 @@ def _encoding(path: Path, file: str) -> str:
 
 @contextmanager
 def _lines(path: Path, encoding: str) -> Generator[Iterator[str]]:
-    with path.open(encoding=encoding, errors="replace", newline="") as text:
+    with TextIOWrapper(open_resolved(path), encoding=encoding, errors="replace", newline="") as text:
         yield text
 
 
