@@ -1,15 +1,12 @@
 """A file at an address, kept in the workspace: the leaf under `to_markdown` that alone touches the network."""
 
 import asyncio
-import os
 import re
-import secrets
 from hashlib import sha256
-from pathlib import Path
 from typing import TypedDict, cast
 from urllib.parse import unquote, urlsplit
 
-from tea import Context, ToolError, tool
+from tea import Context, RootedFolder, ToolError, tool
 from tea.reading import Options, Reader, kind_of
 from tea.web import WALLS, Answer, FetchFailed, Visitor, WebSettings
 
@@ -57,7 +54,7 @@ async def save_page(ctx: Context, url: str) -> Saved:
         problem = f"{answer.url[:300]!r} is larger than {len(answer.body):,} bytes."
         raise ToolError(problem, fix="look for a smaller source; the operator set this limit.")
     name = f"{FOLDER}/{_name(answer.url, answer.body)}"
-    await asyncio.to_thread(_write, ctx.path(name), answer.body)
+    await asyncio.to_thread(_write, ctx.workspace, name, answer.body)
     content_type = answer.headers.get("content-type", "")[:200]
     links = await _links(Reader(await ctx.parser_terms()), answer, name, content_type)
     return Saved(file=name, url=answer.url, content_type=content_type, bytes=len(answer.body), links=links)
@@ -82,14 +79,9 @@ def _name(url: str, body: bytes) -> str:
     return f"{stem}-{mark}.{ending}" if dot and stem else f"{last[-_MOST_NAME:]}-{mark}"
 
 
-def _write(path: Path, data: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.parent / f".tea-{secrets.token_hex(8)}"
+def _write(workspace: str, name: str, data: bytes) -> None:
     try:
-        with part.open("xb") as file:
-            file.write(data)
-        os.replace(part, path)
+        with RootedFolder(workspace) as files:
+            files.write(name, data)
     except OSError as error:
         raise ToolError(f"The workspace refuses: {error.strerror}.", fix="check the disk.") from error
-    finally:
-        part.unlink(missing_ok=True)

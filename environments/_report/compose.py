@@ -110,10 +110,9 @@ def _quotes(items: list[Item], references: References, files: Mapping[int, str])
 def _text(workspace: Path, name: str) -> str:
     """Return the text of a file of the workspace, empty if it holds none; one from elsewhere is not read."""
     try:
-        path = workspace / RootedFolder(workspace).inside(name)
-        if not path.is_file() or path.stat().st_size > MOST_EVIDENCE:
-            return ""
-        return path.read_text(encoding="utf-8")
+        with RootedFolder(workspace) as files, files.reading(name) as file:
+            text = file.read(MOST_EVIDENCE + 1)
+            return text.decode() if len(text) <= MOST_EVIDENCE else ""
     except (OSError, UnicodeDecodeError, ToolError):
         return ""
 

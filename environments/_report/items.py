@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import os
 import re
-import secrets
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from tea import RootedFolder, ToolError
+from tea import RootedFolder, ToolError, open_resolved
 
 FOLDER = ".reports"
 MOST_ITEMS = 1_000
@@ -64,7 +63,7 @@ class Items:
             raise ToolError(f"{report[:60]!r} is not the name of a report.", fix=fix)
         self._files = RootedFolder(workspace)
         self._report = report
-        self._folder = self._path("")
+        self._files.inside(self._name(1))
 
     def add(self, item: Item) -> int:
         """Add a piece and return its number; an equal piece keeps its own.
@@ -72,48 +71,42 @@ class Items:
         Raises:
             ToolError: The report is full, or cannot be written.
         """
+        data = json.dumps(asdict(item), ensure_ascii=False).encode("utf-8", "replace")
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            part = self._folder / f".{secrets.token_hex(8)}"
-            _durable(part, json.dumps(asdict(item), ensure_ascii=False).encode("utf-8", "replace"))
-            try:
-                return self._placed(part, item.mark)
-            finally:
-                part.unlink()
+            with self._files:
+                for number in range(1, MOST_ITEMS + 1):
+                    if self._read(number) is None:
+                        with suppress(FileExistsError):  # another writer took the number in between
+                            self._files.write(self._name(number), data, replace=False)
+                            return number
+                    if (found := self._read(number)) is not None and found.mark == item.mark:
+                        return number
         except OSError as error:
             raise ToolError(f"The report cannot be kept: {error.strerror or error}.", fix="free space.") from error
-
-    def _placed(self, part: Path, mark: str) -> int:
-        for number in range(1, MOST_ITEMS + 1):
-            try:
-                os.link(part, self._folder / f"{number:04}.json")
-                return number
-            except FileExistsError:
-                if (found := self._read(number)) is not None and found.mark == mark:
-                    return number
         raise ToolError(f"The report holds {MOST_ITEMS} pieces.", fix="complete it, and begin another.")
 
     def read(self) -> list[Item]:
         """Return the pieces, each once."""
         found: dict[str, Item] = {}
-        for number in range(1, MOST_ITEMS + 1):
-            if (item := self._read(number)) is None:
-                break
-            found.setdefault(item.mark, item)
+        with self._files:
+            for number in range(1, MOST_ITEMS + 1):
+                if (item := self._read(number)) is None:
+                    break
+                found.setdefault(item.mark, item)
         return list(found.values())
 
     def _read(self, number: int) -> Item | None:
         try:
-            return Item(**json.loads(self._path(f"{number:04}.json").read_bytes()))
+            with self._files.reading(self._name(number)) as file:
+                return Item(**json.load(file))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, RecursionError) as error:
             problem = f"Piece {number} of the report is damaged."
-            raise ToolError(problem, fix=f"delete {FOLDER}/{self._folder.name}, and add what it held again.") from error
+            raise ToolError(problem, fix=f"delete {FOLDER}/{self._report}, and add what it held again.") from error
 
-    def _path(self, name: str) -> Path:
-        """Return the path of a file of the report; no link may lead out of the workspace."""
-        return self._files.root / self._files.inside(f"{FOLDER}/{self._report}/{name}")
+    def _name(self, number: int) -> str:
+        return f"{FOLDER}/{self._report}/{number:04}.json"
 
     @staticmethod
     def overview(workspace: Path, most: int) -> dict[str, Any]:
@@ -170,7 +163,8 @@ def _of_file(file: Path, name: str) -> tuple[str, dict[str, Any] | None]:
     if file.stat().st_size > 4 * MOST_CHARACTERS:
         raise ToolError(f"{name[:100]!r} is too long for a report.", fix="add the part that matters as text.")
     try:
-        text = file.read_text(encoding="utf-8")
+        with open_resolved(file) as opened:
+            text = opened.read().decode()
     except (OSError, UnicodeDecodeError) as error:
         fix = "read it with `read_file`, and add what it says as text."
         raise ToolError(f"{name[:100]!r} holds no UTF-8 text.", fix=fix) from error
@@ -245,10 +239,3 @@ def _summary(text: str) -> str:
     """Return the first three sentences of a piece, without its marks."""
     plain = " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
     return " ".join(one[0].strip() for _, one in zip(range(3), _SENTENCE.finditer(plain), strict=False)).strip()[:1_000]
-
-
-def _durable(path: Path, data: bytes) -> None:
-    with path.open("xb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())

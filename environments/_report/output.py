@@ -1,8 +1,6 @@
 """Output: a report as files: Markdown, one HTML page with its figures inside, PDF."""
 
 import base64
-import os
-import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import escape
@@ -10,7 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import unquote
 
-from tea import ToolError, require_extra
+from tea import RootedFolder, ToolError, open_resolved, require_extra
 
 from .pdf import pdf_of
 
@@ -94,12 +92,14 @@ def write_all(root: Path, name: str, rendered: Mapping[str, bytes], *, replace: 
     more = (f"{name}-{number}" for number in range(2, MOST_NAMES)) if numbered else ()
     try:
         for one in (name, *more):
-            files = {root / f"{one}.{ending}": data for ending, data in rendered.items()}
-            if replace or all(_free(path, data) for path, data in files.items()):
-                with suppress(FileExistsError):  # another writer took the name in between
-                    for path, data in files.items():
-                        _write(path, data, replace)
-                    return [f"{one}.{ending}" for ending in rendered]
+            files = {f"{one}.{ending}": data for ending, data in rendered.items()}
+            with RootedFolder(root) as folder, suppress(FileExistsError):  # another writer took the name in between
+                kept = (name for name, data in files.items() if not _holds(folder, name, data))
+                if replace or all(folder.status(name) is None for name in kept):
+                    for name, data in files.items():
+                        if replace or not _holds(folder, name, data):
+                            folder.write(name, data, replace=replace)
+                    return list(files)
     except OSError as error:
         problem = f"The report cannot be written: {error.strerror or type(error).__name__}."
         raise ToolError(problem, fix="choose another name.") from error
@@ -107,25 +107,13 @@ def write_all(root: Path, name: str, rendered: Mapping[str, bytes], *, replace: 
     raise ToolError(problem, fix="choose another name, or set replace.")
 
 
-def _free(path: Path, data: bytes) -> bool:
-    """Tell whether a file may be written: it is not there, or a repeated call wrote it already."""
-    return not path.exists() or (path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data)
-
-
-def _write(path: Path, data: bytes, replace: bool) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.parent / f".tea-{secrets.token_hex(8)}"
-    try:
-        with part.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if replace:
-            part.replace(path)
-        elif not (path.exists() and path.read_bytes() == data):
-            os.link(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+def _holds(folder: RootedFolder, name: str, data: bytes) -> bool:
+    """Tell whether a file holds some bytes already, as after a repeated call."""
+    found = folder.status(name)
+    if found is None or not folder.is_file(name) or found.st_size != len(data):
+        return False
+    with folder.reading(name) as file:
+        return file.read() == data
 
 
 def _figures(tokens: Sequence[Any], root: Path, folder: PurePath) -> dict[str, Path | str]:
@@ -151,7 +139,8 @@ def _html(tokens: Sequence[Any], title: str, figures: Mapping[str, Path]) -> str
     for one in tokens:
         for child in one.children or ():
             if child.type == "image" and (path := figures.get(child.attrs["src"])) is not None:
-                data = base64.b64encode(path.read_bytes()).decode()
+                with open_resolved(path) as file:
+                    data = base64.b64encode(file.read()).decode()
                 child.attrs["src"] = f"data:{_KINDS[path.suffix.lower()]};base64,{data}"
             elif child.type == "image":
                 child.type, child.content = "text", child.content or child.attrs["src"]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from swapping import swapping
 
 from tea.platform import Platform
 from tea.testing import platform
@@ -569,3 +570,16 @@ async def test_no_piece_is_kept_or_read_through_a_link_out_of_the_workspace(
     (folder / ".reports" / "report" / "0001.json").symlink_to(outside / "0001.json")
     assert "outside of the workspace" in str((await act("complete")).error)
     assert [one.name for one in outside.iterdir()] == ["0001.json"]
+
+
+async def test_a_folder_that_becomes_a_link_meanwhile_takes_no_report_out_of_the_workspace(
+    act: Act, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (folder / "d").mkdir()
+    await act("add", text="x")
+    with swapping(folder / "d", outside):
+        for number in range(60):
+            await act("complete", title="T", name=f"d/{number}")
+    assert list(outside.iterdir()) == []
+    assert list((folder / "d").iterdir())

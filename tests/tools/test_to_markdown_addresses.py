@@ -9,6 +9,7 @@ from typing import Any
 import docx
 import pytest
 from sites import Page, Site
+from swapping import swapping
 
 from tea.platform import Platform
 from tea.testing import ScriptedModel
@@ -54,6 +55,23 @@ async def test_a_file_at_an_address_is_kept_and_read(tmp_path: Path, monkeypatch
             refused = await tea.tcp.invoke("to_markdown", {"source": "http://169.254.169.254/latest/"})
             assert refused.error is not None
             assert "guard" in refused.error["problem"]
+
+
+async def test_a_folder_that_becomes_a_link_meanwhile_takes_no_page_out_of_the_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outside, downloads = tmp_path_factory.mktemp("outside"), tmp_path / "downloads"
+    downloads.mkdir()
+    pages = {f"/{number}.txt": Page(body=b"own") for number in range(60)}
+    async with Site(pages).open() as site:
+        settings(tmp_path, site)
+        async with Platform(tmp_path, state=tmp_path / "state", trust_home=True) as tea:
+            with swapping(downloads, outside):
+                for path in pages:
+                    await tea.tcp.invoke("save_page", {"url": f"{site.url}{path}"})
+    assert list(outside.iterdir()) == []
+    assert list(downloads.iterdir())
 
 
 async def test_a_run_reads_an_archive_once_and_its_replay_touches_nothing(tmp_path: Path) -> None:
