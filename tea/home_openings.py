@@ -86,7 +86,7 @@ def narrowed(settings: Settings, home: Path) -> Settings:
         settings,
         sandbox=sandbox,
         web=_without(web, opened),
-        search=_without({name: _hurried(one) for name, one in search.items()}, _raised_of_search(search)),
+        search=_without({name: _usually_paced(name, one) for name, one in search.items()}, _raised_of_search(search)),
         research=_without(settings.research, _raised_of_research(settings.research)),
     )
 
@@ -148,8 +148,8 @@ def _of_search(document: Mapping[str, Any]) -> list[Opening]:
     ]
     found += _of_limits("search", "raises a limit of searching,", document, _raised_of_search(document))
     for name in settings.named:
-        does = "lets searches of every home wait,"
-        found += _of_limits(f"search.{name}", does, document[name], _slow(document[name]))
+        does = "changes how long searches of every home wait,"
+        found += _of_limits(f"search.{name}", does, document[name], _paced(name, document[name]))
     return found
 
 
@@ -248,17 +248,20 @@ def _above(document: Mapping[str, Any], usual: object, names: Iterable[str]) -> 
     return found
 
 
-def _slow(engine: Mapping[str, Any]) -> list[str]:
-    """Return `delay` if the settings of a search engine let it wait for long."""
-    return ["delay"] if engine.get("delay", 0) > _LONG_DELAY else []
+def _paced(name: str, engine: Mapping[str, Any]) -> list[str]:
+    """Return `delay` if the settings of a search engine let it wait for long, or for less than usual."""
+    from tea.web.search.settings import usual_delay
+
+    delay = engine.get("delay", -1.0)
+    return ["delay"] if 0 <= delay < usual_delay(name) or delay > _LONG_DELAY else []
 
 
-def _hurried(value: Any) -> Any:
-    """Return a value of `[search]`, of an engine's settings those without a long delay."""
+def _usually_paced(name: str, value: Any) -> Any:
+    """Return a value of `[search]`, of an engine's settings those without such a delay."""
     if not isinstance(value, Mapping):
         return value
     engine = cast("Mapping[str, Any]", value)
-    return _without(engine, _slow(engine))
+    return _without(engine, _paced(name, engine))
 
 
 def _without(document: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:

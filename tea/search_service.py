@@ -13,7 +13,7 @@ from tea.errors import BadInput, NotConfigured, TeaError, ToolError
 from tea.home import SETTINGS, HomeKeys
 from tea.types import JsonObject
 from tea.web.search.apis import APIS, SCRAPED
-from tea.web.search.settings import DDGS, LOCAL, PROFILES, WIKIDATA, SearchSettings
+from tea.web.search.settings import DDGS, LOCAL, PROFILES, WIKIDATA, SearchSettings, usual_delay
 
 if TYPE_CHECKING:  # what searches is loaded with the first search
     from tea.corpus.corpus import Corpus
@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # what searches is loaded with the first search
     from tea.web.search.service import ApiEngine
     from tea.web.settings import WebSettings
 
-_DDGS_DELAY = 1.5  # seconds
 MOST_PASSAGES = 200
 _MEANING = 0.5  # how much nearness in meaning counts beside the words of the query
 _REMEDY = (
@@ -314,8 +313,7 @@ class SearchService:
         from tea.web.search.searcher import Pace
 
         own = self.settings.of_engine(name)
-        usual = APIS[name].delay if name in APIS else _DDGS_DELAY
-        delay = usual if own.delay < 0 else own.delay
+        delay = usual_delay(name) if own.delay < 0 else own.delay
         return Pace(delay=delay, per_day=own.per_day, fresh=self.settings.fresh)
 
     def _rerank(self, query: str, texts: Sequence[str]) -> list[float]:

@@ -42,7 +42,9 @@ OPENINGS = {
     "[search]\nsearches = 0": "[search] in tea.toml raises a limit of searching, searches = 0",
     "[search]\nsearches = 51\nresults = 5": "raises a limit of searching, searches = 51",
     "[search]\nretries = [9.5]": "raises a limit of searching, retries = [9.5]",
-    "[search.brave]\ndelay = 1e9": "[search.brave] in tea.toml lets searches of every home wait, delay = 1000000000.0",
+    "[search.brave]\ndelay = 1e9": "changes how long searches of every home wait, delay = 1000000000.0",
+    "[search.brave]\ndelay = 0.5": "changes how long searches of every home wait, delay = 0.5",
+    "[search.ddgs]\ndelay = 0": "[search.ddgs] in tea.toml changes how long searches of every home wait, delay = 0",
     "[research]\nfull = 1000\nstale = 0.5": "[research] in tea.toml raises a limit of research, full = 1000",
     "[research]\nhours = 8760": "raises a limit of research, hours = 8760",
     '[search.searxng]\nurl = "https://search.evil.test/"': "sends queries to https://search.evil.test/",
@@ -71,7 +73,8 @@ def opened(tea: Platform) -> dict[str, object]:
     others |= {name: value for name, value in tea.settings.research.items() if value > getattr(usual, name)}
     search = SearchSettings.of(tea.settings.search)
     others |= {name: getattr(search, name) for name in ("searches", "retries") if name in tea.settings.search}
-    others |= {"delay": search.of_engine("brave").delay} if "delay" in tea.settings.search.get("brave", {}) else {}
+    named = search.named.items()
+    others |= {f"{name} delay": one.delay for name, one in named if "delay" in tea.settings.search[name]}
     others |= {"programs": tuple(one for one in sandbox.programs if one not in EDITORS) or None}
     return found | {name: value for name, value in others.items() if value not in (None, ("numpy",))}
 

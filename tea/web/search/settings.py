@@ -14,6 +14,7 @@ from tea.web.settings import fits
 
 LOCAL, DDGS, WIKIDATA = "local", "ddgs", "wikidata"
 NAMES = (*APIS, DDGS, LOCAL)
+_DDGS_DELAY = 1.5  # seconds
 ProfileName = Literal["latency", "balanced", "quality"]
 
 
@@ -142,6 +143,11 @@ class SearchSettings:
         """
         usual = self.place(name) == APIS[name].address and self.key_name(name) == APIS[name].key
         return usual and not self.of_engine(name).options.get("model")
+
+
+def usual_delay(name: str) -> float:
+    """Return the least seconds between two requests to an engine without settings of its own."""
+    return APIS[name].delay if name in APIS else _DDGS_DELAY
 
 
 def _engine(name: str) -> str:
