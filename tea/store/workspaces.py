@@ -76,7 +76,7 @@ class WorkspaceStore(Protocol):
         ...
 
     def written(self, run: str, inputs: Iterable[JsonObject]) -> Iterator[Path]:
-        """Yield the files written by a run: all of its workspace but links and unchanged inputs.
+        """Yield the files written by a run: all of its workspace but links and unchanged inputs; none if it is a link.
 
         Args:
             run: The run.
@@ -178,8 +178,9 @@ class FileWorkspaces:
 
     def written(self, run: str, inputs: Iterable[JsonObject]) -> Iterator[Path]:
         """See `WorkspaceStore.written`."""
-        given = {self.path(run) / one["name"]: one for one in inputs}
-        for folder, _, names in os.walk(self.path(run)):
+        root = self.path(run)
+        given = {root / one["name"]: one for one in inputs}
+        for folder, _, names in () if root.is_symlink() else os.walk(root):
             for path in (Path(folder, name) for name in sorted(names)):
                 if path.is_symlink() or not path.is_file():  # also in the place of an input
                     continue

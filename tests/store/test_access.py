@@ -225,10 +225,12 @@ def test_what_a_run_left_is_taken_from_its_own_folder_alone(tmp_path: Path) -> N
     (tmp_path / "secret").write_text("words")
     (folder / "link").symlink_to(tmp_path / "secret")
     assert kept.carried("r1", ["a", "link", "../../secret", "gone"]) == {"a": folder / "a"}
+    assert kept.left("r1", ()) == ("a",)
     folder.rename(tmp_path / "elsewhere")
     folder.symlink_to("../elsewhere")
     with pytest.raises(Damaged, match="a link to elsewhere"):
         kept.carried("r1", ["a"])
+    assert kept.left("r1", ()) == ()
 
 
 def test_a_file_without_a_size_is_read_to_its_end(tmp_path: Path) -> None:
