@@ -12,6 +12,7 @@ from tea.loop.media import KINDS
 from tea.runs.deps import RunContext
 from tea.runs.service import Service
 from tea.runs.transcriber import Transcriber
+from tea.store.rooted import open_resolved
 from tea.types import JsonValue, Usage
 
 _MARKS: Mapping[str, tuple[int, bytes]] = {  # where which bytes stand
@@ -75,9 +76,13 @@ def _look(root: Path, name: str, number: int, keep: Callable[[bytes, str], str])
         return {**found, "problem": f"not shown: only {MOST_FILES} are"}
     if not path.is_relative_to(root) or not path.is_file():
         return {**found, "problem": "not shown: there is no such file"}
-    if path.stat().st_size > MOST_BYTES:
+    try:
+        with open_resolved(path) as file:
+            data = file.read(MOST_BYTES + 1)
+    except OSError:
+        return {**found, "problem": "not shown: it cannot be read"}
+    if len(data) > MOST_BYTES:
         return {**found, "problem": f"not shown: larger than {MOST_BYTES // 1_000_000} MB"}
-    data = path.read_bytes()
     held = next((one for one in KINDS.values() if one[0] == kind and _begins(data, one[1])), None)
     if held is None:
         return {**found, "problem": f"not shown: models cannot take this {kind}"}

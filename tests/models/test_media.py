@@ -9,9 +9,11 @@ import pytest
 from dialects import DIALECTS, Dialect, checked, said
 from loopback import Loopback, Reply, document
 from run_kit import ADDS, ENDS, home, replayed, tea, toml
+from swapping import swapping
 
 from tea.platform import Platform
 from tea.runs.media import MOST_BYTES
+from tea.runs.media import look as seen
 from tea.runs.outcome import Outcome
 
 PIXEL = b"\x89PNG\r\n\x1a\n" + bytes(range(200))
@@ -211,3 +213,15 @@ async def test_a_model_with_ears_hears_for_itself(tmp_path: Path) -> None:
         await look(tmp_path, word_wav=WAV)
         assert not ears.asked
         assert "input_audio" in server.asked[0].raw.decode()
+
+
+def test_a_picture_that_becomes_a_link_meanwhile_is_none_from_outside(tmp_path: Path) -> None:
+    (workspace := tmp_path / "workspace" / "d").mkdir(parents=True)
+    (outside := tmp_path / "outside").mkdir()
+    (workspace / "dot.png").write_bytes(PIXEL)
+    (outside / "dot.png").write_bytes(PIXEL + b"secret")
+    kept = set[bytes]()
+    with swapping(workspace, outside):
+        for _ in range(1_000):
+            seen(str(workspace.parent), ["d/dot.png"], lambda data, _: kept.add(data) or "")
+    assert kept == {PIXEL}
