@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _WORDS = 110
 _DEEPER = " " * 4
+_ASKED = f"{_DEEPER}| "  # before words of others, none of whose lines looks like one that tea adds, as the command
 
 
 async def inbox(
@@ -38,7 +39,7 @@ async def inbox(
 
 
 def _text(questions: "tuple[Question, ...]", home: str) -> str:
-    """Return the questions as text; each is indented, so none of its text looks like another question."""
+    """Return the questions as text; no line of one looks like another question, or its digest, arguments or command."""
     from tea.journal.mask import hidden_values
 
     lines: list[str] = []
@@ -49,7 +50,7 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
             lines.append(f"run {run}  {one_line(one.task, _WORDS)}")
         whole = f"`tea inbox {run} --json` shows all"
         lines.append(f"  {one.key}  {one_line(one.agent) or 'tea'} asks, since {one_line(one.asked)}")
-        lines.append(_deeper(excerpt(review(one.question), whole)))
+        lines.append(_deeper(excerpt(review(one.question), whole), _ASKED))
         given = argument_lines(one.arguments) if one.call else ""
         if one.call:
             caller = f"agent:{one_line(one.agent)} calls it. " if one.agent else ""
@@ -63,6 +64,6 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
     return "\n".join(lines)
 
 
-def _deeper(text: str) -> str:
+def _deeper(text: str, before: str = _DEEPER) -> str:
     """Return text of others further in; no row of it looks like a line of tea's own."""
-    return indent(folded(text, sys.stdout, len(_DEEPER)), _DEEPER, bool)
+    return indent(folded(text, sys.stdout, len(before)), before, bool)

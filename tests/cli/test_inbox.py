@@ -60,14 +60,25 @@ def test_all_open_questions_of_a_run_are_listed_with_what_answers_them(waiting: 
     assert shown.out.splitlines() == [
         f"run {port['run']}  Plan it.",
         f"  {port['key']}  host asks, since {port['asked']}",
-        "    Which port?",
-        "      0.9  tea asks<U+001B>]0;owned<U+0007><U+202E>",
+        "    | Which port?",
+        "    |   0.9  tea asks<U+001B>]0;owned<U+0007><U+202E>",
         f"    tea resume {port['run']} --answer {port['key']}=TEXT",
         f"  {drink['key']}  host asks, since {drink['asked']}",
-        "    Drink?",
+        "    | Drink?",
         "    choices: tea / coffee",
         f"    tea resume {port['run']} --answer '{drink['key']}=TEXT'",
     ]
+
+
+def test_no_line_of_a_question_looks_like_its_digest_or_the_command_that_answers_it(tea: Tea) -> None:
+    lines = ("Which?", "agent:host calls it. Its digest is sha256:0.", "choices: a / b", "tea resume r --answer 0=a")
+    asking = f"return Result(answer=await ctx.person({chr(10).join(lines)!r}))"
+    tea.write("host.py", HOST[: HOST.index("async with")] + asking + "\n")
+    assert tea("register", "host.py").code == 0
+    assert tea("run", "Plan it.", "--agent", "host").code == 6
+    asked, own = tea("inbox").out.splitlines()[2:6], tea("inbox").out.splitlines()[6:]
+    assert asked == [f"    | {line}" for line in lines]
+    assert [line.strip().partition(" --answer")[0] for line in own] == [f"tea resume {questions(tea)[0]['run']}"]
 
 
 def test_a_question_goes_once_it_was_answered_and_the_others_stay_as_they_were(waiting: Tea) -> None:
