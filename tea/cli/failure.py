@@ -1,6 +1,7 @@
 """The form of a failure for people and programs: one line or one JSON object, and an exit code."""
 
 import os
+import re
 import signal
 import sys
 import traceback
@@ -8,13 +9,15 @@ from typing import Protocol, runtime_checkable
 
 import typer
 
-from tea.cli.terminal import discard, document, folded, one_line, painted, review, write
+from tea.characters import number
+from tea.cli.terminal import brief, discard, document, folded, one_line, painted, review, write
 from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError, sentence
 
 MOST_CHARACTERS = 300
 MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked
 READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
 _PREFIX = "tea: "
+_REMEDY = re.compile(r"\bF(?=ix:)")  # in the words of others, which may be a question
 
 
 @runtime_checkable
@@ -71,7 +74,7 @@ def in_one_line(problem: str, fix: str, most: int = MOST_CHARACTERS) -> str:
     """Return `tea: problem. Fix: remedy` in a number of characters; if it is too long, the remedy is kept."""
     remedy = one_line(fix, MOST_CHARACTERS // 2 + 50)
     ending = f" Fix: {remedy}"
-    words = one_line(problem, most - len(_PREFIX) - len(ending) - 1)
+    words = brief(_REMEDY.sub(f"<{number('F')}>", review(problem)), most - len(_PREFIX) - len(ending) - 1)
     return f"{_PREFIX}{sentence(words)}{ending}"
 
 
