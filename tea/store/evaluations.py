@@ -170,7 +170,8 @@ class FileEvaluations:
         if not self._root.is_dir():
             return {}
         with reading(self._root):
-            there = [one.name for one in self._root.iterdir() if _NAME.fullmatch(one.name) and (one / HEAD).is_file()]
+            own = [one for one in self._root.iterdir() if _NAME.fullmatch(one.name) and not one.is_symlink()]
+            there = [one.name for one in own if (one / HEAD).is_file()]
         return {id: self._number(id) for id in there}
 
     def _number(self, id: str) -> int:

@@ -300,3 +300,12 @@ def test_research_says_what_its_home_would_open(tea: Tea, line: list[str]) -> No
     tea.write("tea.toml", "[sandbox]\nmemory_mb = 4096\n")
     said = tea("research", *line).err
     assert "memory_mb = 4096: left out until `tea trust --home` grants it" in said
+
+
+def test_an_evaluation_that_is_a_link_is_none(tea: Tea, tmp_path: Path) -> None:
+    (outside := tmp_path / "outside").mkdir()
+    (outside / "evaluation.json").write_text("{}")
+    (folder := tea.folder / "traces" / "evaluations").mkdir(parents=True)
+    (folder / "01fe7094a030").symlink_to(outside)
+    listed = tea("eval", "list")
+    assert (listed.code, listed.out, listed.err) == (0, "there is no evaluation yet\n", "")
