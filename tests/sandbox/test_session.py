@@ -25,6 +25,13 @@ async def test_a_statement_has_no_result_and_none_is_not_shown(sandbox: Any) -> 
         assert [(await made.python(code)).result for code in ("y = 1", "None", "")] == ["", "", ""]
 
 
+async def test_annotations_are_what_the_code_says_and_its_own_future_alone_makes_them_text(sandbox: Any) -> None:
+    code = "def f(n: int) -> None: ...\nf.__annotations__['n']"
+    async with sandbox() as made:
+        assert (await made.python(code)).result == "<class 'int'>"
+        assert (await made.python(f"from __future__ import annotations\n{code}")).result == "'int'"
+
+
 async def test_a_traceback_holds_the_frames_of_the_code_alone(sandbox: Any) -> None:
     async with sandbox() as made:
         await made.python("def f(n):\n    return 1 / n")

@@ -1,8 +1,13 @@
 """Capture of the output of processes: the beginning is kept, the rest goes into a file, and no more than a limit."""
 
+from __future__ import annotations
+
 import os
 from contextlib import suppress
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_KEPT_APART = 32 << 20
 _BLOCK = 1 << 16

@@ -1,11 +1,16 @@
 """Confinement of one process before it runs untrusted code: limits, Landlock, system calls."""
 
+from __future__ import annotations
+
 import os
 import resource
 from contextlib import suppress
-from typing import Any
 
 from tea.sandbox.inside import kernel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FILES = 256
 _ROOM = 512 << 20  # of addresses beyond the memory, for libraries that are mapped and not read

@@ -2,7 +2,6 @@
 
 import os
 import stat
-import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -62,6 +61,8 @@ def uncover(*folders: str) -> None:
 
 
 def _open(folder: str, path: str) -> None:
+    import subprocess  # only here: every start would wait for it, and few sandboxes need it
+
     names = path[len(folder) :].strip("/").split("/")
     if len(names) <= MOST_DEPTH and len(path) <= _LONGEST:
         with suppress(OSError):

@@ -1,8 +1,13 @@
 """Frames: JSON messages over a pipe, each behind its length."""
 
+from __future__ import annotations
+
 import json
 import os
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST = 16 << 20
 HEAD = 4

@@ -1,5 +1,7 @@
 """The interpreter of a session run as WebAssembly: the same as elsewhere, on another way to its host."""
 
+from __future__ import annotations
+
 import os
 import socket
 import sys
@@ -7,9 +9,12 @@ from collections.abc import Sequence
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from types import ModuleType
-from typing import Any
 
 from tea.sandbox.inside import frames, worker
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def main(plan: dict[str, Any], number: int) -> None:
@@ -27,7 +32,8 @@ def main(plan: dict[str, Any], number: int) -> None:
     sys.meta_path.append(_Packages(plan["packages"], plan["stand_ins"]))
     if "tea" in plan["packages"]:
         worker.forget()
-    names, kept = worker.begin(), dict[str, Any]()
+    names = worker.begin()
+    kept: dict[str, Any] = {}
     talk = _Channel(channel)
     while True:
         try:
@@ -43,7 +49,7 @@ def main(plan: dict[str, Any], number: int) -> None:
 
 
 def _answer(
-    request: dict[str, Any], talk: "_Channel", number: int, names: dict[str, Any], kept: dict[str, Any]
+    request: dict[str, Any], talk: _Channel, number: int, names: dict[str, Any], kept: dict[str, Any]
 ) -> dict[str, Any]:
     talk.count += 1
     if "module" not in request:

@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import platform
 from collections.abc import Iterable
 
 PDEATHSIG, DUMPABLE, SECCOMP, SUBREAPER, NO_NEW_PRIVS, AMBIENT = 1, 4, 22, 36, 38, 47
@@ -55,7 +54,7 @@ def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> No
 def enter_root(folder: str) -> None:
     """Make a mounted folder the root, and let go of the old one."""
     os.chdir(folder)
-    _checked(_libc.syscall(_PIVOT_ROOT[platform.machine()], b".", b"."), "pivot_root")
+    _checked(_libc.syscall(_PIVOT_ROOT[os.uname().machine], b".", b"."), "pivot_root")
     _checked(_libc.umount2(b".", _DETACH), "umount")
     os.chdir("/")
 
@@ -188,7 +187,7 @@ class _Program(ctypes.Structure):
 
 def can_filter() -> bool:
     """Return whether system calls can be filtered on this kind of machine."""
-    return platform.machine() in _MACHINES
+    return os.uname().machine in _MACHINES
 
 
 def filter_calls(families: Iterable[int]) -> None:
@@ -198,7 +197,7 @@ def filter_calls(families: Iterable[int]) -> None:
         families: The families of sockets that it may open; pairs of connected ones it may always make.
     """
     prctl(NO_NEW_PRIVS, 1)
-    lines = _rules(platform.machine(), families)
+    lines = _rules(os.uname().machine, families)
     filters = (_Filter * len(lines))(*lines)
     program = _Program(len(lines), filters)
     _checked(_libc.prctl(SECCOMP, 2, ctypes.byref(program), 0, 0), "seccomp")

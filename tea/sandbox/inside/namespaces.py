@@ -1,12 +1,17 @@
 """Namespaces: an isolated view of the machine for one process, made by system calls alone."""
 
+from __future__ import annotations
+
 import fcntl
 import os
 import socket
 import struct
-from typing import Any
 
 from tea.sandbox.inside import kernel
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _DESCRIPTORS = (("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"), ("stdout", "/proc/self/fd/1"))

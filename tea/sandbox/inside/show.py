@@ -1,8 +1,13 @@
 """Values as a few lines: the parts needed by a person or a model."""
 
+from __future__ import annotations
+
 import reprlib
 import sys
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST = 4_000
 _ROWS, _COLUMNS, _WIDTH = 20, 20, 160

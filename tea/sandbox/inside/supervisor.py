@@ -1,5 +1,7 @@
 """The first process of a sandbox: starts its programs, watches them, and ends the leftovers of each call."""
 
+from __future__ import annotations
+
 import os
 import select
 import signal
@@ -7,16 +9,17 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from secrets import token_hex
 from time import monotonic, sleep
-from typing import Any, cast
 
 from tea.sandbox.inside import frames, wasm, worker
 from tea.sandbox.inside.capture import Capture, pipe
 from tea.sandbox.inside.confine import lock_down
 from tea.sandbox.inside.folders import Files, files, room, uncover
 from tea.sandbox.inside.watch import Watch, processes, runs
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _TURN = 0.01  # seconds between two looks at what a call uses
 _GRACE = 1.0  # seconds that code has to end after it was interrupted
@@ -25,19 +28,16 @@ _MOST_LISTED = 50
 _MOST_SAID = 64  # messages that are passed on between two looks at what a call uses
 _POLITELY = ("seconds", "cpu", "cancelled")
 _CHANNEL = 3
-Carry = Callable[[dict[str, Any], socket.socket], int]
+Carry = Callable[[dict[str, "Any"], socket.socket], int]
 
 
-@dataclass(slots=True, kw_only=True)
 class _Child:
     """A process started for calls: the interpreter, or one command."""
 
-    number: int
-    stdout: int
-    stderr: int
-    channel: socket.socket | None = None
-    to_send: bytes = b""
-    received: bytearray = field(default_factory=bytearray)
+    def __init__(self, number: int, stdout: int, stderr: int) -> None:
+        self.number, self.stdout, self.stderr = number, stdout, stderr
+        self.channel: socket.socket | None = None
+        self.to_send, self.received = b"", bytearray()
 
     def close(self) -> None:
         """Close the descriptors leading to it."""
@@ -106,7 +106,7 @@ class Supervisor:
             child = self._interpreter
             if child is None or self._gone(child):
                 fresh, child = True, self._start_interpreter()
-            token = token_hex(8)
+            token = os.urandom(8).hex()
             wanted = {name: request[name] for name in ("code", "module", "message") if name in request}
             child.to_send = frames.encode({**wanted, "token": token})
             os.kill(child.number, signal.SIGCONT)
@@ -217,7 +217,7 @@ class Supervisor:
             said: object = found.get("say")
             if self._conversation is None or not isinstance(said, dict) or found.get("token") != token:
                 return _answer_in(found, token, more=bool(child.received))
-            frames.write(self._answers, {"id": self._conversation, "say": cast("dict[str, Any]", said)})
+            frames.write(self._answers, {"id": self._conversation, "say": said})  # pyright: ignore[reportUnknownArgumentType]
         return None
 
     def _reap(self) -> None:
@@ -311,7 +311,7 @@ class Supervisor:
 
     def _file_of(self, text: str) -> int:
         """Return an open file without a name, holding a text."""
-        path = os.path.join(self._plan["tmp"], f".input-{token_hex(8)}")
+        path = os.path.join(self._plan["tmp"], f".input-{os.urandom(8).hex()}")
         with open(path, "x+b", buffering=0) as file:
             os.unlink(path)
             left = memoryview(text.encode("utf-8", "surrogatepass"))
@@ -331,7 +331,7 @@ class Supervisor:
             os.read(closed[0], 1)  # until the walls stand: before, it is as hidden as this process
             os.close(closed[0])
             self._ended.pop(number, None)
-            return _Child(number=number, stdout=out[0], stderr=err[0])
+            return _Child(number, out[0], err[0])
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)

@@ -1,11 +1,17 @@
 """The process around code run as WebAssembly: gives it some folders, a limit of memory, and a way to answer."""
 
+from __future__ import annotations
+
 import importlib
 import os
 import select
 import signal
 import sys
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 CHANNEL = 1_000  # number of the way to the supervisor, as seen by the code; no descriptor of its own has it
 _BAD_DESCRIPTOR, _BROKEN = 8, 64

@@ -1,5 +1,7 @@
 """The interpreter of a session: runs one piece of Python after the other, and keeps their definitions."""
 
+from __future__ import annotations
+
 import ast
 import importlib
 import linecache
@@ -10,10 +12,13 @@ import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from types import CodeType
-from typing import Any
 
 from tea.sandbox.inside import frames
 from tea.sandbox.inside.show import MOST, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MOST_FIGURES = 20
 
@@ -28,7 +33,8 @@ def serve(channel: int, path: list[str]) -> None:
     sys.path[:] = ["", *sys.path, *(one for one in path if one not in sys.path)]
     forget()
     own, names = os.getpid(), begin()
-    count, kept = 0, dict[str, Any]()
+    count = 0
+    kept: dict[str, Any] = {}
     while True:
         try:
             request = frames.read(channel)
@@ -148,9 +154,9 @@ def _compiled(code: str, name: str) -> tuple[CodeType, CodeType | None]:
     tree = ast.parse(code, name)
     last = None
     if tree.body and isinstance(end := tree.body[-1], ast.Expr):
-        last = compile(ast.Expression(end.value), name, "eval")
+        last = compile(ast.Expression(end.value), name, "eval", dont_inherit=True)
         del tree.body[-1]
-    return compile(tree, name, "exec"), last
+    return compile(tree, name, "exec", dont_inherit=True), last
 
 
 def _complain(error: BaseException) -> None:
