@@ -35,6 +35,7 @@ def main() -> None:
         sys.stderr.flush()
         os._exit(1)
     supervisor.serve()
+    os._exit(0)  # the host waits for the end, and nothing is left to put away
 
 
 def _carry() -> Carry:
