@@ -49,6 +49,7 @@ class Sources:
         heads: Heads of its files; only a whole one counts as the file, of another the quote must stand in it.
         missing: Names without a file in the workspace.
         made: Names of files that the run made.
+        by_others: Ids of the results that other agents gave.
     """
 
     def __init__(
@@ -60,8 +61,9 @@ class Sources:
         heads: Iterable[Head] = (),
         missing: Collection[str] = (),
         made: Collection[str] = (),
+        by_others: Collection[str] = (),
     ) -> None:
-        self._task, self._made = task, made
+        self._task, self._made, self._by_others = task, made, by_others
         self._missing = missing
         self._heads = list(heads)
         self._doubted = {one.source.casefold(): one.doubt for one in doubted}
@@ -72,7 +74,7 @@ class Sources:
     def doubt(self, evidence: Evidence) -> str:
         """Return the reason evidence cannot be confirmed, empty if it can."""
         source = evidence.source.strip()
-        if doubt := self._doubted.get(source.casefold()):
+        if (doubt := self._doubted.get(source.casefold())) and not self._is_read_here(source.casefold()):
             return doubt
         heads = self._head_of(source)
         texts = [*self._of(source), *(one.text for one in heads if one.whole)]
@@ -145,6 +147,10 @@ class Sources:
             or any(name in one.source.casefold() for one in self._facts)
             or any(_is_argument(one.arguments, name) or name in self._text(one).casefold() for one in self._results)
         )
+
+    def _is_read_here(self, name: str) -> bool:
+        """Return whether a source was read since, and not by another agent."""
+        return any(_named(one.arguments, name) for one in self._results if one.id not in self._by_others)
 
     def _of(self, source: str) -> Iterator[str]:
         """Yield the texts read from a source; a derived result includes its arguments."""

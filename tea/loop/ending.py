@@ -9,7 +9,7 @@ from typing import Any, cast
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.errors import ToolError
-from tea.loop.checks import Sources, evidence_in, insisted, joined, with_doubts
+from tea.loop.checks import ANSWER, Sources, evidence_in, insisted, joined, numbers_stand_in, with_doubts
 from tea.loop.claims import announces, file_names, is_program, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.form import formed, read_as
@@ -76,14 +76,14 @@ class Ending:
         window: Its results.
         solver: Whether a solver works on it, which computes its numbers itself.
 
-    `heads` are what was shown of the task's files before the first step, and `told` what else; `pressed` says whether
-    words were just refused, so that the next reply should be a call.
+    `words` are the task and what a person said since, `heads` are what was shown of the task's files before the first
+    step, and `told` what else; `pressed` says whether words were just refused, so that the next reply should be a call.
     """
 
     def __init__(self, task: Task, ledger: Ledger, window: Window, *, solver: bool = False) -> None:
         self._task, self._ledger, self._window = task, ledger, window
         self._solver = solver
-        self._words = task.text
+        self.words = task.text
         self._words_held = ""
         self._given: set[str] = set()
         self.heads: Sequence[Head] = ()
@@ -121,7 +121,7 @@ class Ending:
             agent: Name of the agent to write of them; its own earlier reports are left out.
         """
         told = (fact for name, fact in self._reported if name != agent)
-        return (Fact(fact=f"The question was: {self._words}"), *told, *self._latest())
+        return (Fact(fact=f"The question was: {self.words}"), *told, *self._latest())
 
     def _latest(self) -> list[Fact]:
         kept = self._window.results.values()
@@ -136,7 +136,7 @@ class Ending:
         """Add the words of a person to the task, and withdraw an end accepted before them."""
         self.reopen()
         self._returned.clear()
-        self._words = f"{self._words}\n{text}"
+        self.words = f"{self.words}\n{text}"
 
     async def look(self, ctx: Context, given: JsonValue) -> None:
         """Look up the files named by a proposed end, unless the run has read or written them.
@@ -147,7 +147,7 @@ class Ending:
         """
         words: JsonObject = {"answer": given, "evidence": []}
         value = cast("JsonObject", given) if isinstance(given, dict) else words
-        sources, asked = self._sources(), set(file_names(self._words))
+        sources, asked = self._sources(), set(file_names(self.words))
         stripped = [one.source.strip() for one in evidence_in(value)]
         named = [name for name in stripped if name in file_names(name)]
         named += [name for name in file_names(f"{_said(value['answer'])}\n{self._words_held}") if name in asked]
@@ -206,7 +206,7 @@ class Ending:
         self._judge(value["answer"])
         sources = self._sources(value["answer"])
         own = [sources.located(one) for one in evidence_in(value)]
-        evidence = joined(own, [source for _, one in self._parts for source in one.evidence])
+        evidence = joined(own, self._of_parts(value["answer"]))
         marked = with_doubts(evidence, sources)
         absent = [one.source for one in marked if self._is_claimed(one.source.strip(), value["answer"])]
         absent += self._unwritten(value["answer"])
@@ -253,7 +253,7 @@ class Ending:
             if problem := self._once((), self._kept(answer), anew=bool(absent)):
                 return self._held(text, f"{problem} Go on, or call `done` with the whole answer.")
         answer = self._kept(answer)
-        evidence = tuple(source for _, one in self._parts for source in one.evidence)
+        evidence = self._of_parts(answer)
         value = {"answer": answer, "success": not absent, "reason": _absent(absent)}
         marked = self._with_claims(with_doubts(evidence, self._sources()), answer)
         self.accepted = self._result(value, marked, last=bool(absent))
@@ -283,7 +283,7 @@ class Ending:
         spoken = (one.text for one in self._task.history)
         facts = (f"{one.fact}\n{one.quote}" for one in (*self._task.facts, *self._ledger.facts))
         told, quotes = [*self.told, *spoken, *facts], [one.quote for one in evidence if one.quote.strip()]
-        return Grounds.of(self._words, told, self.heads, self._window.results.values(), quotes)
+        return Grounds.of(self.words, told, self.heads, self._window.results.values(), quotes)
 
     def _is_unread(self, grounds: Grounds) -> bool:
         """Return whether files were given, or calls made, without any result or any file shown whole."""
@@ -295,7 +295,7 @@ class Ending:
         if not self._is_unread(grounds):
             return False
         spoken = "\n".join(one.text for one in self._task.history)
-        return not (was_shown(text, "\n".join([self._words, spoken, grounds.sure]), spoken) or grounds.shows(text))
+        return not (was_shown(text, "\n".join([self.words, spoken, grounds.sure]), spoken) or grounds.shows(text))
 
     def _is_talk(self, text: str) -> bool:
         """Return whether words are talk in a conversation, such as thanks, without a value from the shown results."""
@@ -344,15 +344,15 @@ class Ending:
         """Return whether words hold a value out of the results, the heads, or the known facts."""
         results = [one.value for one in self._window.results.values() if one.ok and not one.repeated]
         facts = [one.fact for one in (*self._task.facts, *self._ledger.facts)]
-        return holds_value(text, self._words, [*results, *(shown_values(one.all) for one in self.heads), facts])
+        return holds_value(text, self.words, [*results, *(shown_values(one.all) for one in self.heads), facts])
 
     def _claimed(self, answer: JsonValue) -> list[str]:
         """Return the missing files named by the task and by its answer."""
-        return sorted(self._missing & set(file_names(_said(answer))) & set(file_names(self._words)))
+        return sorted(self._missing & set(file_names(_said(answer))) & set(file_names(self.words)))
 
     def _is_claimed(self, name: str, answer: JsonValue) -> bool:
         """Return whether a missing file in the evidence is one that task or answer speak of, or that was to be made."""
-        return name in self._missing and name in f"{self._words}\n{_said(answer)}"
+        return name in self._missing and name in f"{self.words}\n{_said(answer)}"
 
     def _was_given(self, name: str) -> bool:
         """Return whether a file of the workspace is one of the task's, or was unpacked from one."""
@@ -475,14 +475,24 @@ class Ending:
         self._returned.update(new)
         return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
 
+    def _of_parts(self, answer: JsonValue) -> list[Evidence]:
+        """Return the evidence of finished parts, a doubt about a part's own answer only if this one has its numbers."""
+        return [
+            source
+            for _, one in self._parts
+            for source in one.evidence
+            if source.source != ANSWER or numbers_stand_in(_said(one.answer), _said(answer))
+        ]
+
     def _sources(self, answer: JsonValue = None) -> Sources:
         """Return the sources for evidence; heads count as whole files if they tell the answer for sure."""
         heads = self.heads
         if answer is not None and self._grounds().shows(answer):
             heads = [one._replace(whole=True) for one in heads]
         facts = (*self._task.facts, *self._ledger.facts)
-        doubted = [source for _, one in self._parts for source in one.evidence if source.doubt]
-        return Sources(self._words, facts, self._window.results.values(), doubted, heads, self._missing, self._made)
+        doubted = [one for one in self._of_parts(answer) if one.doubt]
+        results = self._window.results.values()
+        return Sources(self.words, facts, results, doubted, heads, self._missing, self._made, self._given)
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])
