@@ -286,8 +286,8 @@ class _Loop:
 
     @property
     def _task_again(self) -> str:
-        """The task with the form of its answer, for the end of a long conversation."""
-        words, form = THE_TASK.format(task=self.task.text), self.task.answer
+        """The task, the person's words since, and the form of the answer, for the end of a long conversation."""
+        words, form = THE_TASK.format(task=self.ending.words), self.task.answer
         if form is None:
             return words
         return words + ITS_FORM.format(schema=json.dumps(form, ensure_ascii=False)[:MOST_SCHEMA])

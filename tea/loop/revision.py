@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from tea.components.context import Context
-from tea.loop.checks import numbers_stand_in
-from tea.loop.claims import announces
-from tea.types import JsonObject, Result
+from tea.loop.checks import insisted
+from tea.types import JsonObject, Result, changed
 
 REVISE = (
     "Before your answer is delivered, look at your own work above: is each step right, is each fact shown by a result, "
     "is the form the one asked for, was something left out? Call what is still needed. Only another `done` changes the "
-    "answer; if it holds, say so. {task}"
+    "answer; if it is right as it is, end with the sentence: The answer holds. {task}"
 )
 HELD = "held, not delivered yet"
 UNCHANGED = (
-    "Words do not change the held answer. If it is wrong, call `done` with the right one, whole; if it holds, say so."
+    "These words neither confirm nor change the held answer. If it is wrong, call `done` with the right one, whole; if "
+    "it is right, say only: The answer holds."
+)
+UNCONFIRMED = "the last look at it did not confirm it"
+_CONFIRMS = re.compile(
+    r"(?:^|[.!?:]\s+|\n\s*)(?:(?:yes|ok|okay),? )?(?:(?:(?:the|my|this|held) ){1,2}answer |it )?holds[.!]?$",
+    re.IGNORECASE,
 )
 NOTE = "revision"
 LEAST_LEFT = 1  # questions that a look needs
@@ -66,18 +72,19 @@ class Revision:
         self.held = None
 
     def confirmed(self, text: str) -> tuple[Result | None, str]:
-        """Return the held answer as confirmed by words, or the words to ask for another `done`.
+        """Return the held answer if words confirm it, else the request to say so or to call `done`.
 
-        Words leave the held answer as it is. If they announce a step or hold other numbers, this is said once.
+        They confirm it by their last sentence. Others are asked about once; then it is delivered, marked unconfirmed.
 
         Args:
             text: The words.
         """
-        others = self.held is not None and not numbers_stand_in(text, str(self.held.answer))
-        if self._told or not (others or announces(text)):
+        if self.held is None or _CONFIRMS.search(text.strip().strip('*_`"')):
             return self.held, ""
-        self._told = True
-        return None, UNCHANGED
+        if not self._told:
+            self._told = True
+            return None, UNCHANGED
+        return changed(self.held, evidence=insisted(self.held.evidence, UNCONFIRMED)), ""
 
     def note(self, ctx: Context, result: Result) -> None:
         """Write the revisions into the journal, with the answer before and after them, if there were any."""

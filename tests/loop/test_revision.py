@@ -7,6 +7,9 @@ import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, observations, step, sum_of, told
 
+from tea.testing import FunctionModel
+from tea.types import ModelRequest, ModelResponse, ToolCall
+
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def stage() -> AsyncIterator[Stage]:
@@ -21,7 +24,9 @@ async def look(stage: Stage, *replies: Any, **options: Any) -> Any:
     return await stage.play(step(sum_of("3 + 4")), step(done("The sum is 7.")), *replies, reflect=1, **options)
 
 
-@pytest.mark.parametrize("words", ["The answer holds.", "I checked each step. No change is needed.", "Die 7 stimmt."])
+@pytest.mark.parametrize(
+    "words", ["The answer holds.", "I checked each step: 3 + 4 = 7. It holds", "Yes, my answer holds!"]
+)
 async def test_words_after_a_look_leave_the_held_answer(stage: Stage, words: str) -> None:
     outcome, model = await look(stage, words)
     assert (outcome.ok, outcome.answer, len(model.requests)) == (True, "The sum is 7.", 3)
@@ -66,13 +71,34 @@ async def test_an_answer_of_the_last_question_is_not_looked_at_again(stage: Stag
     assert (outcome.ok, outcome.answer, len(model.requests)) == (True, 7, 3)
 
 
-async def test_words_with_another_number_are_asked_about_once(stage: Stage) -> None:
+async def test_words_that_do_not_confirm_are_asked_about_once(stage: Stage) -> None:
     outcome, model = await look(stage, "It should be 8.", *[step(done("The sum is 8."))] * 2)
-    assert "Words do not change the held answer" in told(model.requests[3])
+    assert "These words neither confirm nor change the held answer" in told(model.requests[3])
     assert "These numbers of the answer stand in no result" in told(model.requests[4])
     assert outcome.answer == "The sum is 8."
-    outcome, model = await look(stage, "It should be 8.", "It should be 8.")
+
+
+@pytest.mark.parametrize("words", ["No. This is wrong.", "It should be 8, the rest holds.", "Die Antwort ist falsch."])
+async def test_an_answer_that_words_deny_is_delivered_as_unconfirmed(stage: Stage, words: str) -> None:
+    outcome, model = await look(stage, words, words)
     assert (outcome.answer, len(model.requests)) == ("The sum is 7.", 4)
+    assert "the last look at it did not confirm it" in [one.doubt for one in outcome.evidence]
+
+
+async def test_the_last_step_repeats_what_a_person_said_since(stage: Stage) -> None:
+    told_since: list[str] = []
+
+    async def reply(request: ModelRequest) -> ModelResponse:
+        told_since.append(told(request))
+        if len(told_since) == 1:
+            (run,) = {*stage.tea.tracer.runs()} - known
+            await stage.tea.tell(run, "Leave out the north.")
+        return ModelResponse(calls=(ToolCall(id="", name="done", arguments={"answer": "the south"}),))
+
+    known = {*stage.tea.tracer.runs()}
+    stage.model = FunctionModel(reply)
+    await stage.tea.run("Sum it up.", reflect=1)
+    assert "The task was: Sum it up.\nLeave out the north." in told_since[-1]
 
 
 async def test_another_end_changes_the_held_answer(stage: Stage) -> None:
