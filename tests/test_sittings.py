@@ -59,7 +59,7 @@ def test_the_answer_that_ends_the_kept_ones_is_right(name: str) -> None:
     if sitting.answers("flat"):
         last = sitting.flows("flat")[-1].replies[-1]["answer"]
         assert sitting.is_right(last, cannot="cannot" in last)
-    ((_, ending),) = sitting.flows("tea")[-1].replies[-1]["calls"]
+    ((_, ending),) = [one["calls"] for one in sitting.flows("tea")[-1].replies if "calls" in one][-1]
     assert sitting.is_right(ending["answer"], cannot=not ending["success"])
 
 

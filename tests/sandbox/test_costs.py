@@ -23,7 +23,7 @@ async def test_code_begins_without_modules_that_would_take_as_long_to_load_as_al
 
 @pytest.mark.slow
 @pytest.mark.timed
-async def test_a_cold_start_costs_at_most_45_ms_over_bare_python_and_a_call_5_ms(sandbox: Any, report: Any) -> None:
+async def test_a_cold_start_costs_at_most_60_ms_over_bare_python_and_a_call_5_ms(sandbox: Any, report: Any) -> None:
     """The best of several tries, since other work on the machine can only add."""
     bare: list[float] = []
     cold: list[float] = []
@@ -43,7 +43,7 @@ async def test_a_cold_start_costs_at_most_45_ms_over_bare_python_and_a_call_5_ms
                 warm.append(perf_counter() - began)
     over, call = 1_000 * (min(cold) - min(bare)), 1_000 * sorted(warm)[len(warm) // 4]
     report(f"sandbox: cold start {over:.0f} ms over bare Python's {1_000 * min(bare):.0f}, warm call {call:.1f} ms")
-    assert over <= 45
+    assert over <= 60
     assert call <= 5
 
 
