@@ -104,7 +104,7 @@ async def _rounds(research: Research, plan: Plan) -> None:
     """Search, read and judge until the evidence is complete, nothing is left to look for, or three rounds are over."""
     gathering, texts = research.gathering, [one for one in research.task.files if not one.lower().endswith(PICTURES)]
     gathering.problems += await files(research.ctx, texts, plan.question, gathering.sources)
-    queries, wanted, number = plan.queries, list[str](), 0
+    queries, wanted, number, lost = plan.queries, list[str](), 0, list[dict[str, str]]()
     while number < ROUNDS:
         number += 1
         left = await gathering.questions()
@@ -117,10 +117,13 @@ async def _rounds(research: Research, plan: Plan) -> None:
         pages = gathering.chosen(wanted)
         await gathering.read(pages, plan.question)
         known = [one for one in known if all(one != page.number for page in pages)]
-        new = [one for one in gathering.sources.all() if one.number not in known]
+        again = [one["url"] for one in lost]
+        new = [one for one in gathering.sources.all() if one.number not in known or one.url in again]
         if not gathering.sources.all() and gathering.problems:
             return  # nothing can be searched: there is nothing to judge
-        verdict = await _judged(research, plan, number, new)
+        before = len(research.store.rejected)
+        verdict = await _judged(research, plan, number, new, lost)
+        lost = research.store.rejected[before:]
         if verdict is None:
             research.partial = UNREADABLE
         else:
@@ -128,20 +131,26 @@ async def _rounds(research: Research, plan: Plan) -> None:
             queries, wanted = verdict["queries"], verdict["read"]
         research.checkpoint(number, "judged", verdict=verdict["verdict"] if verdict else "unreadable")
         _note(research, number, asked, pages, verdict)
-        if verdict is None or verdict["verdict"] != "more":
+        if verdict is None or (verdict["verdict"] != "more" and (research.store.claims or not lost)):
             return
-        if not gathering.new(queries) and not gathering.chosen(wanted):
+        if not (lost or gathering.new(queries) or gathering.chosen(wanted)):
             break
     research.partial = f"After {number} round{'s' if number > 1 else ''} of searching the evidence is not complete."
 
 
-async def _judged(research: Research, plan: Plan, number: int, new: list[Source]) -> dict[str, Any] | None:
-    """Return the verdict on the findings, its claims held against their sources; None if it is unreadable."""
+async def _judged(
+    research: Research, plan: Plan, number: int, new: list[Source], lost: list[dict[str, str]]
+) -> dict[str, Any] | None:
+    """Return the verdict on the findings, its claims held against their sources; None if it is unreadable.
+
+    It is told which claims of the round before were left out, to quote them as they stand in the source.
+    """
     store, first = research.store, len(research.store.claims) + 1
     variables = {
         "question": plan.question, "needs": plan.needs, "next": first, "mark": research.mark, "today": research.today,
         "evidence": [one.shown() for one in store.claims], "material": research.material(new),
         "problems": research.gathering.problems[-10:], "queries": research.gathering.queries, "left": ROUNDS - number,
+        "lost": lost,
     }  # fmt: skip
     try:
         verdict: dict[str, Any] = await consult(
@@ -219,7 +228,8 @@ def _unsaid(research: Research) -> str:
         return f"Nothing was found: {(research.gathering.problems or ['no source fits the question'])[0]}"
     read = f"{len(sources)} source{'' if len(sources) == 1 else 's'} read"
     return (
-        f"The sources do not say it ({read}): {'; '.join(research.missing[:3]) or research.partial or 'nothing fits'}"
+        f"The sources do not say it ({read}): "
+        f"{'; '.join(research.missing[:3]) or research.unheld or research.partial or 'nothing fits'}"
     )
 
 

@@ -115,12 +115,16 @@ class Research:
     @property
     def gaps(self) -> tuple[str, ...]:
         """Everything missing, contradictory, or impossible to search, read or confirm."""
-        thrown = len(self.store.rejected)
-        unheld = [f"{thrown} claim{'s' * (thrown > 1)} left out, not quoted as in the source."] * bool(thrown)
-        why = [self.partial] * bool(self.partial)
+        why, unheld = [self.partial] * bool(self.partial), [self.unheld] * bool(self.unheld)
         return tuple(
             [*why, *self.missing, *self.conflicts, *self.store.doubtful, *unheld, *self.gathering.problems][:MOST_GAPS]
         )
+
+    @property
+    def unheld(self) -> str:
+        """How many claims were left out, empty for none."""
+        thrown = len(self.store.rejected)
+        return f"{thrown} claim{'s' * (thrown > 1)} left out, not quoted as in the source." if thrown else ""
 
     def result(self, answer: Any, claims: list[Claim], report: str | None = None) -> Result:
         """Return an answer with its evidence, each claim counted once."""

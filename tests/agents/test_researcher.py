@@ -96,9 +96,9 @@ async def test_a_quotation_that_is_not_on_the_page_is_thrown_away_and_the_answer
         outcome = await tea.run(QUESTION, agent="researcher")
         assert (outcome.status, outcome.answer, outcome.evidence) == ("failed", "", ())
         assert "The sources do not say it" in outcome.reason
-        assert "1 claim left out, not quoted as in the source." in outcome.gaps
+        assert "3 claims left out, not quoted as in the source." in outcome.gaps
         assert "researcher_answer" not in model.asked()
-        (rejected,) = notes(tea, outcome.run, "research")[-1]["rejected"]
+        *_, rejected = notes(tea, outcome.run, "research")[-1]["rejected"]
         assert (rejected["url"], rejected["quote"]) == (f"{made.site.url}/a", "The lighthouse was built in 1875.")
 
 
@@ -366,6 +366,36 @@ def called(name: str, **arguments: Any) -> dict[str, Any]:
 
 
 LARGE = "Research it.\nFirst find the year.\nThen say it.\nThen end."
+
+
+async def test_a_claim_that_is_not_quoted_as_in_the_source_is_asked_for_again(tmp_path: Path) -> None:
+    wrong = "It was built in 1871 at the cape."
+    model = Script(
+        researcher=plan(),
+        researcher_verdict=turns(
+            lambda request: verdict(claim(number_of(request, BUILT), wrong)), quoting(BUILT), quoting("never asked")
+        ),
+        researcher_answer=draft("1871"),
+    )
+    async with world(tmp_path, model, docs={"harrow.md": f"# Harrow\n\n{BUILT}\n"}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+    assert (outcome.answer, [one.quote for one in outcome.evidence]) == ("1871", [BUILT])
+    _, second = model.requests["researcher_verdict"]
+    assert f'"{wrong}"' in str(second.messages)
+    assert BUILT in str(second.messages)
+
+
+async def test_an_answer_missing_for_want_of_true_quotes_says_so(tmp_path: Path) -> None:
+    wrong = "It was built in 1871 at the cape."
+    model = Script(
+        researcher=plan(),
+        researcher_verdict=lambda request: verdict(claim(number_of(request, BUILT), wrong)),
+    )
+    async with world(tmp_path, model, docs={"harrow.md": f"# Harrow\n\n{BUILT}\n"}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+    assert not outcome.ok
+    assert "3 claims left out, not quoted as in the source" in outcome.reason
+    assert model.asked()["researcher_verdict"] == 3
 
 
 async def test_the_planner_delegates_to_it_unless_it_is_switched_off(tmp_path: Path) -> None:
