@@ -4,6 +4,7 @@ Source: the paper, Appendix D.3: queries, engines side by side, completeness jud
 design/028-researcher.md.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -14,12 +15,13 @@ from ._researcher.enumeration import enumerated, row_schema
 from ._researcher.evidence import Claim
 from ._researcher.gathering import files
 from ._researcher.research import PICTURES, Plan, Research
-from ._researcher.sources import Source
+from ._researcher.sources import Source, unsaid
 from ._researcher.writing import written
 
 ROUNDS = 3
 MOST_EXCERPTS = 5
 MOST_EXCERPT = 1_000
+MOST_LACKING = 5  # numbers of an answer that are named
 NEEDED = 2  # questions to models without which a round makes no sense
 
 UNREADABLE = "The judgement of what was found could not be read, so the search stopped."
@@ -204,6 +206,13 @@ async def _answered(research: Research, plan: Plan) -> Result:
     claims = [one for number in dict.fromkeys(draft["evidence"]) if (one := store.of(number)) is not None]
     if not draft["supported"]:
         return research.without_answer(f"The sources do not say it: {draft['reason']}")
+    said = json.dumps(draft["answer"], ensure_ascii=False)
+    if lacking := unsaid(
+        said, " ".join([research.question, *(f"{one.claim} {one.quote} {one.date}" for one in claims)])
+    ):
+        research.missing.append(
+            f"The evidence does not say {' and '.join(lacking[:MOST_LACKING])}, as the answer does."
+        )
     research.ctx.so_far(research.result(draft["answer"], claims))
     name = await written(research, draft) if report else None
     return research.result(draft["answer"], claims, name)

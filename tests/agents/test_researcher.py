@@ -385,6 +385,17 @@ async def test_a_claim_that_is_not_quoted_as_in_the_source_is_asked_for_again(tm
     assert BUILT in str(second.messages)
 
 
+@pytest.mark.parametrize(("answer", "gaps"), [("Built in 1871.", ()), ("Built in 1978.", ("1978",))])
+async def test_a_number_that_the_evidence_does_not_say_is_a_gap(
+    tmp_path: Path, answer: str, gaps: tuple[str, ...]
+) -> None:
+    model = Script(researcher=plan(), researcher_verdict=quoting(BUILT), researcher_answer=draft(answer))
+    async with world(tmp_path, model, docs={"harrow.md": f"# Harrow\n\n{BUILT}\n"}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+    assert outcome.answer == answer
+    assert outcome.gaps == tuple(f"The evidence does not say {one}, as the answer does." for one in gaps)
+
+
 async def test_an_answer_missing_for_want_of_true_quotes_says_so(tmp_path: Path) -> None:
     wrong = "It was built in 1871 at the cape."
     model = Script(
