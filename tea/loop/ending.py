@@ -420,6 +420,12 @@ class Ending:
             partial=bool(gaps),
         )
 
+    def with_report(self, result: Result) -> Result:
+        """Return a held answer with the report as it was last written."""
+        if result.report == self._report:
+            return result
+        return changed(result, report=self._report, gaps=(*self._gaps(result.answer), *self._report_gaps))
+
     def _gaps(self, answer: JsonValue) -> tuple[str, ...]:
         """Return a line for each place of an answer in a form without a value."""
         schema = self._task.answer

@@ -423,6 +423,7 @@ class _Loop:
         await self.ending.look(self.ctx, reply.said)
         if self.revision.held is not None and not self.ending.has_form(reply.said):
             found, problem = self.revision.confirmed(reply.said)
+            found = None if found is None else self.ending.with_report(found)
         else:
             problem = self.ending.proposed(reply.said, last=bool(self.last))
             found = self.ending.accepted

@@ -241,6 +241,16 @@ async def test_a_report_never_replaces_an_earlier_one(stage: Any) -> None:
     assert (await stage.tea.replay(outcome.run)).ok
 
 
+async def test_a_report_written_again_in_the_last_look_is_the_report_of_the_held_answer(stage: Any) -> None:
+    def step(name: str, **given: Any) -> dict[str, Any]:
+        words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+        return {**words, "calls": [{"name": name, "arguments": given}]}
+
+    steps = [step("reporter", task="one"), step("done", answer="x"), step("reporter", task="two"), "The answer holds."]
+    outcome = await stage.play({"planner": steps}, "Report it.")
+    assert (outcome.answer, outcome.report.name) == ("x", "report-2.md")
+
+
 async def test_findings_as_json_are_laid_out_without_a_model(stage: Any) -> None:
     references = [{"source": "t.csv", "detail": "SELECT `a`", "quote": "x [9](evil)"}, {"source": "https://e.org"}]
     facts = {
