@@ -12,12 +12,12 @@ from tea.types import JsonObject, Result, changed
 REVISE = (
     "Before your answer is delivered, look at your own work above: is each step right, is each fact shown by a result, "
     "is the form the one asked for, was something left out? Call what is still needed. Only another `done` changes the "
-    "answer; if it is right as it is, end with the sentence: The answer holds. {task}"
+    'answer; if it is right as it is, end with "The answer holds."\n{task}'
 )
 HELD = "held, not delivered yet"
 UNCHANGED = (
     "These words neither confirm nor change the held answer. If it is wrong, call `done` with the right one, whole; if "
-    "it is right, say only: The answer holds."
+    'it is right, say only "The answer holds."'
 )
 UNCONFIRMED = "the last look at it did not confirm it"
 _CONFIRMS = re.compile(
