@@ -30,7 +30,7 @@ def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
             path = Path(folder, name)
             if visited > MOST_VISITED:
                 return
-            if not name.startswith(".") and path.is_file() and path.resolve().is_relative_to(inside):
+            if not name.startswith(".") and _is_file_in(inside, path):
                 yield path.relative_to(inside).as_posix(), path
 
 
@@ -139,12 +139,17 @@ def copied_name(root: str | Path, name: str) -> str | None:
         if ".." in parts[start:] or any(part.startswith(".") for part in parts[start:]):
             continue
         path = inside.joinpath(*parts[start:])
-        try:
-            if path.is_file() and path.resolve().is_relative_to(inside):
-                return "/".join(parts[start:])
-        except (OSError, RuntimeError):
-            return None
+        if _is_file_in(inside, path):
+            return "/".join(parts[start:])
     return None
+
+
+def _is_file_in(folder: Path, path: Path) -> bool:
+    """Return whether a path is that of a file in a folder; one that changes while it is looked at is not."""
+    try:
+        return path.is_file() and path.resolve().is_relative_to(folder)
+    except (OSError, RuntimeError):
+        return False
 
 
 def _of_the_same_last_part(name: str, names: Iterable[str]) -> str | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import Any
 
+from tea.components.files import path_in
 from tea.components.port import LookAtMedia
+from tea.errors import ToolError
 from tea.loop.media import KINDS
 from tea.runs.deps import RunContext
 from tea.runs.service import Service
@@ -65,16 +67,19 @@ class MediaService(Service):
 
 def look(workspace: str, names: Sequence[str], keep: Callable[[bytes, str], str]) -> list[dict[str, Any]]:
     """Store the files' contents, and return type and digest of each, or the reason it cannot be shown; this blocks."""
-    return [_look(Path(workspace).resolve(), name, number, keep) for number, name in enumerate(names)]
+    return [_look(workspace, name, number, keep) for number, name in enumerate(names)]
 
 
-def _look(root: Path, name: str, number: int, keep: Callable[[bytes, str], str]) -> dict[str, Any]:
-    path = (root / name).resolve()
+def _look(root: str, name: str, number: int, keep: Callable[[bytes, str], str]) -> dict[str, Any]:
     kind, media_type = KINDS[PurePath(name).suffix.lower()]
     found = {"name": name, "type": kind, "media_type": media_type, "digest": "", "problem": ""}
     if number >= MOST_FILES:
         return {**found, "problem": f"not shown: only {MOST_FILES} are"}
-    if not path.is_relative_to(root) or not path.is_file():
+    try:
+        path = path_in(root, name)
+    except ToolError:
+        return {**found, "problem": "not shown: there is no such file"}
+    if not path.is_file():
         return {**found, "problem": "not shown: there is no such file"}
     try:
         with open_resolved(path) as file:

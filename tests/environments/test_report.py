@@ -581,5 +581,6 @@ async def test_a_folder_that_becomes_a_link_meanwhile_takes_no_report_out_of_the
     with swapping(folder / "d", outside):
         for number in range(60):
             await act("complete", title="T", name=f"d/{number}")
+    await act("complete", title="T", name="d/last")
     assert list(outside.iterdir()) == []
     assert list((folder / "d").iterdir())

@@ -70,6 +70,7 @@ async def test_a_folder_that_becomes_a_link_meanwhile_takes_no_page_out_of_the_w
             with swapping(downloads, outside):
                 for path in pages:
                     await tea.tcp.invoke("save_page", {"url": f"{site.url}{path}"})
+            await tea.tcp.invoke("save_page", {"url": f"{site.url}/0.txt"})
     assert list(outside.iterdir()) == []
     assert list(downloads.iterdir())
 
