@@ -482,12 +482,12 @@ class Ending:
         return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
 
     def _of_parts(self, answer: JsonValue) -> list[Evidence]:
-        """Return the evidence of finished parts, a doubt about a part's own answer only if this one has its numbers."""
+        """Return the evidence of finished parts, a doubt about a part's answer only if a given one has its numbers."""
         return [
             source
             for _, one in self._parts
             for source in one.evidence
-            if source.source != ANSWER or numbers_stand_in(_said(one.answer), _said(answer))
+            if source.source != ANSWER or answer is None or numbers_stand_in(_said(one.answer), _said(answer))
         ]
 
     def _sources(self, answer: JsonValue = None) -> Sources:

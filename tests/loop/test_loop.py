@@ -577,6 +577,9 @@ async def test_doubts_of_a_part_go_with_what_the_answer_does_not_take_from_it(st
     outcome, _ = await stage.play(*part, *2 * [step(done(9_132))], "The answer holds.", tools=["calculator"])
     assert outcome.answer == 9_132
     assert any("9132" in one.doubt for one in outcome.evidence)
+    outcome, _ = await stage.play(*part, *4 * ["It is 9132."], tools=["calculator"])
+    assert outcome.answer == "It is 9132."
+    assert any("9132 stands in no result" in one.doubt for one in outcome.evidence), outcome.evidence
 
 
 async def test_a_failure_that_was_made_good_is_not_asked_about(stage: Stage) -> None:
