@@ -116,7 +116,7 @@ T = TypeVar("T")
 def beginnings(
     tracer: Tracer, runs: Iterable[str], read: Callable[[str, TraceRecord], T | None], problems: list[str] | None = None
 ) -> Iterator[T]:
-    """Yield the meaning of the first records of runs, in order, without runs removed meanwhile.
+    """Yield a value read from the first record of each run, in order; runs removed meanwhile are left out.
 
     Args:
         tracer: Reads the journals.

@@ -269,7 +269,7 @@ def _not_worked(left: Sequence[_Wanted], answer: str) -> list[_Wanted]:
 
 
 def _is_said(one: _Wanted, several: bool, most: int) -> bool:
-    """Return whether a number only stands in the words, or numbers the members of an answer."""
+    """Return whether a number is part of the wording, such as a small count or the number of a list item."""
     value = min((each.value for each in one.readings), default=0.0)
     return value.is_integer() and several and not one.is_share and value <= (most if one.is_value else MOST_SAID)
 

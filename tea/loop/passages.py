@@ -1,4 +1,4 @@
-"""Passages of search results: each stands once in a conversation."""
+"""Passages of search results, each shown once in a conversation."""
 
 from __future__ import annotations
 

@@ -91,5 +91,5 @@ class Revision:
         if self.last is None:
             return
         before = self.answers[0].answer
-        changed: JsonObject = {"looks": self.looks, "changed": before != result.answer}
-        ctx.note(NOTE, {**changed, "before": before, "after": result.answer, "reason": result.reason})
+        looks: JsonObject = {"looks": self.looks, "changed": before != result.answer}
+        ctx.note(NOTE, {**looks, "before": before, "after": result.answer, "reason": result.reason})

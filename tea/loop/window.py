@@ -155,11 +155,11 @@ class Window:
         self._count()
 
     def _needs_no_value(self, one: Observation) -> bool:
-        """Return whether a result is long and repeated, and its first occurrence still stands in the conversation."""
+        """Return whether a long result repeats one that is still in the conversation."""
         return bool(one.first) and len(one.text) > LEAST_REPEATED and self._shows(one.first)
 
     def _shows(self, id: str) -> bool:
-        """Return whether the result of a call still stands whole in the conversation."""
+        """Return whether the whole result of a call is still in the conversation."""
         made = [one for one in self._latest if one.role == "tool" and one.call_id == id]
         return id in self.results and any(value == self.results[id].value for one in made for value in _values(one))
 
