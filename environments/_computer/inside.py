@@ -286,7 +286,9 @@ class Desk:
         if done:
             getattr(self, done)(**request)
             self.settle()
-        told: dict[str, Any] = {"windows": self.windows(), "ended": self.gone()}
+        if (ended := self.gone()) and not done:
+            self.settle()  # so that their windows have gone too
+        told: dict[str, Any] = {"windows": self.windows(), "ended": ended}
         if wanted:
             told["picture"] = self.picture()
         if wanted == "words" and shutil.which("tesseract") is not None:
