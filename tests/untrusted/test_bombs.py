@@ -101,7 +101,7 @@ async def test_a_host_that_is_ended_leaves_no_worker(how: signal.Signals, tmp_pa
     assert len(workers) > 2
     host.send_signal(how)
     await host.wait()
-    for _ in range(100):
+    for _ in range(1_000):
         if not any(Path(f"/proc/{one}").exists() for one in workers):
             return
         await asyncio.sleep(0.05)
