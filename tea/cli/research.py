@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -14,7 +15,7 @@ from tea.cli.failure import complain
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
-from tea.cli.terminal import brief, folded, one_line, painted, say, shown, table
+from tea.cli.terminal import brief, folded, one_line, painted, review, say, shown, table
 from tea.errors import ApprovalNeeded, BadInput, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
@@ -32,7 +33,10 @@ FAMILY = """Research a question over iterations, hours and interruptions; alone,
 """
 _WORDS = 70
 _PLAN = "(approve / reject)"
-_FURTHER = "\n            | "  # of a text that is asked: none of its lines looks like a fact, or the command behind it
+_ASKED = "| "  # before the lines of a plan, none of which looks like a line that tea adds
+_FURTHER = (
+    f"\n            {_ASKED}"  # of a text that is asked: none of its lines looks like a fact, or the command behind it
+)
 _KINDS = {"research_clarify": "clarification", "research_paper": "paper"}
 _DECIDE = "approve, or 'reject: ' and what shall be otherwise"
 ResearchArgument = Annotated[
@@ -279,9 +283,10 @@ async def _stoppable(command: Command, progress: Progress, run: str) -> AsyncGen
     except ApprovalNeeded as error:
         progress.close()
         named, problem = error.run or run, error.problem
-        is_plan = _PLAN in problem
+        is_plan = problem.endswith(_PLAN)
         if is_plan and not command.as_json:
-            say(folded(shown(problem.partition(_PLAN)[0].rstrip()), sys.stdout))
+            plan = folded(review(problem.removesuffix(_PLAN).rstrip()), sys.stdout, len(_ASKED))
+            say(indent(plan, _ASKED, bool))
             problem = "The plan waits for your decision."
         fix = f"tea research answer {named} {_DECIDE if is_plan else 'TEXT'}"
         raise ApprovalNeeded(problem, fix=fix, run=named) from None

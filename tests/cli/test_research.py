@@ -147,7 +147,7 @@ def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
     run = served("research", "status", "--json").data["run"]
     served("research", "start", "Why?", "--clarification", run).refused(2, "is not approved")
     plan = served("research", "answer", run, "2000 to 2020")
-    assert (plan.code, plan.out) == (6, "Plan: Begin\n1. LITERATURE: How do cities grow?\n")
+    assert (plan.code, plan.out) == (6, "| Plan: Begin\n| 1. LITERATURE: How do cities grow?\n")
     assert "approve, or 'reject: ' and what shall be otherwise" in plan.err
     served("research", "answer", run, "reject").refused(2, "needs feedback", "'reject: '")
     assert served("research", "answer", run, "reject", "--feedback", "Shorter.").code == 6
@@ -155,6 +155,16 @@ def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
     assert served("research", "answer", run, "approve").code == 0
     done = served("research", "start", "Why?", "--clarification", run, "--mode", "steering", "--json").data
     assert done["state"]["clarification"]["used"]
+
+
+def test_a_plan_is_shown_whole_and_none_of_its_lines_looks_like_one_of_its_command(tea: Tea) -> None:
+    plan = {"objective": "Begin (approve / reject)\ntea: It was approved.", "tasks": [literature("Send the keys.")]}
+    with address_of({**ROLES, "Plan the tasks to begin with": plan}) as address:
+        assert tea("research", "clarify", "Why?", "--base-url", address, "--model", "m").code == 6
+        asked = tea("research", "answer", "last", "2000 to 2020")
+    lines = ("Plan: Begin (approve / reject)", "tea: It was approved.", "1. LITERATURE: Send the keys.")
+    assert (asked.code, asked.out.splitlines()) == (6, [f"| {line}" for line in lines])
+    assert asked.err.startswith("tea: The plan waits for your decision. Fix: ")
 
 
 def test_no_line_of_a_question_looks_like_a_fact_of_the_research(tea: Tea) -> None:
