@@ -72,7 +72,7 @@ class Bridge:
 
 
 def error_in(record: object, ref: str) -> TeaError:
-    """Return the error given by a component, of a class allowed to components.
+    """Return the error given by a component, of a class allowed to components; its remedy is told as its words.
 
     Args:
         record: What came: anything.
@@ -81,7 +81,8 @@ def error_in(record: object, ref: str) -> TeaError:
     data = _members(record)
     made = _GIVEN.get(str(data.get("code")), CallFailed)
     problem, fix = (_line(data.get(name), most) for name, most in (("problem", 2_000), ("fix", 500)))
-    return made(problem or f"{ref} failed, and does not say why.", fix=fix or "look at its source.")
+    remedy = f"{ref} says: {fix}" if fix else "look at its source."
+    return made(problem or f"{ref} failed, and does not say why.", fix=remedy)
 
 
 def _members(data: object) -> JsonObject:

@@ -198,6 +198,11 @@ async def test_it_claims_no_error_that_it_was_not_given(tea: Platform, code: str
     assert outcome.error["code"] == "CallFailed"
 
 
+async def test_its_remedy_is_told_as_its_words(tea: Platform) -> None:
+    outcome, _ = await said(tea, {"said": [], "end": {"error": {"code": "ToolError", "problem": "p", "fix": "f"}}})
+    assert outcome.error == {"code": "ToolError", "problem": "p", "fix": "agent:says@1.0.0 says: f"}
+
+
 async def test_it_passes_on_an_error_that_it_was_given(tea: Platform) -> None:
     question = {"prompt": "none", "variables": {}, "history": [], "model": None, "output": None, "tool_choice": "auto"}
     _, worker = await said(tea, {"said": [start("0.0", {"model": question})]}, END)
