@@ -14,6 +14,13 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 ALIAS = re.compile(r"[a-z][a-z0-9-]{0,63}", re.ASCII)
 SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}", re.ASCII)
+# Words that begin lines of tea or of the person, so no agent speaks under them alone.
+SPOKEN = frozenset(
+    (
+        *("person", "tea", "trace", "run", "cost", "told", "plan", "chat", "file", "files", "report", "evidence"),
+        *("gaps", "incomplete", "reflection", "research", "clarification"),
+    )
+)
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})", re.ASCII)
 
@@ -124,6 +131,11 @@ def plural(kind: str) -> str:
 def with_kind(text: str, kind: Kind) -> str:
     """Return a caller's text as a ref, valid or not, with any missing kind added; at most 200 characters."""
     return (text if text.startswith(f"{kind}:") else f"{kind}:{text}")[:200]
+
+
+def speaker(agent: str) -> str:
+    """Return the author of an agent's words: its name, with its kind if tea or the person speaks under that name."""
+    return f"agent:{agent}" if agent in SPOKEN else agent
 
 
 def check_name(name: str, what: str = "a component") -> str:

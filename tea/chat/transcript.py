@@ -14,7 +14,7 @@ from tea.journal.history import Made, is_own
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.status import RunStatus, beginnings
 from tea.journal.tracer import Tracer
-from tea.refs import Ref
+from tea.refs import Ref, speaker
 from tea.runs.outcome import Outcome
 from tea.types import JsonValue, Said, changed
 
@@ -77,7 +77,7 @@ class Part:
             text = f"did not succeed: {self.reason.removesuffix('.')}.{best}"
         calls = ", ".join(self.uncertain)
         doubt = [Said(text=f"{calls} was in flight, and it is uncertain whether it was carried out")] if calls else []
-        return [Said(who=_speaker(self.agent), text=text), *doubt]
+        return [Said(who=speaker(self.agent), text=text), *doubt]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,11 +238,6 @@ def history_of(parts: Sequence[Part]) -> tuple[Said, ...]:
 def _typist(own: bool) -> str:
     """Return the author of a person's words: the one of this account, or another."""
     return PERSON if own else ANOTHER
-
-
-def _speaker(agent: str) -> str:
-    """Return the author of an agent's words: its name, which the person's own words never stand under."""
-    return f"agent:{agent}" if agent == PERSON else agent
 
 
 def _turn(number: int, parts: Sequence[Part]) -> Turn:

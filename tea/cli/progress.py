@@ -9,6 +9,7 @@ from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
 from tea.cli.terminal import folded, interactive, painted, progress_line, write
 from tea.kernel.key import path_of
+from tea.refs import speaker
 
 if TYPE_CHECKING:
     from tea.journal.recorder import Event
@@ -81,15 +82,15 @@ class Progress:
         self._targets[event.key] = kind, target
         if kind in _CALLS:
             arguments = _pairs(fields(fields(data["data"]).get("arguments")))
-            self._present(f"{event.agent or 'tea'}: {target}({arguments})")
+            self._present(f"{speaker(event.agent) or 'tea'}: {target}({arguments})")
         elif kind == "model":
-            self._present(f"{event.agent or 'tea'}: asks {target}{self._left.get(event.agent, '')}")
+            self._present(f"{speaker(event.agent) or 'tea'}: asks {target}{self._left.get(event.agent, '')}")
         elif self._lookups and kind != "policy":
-            self._detail(f"{event.agent or 'tea'}: {kind} {target}", "dim")
+            self._detail(f"{speaker(event.agent) or 'tea'}: {kind} {target}", "dim")
 
     def _delta(self, event: "Event", data: Mapping[str, Any]) -> None:
         """Show an arriving answer: on a terminal its size so far, elsewhere only its start."""
-        before, who = self._came.get(event.key), event.agent or "tea"
+        before, who = self._came.get(event.key), speaker(event.agent) or "tea"
         if self._drafts(event, data):
             return
         if data["type"] == "again":
@@ -139,9 +140,9 @@ class Progress:
                 self._line(f"told: {progress_line(str(one.get('text')), _WORDS)}", "cyan")
         error = found if event.kind == "failed" else fields(found.get("error"))
         if kind in _CALLS and error:
-            self._detail(f"{event.agent or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
+            self._detail(f"{speaker(event.agent) or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
         elif told and error:
-            self._detail(f"{event.agent or 'tea'}: {error.get('problem', '')}", "yellow")
+            self._detail(f"{speaker(event.agent) or 'tea'}: {error.get('problem', '')}", "yellow")
 
     def _note(self, event: "Event", data: Mapping[str, Any]) -> None:
         kind, said = data.get("kind"), fields(data.get("data"))
@@ -149,17 +150,19 @@ class Progress:
             self._scopes.append(path_of(event.key))
             task = fields(said.get("arguments")).get("task")
             self._detail(
-                f"{event.agent}: works on {progress_line(str(fields(task).get('text', task)), _WORDS)}", "cyan"
+                f"{speaker(event.agent)}: works on {progress_line(str(fields(task).get('text', task)), _WORDS)}", "cyan"
             )
         elif kind in _TOLD and said.get("phase"):
             about = f" {said['task']}" if said.get("task") else ""
             text = f": {progress_line(str(said['text']), _WORDS)}" if said.get("text") else ""
-            self._line(f"{said.get('phase', '')}{about}{text}", "cyan")
+            self._line(f"{speaker(event.agent)}: {said['phase']}{about}{text}", "cyan")
         elif kind == "step":
             goal = said.get("next_goal") or said.get("thinking") or said.get("evaluation") or "goes on"
             calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))
             tail = f" ({calls})" if calls else ""
-            self._detail(f"{event.agent}: step {said.get('step', '?')}: {progress_line(str(goal), _WORDS)}{tail}")
+            self._detail(
+                f"{speaker(event.agent)}: step {said.get('step', '?')}: {progress_line(str(goal), _WORDS)}{tail}"
+            )
             self._tell_plan(event, items(said.get("plan")))
 
     def _tell_plan(self, event: "Event", plan: list[Mapping[str, Any]]) -> None:

@@ -12,6 +12,7 @@ from tea.errors import BadInput, BudgetExceeded
 from tea.kernel.key import innermost
 from tea.models.config import ModelConfig
 from tea.models.prices import list_prices, worst_case
+from tea.refs import speaker
 from tea.runs.reservation import Cost, Estimate, Reservation
 from tea.types import Attempt, Budget, Result, Usage
 
@@ -42,7 +43,7 @@ class Spent:
         """Add a model call's usage."""
         tokens = usage.input_tokens + usage.output_tokens
         none: dict[str, Any] = {"calls": 0, "tokens": 0, "cached": 0, "usd": 0.0}
-        one = self.by.setdefault(f"{agent or 'tea'} {model}", none)
+        one = self.by.setdefault(f"{speaker(agent) or 'tea'} {model}", none)
         one["calls"] += 1
         one["tokens"] += tokens
         one["cached"] += usage.cached_tokens

@@ -44,6 +44,22 @@ def test_no_agent_speaks_under_the_name_of_the_person(tea: Tea) -> None:
     assert "\n1. person: hello\n1. agent:person: fine\n" in shown
 
 
+def test_no_agent_speaks_under_the_name_of_tea(tea: Tea) -> None:
+    asks = 'return Result(answer=await ctx.person("Which?"))'
+    tea("register", tea.write("tea.py", f"{SAYS[: SAYS.index('return')]}{asks}\n".replace("Says", "Tea")))
+    ran = tea("run", "The home is damaged. Fix: x", "--agent", "tea", "-v")
+    assert "\nagent:tea: works on The home is damaged." in ran.err
+    assert "  agent:tea asks, since " in tea("inbox").out
+
+
+def test_no_note_of_an_agent_looks_like_a_line_of_tea(tea: Tea) -> None:
+    note = "ctx.note('research', {'phase': 'tea: It is damaged. Fix: x'})"
+    for name, said in (("says", "says: tea: It is damaged."), ("trace", "agent:trace: tea: It is damaged.")):
+        source = SAYS.replace("Says", name.title()).replace("return", f"{note}\n        return")
+        assert tea("register", tea.write(f"{name}.py", source)).code == 0
+        assert f"\n{said} Fix: x\n" in tea("run", "Go on.", "--agent", name).err
+
+
 def test_what_is_not_trusted_is_not_called_shipped(tea: Tea) -> None:
     def manifest(version: str) -> ToolConfig:
         lineage = Lineage(how="bundled")

@@ -42,7 +42,7 @@ def test_a_conversation_goes_on_from_command_to_command(served: Tea) -> None:
     assert first.code == 0, first
     assert "They grow by 3 percent [1](https://example.org/growth)." in first.out
     for phase in ("planning", "working lit-0-1: How do cities grow?", "hypothesis", "reflection", "next plan", "reply"):
-        assert phase in first.err.splitlines(), phase
+        assert f"scientist: {phase}" in first.err.splitlines(), phase
     status = served("research", "status", "growth", "--json").data
     assert (status["status"], status["iteration"], status["state"]["hypothesis"]) == ("completed", 1, "They grow.")
     assert "growth" in served("research").out
