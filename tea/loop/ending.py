@@ -77,7 +77,8 @@ class Ending:
         solver: Whether a solver works on it, which computes its numbers itself.
 
     `words` are the task and what a person said since, `heads` are what was shown of the task's files before the first
-    step, and `told` what else; `pressed` says whether words were just refused, so that the next reply should be a call.
+    step, and `told` what else; `pressed` says whether words were just refused, so that the next reply should be a call;
+    `refused` is what a `done` gave that was refused in the last step, None without one.
     """
 
     def __init__(self, task: Task, ledger: Ledger, window: Window, *, solver: bool = False) -> None:
@@ -102,6 +103,7 @@ class Ending:
         self._announced: set[str] = set()
         self._challenged = -1
         self.pressed = False
+        self.refused: JsonObject | None = None
         self._unfit: JsonValue = None
         self._confidence: int | None = None
 
@@ -371,7 +373,7 @@ class Ending:
 
     def _held(self, text: str, problem: str) -> str:
         """Store words not accepted yet, as the next reply may only confirm them."""
-        self._words_held = _said(self._kept(text))
+        self._words_held, self.refused = _said(self._kept(text)), None
         return problem
 
     def _kept(self, answer: JsonValue) -> JsonValue:
@@ -382,6 +384,7 @@ class Ending:
     def finished(self, outcomes: Sequence[Observation], results: Sequence[Result | None] = ()) -> Result | None:
         """Record the results of agents, and return the final result if `done` was accepted."""
         self._words_held, self.pressed = "", False
+        self.refused = next((one.arguments for one in outcomes if one.name == DONE and not one.ok), None)
         if any(one.ok and not one.repeated and one.name != DONE for one in outcomes):
             self._failed.clear()  # what came later made good for it, or went round it
         for outcome, result in zip(outcomes, results, strict=False):

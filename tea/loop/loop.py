@@ -25,7 +25,7 @@ from tea.loop.mending import Mending
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.offer import DONE
 from tea.loop.opening import conversation, heads
-from tea.loop.revision import HELD, REVISE, Revision
+from tea.loop.revision import HELD, REVISE, Revision, confirms
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset, holds_form
 from tea.loop.window import Window
@@ -353,8 +353,8 @@ class _Loop:
             self.ledger.goal = str(reply.record.get("next_goal") or "")
         if reply.problem:
             return await self._strike(step, reply)
-        if not reply.calls and (given := written_end(reply.said, self.task.answer)) is not None:
-            reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=given),))
+        if not reply.calls and (given := self._written(reply.said)) is not None:
+            reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=dict(given)),))
         self.window.add(reply.message())
         self.ended = ""
         if not reply.calls:
@@ -389,6 +389,12 @@ class _Loop:
         if result is None and stalled and not self.last:
             self._tell(STALLED.format(steps=self.ledger.stalled))
         return result
+
+    def _written(self, text: str) -> JsonObject | None:
+        """Return the arguments of `done` that text without a call stands for, None if it stands for itself."""
+        if self.revision.held is None and self.ending.refused is not None and confirms(text):
+            return self.ending.refused
+        return written_end(text, self.task.answer)
 
     def _is_new(self, outcomes: Sequence[Observation]) -> bool:
         """Return whether a step brought a new result, or a new error."""

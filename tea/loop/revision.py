@@ -79,7 +79,7 @@ class Revision:
         Args:
             text: The words.
         """
-        if self.held is None or _CONFIRMS.search(text.strip().strip('*_`"')):
+        if self.held is None or confirms(text):
             return self.held, ""
         if not self._told:
             self._told = True
@@ -93,3 +93,8 @@ class Revision:
         before = self.answers[0].answer
         looks: JsonObject = {"looks": self.looks, "changed": before != result.answer}
         ctx.note(NOTE, {**looks, "before": before, "after": result.answer, "reason": result.reason})
+
+
+def confirms(text: str) -> bool:
+    """Return whether words confirm an answer given before, by their last sentence."""
+    return _CONFIRMS.search(text.strip().strip('*_`"')) is not None

@@ -304,3 +304,19 @@ async def test_a_sheet_of_one_row_stands_in_the_head_and_the_description(stage: 
     assert line in refused["fix"]
     assert described["sheets"] == [line]
     assert counted["rows"] == [[199]]
+
+
+async def test_words_that_confirm_a_refused_end_stand_for_it(stage: Stage) -> None:
+    sources = [{"source": "calculator", "quote": "8"}]
+    replies = [step(sum_of("3 + 4")), step(done("The sum is 7.", evidence=sources)), "The answer holds."]
+    outcome, model = await stage.play(*replies)
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, "The sum is 7.", 3)
+    assert "does not stand" in outcome.evidence[0].doubt
+    assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_words_that_confirm_an_end_which_can_never_hold_do_not_end_the_task(stage: Stage) -> None:
+    replies = [step(sum_of("3 + 4")), step(done("seven")), "The answer holds.", step(done(7))]
+    outcome, model = await stage.play(*replies, answer={"type": "integer"})
+    assert [one["calls"][0]["ok"] for one in observations(model.requests[3])] == [True, False, False]
+    assert outcome.answer == 7
