@@ -346,7 +346,8 @@ class Ending:
         """Return whether words hold a value out of the results, the heads, or the known facts."""
         results = [one.value for one in self._window.results.values() if one.ok and not one.repeated]
         facts = [one.fact for one in (*self._task.facts, *self._ledger.facts)]
-        return holds_value(text, self.words, [*results, *(shown_values(one.all) for one in self.heads), facts])
+        asked = "\n".join([self.words, *self._task.files])
+        return holds_value(text, asked, [*results, *(shown_values(one.all) for one in self.heads), facts])
 
     def _claimed(self, answer: JsonValue) -> list[str]:
         """Return the missing files named by the task and by its answer."""

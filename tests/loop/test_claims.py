@@ -320,3 +320,14 @@ async def test_words_that_confirm_an_end_which_can_never_hold_do_not_end_the_tas
     outcome, model = await stage.play(*replies, answer={"type": "integer"})
     assert [one["calls"][0]["ok"] for one in observations(model.requests[3])] == [True, False, False]
     assert outcome.answer == 7
+
+
+async def test_words_that_name_only_files_and_columns_are_asked_whether_the_task_can_be_done(
+    stage: Stage, tmp_path: Path
+) -> None:
+    (tmp_path / "small.csv").write_text("place,people\nhill,12\nlake,40\n")
+    cannot = step(("done", {"success": False, "reason": "there is no income"}))
+    replies = ["I cannot determine this: small.csv has only place and people.", cannot]
+    outcome, model = await stage.play(*replies, task="What is earned there?", files=[tmp_path / "small.csv"])
+    assert "or with success false and the reason if it cannot be found" in told(model.requests[1])
+    assert (outcome.ok, outcome.exit_code, outcome.reason) == (False, 1, "there is no income")
