@@ -24,6 +24,7 @@ MOST_FILES = 20
 MOST_PHRASES = 400
 MOST_ROWS = 1_000
 MOST_SHEETS = 20
+DROPPED = "`/` drops the decimals of whole numbers; 1.0 * a / b keeps them"
 _FOUND = ("phrase", "table", "column", "value", "rows", "match")
 
 
@@ -98,10 +99,12 @@ def _answer(
         return _described(tables, full)
     with Database(tables) as database:
         got = database.select(sql, limit, offset, count=not full)
+        whole = not full and database.drops_decimals(sql, got.rows, offset)
     if full:
         return {"columns": got.columns, "rows": got.rows, "row_count": len(got.rows), "truncated": got.more}
     answer = _paged(got.columns, got.rows, got.total, offset)
-    if warning := columns_as_texts(sql, (column.name for table in tables for column in table.columns)):
+    texts = columns_as_texts(sql, (column.name for table in tables for column in table.columns))
+    if warning := "; ".join(filter(None, (texts, DROPPED if whole else ""))):
         answer["warning"] = warning
     return answer
 

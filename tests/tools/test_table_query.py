@@ -455,6 +455,22 @@ async def test_a_text_that_is_the_name_of_a_column_is_warned_of(ask: Ask) -> Non
             assert answer["warning"] == "'Body Mass (g)' is a text here; the column is \"Body Mass (g)\""
 
 
+@pytest.mark.parametrize(
+    ("sql", "warned"),
+    [
+        ("SELECT SUM(n) * 100 / COUNT(*) FROM m", True),
+        ("SELECT n / 2 AS half FROM m ORDER BY n LIMIT 1 OFFSET 1", True),
+        ("SELECT 'a/b', n FROM m -- 7/2", False),
+        ("SELECT n / 2 AS half FROM m WHERE n = 4", False),
+        ("SELECT 100.0 * SUM(n) / COUNT(*) FROM m", False),
+        ("SELECT n % 4 / 2.0 FROM m", False),
+    ],
+)
+async def test_a_division_of_whole_numbers_that_drops_decimals_is_warned_of(ask: Ask, sql: str, *, warned: bool) -> None:
+    answer = (await ask({"m.csv": "n\n4\n5\n7\n"}, sql=sql)).unwrap()
+    assert answer.get("warning", "").startswith("`/` drops the decimals of whole numbers") == warned
+
+
 async def test_correlation_and_deviations_of_the_sample_and_of_the_whole_are_told_apart(ask: Ask) -> None:
     rows = "x,y\n1,2\n2,4\n3,9\n4,\n"
     sql = "SELECT round(corr(x, y), 4), corr(x, 1), round(stddev(y), 4), round(stddev_pop(y), 4), round(var_pop(y), 4)"

@@ -4,7 +4,7 @@ import math
 import sqlite3
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -13,7 +13,7 @@ from typing import Any
 from tea import ToolError
 
 from .aggregates import Effort, Numbers, Pairs
-from .naming import check_names, unknown_name
+from .naming import check_names, unknown_name, with_decimals
 from .numbers import iso_date
 from .stored import StoredTable
 from .tables import Cell, Table
@@ -106,6 +106,25 @@ class Database:
         total = _counted(cursor, known) if count else None
         return Selected(columns=names, rows=shown, more=len(rows) > limit, total=total)
 
+    def drops_decimals(self, sql: str, rows: Sequence[Sequence[Cell]], offset: int = 0) -> bool:
+        """Return whether the rows of a statement differ from its own with decimals in divisions of whole numbers.
+
+        It takes what is left of the statement's time; without an answer by then they count as equal.
+
+        Args:
+            sql: The statement that was just run.
+            rows: Its rows.
+            offset: The rows skipped before them.
+        """
+        if (exact := with_decimals(sql)) == sql or not rows:
+            return False
+        self._effort.begin(self._effort.deadline)
+        try:
+            cursor = self._connection.execute(exact)
+            return _bounded_rows(islice(cursor, offset, None), len(rows)) != rows
+        except (sqlite3.Error, OverflowError, ToolError):
+            return False
+
     def _refusal(self, error: Exception, sql: str) -> ToolError:
         text = str(error)
         if named := unknown_name(text, sql, self._columns, _FUNCTIONS, self._sheets):
@@ -177,7 +196,7 @@ def _counted(cursor: sqlite3.Cursor, known: int) -> int | None:
     return known if known <= MOST_COUNTED else None
 
 
-def _bounded_rows(cursor: sqlite3.Cursor, most: int) -> list[list[Cell]]:
+def _bounded_rows(cursor: Iterable[Sequence[object]], most: int) -> list[list[Cell]]:
     """Return rows with their cells cut, never holding all values together.
 
     Raises:

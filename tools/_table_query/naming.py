@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from tea import ToolError, nearest
 
 _MOST_TOLD = 600
-_QUOTED = re.compile(
-    r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[[^\]]*(?:\]|\Z)|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)""", re.DOTALL
+_TOKEN = re.compile(
+    r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[[^\]]*(?:\]|\Z)|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)|/""", re.DOTALL
 )
 _NO_NAME = re.compile(r"no such (column|table|function): (.*)", re.DOTALL)
 _SIMPLE = re.compile(r"[^\W\d]\w*")
@@ -23,7 +23,7 @@ def check_names(connection: sqlite3.Connection, sql: str) -> None:
     Raises:
         sqlite3.Error: A name means nothing, or the statement is wrong otherwise.
     """
-    plain = _QUOTED.sub(_in_backquotes, sql)
+    plain = _TOKEN.sub(_in_backquotes, sql)
     if plain != sql:
         connection.execute(f"EXPLAIN {plain}").close()
 
@@ -31,8 +31,13 @@ def check_names(connection: sqlite3.Connection, sql: str) -> None:
 def columns_as_texts(sql: str, columns: Iterable[str]) -> str:
     """Return a warning about a text in single quotes equal to a column's name."""
     names = {name for name in columns if not _SIMPLE.fullmatch(name)}
-    texts = {found[0][1:-1].replace("''", "'") for found in _QUOTED.finditer(sql) if found[0].startswith("'")}
+    texts = {found[0][1:-1].replace("''", "'") for found in _TOKEN.finditer(sql) if found[0].startswith("'")}
     return "; ".join(f"{name!r} is a text here; the column is {_as_sql(name)}" for name in sorted(texts & names))
+
+
+def with_decimals(sql: str) -> str:
+    """Return a statement with every division one of decimals, also where both numbers are whole."""
+    return _TOKEN.sub(lambda found: "* 1.0 /" if found[0] == "/" else found[0], sql)
 
 
 def unknown_name(
