@@ -22,10 +22,10 @@ CONVERTED = frozenset(("pdf", "docx", "pptx", "odt", "odp", "epub", "eml", "ipyn
 class Reading(TypedDict):
     """What was read: `text` with the numbers of its first and last line, or `passages`, best first.
 
-    Passages with the very words of `find`, which stand in the text `matches` times, come before the best others, and
-    `more_passages` fit as well and are not shown; one that stands there `times` times is given once. Words of `find` in
-    `nowhere` are not in the text. `place` is the page or slide. More follows from line `next_start` on, of whose
-    characters `next_offset` were read.
+    Passages with the very words of `find`, which stand in the text `matches` times, come before the best others. Not
+    shown are `more_passages` with the very words or, where they stand nowhere, that fit. One that stands there `times`
+    times is given once. Words of `find` in `nowhere` are not in the text. `place` is the page or slide. More follows
+    from line `next_start` on, of whose characters `next_offset` were read.
     """
 
     read_as: NotRequired[str]

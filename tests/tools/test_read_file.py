@@ -274,6 +274,14 @@ async def test_the_very_words_come_first_with_their_number_and_each_passage_with
     assert "Alida over the bar" in got["passages"][0]["text"]
 
 
+async def test_of_the_very_words_no_more_passages_are_told_of_than_there_are(tools: TCPServer, folder: Path) -> None:
+    lines = [f"Day {number}: the lamp of the quay was seen.\n\nNobody came.\n" for number in range(40)]
+    lines += [f"The quay lamp needed oil on day {number}.\n" for number in range(9)]
+    (folder / "log.txt").write_text("\n".join(lines))
+    got = (await tools.invoke("read_file", {"path": "log.txt", "find": "quay lamp"})).unwrap()
+    assert (got["matches"], len(got["passages"]), got["more_passages"]) == (9, 8, 1)
+
+
 async def test_a_file_too_large_to_be_held_names_what_reads_it(tools: TCPServer, folder: Path) -> None:
     for name, begins, words in (
         ("a.log", b"a line\n", ("is larger than 50 MB", "to_markdown")),

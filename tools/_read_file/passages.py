@@ -40,7 +40,7 @@ class Found:
 
     Args:
         passages: The best.
-        more: How many others fit.
+        more: How many others hold the very words of the question; without any that does, how many fit.
         matches: How often the very words of the question stand in the text.
         nowhere: Words of the question that stand nowhere in it, in no form.
     """
@@ -90,12 +90,13 @@ def best_passages(lines: list[str], question: str, above: Sequence[Title], most:
     found.sort(key=lambda one: one.passage["start"])
     text = _plain(" ".join(lines))
     matches = len(re.findall(_bounded(phrase), text)) if found else 0
+    very = len(_folded(found))
     found += [one for one in _asked(above, question) if one.passage["start"] not in held.union(others)]
     ranked = (group for group in _ranked(units, question) if held.isdisjoint(_lines(units, group)))
     passages = _folded([*found, *(_candidate(units, group) for group in ranked)])
     return Found(
         passages=[_under(above, one) for one in passages[:most]],
-        more=max(0, len(passages) - most),
+        more=max(0, (very or len(passages)) - most),
         matches=matches,
         nowhere=_nowhere(units, text, question),
     )
