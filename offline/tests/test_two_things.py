@@ -63,6 +63,8 @@ async def test_no_question_for_two_things_is_answered_by_one(solve: Solve, joint
         ("List the 2 highest costs and their countries.", "99, Japan, 40, Chile"),
         ("What is the year and deaths of Nepal?", "2015, 300"),
         ("What are the capital and the cost of Peru?", "Lima, 10"),
+        ("What is the cost and its country with the highest cost?", "99, Japan"),
+        ("What are the deaths and the name of the country with the most deaths?", "894, Peru"),
     ],
 )
 async def test_both_are_told_where_both_are_understood(solve: Solve, question: str, expected: str) -> None:
@@ -94,6 +96,9 @@ async def test_an_and_inside_of_one_question_does_no_harm(solve: Solve, question
         "What is the country and capital with the highest cost?",
         "Which country has the highest cost and which the lowest?",
         "Count the countries and list the capitals.",
+        "What is the name and cost of the dearest country?",
+        "What is the cost, and the name, of the dearest country?",
+        "What is the number and cost of the country with the highest cost?",
     ],
 )
 async def test_what_is_understood_in_part_is_not_answered(solve: Solve, question: str) -> None:

@@ -10,6 +10,7 @@ from .span import Span
 _LIGHT = ("BE", "DO", "HAVE", "IN", "REL", "THERE", "WHAT", "WHEN", "WHERE", "LIST", "DISTINCT", "POSS")
 _ASKING = ("WHAT", "WHEN", "WHERE", "HOWMUCH", "HOWADJ")
 _COMPUTING = ("AGG", "SUP", "MOST", "OFTEN", "ORD", "COUNT", "HOWMANY", "LIST", "CALC")
+_NAMING = ("WHAT", "LIST", "BE", "COL")
 _BEGINNING = frozenset(["IN", "AGG", "SUP", "MOST", "BY", "PER", "HOWMANY", "WHAT"])
 _WITHIN = ("IN", "PER", "BY")
 _PAIRS = ("difference", "ratio", "compare", "which", "check")
@@ -54,7 +55,8 @@ def _joins_nothing(path: Sequence[Span], place: int) -> bool:
     if _joining(path[place]) != "AND":
         return False
     before, after = [span.tag for span in path[:place]], [span.tag for span in path[place + 1 :]]
-    return all(tag in _LIGHT for tag in after) or (before[-1:] != after[:1] and not _BEGINNING.isdisjoint(before[-1:]))
+    empty = any(all(tag in _LIGHT for tag in side) for side in (before, after)) or after[0] == "COMMA"
+    return empty or (before[-1:] != after[:1] and not _BEGINNING.isdisjoint(before[-1:]))
 
 
 def _joint(path: Sequence[Span], place: int) -> str:
@@ -70,7 +72,9 @@ def _joining(span: Span) -> str:
 
 
 def _stands_alone(path: Sequence[Span], place: int) -> bool:
-    """Tell whether a column is asked for rather than compared: nothing is said of it."""
+    """Tell whether a column is asked for rather than compared: nothing is said of it, or before it."""
+    if all(span.tag in _NAMING or _joining(span) for span in path[:place]):
+        return True
     after = next((span for span in path[place + 1 :] if span.tag not in _LIGHT), None)
     return after is None or _joining(after) != ""
 
