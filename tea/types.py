@@ -12,6 +12,7 @@ that were, and these make them without validating again:
 Their likes for text are `JsonText` and `assembled` in `tea.kernel.entry`: only of what `encode` or `canonical` wrote.
 """
 
+import json
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Literal, TypeAlias, TypeVar, cast
@@ -522,6 +523,11 @@ def merge_patch(document: JsonValue, patch: JsonValue) -> Any:
 def as_object(value: object) -> dict[str, Any]:
     """Return `value` as a JSON object; for JSON of an already checked shape."""
     return cast("dict[str, Any]", value)
+
+
+def as_text(value: object) -> str:
+    """Return a text as it is, and other data as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def is_text(answer: object) -> bool:

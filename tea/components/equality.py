@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import string
@@ -12,7 +11,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, cast
 
-from tea.types import JsonValue
+from tea.types import JsonValue, as_text
 
 MOST_TEXT = 200_000  # characters of an answer that are looked at
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -77,9 +76,7 @@ def equal(one: JsonValue, other: JsonValue) -> bool:
 
 def text_of(value: JsonValue) -> str:
     """Return a value as text: text itself, other data as JSON; None is empty."""
-    if value is None:
-        return ""
-    return value[:MOST_TEXT] if isinstance(value, str) else json.dumps(value, ensure_ascii=False)[:MOST_TEXT]
+    return "" if value is None else as_text(value)[:MOST_TEXT]
 
 
 def plain(value: JsonValue) -> str:

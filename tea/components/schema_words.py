@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, cast
+
+from tea.types import as_text
 
 _DEEPEST, _MOST_FIELDS, _LONGEST = 6, 12, 600
 _LIMITS = {
@@ -45,7 +46,7 @@ def type_words(schema: object, whole: Mapping[str, Any] | None = None, depth: in
 def limit_words(schema: object) -> list[str]:
     """Return the limits in a schema, as text."""
     found = as_object(schema)
-    return [form.format(_value(found[key])) for key, form in _LIMITS.items() if key in found]
+    return [form.format(as_text(found[key])) for key, form in _LIMITS.items() if key in found]
 
 
 def as_object(value: object) -> dict[str, Any]:
@@ -55,12 +56,12 @@ def as_object(value: object) -> dict[str, Any]:
 
 def as_words(value: object) -> list[str]:
     """Return a list of JSON as texts; an empty one in place of anything else."""
-    return [_value(one) for one in cast("list[object]", value)] if isinstance(value, list) else []
+    return [as_text(one) for one in cast("list[object]", value)] if isinstance(value, list) else []
 
 
 def _words(schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> str:
     if "const" in schema:
-        return _value(schema["const"])
+        return as_text(schema["const"])
     if allowed := as_words(schema.get("enum")):
         return "one of " + ", ".join(allowed)
     for key in ("anyOf", "oneOf"):
@@ -103,10 +104,6 @@ def _definition(ref: object, whole: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _either(words: list[str]) -> str:
     return " or ".join(dict.fromkeys(words)) or "any"
-
-
-def _value(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _cut(words: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tea.journal.record import TraceRecord, as_mapping
-from tea.types import JsonObject, JsonValue
+from tea.types import JsonObject, JsonValue, as_text
 
 _CALLS = ("tool", "environment", "model")
 _WORDS: JsonObject = {"thinking": "", "evaluation": "", "memory": "", "next_goal": "", "observation": {}}
@@ -52,7 +51,7 @@ def call_words(result: Mapping[str, Any], most: int = 1_200) -> str:
 
 def cut(value: object, most: int = 1_200) -> str:
     """Return a value as text of at most so many characters."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    text = as_text(value)
     return text if len(text) <= most else text[:most] + " ..."
 
 

@@ -31,6 +31,7 @@ from tea.types import (
     Task,
     ToolCall,
     WorkState,
+    as_text,
     changed,
 )
 
@@ -111,7 +112,7 @@ class Ending:
     def facts(self) -> tuple[Fact, ...]:
         """Facts from the finished parts of the task, for agents working on another part."""
         return tuple(
-            Fact(fact=f"{clipped(text, MOST_ASKED)} {_said(one.answer)}", source=source.source, quote=source.quote)
+            Fact(fact=f"{clipped(text, MOST_ASKED)} {as_text(one.answer)}", source=source.source, quote=source.quote)
             for text, one in self._parts
             for source in one.evidence or (Evidence(source=""),)
         )
@@ -152,7 +153,7 @@ class Ending:
         sources, asked = self._sources(), set(file_names(self.words))
         stripped = [one.source.strip() for one in evidence_in(value)]
         named = [name for name in stripped if name in file_names(name)]
-        named += [name for name in file_names(f"{_said(value['answer'])}\n{self._words_held}") if name in asked]
+        named += [name for name in file_names(f"{as_text(value['answer'])}\n{self._words_held}") if name in asked]
         there = await looked_up(ctx, [name for name in named if not sources.knows(name)])
         self._missing = {name for name, is_there in there.items() if not is_there}
         self._made = {name for name, is_there in there.items() if is_there and not self._was_given(name)}
@@ -351,11 +352,11 @@ class Ending:
 
     def _claimed(self, answer: JsonValue) -> list[str]:
         """Return the missing files named by the task and by its answer."""
-        return sorted(self._missing & set(file_names(_said(answer))) & set(file_names(self.words)))
+        return sorted(self._missing & set(file_names(as_text(answer))) & set(file_names(self.words)))
 
     def _is_claimed(self, name: str, answer: JsonValue) -> bool:
         """Return whether a missing file in the evidence is one that task or answer speak of, or that was to be made."""
-        return name in self._missing and name in f"{self.words}\n{_said(answer)}"
+        return name in self._missing and name in f"{self.words}\n{as_text(answer)}"
 
     def _was_given(self, name: str) -> bool:
         """Return whether a file of the workspace is one of the task's, or was unpacked from one."""
@@ -374,7 +375,7 @@ class Ending:
 
     def _held(self, text: str, problem: str) -> str:
         """Store words not accepted yet, as the next reply may only confirm them."""
-        self._words_held, self.refused = _said(self._kept(text)), None
+        self._words_held, self.refused = as_text(self._kept(text)), None
         return problem
 
     def _kept(self, answer: JsonValue) -> JsonValue:
@@ -446,7 +447,9 @@ class Ending:
         if result.answer != "" and result.report is None:
             self._parts.append((text, result))
         elif result.answer != "":
-            said = f"{outcome.name}, asked {clipped(text, MOST_ASKED)!r}: {clipped(_said(result.answer), MOST_FINDING)}"
+            said = (
+                f"{outcome.name}, asked {clipped(text, MOST_ASKED)!r}: {clipped(as_text(result.answer), MOST_FINDING)}"
+            )
             named = result.evidence or (Evidence(source=result.report or ""),)
             self._reported += [(outcome.name, Fact(fact=said, source=one.source, quote=one.quote)) for one in named]
 
@@ -491,7 +494,7 @@ class Ending:
             source
             for _, one in self._parts
             for source in one.evidence
-            if source.source != ANSWER or answer is None or numbers_stand_in(_said(one.answer), _said(answer))
+            if source.source != ANSWER or answer is None or numbers_stand_in(as_text(one.answer), as_text(answer))
         ]
 
     def _sources(self, answer: JsonValue = None) -> Sources:
@@ -579,8 +582,4 @@ def _short(text: str) -> str:
 
 
 def _part(text: str, result: Result) -> str:
-    return f"{' '.join(text.split())[:200]}: {_said(result.answer)}"
-
-
-def _said(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{' '.join(text.split())[:200]}: {as_text(result.answer)}"

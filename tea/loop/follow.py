@@ -10,7 +10,7 @@ from typing import Any, cast
 from tea.components.context import Context
 from tea.errors import BadTask
 from tea.loop.checks import joined
-from tea.types import AgentResponse, Evidence, Fact, JsonObject, JsonValue, Response, Result, Task
+from tea.types import AgentResponse, Evidence, Fact, JsonObject, JsonValue, Response, Result, Task, as_text
 
 MOST_STEPS = 20
 _PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -53,7 +53,7 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
         found[str(step["name"])] = one.answer
         told[str(step["name"])] = _with_sources(one.answer, one.evidence) if kind == "agent" else one.answer
         if kind == "agent":
-            facts += [Fact(fact=_words(one.answer), source=place.source, quote=place.quote) for place in one.evidence]
+            facts += [Fact(fact=as_text(one.answer), source=place.source, quote=place.quote) for place in one.evidence]
     return so_far
 
 
@@ -127,14 +127,10 @@ def filled(value: Any, found: Mapping[str, JsonValue]) -> JsonValue:
         return value
     if (whole := _PLACE.fullmatch(value)) and whole[1] in found:
         return found[whole[1]]
-    return _PLACE.sub(lambda one: _words(found[one[1]]) if one[1] in found else one[0], value)
+    return _PLACE.sub(lambda one: as_text(found[one[1]]) if one[1] in found else one[0], value)
 
 
 def _with_sources(value: JsonValue, evidence: Sequence[Evidence]) -> JsonValue:
     """Return an answer in words with its sources behind it; the value itself without any."""
     places = dict.fromkeys(", ".join(filter(None, [one.source, one.detail, one.doubt])) for one in evidence)
-    return f"{_words(value)}\n(Sources: {'; '.join(places)})" if places else value
-
-
-def _words(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return f"{as_text(value)}\n(Sources: {'; '.join(places)})" if places else value
