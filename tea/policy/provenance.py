@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tea.components.operation import Traits
+from tea.kernel.key import outer
 from tea.policy.destination import addresses_in, canonical_address, texts_in
 from tea.policy.rules import effects_of
 from tea.types import JsonObject, JsonValue
@@ -25,7 +26,6 @@ UNKNOWN = "unknown"
 _READERS = ("reads", "writes")
 _MOST = 12  # sources remembered of each sort: what counts is whether there is one, a person is shown some
 _SHOWN = 160
-_DIGITS = "0123456789"
 
 
 class Source(NamedTuple):
@@ -192,12 +192,12 @@ class Provenance:
 
     def enter(self, key: str) -> None:
         """Begin a scope with the reading of its parent."""
-        self._scopes[key] = self._around(_outer(key))[0].copy()
+        self._scopes[key] = self._around(outer(key))[0].copy()
 
     def leave(self, key: str) -> None:
         """End a scope, and add its reading to its parent's."""
         reading = self._scopes.pop(key)
-        self._around(_outer(key))[0].join(reading)
+        self._around(outer(key))[0].join(reading)
 
     def begin(self, place: str, traits: Traits, environment: str = "") -> None:
         """Add the reading of a scope to the stores open to writing by one of its calls.
@@ -304,18 +304,13 @@ class Provenance:
         found = [self._inside[place]] if place in self._inside else []
         scope = place
         while scope and scope not in self._scopes:
-            scope = _outer(scope)
+            scope = outer(scope)
         return [*found, self._scopes[scope]]
 
 
 def _links(value: JsonValue) -> set[str]:
     """Return the addresses in the texts of an outcome."""
     return {one for text in texts_in(value) if "://" in text for one in addresses_in(text)}
-
-
-def _outer(key: str) -> str:
-    """Return the effect, scope or branch directly around a key; empty for the first branch."""
-    return key.rstrip(_DIGITS)[:-1]
 
 
 def _is_plain(name: str) -> bool:
