@@ -11,10 +11,9 @@ from tea.components.component import Agent, Declaration, component_name
 from tea.components.manifest import Lineage, Manifest
 from tea.errors import BadComponent, UnknownComponent
 from tea.refs import FIRST, Kind, Ref
-from tea.registry.kind_registry import text_digest
 from tea.registry.version import NewVersion
 from tea.source.declared import prompt_source, tool_name
-from tea.source.text import SourceText
+from tea.source.text import SourceText, text_digest
 
 
 class Library(Protocol):

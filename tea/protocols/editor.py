@@ -21,13 +21,13 @@ from tea.errors import (
 from tea.protocols.reading import Reading
 from tea.refs import NAME, Ref, check_name
 from tea.registry.head import Head
-from tea.registry.kind_registry import KindRegistry, by_people, text_digest
+from tea.registry.kind_registry import KindRegistry, by_people
 from tea.registry.own_words import check_draft
 from tea.registry.tombstone import Tombstone
 from tea.registry.version import Again, NewVersion
 from tea.source.bundled import bundled_files, bundled_root, read_source
 from tea.source.rename import renamed
-from tea.source.text import SourceText
+from tea.source.text import SourceText, text_digest
 from tea.source.trust import untrusted
 
 

@@ -10,7 +10,7 @@ from tea.components.variable import Variable
 from tea.errors import BadInput
 from tea.protocols.manager import ContextManager
 from tea.registry.change import change_between
-from tea.registry.kind_registry import text_digest
+from tea.source.text import text_digest
 
 _GROWTH, _ROOM = 3, 4_000  # a text may grow to this many times its length, or by this many characters
 Library = ContextManager

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from tea.clock import timestamp
-from tea.components.manifest import Lineage, Manifest, source_digest
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import AlreadyRegistered, BadInput, Damaged, RegistryError, UnknownComponent
 from tea.refs import FIRST, KINDS, Kind, Ref, Version, is_digest, plural
 from tea.registry.head import Head
@@ -16,7 +16,7 @@ from tea.registry.list_cache import ListCache, Outline, Shipped
 from tea.registry.own_words import Build, Draft, OwnWords
 from tea.registry.row import Row
 from tea.registry.version import Again, Guard, NewVersion, VersionManager
-from tea.source.text import SourceText
+from tea.source.text import SourceText, text_digest
 from tea.source.trust import Trust
 from tea.types import State
 
@@ -351,8 +351,3 @@ class KindRegistry:
 def by_people(lineage: Lineage) -> bool:
     """Return whether a lineage starts with a person's responsibility."""
     return lineage.how in _BY_PEOPLE
-
-
-def text_digest(text: SourceText) -> str:
-    """Return the registry's digest of a checked source."""
-    return source_digest(text.kind, text.name, text.source, text.files, text.requires)

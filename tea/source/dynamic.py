@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from tea.components.component import Loop
 from tea.components.definition import Definition, define
 from tea.components.json_schema import schema_fault
-from tea.components.manifest import Lineage, Manifest, source_digest
+from tea.components.manifest import Lineage, Manifest
 from tea.components.operation import Example, Signature
 from tea.errors import Damaged, TeaError
 from tea.refs import Kind
@@ -24,7 +24,7 @@ from tea.source.checked import Checked
 from tea.source.model_schema import model_from_schema, schema_to_json
 from tea.source.module import PrivateModule
 from tea.source.requires import installed
-from tea.source.text import SourceText, check_characters, one_line, refusal
+from tea.source.text import SourceText, check_characters, one_line, refusal, text_digest
 from tea.source.trust import untrusted
 from tea.threads import Threads
 from tea.types import JsonSchema
@@ -136,7 +136,7 @@ class DynamicManager:
 
         checked = known or check_source(text.source, text.files, text.kind, text.requires)
         accept(checked.text)
-        if _digest(checked.text) != digest:  # whoever allowed a digest has not seen what was added to its source
+        if text_digest(checked.text) != digest:  # whoever allowed a digest has not seen what was added to its source
             raise refusal(f"The source of {text.name!r} is not complete, so nothing of it runs.", "check it first.")
         found = self._definition(checked, digest, codes)
         self._kept.keep((checked.binding, checked.order, codes, _read(found)), _COMPILED, digest, there)
@@ -165,7 +165,7 @@ class DynamicManager:
         Raises:
             BadComponent: It raises while it is imported, or declares itself badly.
         """
-        checked, found = self._executed(text, _digest(text))
+        checked, found = self._executed(text, text_digest(text))
         self._keep(checked)
         if fault := schema_fault(found.metadata.get("output", {})) if found.kind == "agent" else None:
             raise refusal(f"output of {found.name!r} is not a usable JSON Schema: {fault}.", "correct it.")
@@ -238,7 +238,7 @@ class DynamicManager:
     def _keep(self, checked: Checked) -> Checked:
         """Keep a checked source for its next description or loading."""
         with self._guard:
-            self._checked[_digest(checked.text)] = checked
+            self._checked[text_digest(checked.text)] = checked
             if len(self._checked) > _MOST_CHECKED:
                 del self._checked[next(iter(self._checked))]
         return checked
@@ -269,10 +269,6 @@ def _declared(found: Definition) -> dict[str, Any]:
         "recovery": found.recovery,
         "sharing": found.sharing,
     }
-
-
-def _digest(text: SourceText) -> str:
-    return source_digest(text.kind, text.name, text.source, text.files, text.requires)
 
 
 class _Lock:

@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 
 from tea.source.names import annotated_names, dotted, free_names
-from tea.source.text import ParsedFile, words
+from tea.source.text import ParsedFile, first_line, words
 
 # What components may take from tea: its public names but for those that start runs of their own.
 VOCABULARY = words(
@@ -162,11 +162,11 @@ def _inserted(file: ParsedFile, lines: list[str]) -> str:
     header = [node for index, node in enumerate(file.tree.body) if _is_header(node, index)]
     following = file.tree.body[len(header) :]
     if not header:
-        row = min((_first_line(node) for node in following[:1]), default=1) - 1
+        row = min((first_line(node) for node in following[:1]), default=1) - 1
         gap = [] if _is_import(following[:1]) else [""]
         return "\n".join([*source_lines[:row], *lines, *gap, *source_lines[row:]])
     row = header[-1].end_lineno or 1
-    if following and _first_line(following[0]) == row:
+    if following and first_line(following[0]) == row:
         line = source_lines[row - 1].encode()
         column = following[0].col_offset
         halves = [line[:column].decode(), *lines, line[column:].decode()]
@@ -187,7 +187,3 @@ def _is_header(node: ast.stmt, index: int) -> bool:
             return True
         case _:
             return False
-
-
-def _first_line(node: ast.stmt) -> int:
-    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from tea.errors import BadComponent
 from tea.source.names import Definition, imported
-from tea.source.text import ParsedFile, refusal
+from tea.source.text import ParsedFile, first_line, refusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +91,12 @@ def _parsed(filename: str, lines: list[str]) -> ParsedFile:
 
 
 def _holds(node: Definition, line: int, live: FunctionType | type) -> bool:
-    first = _first_line(node)
+    first = first_line(node)
     return first <= line <= (node.end_lineno or line) if isinstance(live, type) else first == line
 
 
 def _piece(filename: str, lines: list[str], node: ast.stmt) -> Piece:
-    first = _first_line(node)
+    first = first_line(node)
     inside = {
         line
         for part in ast.walk(node)
@@ -109,10 +109,6 @@ def _piece(filename: str, lines: list[str], node: ast.stmt) -> Piece:
         for number, line in enumerate(lines[first - 1 : node.end_lineno], start=first)
     ]
     return Piece(file=filename, line=first, text="".join(taken).rstrip("\n"))
-
-
-def _first_line(node: ast.stmt) -> int:
-    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
 
 
 def _whole_imports(node: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from tea.characters import forbidden, is_turned
 from tea.components.content import content_fault
+from tea.components.manifest import source_digest
 from tea.errors import BadComponent
 from tea.refs import Kind
 from tea.source.compiling import is_few_names, is_short_code
@@ -149,6 +150,16 @@ def _one_at_a_time(parse: Callable[[], T]) -> T:
 def refusal(problem: str, fix: str) -> BadComponent:
     """Return an error of one printable line of at most 300 characters."""
     return BadComponent(one_line(problem, _LONGEST_PROBLEM), fix=one_line(fix, _LONGEST_FIX))
+
+
+def text_digest(text: SourceText) -> str:
+    """Return the registry's digest of a checked source."""
+    return source_digest(text.kind, text.name, text.source, text.files, text.requires)
+
+
+def first_line(node: ast.stmt) -> int:
+    """Return the number of a statement's first line, that of its first decorator included."""
+    return min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
 
 
 def words(text: str) -> frozenset[str]:
