@@ -150,6 +150,11 @@ def check_name(name: str, what: str = "a component") -> str:
     return name
 
 
+def numbered(name: str) -> list[str]:
+    """Return a name and others for the same where it is taken: `name_2`, `name_3` up to `name_99`."""
+    return [name, *(f"{name[:60]}_{number}" for number in range(2, 100))]
+
+
 def check_selector(selector: str) -> str:
     """Return `selector` if it is a version, an alias or a digest.
 

@@ -11,6 +11,7 @@ from tea.components.manifest import Lineage, Manifest, is_recipe, source_digest
 from tea.components.operation import Signature
 from tea.errors import BadComponent, Conflict
 from tea.protocols.manager import ContextManager
+from tea.refs import numbered
 from tea.registry.change import change_between
 from tea.registry.row import INTERNAL
 from tea.source.rename import renamed
@@ -21,7 +22,6 @@ from tea.untrusted.evaluation import Evaluation, evaluate, passes
 
 How = Literal["new", "version", "reused"]
 _NEAR = 4  # of the tools that are there, those looked at
-_MOST_NAMES, _LONGEST = 100, 60
 _MOST_TASK = 2_000
 Library = ContextManager
 
@@ -117,7 +117,7 @@ async def _placed(library: Library, offer: Offer, made: Manifest) -> tuple[How, 
 async def _near(library: Library, made: Manifest) -> list[Manifest]:
     """Return the possible twins of a tool: those of its name, and the nearest in meaning."""
     rows = {one.name: one for one in await library.list() if one.category not in INTERNAL}
-    names = [name for name in _names(made.name) if name in rows]
+    names = [name for name in numbered(made.name) if name in rows]
     matches = await library.retrieve(made.words()[:1_000], _NEAR, among=list(rows)) if rows else []
     names += [one.listing.name for one in matches]
     found = [await library.info(name) for name in dict.fromkeys(names)]
@@ -162,11 +162,7 @@ async def _registered(library: Library, made: Manifest, offer: Offer, old: Manif
 
 async def _free_name(library: Library, name: str) -> str:
     """Return a name never used by a tool: the given one, or with a number."""
-    return (await library.missing(_names(name)))[0]
-
-
-def _names(name: str) -> list[str]:
-    return [name, *(f"{name[:_LONGEST]}_{number}" for number in range(2, _MOST_NAMES))]
+    return (await library.missing(numbered(name)))[0]
 
 
 def _digest_as(made: Manifest, name: str) -> str:

@@ -17,10 +17,9 @@ from tea.errors import BadComponent, BadRef, RegistryError
 from tea.loop.follow import steps_fault
 from tea.protocols.declared import Parts
 from tea.protocols.manager import ContextManager
-from tea.refs import Kind
+from tea.refs import Kind, numbered
 from tea.types import JsonObject
 
-_MOST_NAMES, _LONGEST = 100, 60
 _NAME = r"^[a-z][a-z0-9_]{2,47}$"
 Libraries = Mapping[Kind, ContextManager]
 _WORKFLOW = '''"""A workflow of fixed steps, drafted from words."""
@@ -97,7 +96,7 @@ async def adopt_agent(libraries: Libraries, proposal: Proposal, *, check: bool) 
     except ValidationError as error:
         return _refused(f"the draft cannot be used: {reasons(error)}")
     try:
-        for name in _names(draft.name):
+        for name in numbered(draft.name):
             parts = await _parts(libraries, draft.model_copy(update={"name": name}))
             if not check and (found := await _there(libraries, parts)):
                 return _done(found)
@@ -194,10 +193,6 @@ async def _registered(libraries: Libraries, parts: Sequence[tuple[Kind, object]]
     lineage = Lineage(how="generator", run=proposal.run, task=proposal.task[:2_000], tests=tests)
     why = f"made for: {proposal.task[:200]}"
     return [await libraries[kind].register(text, reason=why, lineage=lineage, author="tea") for kind, text in parts]
-
-
-def _names(name: str) -> list[str]:
-    return [name, *(f"{name[:_LONGEST]}_{number}" for number in range(2, _MOST_NAMES))]
 
 
 def _done(found: Sequence[Manifest]) -> JsonObject:
