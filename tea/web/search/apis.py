@@ -183,54 +183,56 @@ def _short(text: str) -> str:
 
 def _of_brave(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "web", "results"):
-        date = _text(one, "page_age") or _text(one, "age")
-        yield Hit(url=_text(one, "url"), title=_text(one, "title"), snippet=_text(one, "description"), date=date)
+        date = text_in(one, "page_age") or text_in(one, "age")
+        yield Hit(url=text_in(one, "url"), title=text_in(one, "title"), snippet=text_in(one, "description"), date=date)
 
 
 def _of_google(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "items"):
         tags: dict[str, Any] = next(iter(_objects(one, "pagemap", "metatags")), dict[str, Any]())
-        date = _text(tags, "article:published_time") or _text(tags, "og:updated_time")
-        yield Hit(url=_text(one, "link"), title=_text(one, "title"), snippet=_text(one, "snippet"), date=date)
+        date = text_in(tags, "article:published_time") or text_in(tags, "og:updated_time")
+        yield Hit(url=text_in(one, "link"), title=text_in(one, "title"), snippet=text_in(one, "snippet"), date=date)
 
 
 def _of_firecrawl(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "data", "web") or _objects(answer, "data"):
-        yield Hit(url=_text(one, "url"), title=_text(one, "title"), snippet=_text(one, "description"))
+        yield Hit(url=text_in(one, "url"), title=text_in(one, "title"), snippet=text_in(one, "description"))
 
 
 def _of_tavily(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "results"):
-        date = _text(one, "published_date")
-        yield Hit(url=_text(one, "url"), title=_text(one, "title"), snippet=_text(one, "content"), date=date)
+        date = text_in(one, "published_date")
+        yield Hit(url=text_in(one, "url"), title=text_in(one, "title"), snippet=text_in(one, "content"), date=date)
 
 
 def _of_exa(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "results"):
         lights = one.get("highlights")
         told = cast("list[Any]", lights) if isinstance(lights, list) else []
-        snippet = " ... ".join(text for text in told if isinstance(text, str)) or _text(one, "text")
-        yield Hit(url=_text(one, "url"), title=_text(one, "title"), snippet=snippet, date=_text(one, "publishedDate"))
+        snippet = " ... ".join(text for text in told if isinstance(text, str)) or text_in(one, "text")
+        yield Hit(
+            url=text_in(one, "url"), title=text_in(one, "title"), snippet=snippet, date=text_in(one, "publishedDate")
+        )
 
 
 def _of_baidu(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "references"):
-        if _text(one, "type") in ("", "web"):
-            date = _text(one, "date")
-            yield Hit(url=_text(one, "url"), title=_text(one, "title"), snippet=_text(one, "content"), date=date)
+        if text_in(one, "type") in ("", "web"):
+            date = text_in(one, "date")
+            yield Hit(url=text_in(one, "url"), title=text_in(one, "title"), snippet=text_in(one, "content"), date=date)
 
 
 def _of_searxng(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "results"):
-        date = _text(one, "publishedDate")
-        yield Hit(url=_text(one, "url"), title=_text(one, "title"), snippet=_text(one, "content"), date=date)
+        date = text_in(one, "publishedDate")
+        yield Hit(url=text_in(one, "url"), title=text_in(one, "title"), snippet=text_in(one, "content"), date=date)
 
 
 def _of_wikidata(answer: Any) -> Iterator[Hit]:
     for one in _objects(answer, "search"):
-        if ITEM.fullmatch(_text(one, "id")):
+        if ITEM.fullmatch(text_in(one, "id")):
             url = f"{WIKIDATA_PAGES}{one['id']}"
-            yield Hit(url=url, title=_text(one, "label"), snippet=_text(one, "description"))
+            yield Hit(url=url, title=text_in(one, "label"), snippet=text_in(one, "description"))
 
 
 def _of_model(answer: Any) -> Iterator[Hit]:
@@ -238,12 +240,12 @@ def _of_model(answer: Any) -> Iterator[Hit]:
     for item in _objects(answer, "output"):
         for part in _objects(item, "content"):
             for one in _objects(part, "annotations"):
-                if _text(one, "type") == "url_citation":
-                    snippet = _sentence(_text(part, "text"), one.get("start_index"))
-                    yield Hit(url=_text(one, "url"), title=_text(one, "title"), snippet=snippet)
+                if text_in(one, "type") == "url_citation":
+                    snippet = _sentence(text_in(part, "text"), one.get("start_index"))
+                    yield Hit(url=text_in(one, "url"), title=text_in(one, "title"), snippet=snippet)
     for item in _objects(answer, "output"):
         for one in _objects(item, "action", "sources"):
-            yield Hit(url=_text(one, "url"), title=_text(one, "title"))
+            yield Hit(url=text_in(one, "url"), title=text_in(one, "title"))
 
 
 def _sentence(text: str, at: object) -> str:
@@ -260,7 +262,8 @@ def _objects(value: Any, *path: str) -> list[dict[str, Any]]:
     return [cast("dict[str, Any]", one) for one in listed if isinstance(one, dict)]
 
 
-def _text(value: Mapping[str, Any], name: str) -> str:
+def text_in(value: Mapping[str, Any], name: str) -> str:
+    """Return the text of a name in an answer's object; empty if there is none."""
     found = value.get(name)
     return found if isinstance(found, str) else ""
 

@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from tea.web.search.apis import ITEM, PROPERTY, WIKIDATA_PAGES, Request, named
+from tea.web.search.apis import ITEM, PROPERTY, WIKIDATA_PAGES, Request, named, text_in
 from tea.web.search.engine import EngineFailed
 from tea.web.search.service import ApiEngine
 
@@ -111,9 +111,9 @@ class Wikidata:
         answer = await self._ask(named(text, kind, language, _CANDIDATES), self._address)
         form = ITEM if kind == "item" else PROPERTY
         for one in _list(answer, "search"):
-            found, match = _text(one, "id"), one.get("match")
+            found, match = text_in(one, "id"), one.get("match")
             matched = cast("dict[str, Any]", match) if isinstance(match, dict) else dict[str, Any]()
-            names = [found, _text(one, "label"), _text(matched, "text")]
+            names = [found, text_in(one, "label"), text_in(matched, "text")]
             if form.fullmatch(found) and text.casefold() in [name.casefold() for name in names]:
                 return found
         return ""
@@ -186,13 +186,13 @@ def _value(binding: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the value of a binding; None where nothing is known of it, or less than its year."""
     said, given = _said(binding, "value"), binding.get("value")
     kind = cast("dict[str, Any]", given) if isinstance(given, dict) else dict[str, Any]()
-    if _text(kind, "type") == "uri":
+    if text_in(kind, "type") == "uri":
         label = _label(binding, "value") if _entity(binding, "value") else said
         is_unknown = "/.well-known/genid/" in said or not said.startswith(("http://", "https://"))
         return {"text": label[:_MOST_TEXT]} if label and not is_unknown else None
-    if _text(kind, "type") not in ("literal", "typed-literal") or not said:
+    if text_in(kind, "type") not in ("literal", "typed-literal") or not said:
         return None
-    datatype = _text(kind, "datatype").rpartition("#")[2]
+    datatype = text_in(kind, "datatype").rpartition("#")[2]
     if datatype == "dateTime":
         return _moment(said, _said(binding, "detail"))
     if datatype in ("decimal", "integer", "double") and _NUMBER.fullmatch(said):
@@ -228,12 +228,7 @@ def _label(binding: Mapping[str, Any], name: str) -> str:
 
 def _said(binding: Mapping[str, Any], name: str) -> str:
     found = binding.get(name)
-    return _text(cast("dict[str, Any]", found), "value") if isinstance(found, dict) else ""
-
-
-def _text(value: Mapping[str, Any], name: str) -> str:
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
+    return text_in(cast("dict[str, Any]", found), "value") if isinstance(found, dict) else ""
 
 
 def _list(value: Any, name: str) -> list[dict[str, Any]]:
