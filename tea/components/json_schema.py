@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, cast
 from tea.types import JsonObject, JsonSchema, JsonValue
 
 _REFERENCES = ("$ref", "$dynamicRef")
+_DIALECT = "$schema"
 _LIMIT = 160
 _BY_NAME = ("properties", "$defs", "patternProperties", "definitions", "dependentSchemas")
 _VALUES = ("const", "enum", "default", "examples")
@@ -50,25 +51,47 @@ def schema_fault(schema: JsonSchema) -> str | None:
         return f"it consists of more than {_MOST_SHAPES:,} parts"
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
-    from referencing import Registry
-    from referencing.exceptions import Unresolvable
-    from referencing.jsonschema import DRAFT202012
 
     try:
         Draft202012Validator.check_schema(schema)
         if slow := next((one for one in _patterns(schema) if len(one) > _LIMIT or _NESTED.search(one)), None):
             return f"the pattern {_clipped(slow)} is too long, or repeats what repeats or varies"
-        if foreign := [text for key, text in _words(schema) if key == "$id" or not f"{text}/".startswith("#/")]:
-            return f"{_clipped(foreign[0])} leads out of the schema, or is no path in it"
-        registry: Any = Registry[Any]().with_resource("", DRAFT202012.create_resource(schema))
-        for _, reference in _words(schema):
-            registry.resolver().lookup(reference)
+        return _stray(schema)
     except SchemaError as error:
         return f"{_place(error.absolute_path)}: {_clipped(error.message)}"
-    except Unresolvable as error:
-        return f"{_clipped(str(error.ref))} points at nothing"
     except RecursionError:
         return "it nests too deeply"
+
+
+def _stray(schema: JsonSchema) -> str | None:
+    """Return a reason not to read on inside a schema, None where all that is read are schemas of this one dialect.
+
+    A reference leads to one of the schemas in it: what stands elsewhere, as in a default, is data, which was not
+    checked, and may hold any pattern.
+    """
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import DRAFT202012
+
+    if foreign := [text for key, text in _words(schema) if key == "$id" or not f"{text}/".startswith("#/")]:
+        return f"{_clipped(foreign[0])} leads out of the schema, or is no path in it"
+    whole: Any = DRAFT202012.create_resource(schema)
+    held, waiting = set[int](), [whole]
+    while waiting:
+        one = waiting.pop()
+        inner: JsonValue = one.contents
+        held.add(id(inner))
+        if one is not whole and isinstance(inner, dict) and _DIALECT in inner:
+            return f"`{_DIALECT}` stands inside it"
+        waiting += one.subresources()
+    resolver: Any = Registry[Any]().with_resource("", whole).resolver()
+    for _, reference in _words(schema):
+        try:
+            found = resolver.lookup(reference).contents
+        except (Unresolvable, TypeError, ValueError):  # of a path through texts and numbers
+            found = None
+        if id(found) not in held:
+            return f"{_clipped(reference)} points at no schema in it"
     return None
 
 
@@ -123,7 +146,7 @@ def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[s
     """Return the first reasons `value` does not fit `schema`, one line each; empty if it fits.
 
     Args:
-        schema: A schema in which `schema_fault` found nothing.
+        schema: A schema; nothing fits one that cannot be used.
         value: JSON data.
         limit: How many reasons to return at most.
     """
@@ -138,6 +161,8 @@ def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[s
         return ["it nests too deeply, or its schema refers to itself without end"]
     except Endless:
         return ["its schema takes too long to check"]
+    except Exception:  # a schema in which nobody looked for faults may be anything
+        return ["its schema cannot be used"]
 
 
 def fits_strictly(schema: JsonSchema, value: JsonValue, work: Work) -> bool:
@@ -162,7 +187,8 @@ def fits_strictly(schema: JsonSchema, value: JsonValue, work: Work) -> bool:
         from jsonschema.validators import extend  # pyright: ignore[reportUnknownVariableType]
 
         checker = Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer)
-        work.spend(_parts(schema))  # all of it is copied
+        followed = sum(reference.count("/") for _, reference in _words(schema))
+        work.spend(_parts(schema) + followed)  # all of it is copied
         plain = whole._replace(schema=without_patterns(schema))
         return not _reasons(extend(Draft202012Validator, type_checker=checker), plain, value, 1)
     except (Endless, RecursionError):
@@ -268,11 +294,21 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
     from jsonschema import validators
     from referencing import Registry
 
+    if stray := _stray(whole.schema):
+        return [f"its schema cannot be used: {stray}"]
+
+    def is_boolean(_: object, one: object) -> bool:  # all that is asked at each step to what is unevaluated
+        whole.work.spend()
+        return isinstance(one, bool)
+
     checks: Mapping[str, Any] = validator.VALIDATORS
     counted: Any = cast(Any, validators).extend(
-        validator, {word: _counted(check, whole) for word, check in checks.items()}
+        validator,
+        {word: _counted(check, whole) for word, check in checks.items()},
+        type_checker=validator.TYPE_CHECKER.redefine("boolean", is_boolean),
     )
-    checked: Any = counted(whole.schema, registry=Registry[Any]())
+    schema = {word: said for word, said in whole.schema.items() if word != _DIALECT}  # it names another validator
+    checked: Any = counted(schema, registry=Registry[Any]())
     found: list[Any] = list(islice(cast("Iterator[Any]", checked.iter_errors(value)), limit))
     return [f"{_place(error.absolute_path)}: {_clipped(error.message)}" for error in found]
 

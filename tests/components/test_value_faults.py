@@ -80,6 +80,13 @@ def doubled(word: str, last: object, steps: int = 40) -> dict[str, Any]:
     return {"$ref": "#/$defs/a0", "$defs": {**definitions, f"a{steps}": last}}
 
 
+def unevaluated(steps: int = 40) -> dict[str, Any]:
+    """A small schema standing for very many places where a member may have been evaluated."""
+    parts = [{name: {"$ref": f"#/$defs/a{i + 1}"} for name in "ab"} for i in range(steps)]
+    definitions = {f"a{i}": {"dependentSchemas": part} for i, part in enumerate(parts)}
+    return {"unevaluatedProperties": False, "$ref": "#/$defs/a0", "$defs": {**definitions, f"a{steps}": {}}}
+
+
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
@@ -87,6 +94,7 @@ def doubled(word: str, last: object, steps: int = 40) -> dict[str, Any]:
         (doubled("allOf", {"type": "string"}), "x"),
         (doubled("anyOf", {"format": "x", "type": "integer", "multipleOf": 2}), "x"),
         ({**doubled("allOf", {"type": "object"}), "unevaluatedProperties": False}, {"x": 1}),
+        (unevaluated(), {"a": 1, "b": 1}),
         ({"items": {"enum": list(range(20_000))}}, [19_999] * 20_000),
         ({"uniqueItems": True}, [*map(str, range(30_000)), None]),
     ],
@@ -111,6 +119,68 @@ LONG: list[tuple[dict[str, Any], str]] = [
 def test_a_schema_that_takes_long_to_look_through_is_refused(schema: dict[str, Any], fault: str) -> None:
     assert fault in (schema_fault(schema) or "")
     assert bool(schema_fault(schema)) is bool(fault)
+
+
+SLOW = {"pattern": "a*a*a*a*a*a*a*b"}
+STRAY: list[dict[str, Any]] = [
+    {"default": SLOW, "oneOf": [{"$ref": "#/default"}]},
+    {"enum": [SLOW], "not": {}, "$ref": "#/enum/0"},
+    {"x": {"type": 5}, "not": {}, "$dynamicRef": "#/x"},
+    {"title": "words", "not": {}, "$ref": "#/title"},
+    {"title": "words", "not": {}, "$ref": "#/title/first"},
+    {"minimum": 1, "not": {}, "$ref": "#/minimum/first"},
+    {"anyOf": [{}], "not": {}, "$ref": "#/anyOf/first"},
+]
+
+
+@pytest.mark.parametrize("schema", STRAY)
+def test_a_reference_leads_to_a_schema_and_to_nothing_else_in_it(schema: dict[str, Any]) -> None:
+    assert "points at no schema" in str(schema_fault(schema))
+    assert "points at no schema" in value_faults(without_patterns(schema), "a" * 1_000)[0]
+    assert not fits_strictly(schema, "a" * 1_000, Work(""))
+
+
+def twice(words: dict[str, Any]) -> dict[str, Any]:
+    """A schema that doubles its work twenty times over, with further words in each part of it."""
+    parts = {f"a{i}": {**words, "allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2} for i in range(20)}
+    return {"$defs": {**parts, "a20": {}}, "not": {"type": "null"}, "$ref": "#/$defs/a0"}
+
+
+@pytest.mark.parametrize("dialect", ["draft-07/schema#", "draft/2020-12/schema"])
+def test_no_part_of_a_schema_is_read_in_a_dialect_of_its_own(dialect: str) -> None:
+    schema = twice({"$schema": f"http://json-schema.org/{dialect}"})
+    assert "`$schema`" in str(schema_fault(schema))
+    assert "`$schema`" in value_faults(schema, "x")[0]
+    assert not fits_strictly(schema, "x", Work(""))
+
+
+def test_the_dialect_of_a_whole_schema_leaves_the_work_of_a_check_bounded() -> None:
+    parts = [{"if": {"type": "string"}, "then": {"allOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2}} for i in range(20)]
+    schema: dict[str, Any] = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "items": {"$ref": "#"},
+        "allOf": [{"$ref": "#/$defs/a0"}],
+        "$defs": {f"a{i}": part for i, part in enumerate(parts)} | {"a20": {}},
+    }
+    assert schema_fault(schema) is None
+    assert value_faults(schema, [1]) == []
+    assert value_faults(schema, ["x"]) == ["its schema takes too long to check"]
+
+
+ODD: list[dict[str, Any]] = [
+    {"type": 5},
+    {"enum": 5},
+    {"required": 5},
+    {"properties": 5},
+    {"minProperties": "two"},
+    {"not": {}, "$ref": "#/$defs/nowhere"},
+]
+
+
+@pytest.mark.parametrize("schema", ODD)
+def test_a_value_has_a_fault_by_a_schema_that_nobody_checked_and_that_cannot_be_used(schema: dict[str, Any]) -> None:
+    assert schema_fault(schema)
+    assert value_faults(schema, {"a": 1})
 
 
 def test_a_large_value_is_checked_whole() -> None:

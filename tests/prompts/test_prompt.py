@@ -137,7 +137,7 @@ def test_a_value_that_fitted_before_is_the_value_that_was_given_and_nobody_else_
         (source("variables: {x: {type: text}}\n"), "not a usable JSON Schema"),
         (source("variables: {x: {type: integer, default: a}}\n"), "default of 'x'"),
         (source("output: {$ref: 'https://example.org/s.json'}\n"), "leads out of the schema"),
-        (source("output: {$ref: '#/$defs/none'}\n"), "points at nothing"),
+        (source("output: {$ref: '#/$defs/none'}\n"), "points at no schema"),
         (source("output: {pattern: '('}\n"), "not a usable JSON Schema"),
         (source("solver: prompt:other\n"), "not a tool"),
         (source("uses: tool_calling\n"), "does not name a kind"),
