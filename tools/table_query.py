@@ -10,7 +10,7 @@ from ._table_query.books import Book, open_books
 from ._table_query.brief import BriefTable, brief_links, brief_tables, fitting
 from ._table_query.database import Database
 from ._table_query.describing import Link, TableDescription, describe, links
-from ._table_query.files import TableFile, table_file
+from ._table_query.files import TableFile, apart, table_file
 from ._table_query.finding import Found
 from ._table_query.finding import find as find_cells
 from ._table_query.loading import load
@@ -69,6 +69,8 @@ async def table_query(
         sql: One SELECT.
         full: For programs: statistics.
     """
+    if any(set(",;") & set(name) for name in files):
+        files = apart(files, await ctx.files())
     if not files or len(files) > MOST_FILES:
         raise ToolError(f"{len(files)} files were named.", fix=f"name 1 to {MOST_FILES} files.")
     if sql.strip() and find:

@@ -466,9 +466,18 @@ async def test_a_text_that_is_the_name_of_a_column_is_warned_of(ask: Ask) -> Non
         ("SELECT n % 4 / 2.0 FROM m", False),
     ],
 )
-async def test_a_division_of_whole_numbers_that_drops_decimals_is_warned_of(ask: Ask, sql: str, *, warned: bool) -> None:
+async def test_a_division_of_whole_numbers_that_drops_decimals_is_warned_of(
+    ask: Ask, sql: str, *, warned: bool
+) -> None:
     answer = (await ask({"m.csv": "n\n4\n5\n7\n"}, sql=sql)).unwrap()
     assert answer.get("warning", "").startswith("`/` drops the decimals of whole numbers") == warned
+
+
+@pytest.mark.parametrize("named", ["a.csv,b.csv", "a.csv; b.csv", "[a.csv, 'b.csv']"])
+async def test_files_named_in_one_text_are_several(ask: Ask, named: str) -> None:
+    contents: dict[str, str | bytes] = dict.fromkeys(("a.csv", "b.csv", "c, d.csv"), "n\n4\n5\n")
+    assert (await ask(contents, files=named, sql="SELECT COUNT(*) FROM a, b")).unwrap()["rows"] == [[4]]
+    assert (await ask(contents, files="c, d.csv", sql="SELECT n FROM c_d")).unwrap()["rows"] == [[4], [5]]
 
 
 async def test_correlation_and_deviations_of_the_sample_and_of_the_whole_are_told_apart(ask: Ask) -> None:

@@ -1,5 +1,7 @@
 """Files with tables: their kind told by their bytes, and by their name only between kinds of text."""
 
+import re
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -10,6 +12,7 @@ from tea.reading import kind_of
 WORKBOOK, JSON, DELIMITED, TEXT = "workbook", "json", "delimited", "text"
 Form = Literal["workbook", "json", "delimited", "text"]
 _HEAD = 16_384
+_BETWEEN = re.compile(r"[,;]")
 _FORMS: dict[str, Form] = {
     "zip": WORKBOOK, "json": JSON, "jsonl": JSON, "csv": DELIMITED, "tsv": DELIMITED, "text": TEXT,
     "markdown": TEXT,
@@ -67,3 +70,17 @@ def table_file(name: str, path: Path) -> TableFile:
         raise ToolError(f"{name!r} is {kind.words}, which holds no table for SQL.", fix=fix)
     named = Path(name).suffix.lower() in _DELIMITED_ENDINGS
     return TableFile(name=name, path=path, form=DELIMITED if form == TEXT and named else form)
+
+
+def apart(names: Sequence[str], known: Container[str]) -> list[str]:
+    """Return names of files, where several stand in one text each on its own.
+
+    Args:
+        names: What was named.
+        known: Names of the files there are.
+    """
+    found = list[str]()
+    for name in names:
+        parts = [part.strip(" '\"") for part in _BETWEEN.split(name.strip("[] "))]
+        found += parts if name not in known and all(part in known for part in parts) else [name]
+    return found
