@@ -12,11 +12,11 @@ from pydantic import ValidationError
 
 from tea.components.clients import Caller
 from tea.components.context import Context
-from tea.components.lossless import lossless
 from tea.components.manifest import canonical
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError, UnknownComponent
-from tea.loop.capability import DELEGATION, Capability, actions_of, agent_of, callables, needs, tool_of
+from tea.loop.capability import Capability, actions_of, agent_of, callables, needs, tool_of
+from tea.loop.delegated_files import with_files
 from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
@@ -423,7 +423,7 @@ class Toolset:
         self, one: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None
     ) -> Observation:
         try:
-            task = self._part(one, lossless(DELEGATION, call.arguments), facts, share)
+            task = self._part(one, await with_files(self._ctx, call.arguments, self._task.files), facts, share)
         except BadArguments as error:
             return Observation.refused(call.id, one.name, call.arguments, error)
         response = await self._ctx.acp.invoke(one.ref, task)

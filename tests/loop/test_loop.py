@@ -634,3 +634,39 @@ async def test_a_function_is_understood_by_the_last_part_of_its_name(stage: Stag
     write = ("write", {"name": "out.txt", "text": "hello"})
     outcome, _ = await stage.play(step(write), step(done("out.txt")), task="Write hello to out.txt.")
     assert (outcome.trace / "workspace" / "out.txt").read_text() == "hello"
+
+
+@pytest.mark.parametrize(
+    "files", ["north.csv, south.csv", ["north.csv,south.csv"], ["/mnt/data/north.csv", "data/south.csv"]]
+)
+async def test_files_given_to_an_agent_by_other_words_are_those_of_the_task(
+    stage: Stage, tmp_path: Path, files: Any
+) -> None:
+    paths = [tmp_path / name for name in ("north.csv", "south.csv")]
+    for path in paths:
+        path.write_text("town,people\nAsk,1200\n")
+    delegated = step(("analyzer", {"task": "Count the towns.", "files": files}))
+    outcome, model = await stage.play(delegated, step(done(2)), step(done(2)), step(done(2)), files=paths)
+    asked = str(model.requests[1].messages)
+    assert "north.csv: table" in asked
+    assert "south.csv: table" in asked
+    assert outcome.answer == 2
+
+
+async def test_files_for_an_agent_that_are_no_names_are_refused(stage: Stage) -> None:
+    delegated = step(("analyzer", {"task": "Count the towns.", "files": [{"name": "north.csv"}]}))
+    outcome, model = await stage.play(delegated, step(done(1)), step(done(1)))
+    assert observations(model.requests[1])[0]["calls"][0]["error"]["code"] == "BadArguments"
+    assert outcome.answer == 1
+
+
+@pytest.mark.parametrize("file", ["/home/user/data", "east.csv", "."])
+async def test_a_file_for_an_agent_that_is_not_there_is_told_before_it_begins(
+    stage: Stage, tmp_path: Path, file: str
+) -> None:
+    (tmp_path / "north.csv").write_text("town,people\nAsk,1200\n")
+    delegated = step(("analyzer", {"task": "Count the towns.", "files": [file]}))
+    outcome, model = await stage.play(delegated, step(done(1)), files=[tmp_path / "north.csv"])
+    error = observations(model.requests[1])[0]["calls"][0]["error"]
+    assert (error["problem"], error["fix"]) == (f"There is no file {file!r}.", "there are 'north.csv'.")
+    assert outcome.answer == 1
