@@ -1,0 +1,16 @@
+"""Test what is told of a run while it works."""
+
+import pytest
+
+from tea.cli.command import Command
+from tea.cli.progress import Progress
+from tea.journal.recorder import Event
+
+
+@pytest.mark.parametrize(("ok", "told"), [(True, "comes to an end"), (False, "goes on")])
+def test_a_step_that_ends_the_task_is_told_from_one_that_only_tried(
+    capsys: pytest.CaptureFixture[str], *, ok: bool, told: str
+) -> None:
+    data = {"step": 1, "calls": [{"name": "done"}], "results": [{"name": "done", "ok": ok}]}
+    Progress(Command(verbose=1))(Event(kind="note", key="0.1", agent="a", data={"kind": "step", "data": data}))
+    assert capsys.readouterr().err == f"a: step 1: {told} (done)\n"
