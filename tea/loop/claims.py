@@ -36,6 +36,8 @@ _OF_PROGRAMS = re.compile(
     r"|shell|snippet|sql|syntax|befehl|code|programm\w*|skript\w*|requ\u00eate|consulta|c\u00f3digo)\b",
     re.IGNORECASE,
 )
+_EXPRESSION = re.compile(r"[\d\s.,()*/+\u00d7\u00f7^%-]{1,300}")
+_OPERATION = re.compile(r"\d\)?\s*(?:\*{1,2}|[+\u00d7\u00f7^])\s*[(-]?\d")
 _FILE = re.compile(r"(?<![\w./:@-])[\w][\w./-]{0,150}\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w/@-])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _PLACE = re.compile(r"\[\d{1,3}\]")
@@ -56,6 +58,12 @@ def is_program(text: str, task: str) -> bool:
     else:
         written = _QUERY.match(said.rpartition("\n")[2][:_LONGEST]) is not None
     return written and not _OF_PROGRAMS.search(task)
+
+
+def is_expression(answer: object) -> bool:
+    """Return whether an answer is arithmetic without its value; a date, a range, or a fraction is none."""
+    text = answer.strip() if isinstance(answer, str) else ""
+    return _EXPRESSION.fullmatch(text) is not None and _OPERATION.search(text) is not None
 
 
 def is_talk(line: str, reply: str) -> bool:

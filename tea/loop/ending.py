@@ -10,7 +10,7 @@ from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.errors import ToolError
 from tea.loop.checks import ANSWER, Sources, evidence_in, insisted, joined, numbers_stand_in, with_doubts
-from tea.loop.claims import announces, file_names, is_program, is_talk, looked_up, was_shown
+from tea.loop.claims import announces, file_names, is_expression, is_program, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.form import formed, read_as
 from tea.loop.grounds import Grounds
@@ -472,6 +472,7 @@ class Ending:
             "evidence": _doubts(evidence),
             "examples": _examples(grounds.examples(answer)) if checked else "",
             "numbers": ", ".join(grounds.numbers(answer)[:MOST_NAMED]) if checked else "",
+            "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{_short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
         }
@@ -481,6 +482,7 @@ class Ending:
             "evidence": UNCONFIRMED,
             "examples": "{}.",
             "numbers": UNFOUNDED,
+            "expression": "{} is arithmetic, not its value.",
             "plan": "These items of the plan are open: {}.",
             "failed": "These parts failed: {}.",
         }

@@ -3,13 +3,14 @@
 import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, observations, step, sum_of, told
 from openpyxl import Workbook
 
-from tea.loop.claims import announces, file_names, was_shown
+from tea.loop.claims import announces, file_names, is_expression, was_shown
 
 ROWS = "place,people\n" + "".join(f"town {number},{1000 + 7 * number}\n" for number in range(200))
 
@@ -331,3 +332,19 @@ async def test_words_that_name_only_files_and_columns_are_asked_whether_the_task
     outcome, model = await stage.play(*replies, task="What is earned there?", files=[tmp_path / "small.csv"])
     assert "or with success false and the reason if it cannot be found" in told(model.requests[1])
     assert (outcome.ok, outcome.exit_code, outcome.reason) == (False, 1, "there is no income")
+
+
+@pytest.mark.parametrize("words", ["12*7", "(12 + 9) × 4", "2^10", step(done("12 * 7")), step(done("1,200 + 3"))])
+async def test_arithmetic_without_its_value_is_asked_about_once(stage: Stage, words: Any) -> None:
+    outcome, model = await stage.play(words, step(done(84)), task="How much is it?")
+    assert "is arithmetic, not its value" in told(model.requests[1])
+    assert outcome.answer == 84
+    outcome, model = await stage.play(words, words, task="How much is it?")
+    assert (outcome.ok, len(model.requests)) == (True, 2)
+
+
+@pytest.mark.parametrize(
+    "answer", ["84", "2024-05-01", "3-5", "3/4", "16:9", "+49 30 1234", "-7", "1,200.50", "C++", 84]
+)
+async def test_numbers_dates_and_ranges_are_no_arithmetic(answer: object) -> None:
+    assert not is_expression(answer)
