@@ -7,7 +7,7 @@ from tea import Agent, Context, Operated, Result, Task, operate
 
 STEPS = 50
 MOST_WORDS = 400
-TOPICS = "application computer desktop editor program window"
+TOPICS = "application desktop editor program window"  # not its name, which `compute` is a form of
 
 
 class ComputerUse(Agent):

@@ -166,16 +166,16 @@ def _is_named(one: Capability, text: str) -> bool:
     """Return whether a text contains the words of a name, in almost any form: `report` for `reporter`.
 
     A single word of several is too common: a `page` of a book needs nothing fetched. Of an agent the first one does, as
-    what it works on: `tool` for `tool_generator`; where that is a thing as well, the words around
-    decide. Of an action any does, as `bash`, but those for saving, which most tasks of writing hold; they count with
-    the name of a file.
+    what it works on: `tool` for `tool_generator`; where that is a thing as well, as a browser or computer is, the words
+    around decide, and no other form counts, as `compute`, unless its topics name it. Of an action any does, as `bash`,
+    but those for saving, which most tasks of writing hold; they count with the name of a file.
     """
     said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
     parts = [part for part in _words(one.name) if len(part) >= _LEAST_WORD]
     named = [any(_are_alike(part, word) for word in said) for part in parts]
     if one.kind == "environment":
         return any(is_said and not _SAVED.search(part) for part, is_said in zip(parts, named, strict=True))
-    if one.sandboxed and parts[:1] and parts[0] in said:  # a browser, computer or tool is a thing, too
+    if one.sandboxed and parts[:1] and (parts[0] in said or (one.topics and parts[0] not in one.topics)):
         return is_addressed(parts[0], text) or (len(parts) > 1 and all(named))
     return all(named[:1] if one.kind == "agent" else named) and bool(named)
 

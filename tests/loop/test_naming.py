@@ -9,7 +9,8 @@ from tea.types import Task
 
 
 def agent(name: str) -> Capability:
-    return Capability(kind="agent", ref=name, name=name, description="", parameters={}, sandboxed=True)
+    topics = {"browser": ("browser", "site"), "computer": ("desktop", "program")}[name]
+    return Capability(kind="agent", ref=name, name=name, description="", parameters={}, sandboxed=True, topics=topics)
 
 
 @pytest.mark.parametrize(
@@ -22,9 +23,12 @@ def agent(name: str) -> Capability:
         ("Ask the browser agent.", "browser", True),
         ("How large was the browser market share of Opera?", "browser", False),
         ("Browser market share by country", "browser", False),
+        ("Browse the pages of it.", "browser", True),
         ("Which browser came first?", "browser", False),
         ("Type it on the computer and save it.", "computer", True),
         ("How many degrees in computer science were awarded?", "computer", False),
+        ("Compute the mean of both columns.", "computer", False),
+        ("Which computing power is needed?", "computer", False),
     ],
 )
 def test_an_agent_is_called_for_where_it_is_to_be_used_and_not_where_the_thing_is_spoken_of(
