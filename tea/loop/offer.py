@@ -181,9 +181,12 @@ def _is_named(one: Capability, text: str) -> bool:
 
 
 def _speaks_of(topics: Sequence[str], text: str) -> bool:
-    """Return whether a text contains one of some topics, in almost any form; True without topics."""
+    """Return whether a text contains one of some topics, in almost any form; True without topics.
+
+    A much shorter word is no form of it: a `desk` is no `desktop`.
+    """
     said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
-    return not topics or any(_are_alike(topic, word) for topic in topics for word in said)
+    return not topics or any(_are_alike(one, word) for one in topics for word in said if len(word) >= len(one) - 1)
 
 
 def _are_alike(one: str, other: str) -> bool:

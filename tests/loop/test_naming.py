@@ -43,12 +43,12 @@ def test_an_agent_is_called_for_where_it_is_to_be_used_and_not_where_the_thing_i
         ("Write out.csv with the squares from 1 to 10.", {"out.csv"}),
         ("Sort a.csv and save the result as b.csv.", {"b.csv"}),
         ("Write the rows of a.csv to b.csv.", {"b.csv"}),
-        ("Write a summary of notes.txt.", set()),
-        ("Count the rows in a.csv.", set()),
+        ("Write a summary of notes.txt.", set[str]()),
+        ("Count the rows in a.csv.", set[str]()),
         ("Schreib die Quadrate in quadrate.csv.", {"quadrate.csv"}),
-        ("Save it as a.csv, then read a.csv again.", set()),
+        ("Save it as a.csv, then read a.csv again.", set[str]()),
         ("Create report.md from data.csv.", {"report.md"}),
-        ("Write http://example.org/a.html down.", set()),
+        ("Write http://example.org/a.html down.", set[str]()),
     ],
 )
 def test_a_file_to_be_written_is_told_from_one_to_be_read(text: str, written: set[str]) -> None:
@@ -99,6 +99,8 @@ def test_an_ending_left_to_another_function_calls_for_none() -> None:
         ("Rank the rows of all.", ("a.csv", "b.csv", "c.csv"), {"any"}),
         ("Rank the rows of all, and write a paper on it.", ("a.csv", "b.csv", "c.csv"), {"any", "scribe"}),
         ("Rank the rows of all on their web site.", ("a.csv", "b.csv", "c.csv"), {"any", "surfer"}),
+        ("Rank the rows of all on a desk.", ("a.csv", "b.csv", "c.csv"), {"any"}),
+        ("Rank the rows of all on my desktops.", ("a.csv", "b.csv", "c.csv"), {"any", "clerk"}),
         ("Do a.\nDo b.\nDo c.\nDo d.", (), {"any", "scribe"}),
         ("Write a paper.", (), set[str]()),
     ],
@@ -106,9 +108,11 @@ def test_an_ending_left_to_another_function_calls_for_none() -> None:
 def test_agents_are_called_for_by_the_topics_of_a_large_task(
     text: str, files: tuple[str, ...], called: set[str]
 ) -> None:
-    topics = {"any": (), "scribe": ("paper", "report"), "surfer": ("website", "site")}
+    topics = {"any": (), "scribe": ("paper", "report"), "surfer": ("website", "site"), "clerk": ("desktop",)}
     agents = [
-        Capability(kind="agent", ref=n, name=n, description="", parameters={}, topics=one, sandboxed=n == "surfer")
+        Capability(
+            kind="agent", ref=n, name=n, description="", parameters={}, topics=one, sandboxed=n in ("surfer", "clerk")
+        )
         for n, one in topics.items()
     ]
     assert {one.name for one in agents if is_called_for(one, Task(text=text, files=files))} == called
