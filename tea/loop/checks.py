@@ -197,10 +197,14 @@ def stands_in(quote: str, text: str) -> bool:
 def nearest_line(quote: str, text: str) -> str:
     """Return the line, or the sentence of a long one, with the most words and numbers of a quote; empty without any.
 
+    Nothing is near to a bare number.
+
     Args:
         quote: The quote.
         text: What was read.
     """
+    if _WORD.search(quote) is None:
+        return ""
     wanted = set(_PART.findall(_plain(quote)[:_LONGEST_QUOTE]))
     best, line = 0.0, ""
     for one in _LINE.split(text[:_MOST_READ]):

@@ -70,6 +70,7 @@ def test_what_was_not_read_is_doubted(source: str, quote: str, words: str) -> No
         ("plan.txt", "The bridge opens on 4 May.", "The bridge opens on 3 May."),
         ("penguins.csv", "Gentoo: 1512", "Gentoo,1152,0.3605"),
         ("plan.txt", "Nobody knows.", ""),
+        ("penguins.csv", "0.3606", ""),
     ],
 )
 def test_a_quote_that_does_not_stand_is_answered_with_the_nearest_line(source: str, quote: str, line: str) -> None:
