@@ -19,6 +19,7 @@ from tea.loop.media import is_media
 from tea.loop.observation import Observation, clipped
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
+from tea.loop.revision import confirms
 from tea.loop.values import holds_value, shown_values
 from tea.loop.window import Window
 from tea.models.rendering import rendered
@@ -379,9 +380,10 @@ class Ending:
         return problem
 
     def _kept(self, answer: JsonValue) -> JsonValue:
-        """Return an answer, or the text it confirms: a much longer text held just before it."""
-        confirms = isinstance(answer, str) and 2 * len(answer) < len(self._words_held)
-        return self._words_held if confirms and not self._holds_value(str(answer)) else answer
+        """Return an answer, or the text held just before that it confirms: by its words, or as it is much shorter."""
+        if not isinstance(answer, str) or not self._words_held or self._holds_value(answer):
+            return answer
+        return self._words_held if confirms(answer) or 2 * len(answer) < len(self._words_held) else answer
 
     def finished(self, outcomes: Sequence[Observation], results: Sequence[Result | None] = ()) -> Result | None:
         """Record the results of agents, and return the final result if `done` was accepted."""

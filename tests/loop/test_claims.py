@@ -316,6 +316,12 @@ async def test_words_that_confirm_a_refused_end_stand_for_it(stage: Stage) -> No
     assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
 
 
+async def test_words_that_confirm_others_held_just_before_stand_for_them(stage: Stage) -> None:
+    outcome, model = await stage.play(step(sum_of("3 + 4")), "It is 92.", "The answer holds.")
+    assert "stand in no result" in told(model.requests[2])
+    assert (outcome.answer, len(model.requests)) == ("It is 92.", 3)
+
+
 async def test_words_that_confirm_an_end_which_can_never_hold_do_not_end_the_task(stage: Stage) -> None:
     replies = [step(sum_of("3 + 4")), step(done("seven")), "The answer holds.", step(done(7))]
     outcome, model = await stage.play(*replies, answer={"type": "integer"})
