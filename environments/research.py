@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 
-from tea import Context, Environment, ToolError, action
+from tea import Context, Environment, ToolError, action, open_resolved
 
 from ._research.survey import Survey, survey
 from ._research.world import (
@@ -462,7 +462,8 @@ class Research(Environment):
 def _opening(path: Path) -> dict[str, Any]:
     """Return the start of a run, empty if it was started without."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        with open_resolved(path) as file:
+            found = json.load(file)
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

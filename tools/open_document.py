@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NotRequired, TypedDict
 from urllib.parse import unquote_to_bytes
 
-from tea import Context, StaticEmbedder, ToolError, tool
+from tea import Context, StaticEmbedder, ToolError, open_resolved, tool
 from tea.reading import (
     UNFIT,
     Document,
@@ -170,8 +170,13 @@ def _passages(document: Document, question: str) -> list[Passage]:
 
 
 def _is_packed(content: Path | bytes, name: str) -> bool:
-    kind = kind_of(content[:HEAD], name) if isinstance(content, bytes) else kind_of_file(content, name)
-    return kind.is_packed
+    if isinstance(content, bytes):
+        return kind_of(content[:HEAD], name).is_packed
+    try:
+        with open_resolved(content) as file:
+            return kind_of_file(file, name).is_packed
+    except OSError as error:
+        raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error
 
 
 def _range(pages: str) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from tea import Context, ToolError, tool
+from tea import Context, ToolError, open_resolved, tool
 from tea.reading import Kind, Options, Reader, kind_of_file, titles
 
 from ._read_file.decoding import Text, file_bytes, text_of
@@ -59,7 +59,8 @@ async def read_file(
 
 def _kind(path: Path, name: str) -> Kind:
     try:
-        return kind_of_file(path, name)
+        with open_resolved(path) as file:
+            return kind_of_file(file, name)
     except OSError as error:
         raise ToolError(f"{name!r} cannot be read: {error.strerror}.", fix="check the file.") from error
 

@@ -1,11 +1,12 @@
 """The facts about a dataset, read once from its beginning to its end, in any size."""
 
 import csv
+import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypedDict
+from typing import BinaryIO, TypedDict
 
-from tea import ToolError
+from tea import ToolError, open_resolved
 from tea.reading import kind_of_file
 
 MOST_BYTES = 500_000_000
@@ -35,28 +36,34 @@ def survey(path: Path, name: str) -> Survey:
         ToolError: It is larger than 500 MB, or cannot be read.
     """
     try:
-        size = path.stat().st_size
-        told = kind_of_file(path, name)
-        kind = told.name
-        if size > MOST_BYTES:
-            raise ToolError(f"{name[:100]!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
-        found = Survey(name=name, kind=kind, family=told.family, bytes=size, lines=0, columns=[], head="", parse=False)
-        if kind not in TEXTS:
-            found["parse"] = True
-            return found
-        lines, head = _streamed(path)
+        with open_resolved(path) as file:
+            return _survey(file, name)
     except OSError as error:
         raise ToolError(f"{name[:100]!r} cannot be read: {error.strerror}.", fix="check the file.") from error
-    found["lines"], found["head"] = lines, head[:_HEAD]
+
+
+def _survey(file: BinaryIO, name: str) -> Survey:
+    size = os.fstat(file.fileno()).st_size
+    if size > MOST_BYTES:
+        raise ToolError(f"{name[:100]!r} is larger than {MOST_BYTES // 10**6} MB.", fix="split the file.")
+    told = kind_of_file(file, name)
+    kind = told.name
+    found = Survey(name=name, kind=kind, family=told.family, bytes=size, lines=0, columns=[], head="", parse=False)
+    if kind not in TEXTS:
+        found["parse"] = True
+        return found
+    file.seek(0)
+    found["lines"], head = _streamed(file)
+    found["head"] = head[:_HEAD]
     if kind in ("csv", "tsv"):
         found["columns"] = _columns(head, "\t" if kind == "tsv" else "")
     return found
 
 
-def _streamed(path: Path) -> tuple[int, str]:
+def _streamed(file: BinaryIO) -> tuple[int, str]:
     """Return the number of lines of a text, and its beginning."""
     lines, head, last = 0, b"", b"\n"
-    for chunk in _chunks(path):
+    for chunk in _chunks(file):
         if len(head) < 4 * _HEAD:
             head += chunk[: 4 * _HEAD]
         lines += chunk.count(b"\n")
@@ -64,10 +71,9 @@ def _streamed(path: Path) -> tuple[int, str]:
     return lines + (last != b"\n"), head.decode("utf-8-sig", "replace")
 
 
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            yield chunk
+def _chunks(file: BinaryIO) -> Iterator[bytes]:
+    while chunk := file.read(_CHUNK):
+        yield chunk
 
 
 def _columns(head: str, delimiter: str) -> list[str]:

@@ -1,5 +1,6 @@
 """The description of datasets other than texts: pictures and PDF files, seen or read by parsers."""
 
+import json
 import shutil
 import tracemalloc
 from pathlib import Path
@@ -8,12 +9,14 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 from research_kit import literature
+from swapping import swapping
 
 from tea.models.manager import ModelConfig
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 WORDS = "Harbour of Oslo 1950"
+OPENING = ".research.json"
 DONE = {"objective": "", "tasks": []}
 
 
@@ -94,3 +97,32 @@ async def test_facts_about_a_file_are_read_as_a_stream(
         tracemalloc.stop()
     assert (found["lines"], found["columns"], found["bytes"]) == (2_000_001, ["city", "people"], 24_000_012)
     assert most < 8_000_000
+
+
+async def test_a_folder_that_becomes_a_link_meanwhile_gives_no_facts_about_files_outside(
+    lab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outside, found = tmp_path_factory.mktemp("outside"), set[str]()
+    (tmp_path / "d").mkdir()
+    for place, text in ((tmp_path / "d", "own"), (outside, "secret")):
+        (place / "a.csv").write_text(f"{text},n\n1,2\n")
+    with swapping(tmp_path / "d", outside):
+        for _ in range(300):
+            found.add(str((await lab.tea.ecp.invoke("research#survey", {"name": "d/a.csv"})).value))
+    assert [one for one in found if "secret" in one] == []
+    assert "own" in str((await lab.tea.ecp.invoke("research#survey", {"name": "d/a.csv"})).value)
+
+
+async def test_a_start_that_becomes_a_link_meanwhile_is_none_from_outside(
+    lab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    outside, found = tmp_path_factory.mktemp("outside") / OPENING, set[str]()
+    for place, text in ((tmp_path / OPENING, "own"), (outside, "secret")):
+        place.write_text(json.dumps({"state": {"hypothesis": text}}))
+    with swapping(tmp_path / OPENING, outside):
+        for _ in range(300):
+            found.add(str((await lab.tea.ecp.state("research")).value))
+    assert [one for one in found if "secret" in one] == []
+    assert "own" in str((await lab.tea.ecp.state("research")).value)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from email.parser import HeaderParser
 from pathlib import Path, PurePath
+from typing import BinaryIO
 
 from tea.reading.inside.charset import utf_16_of
 
@@ -206,24 +207,24 @@ def _is_writable(mark: bytes, kind: Kind) -> bool:
     return kind.name in _NOT_MARKED_IN_TEXTS or (kind.family in _MEDIA and mark.isascii())
 
 
-def kind_of_file(path: Path, name: str = "") -> Kind:
-    """Return the kind of a file; of a ZIP archive by the names in it, too.
+def kind_of_file(file: BinaryIO, name: str) -> Kind:
+    """Return the kind of an open file; of a ZIP archive by the names in it, too.
 
     Args:
-        path: The file.
-        name: Its name, where the path has another.
+        file: The file, at its beginning.
+        name: Its name.
 
     Raises:
         OSError: It cannot be read.
     """
-    with path.open("rb") as file:
-        found = kind_of(file.read(HEAD), name or path.name)
-        if found.name == "zip":
-            return packed_kind(path) or found
-        if found.name == _OLE:
-            return _ole_kind(path) or found
-        if found.name == "json" and _is_notebook(path):
-            return _TEXTS["ipynb"]
+    found = kind_of(file.read(HEAD), name)
+    if found.name == "zip":
+        return packed_kind(file) or found
+    file.seek(0)
+    if found.name == _OLE:
+        return _ole_kind(file) or found
+    if found.name == "json" and _is_notebook(file):
+        return _TEXTS["ipynb"]
     return found
 
 
@@ -232,7 +233,7 @@ def named(name: str) -> Kind | None:
     return _TEXTS.get(name) or {"text": TEXT, "pdf": kind_of(b"%PDF-")}.get(name)
 
 
-def packed_kind(source: Path | bytes) -> Kind | None:
+def packed_kind(source: Path | BinaryIO | bytes) -> Kind | None:
     """Return the kind of a ZIP archive by the names in it, None if it is just an archive."""
     try:
         with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
@@ -247,12 +248,11 @@ def packed_kind(source: Path | bytes) -> Kind | None:
     return next((found for name, found in _PACKED_KINDS.items() if name in parts), None)
 
 
-def _ole_kind(path: Path) -> Kind | None:
+def _ole_kind(file: BinaryIO) -> Kind | None:
     """Return the kind of an old Office file by the names of its parts, None where they are not found."""
-    with path.open("rb") as file:
-        data = file.read(_STORE)
-        file.seek(max(len(data), path.stat().st_size - _STORE))
-        data += file.read()
+    data = file.read(_STORE)
+    file.seek(max(len(data), file.seek(0, io.SEEK_END) - _STORE))
+    data += file.read()
     return next((kind for name, kind in _OLE_PARTS.items() if name.encode("utf-16-le") in data), None)
 
 
@@ -335,9 +335,8 @@ def _is_json(line: bytes) -> bool:
         return False
 
 
-def _is_notebook(path: Path) -> bool:
-    with path.open("rb") as file:
-        data = file.read(50_000_000)
+def _is_notebook(file: BinaryIO) -> bool:
+    data = file.read(50_000_000)
     return b'"nbformat"' in data and b'"cells"' in data
 
 

@@ -84,7 +84,8 @@ def _converted(told: Mapping[str, Any], here: Path) -> dict[str, Any]:
     out.mkdir(exist_ok=True)
     options: dict[str, Any] = {**told["options"], "pages": tuple(told["options"]["pages"])}
     order = Order(path=here / str(told["path"]), out=out, **options)
-    kind = named(order.kind) or kind_of_file(order.path, order.name)
+    with order.path.open("rb") as file:
+        kind = named(order.kind) or kind_of_file(file, order.name)
     found = _parsed(order, kind)
     text = found.text[: order.characters]
     (here / TEXT).write_bytes(text.encode("utf-8", "replace"))
