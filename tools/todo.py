@@ -1,14 +1,11 @@
 """A plan as a checklist, kept in `todo.md` of the workspace."""
 
 import asyncio
-import os
 import re
-import secrets
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
-from tea import Context, ToolError, tool
+from tea import Context, RootedFolder, ToolError, tool
 
 State = Literal["pending", "in_progress", "done", "failed"]
 
@@ -67,8 +64,7 @@ async def todo(
         state: New state, for update; for create and replace, the state of the first new item.
         text: New text, for update.
     """
-    path = ctx.path(FILE)
-    other, plan = await asyncio.to_thread(_read, path)
+    other, plan = await asyncio.to_thread(_read, ctx.workspace)
     match action:
         case "create":
             plan = _added(plan, items or [], state)
@@ -80,7 +76,7 @@ async def todo(
             plan = _changed(plan, id, "done", text)
         case "list":
             return _shown(plan)
-    await asyncio.to_thread(_write, path, other, plan)
+    await asyncio.to_thread(_write, ctx.workspace, other, plan)
     return _shown(plan)
 
 
@@ -114,14 +110,16 @@ def _shown(plan: list[Item]) -> Plan:
     return Plan(items=plan, progress=f"{finished} of {len(plan)} done")
 
 
-def _read(path: Path) -> tuple[list[str], list[Item]]:
+def _read(workspace: str) -> tuple[list[str], list[Item]]:
     """Return the lines outside of the plan, unchanged, and the items."""
     try:
-        if not path.exists():
-            return list(_HEADING), []
-        if not path.is_file() or path.stat().st_size > MOST_BYTES:
+        with RootedFolder(workspace) as files, files.reading(FILE) as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
             raise ToolError(f"{FILE} is not a checklist.", fix="move it away.")
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = data.decode().splitlines()
+    except FileNotFoundError:
+        return list(_HEADING), []
     except (OSError, UnicodeDecodeError) as error:
         raise ToolError(f"{FILE} cannot be read.", fix="move it away.") from error
     matches = [(line, _LINE.fullmatch(line)) for line in lines]
@@ -129,13 +127,10 @@ def _read(path: Path) -> tuple[list[str], list[Item]]:
     return [line for line, match in matches if not match], plan
 
 
-def _write(path: Path, other: list[str], plan: list[Item]) -> None:
+def _write(workspace: str, other: list[str], plan: list[Item]) -> None:
     lines = other + [f"- [{_MARK_OF[item.state]}] {item.id}. {item.text}" for item in plan]
-    part = path.parent / f".tea-{secrets.token_hex(8)}"
     try:
-        part.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        os.replace(part, path)
+        with RootedFolder(workspace) as files:
+            files.write(FILE, "".join(f"{line}\n" for line in lines).encode())
     except (OSError, UnicodeEncodeError) as error:
         raise ToolError(f"{FILE} cannot be written.", fix="check the workspace's permissions.") from error
-    finally:
-        part.unlink(missing_ok=True)

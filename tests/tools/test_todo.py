@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from swapping import swapping
 
 from tea.platform import Platform
 from tea.types import ToolResponse
@@ -55,6 +56,18 @@ async def test_replace_starts_anew_and_create_adds_what_is_missing(todo: Todo) -
     assert [(item["id"], item["text"]) for item in added.unwrap()["items"]] == [(1, "a"), (2, "b"), (3, "c")]
 
 
+async def test_a_plan_that_becomes_a_link_meanwhile_is_none_from_outside(
+    todo: Todo, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    await todo("create", items=["own"])
+    outside = tmp_path_factory.mktemp("outside") / "plan.md"
+    outside.write_text("- [ ] 1. secret\n")
+    with swapping(folder / "todo.md", outside):
+        shown = [str((await todo("list")).value) for _ in range(300)]
+    assert "secret" not in "".join(shown)
+    assert states(await todo("list")) == {"own": "pending"}
+
+
 async def test_list_writes_nothing(todo: Todo, folder: Path) -> None:
     assert (await todo("list")).unwrap() == {"items": [], "progress": "0 of 0 done"}
     assert list(folder.iterdir()) == []
@@ -91,7 +104,7 @@ async def test_lines_of_a_person_stay(todo: Todo, folder: Path) -> None:
 
 async def test_a_todo_file_that_cannot_be_used_is_refused(todo: Todo, folder: Path) -> None:
     (folder / "todo.md").mkdir()
-    assert "not a checklist" in str((await todo("list")).error)
+    assert "not an ordinary file" in str((await todo("list")).error)
 
 
 async def test_a_todo_file_that_leads_out_is_refused(todo: Todo, folder: Path) -> None:
