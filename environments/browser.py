@@ -315,7 +315,7 @@ class Browser(Environment):
             seconds: How long each is shown.
         """
         paths = [await ctx.file(one) for one in pictures]
-        await asyncio.to_thread(make_film, paths, ctx.path(name), int(seconds * 1_000))
+        await asyncio.to_thread(make_film, ctx, paths, name, int(seconds * 1_000))
         return name
 
     async def _filled(self, ctx: Context, field: Field) -> Seen:
@@ -368,7 +368,7 @@ class Browser(Environment):
             if driver.events.dialogs:
                 seen["dialogs"] = driver.events.dialogs
             if self._browsing is not None and driver.events.downloads:
-                came = await asyncio.to_thread(self._browsing.receive, ctx.path(FOLDER))
+                came = await asyncio.to_thread(self._browsing.receive, ctx.workspace, FOLDER)
                 if came:
                     seen["downloads"] = came
             return seen

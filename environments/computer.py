@@ -232,7 +232,7 @@ class Computer(Environment):
             seconds: How long each is shown.
         """
         paths = [await ctx.file(one) for one in pictures]
-        await asyncio.to_thread(make_film, paths, ctx.path(name), int(seconds * 1_000))
+        await asyncio.to_thread(make_film, ctx, paths, name, int(seconds * 1_000))
         return name
 
     async def _acted(self, do: str, **arguments: Any) -> Seen:

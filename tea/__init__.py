@@ -16,8 +16,6 @@ if _typing.TYPE_CHECKING:
     from tea.components.equality import same as same
     from tea.components.files import copied_name as copied_name
     from tea.components.files import nearest as nearest
-    from tea.components.pictures import keep_picture as keep_picture
-    from tea.components.pictures import make_film as make_film
     from tea.components.pictures import number_elements as number_elements
     from tea.components.pictures import png_of as png_of
     from tea.errors import BadOutput as BadOutput
@@ -39,6 +37,8 @@ if _typing.TYPE_CHECKING:
     from tea.retrieval.embedding.builtin import StaticEmbedder as StaticEmbedder
     from tea.sandbox.service import SandboxService as SandboxService
     from tea.sandbox.session import Sandbox as Sandbox
+    from tea.store.pictures import keep_picture as keep_picture
+    from tea.store.pictures import make_film as make_film
     from tea.store.rooted import RootedFolder as RootedFolder
     from tea.store.rooted import open_resolved as open_resolved
     from tea.types import Attempted as Attempted
@@ -77,7 +77,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.components.files": "copied_name nearest",
         "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
         "tea.components.equality": "same",
-        "tea.components.pictures": "keep_picture make_film number_elements png_of",
+        "tea.components.pictures": "number_elements png_of",
         "tea.components.variable": "Variable",
         "tea.errors": "BadOutput BudgetExceeded TeaError ToolError",
         "tea.extras": "require_extra",
@@ -104,6 +104,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.sandbox.service": "SandboxService",
         "tea.sandbox.session": "Sandbox",
         "tea.source.dynamic": "DynamicManager",
+        "tea.store.pictures": "keep_picture make_film",
         "tea.store.rooted": "RootedFolder open_resolved",
         "tea.types": "ActionResponse AgentResponse Attempted Budget DataPart Evidence Fact Message "
         "Result Said Task TextPart ToolCall ToolResponse merge_patch",

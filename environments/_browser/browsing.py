@@ -1,9 +1,6 @@
 """Browsing: a browser in its sandbox behind the guard, from its start to its end."""
 
 import asyncio
-import os
-import re
-import secrets
 import shutil
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -14,12 +11,13 @@ from tea import SandboxService, ToolError
 from tea.web import GuardProxy, UrlGuard, WebSettings
 
 from .driver import HEIGHT, WIDTH, Driver, check_extra
+from .exchange import lent, plain, received
 from .gate import gate
 
 PROGRAMS = ("/usr/lib/chromium/chromium", "chromium", "chromium-browser", "google-chrome")
 INSTALL = "apt-get update && apt-get install -y chromium"
 MEMORY_MB = 3_000
-MOST_DOWNLOAD = 500_000_000
+DOWNLOADS, UPLOADS = "downloads", "uploads"
 READY = "profile/DevToolsActivePort"
 FLAGS = (
     "--headless=new",
@@ -50,7 +48,6 @@ FLAGS = (
     "--use-mock-keychain",
     f"--window-size={WIDTH},{HEIGHT}",
 )
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|\u200b-\u200f\u202a-\u202e\u2066-\u2069]+")
 
 
 class Browsing:
@@ -134,16 +131,18 @@ class Browsing:
     async def _connected(self, stack: AsyncExitStack) -> AsyncGenerator[Driver]:
         service = self._service = SandboxService(self._terms, memory_mb=MEMORY_MB)
         stack.push_async_callback(service.close)
-        for name in ("profile", "downloads", "uploads"):
+        for name in ("profile", DOWNLOADS, UPLOADS):
             (service.files / name).mkdir()
-            service.own(service.files / name)
+        service.own(service.files / "profile")
+        service.own(service.files / DOWNLOADS)
+        (service.files / UPLOADS).chmod(0o755)  # to be read alone, so nothing in it becomes a link meanwhile
         guard = UrlGuard(self._settings.allow, deny=self._settings.deny)
         proxy = GuardProxy(guard, connections=256)
         async with proxy.on_socket(service.way_out):
             profile = f"--user-data-dir={service.inside(service.files / 'profile')}"
             told = await service.start([str(program()), *FLAGS, profile, "about:blank"], ready=READY)
             async with gate(service.socket, told.split("\n")[1]) as address:
-                driver = await Driver.connect(address, service.inside(service.files / "downloads"))
+                driver = await Driver.connect(address, service.inside(service.files / DOWNLOADS))
                 try:
                     yield driver
                 finally:
@@ -151,36 +150,34 @@ class Browsing:
                     await service.close()  # before the proxy, which its connections would keep waiting
 
     def lend(self, path: Path) -> str:
-        """Copy a file into the browser's reach, and return its name there."""
+        """Copy a file into the browser's reach, and return its name there.
+
+        Args:
+            path: It is absolute, and has no links.
+
+        Raises:
+            ToolError: It cannot be read.
+        """
         service = self._of()
-        folder = service.files / "uploads" / secrets.token_hex(8)
-        folder.mkdir()
-        copied = folder / path.name
-        shutil.copyfile(path, copied)
-        service.own(folder)
+        copied = lent(path, service.files / UPLOADS)
+        service.own(copied.parent)
         service.own(copied)
         return service.inside(copied)
 
-    def receive(self, folder: Path) -> list[dict[str, Any]]:
-        """Move finished downloads into a folder, each under a free name, and return them.
+    def receive(self, workspace: str, folder: str) -> list[dict[str, Any]]:
+        """Move finished downloads into a folder of a workspace, each under a free name, and return them.
 
         Args:
+            workspace: The workspace.
             folder: Where they go.
         """
-        service, came = self._of(), list[dict[str, Any]]()
+        downloads, came = self._of().files / DOWNLOADS, list[dict[str, Any]]()
         for one in list(self.driver.events.downloads.values()):
-            if one.state == "inProgress":
-                continue
-            del self.driver.events.downloads[one.guid]
-            source = service.files / "downloads" / Path(one.guid).name
-            if one.state != "completed" or source.is_symlink() or not source.is_file():
-                came.append({"url": one.url, "problem": "it was not completed"})
-                continue
-            if (size := source.stat().st_size) > MOST_DOWNLOAD:
-                source.unlink()
-                came.append({"url": one.url, "problem": f"it has more than {MOST_DOWNLOAD:,} bytes"})
-                continue
-            came.append({"url": one.url, "name": f"{folder.name}/{_moved(source, folder, one.name)}", "size": size})
+            if one.state != "inProgress":
+                del self.driver.events.downloads[one.guid]
+                whole = one.state == "completed"
+                kept = received(downloads / Path(one.guid).name, workspace, f"{folder}/{plain(one.name)}", whole=whole)
+                came.append({"url": one.url, **kept})
         return came
 
     def _of(self) -> SandboxService:
@@ -192,20 +189,3 @@ class Browsing:
 def program() -> str | None:
     """Return the path of Chromium, None if it is not installed."""
     return next((found for one in PROGRAMS if (found := shutil.which(one)) is not None), None)
-
-
-def _moved(source: Path, folder: Path, wished: str) -> str:
-    """Move a file to the first free name like the one a page wished for, and return it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    name = _UNSAFE.sub("_", wished).strip(". ")[-120:] or "download"
-    stem, dot, ending = name.rpartition(".")
-    for number in range(1, 1_000):
-        chosen = name if number == 1 else f"{stem}-{number}.{ending}" if dot and stem else f"{name}-{number}"
-        try:
-            with source.open("rb") as given, (folder / chosen).open("xb") as made:
-                shutil.copyfileobj(given, made)
-            os.unlink(source)
-            return chosen
-        except FileExistsError:
-            continue
-    raise ToolError(f"There are 1,000 files like {name!r}.", fix="move some of them away.")

@@ -1,40 +1,16 @@
-"""Pictures: the views of an environment, as files of a workspace."""
+"""Pictures: the views of an environment as PNG files, with numbered elements."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from io import BytesIO
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tea.components.context import Context
 from tea.errors import ToolError
-
-if TYPE_CHECKING:
-    from PIL import Image as Images
 
 Box = tuple[float, float, float, float]
 COLOURS = ("#c2185b", "#1565c0", "#2e7d32", "#e65100", "#6a1b9a", "#00695c")
 LETTERS = 11  # height of a number, in pixels
 LEAST = 2  # pixels of an element that is drawn
-MOST_PICTURES = 100
-WIDTH = 960  # pixels
-
-
-def keep_picture(ctx: Context, folder: str, picture: bytes) -> str:
-    """Store a picture in the workspace under a name made of its bytes, and return the name.
-
-    Args:
-        ctx: What the environment was given.
-        folder: Name of a folder of the workspace.
-        picture: The bytes of a PNG file.
-    """
-    name = f"{folder}/{hashlib.sha256(picture).hexdigest()[:16]}.png"
-    path = ctx.path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(picture)
-    return name
 
 
 def png_of(colours: bytes, width: int, height: int) -> bytes:
@@ -83,33 +59,6 @@ def number_elements(picture: bytes, boxes: Mapping[int, Box]) -> bytes:
     made = BytesIO()
     shown.save(made, "PNG")
     return made.getvalue()
-
-
-def make_film(pictures: list[Path], name: Path, milliseconds: int) -> None:
-    """Write a GIF with pictures one after the other.
-
-    Args:
-        pictures: Their files, all shown as large as the first.
-        name: Where to write it.
-        milliseconds: How long each is shown.
-
-    Raises:
-        ToolError: A file is not a picture, or there is none.
-    """
-    from PIL import Image
-
-    if not pictures or name.suffix != ".gif":
-        raise ToolError("A film needs pictures and a name that ends with .gif.", fix="give both.")
-    frames: list[Images.Image] = []
-    for path in pictures[:MOST_PICTURES]:
-        try:
-            with Image.open(path) as found:
-                size = frames[0].size if frames else (WIDTH, max(1, found.height * WIDTH // found.width))
-                frames.append(found.convert("RGB").resize(size).quantize(64))
-        except Exception as error:  # foreign code: a file of any bytes
-            raise ToolError(f"{path.name!r} is not a picture.", fix="name pictures that `state` gave.") from error
-    name.parent.mkdir(parents=True, exist_ok=True)
-    frames[0].save(name, save_all=True, append_images=frames[1:], duration=milliseconds, loop=0)
 
 
 def _within(edges: Iterable[int], size: tuple[int, int]) -> tuple[int, int, int, int]:

@@ -55,7 +55,7 @@ class Computer(Environment):
     @action(effects="writes", idempotent=True, network=False)
     async def film(self, ctx: Context, pictures: list[str], name: str, seconds: float = 1.0) -> str:
         """Make a film."""
-        make_film([ctx.path(one) for one in pictures], ctx.path(name), 500)
+        make_film(ctx, [ctx.path(one) for one in pictures], name, 500)
         return name
 '''
 
