@@ -8,9 +8,9 @@ from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import unquote
 
-from tea import RootedFolder, ToolError, open_resolved, require_extra
+from tea import RootedFolder, ToolError, require_extra
 
-from .pdf import pdf_of
+from .pdf import Figure, pdf_of
 
 EXTRA = "reports"
 MOST_NAMES = 200
@@ -57,7 +57,7 @@ def render(
         tokens: list[Any] = parser().parse(markdown)
         figures = _figures(tokens, root, folder)
         notes += [f"{source} is not embedded: {why}." for source, why in figures.items() if isinstance(why, str)]
-        found = {source: path for source, path in figures.items() if isinstance(path, Path)}
+        found = {source: one for source, one in figures.items() if isinstance(one, Figure)}
         if "pdf" in formats:
             rendered["pdf"], more = pdf_of(tokens, title, found)
             notes += more
@@ -116,32 +116,35 @@ def _holds(folder: RootedFolder, name: str, data: bytes) -> bool:
         return file.read() == data
 
 
-def _figures(tokens: Sequence[Any], root: Path, folder: PurePath) -> dict[str, Path | str]:
-    """Return the file of each figure by its source, or why it is not embedded."""
+def _figures(tokens: Sequence[Any], root: Path, folder: PurePath) -> dict[str, Figure | str]:
+    """Return each figure by its source, or why it is not embedded."""
     sources = [child.attrs["src"] for one in tokens for child in one.children or () if child.type == "image"]
     return {source: _figure(unquote(source), root, folder) for source in sources}
 
 
-def _figure(source: str, root: Path, folder: PurePath) -> Path | str:
+def _figure(source: str, root: Path, folder: PurePath) -> Figure | str:
+    path = folder / source.removeprefix("file://")
     try:
-        path = (root / folder / source.removeprefix("file://")).resolve()
-        if not path.is_relative_to(root.resolve()):
-            return "it lies outside of the workspace"
-        if path.suffix.lower() not in _KINDS or not path.is_file():
-            return "it is not a picture of the workspace"
-        return path if path.stat().st_size <= MOST_FIGURE else "it is too large"
+        with RootedFolder(root) as files:
+            files.inside(str(path))
+            if path.suffix.lower() not in _KINDS or not files.is_file(str(path)):
+                return "it is not a picture of the workspace"
+            with files.reading(str(path)) as file:
+                data = file.read(MOST_FIGURE + 1)
+    except ToolError:
+        return "it lies outside of the workspace"
     except (OSError, ValueError):
         return "it cannot be read"
+    return Figure(path.name, data) if len(data) <= MOST_FIGURE else "it is too large"
 
 
-def _html(tokens: Sequence[Any], title: str, figures: Mapping[str, Path]) -> str:
+def _html(tokens: Sequence[Any], title: str, figures: Mapping[str, Figure]) -> str:
     """Return the page; figures stand in it as data, and other pictures as their words."""
     for one in tokens:
         for child in one.children or ():
-            if child.type == "image" and (path := figures.get(child.attrs["src"])) is not None:
-                with open_resolved(path) as file:
-                    data = base64.b64encode(file.read()).decode()
-                child.attrs["src"] = f"data:{_KINDS[path.suffix.lower()]};base64,{data}"
+            if child.type == "image" and (figure := figures.get(child.attrs["src"])) is not None:
+                data, kind = base64.b64encode(figure.data).decode(), _KINDS[PurePath(figure.name).suffix.lower()]
+                child.attrs["src"] = f"data:{kind};base64,{data}"
             elif child.type == "image":
                 child.type, child.content = "text", child.content or child.attrs["src"]
     reader = parser()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 from tea import require_extra
 
@@ -18,13 +18,20 @@ _SIZES = {"h1": 20, "h2": 15, "h3": 12.5, "h4": 11, "h5": 10.5, "h6": 10.5}
 _MARKS = {"strong": "b", "em": "i", "s": "strike"}
 
 
-def pdf_of(tokens: Sequence[Any], title: str, figures: Mapping[str, Path]) -> tuple[bytes, list[str]]:
+class Figure(NamedTuple):
+    """A picture of a report: the name of its file, and the content."""
+
+    name: str
+    data: bytes
+
+
+def pdf_of(tokens: Sequence[Any], title: str, figures: Mapping[str, Figure]) -> tuple[bytes, list[str]]:
     """Return a PDF file, and notes for its reader.
 
     Args:
         tokens: The Markdown, parsed.
         title: What it is about.
-        figures: Files of its pictures, by source.
+        figures: Its pictures, by source.
 
     Raises:
         MissingExtra: The extra for reports is not installed.
@@ -45,7 +52,7 @@ def pdf_of(tokens: Sequence[Any], title: str, figures: Mapping[str, Path]) -> tu
 class _Page:
     """Turn tokens into reportlab's parts of a page."""
 
-    def __init__(self, platypus: Any, font: str, figures: Mapping[str, Path]) -> None:
+    def __init__(self, platypus: Any, font: str, figures: Mapping[str, Figure]) -> None:
         self._platypus, self._font, self._figures = platypus, font, figures
         self._styles: Any = require_extra("reportlab.lib.styles", EXTRA)
         self._colors: Any = require_extra("reportlab.lib.colors", EXTRA)
@@ -91,14 +98,14 @@ class _Page:
 
     def _pictures(self, token: Any) -> Iterator[Any]:
         for child in token.children or ():
-            path = self._figures.get(child.attrs["src"]) if child.type == "image" else None
-            if path is not None:
+            figure = self._figures.get(child.attrs["src"]) if child.type == "image" else None
+            if figure is not None:
                 try:
-                    picture = self._platypus.Image(str(path))
+                    picture = self._platypus.Image(io.BytesIO(figure.data))
                     scale = min(1.0, self.width / picture.drawWidth, self.height * 0.8 / picture.drawHeight)
                     picture.drawWidth, picture.drawHeight = picture.drawWidth * scale, picture.drawHeight * scale
                 except Exception:  # foreign code, which may raise anything for a file that is not a picture
-                    self.notes.append(f"{path.name} is not in the PDF: it cannot be read as a picture.")
+                    self.notes.append(f"{figure.name} is not in the PDF: it cannot be read as a picture.")
                     continue
                 yield picture
 

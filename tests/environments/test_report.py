@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from PIL import Image
 from swapping import swapping
 
 from tea.platform import Platform
@@ -89,6 +90,17 @@ async def test_numbers_of_each_piece_are_its_own_and_one_source_is_one_reference
 async def test_citations_that_lead_nowhere_are_told(act: Act, folder: Path) -> None:
     made, _ = await completed(act, folder, "One thing stands here [7]. Another stands there [1](gone.csv).")
     assert (made["unresolved"], made["missing"]) == (["[7]"], ["gone.csv"])
+
+
+async def test_a_citation_tells_nothing_of_files_outside_of_the_workspace(
+    act: Act, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "there.csv").write_text("a")
+    names = [str(outside / name) for name in ("there.csv", "gone.csv")]
+    made, _ = await completed(act, folder, f"One thing stands here [1]({names[0]}). Another there [2]({names[1]}).")
+    assert made["missing"] == []
+    assert [one["link"] for one in made["references"]] == [f"file://{name}" for name in names]
 
 
 @pytest.mark.parametrize(
@@ -584,3 +596,17 @@ async def test_a_folder_that_becomes_a_link_meanwhile_takes_no_report_out_of_the
     await act("complete", title="T", name="d/last")
     assert list(outside.iterdir()) == []
     assert list((folder / "d").iterdir())
+
+
+async def test_a_figure_that_becomes_a_link_meanwhile_is_none_from_outside(
+    act: Act, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (folder / "d").mkdir()
+    (folder / "d" / "a.png").write_bytes(b"no picture")
+    Image.new("RGB", (8, 8)).save(outside / "a.png")
+    await act("add", text="![own](d/a.png)")
+    with swapping(folder / "d", outside):
+        for _ in range(150):
+            made = (await act("complete", title="T", name="r", formats=["pdf"], replace=True)).unwrap()
+            assert len(made["notes"]) == 1, made
