@@ -119,7 +119,7 @@ class Reader:
             source: The file, at a path without links, or its bytes.
             name: What its user calls it, for messages.
             options: How it is read.
-            parts: Folder for files that are taken out of it, which is made.
+            parts: Folder for files that are taken out of it, which is made; a path without links.
 
         Raises:
             ToolError: It cannot be read; the error says what it is, and what to do.

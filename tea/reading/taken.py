@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tea.errors import ToolError
 from tea.reading.inside.parts import part_name
+from tea.store.rooted import folder_resolved
 
 MOST_BYTES = 250_000_000
 _CHUNK = 1 << 20
@@ -22,7 +23,7 @@ def taken_out(parts: Path, target: Path, packed: Path | None = None) -> list[str
 
     Args:
         parts: What a parser wrote, which is as foreign as what it read.
-        target: Where they go.
+        target: Where they go, a path without links.
         packed: The archive they come from; they take its time, so that later changes are seen.
 
     Raises:
@@ -33,7 +34,10 @@ def taken_out(parts: Path, target: Path, packed: Path | None = None) -> list[str
     found, left = list[str](), MOST_BYTES
     try:
         time = packed.stat().st_mtime_ns if packed is not None else None
-        target.mkdir(parents=True, exist_ok=True)
+        place = folder_resolved(target)
+    except OSError as error:
+        raise _refused(target, error) from error
+    try:
         for folder, folders, names, descriptor in os.fwalk(parts, follow_symlinks=False):
             folders.sort()
             inside = Path(folder).relative_to(parts)
@@ -46,15 +50,21 @@ def taken_out(parts: Path, target: Path, packed: Path | None = None) -> list[str
                 if left < 0:
                     raise ToolError("Its files are too large together.", fix="unpack the needed part by hand.")
                 source = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=descriptor)
-                _copy(source, target, inside.parts, name, time)
+                _copy(source, place, inside.parts, name, time)
                 found.append(wanted)
     except OSError as error:
-        problem = f"Its files cannot be written into {target.name!r}: {error.strerror}."
-        raise ToolError(problem, fix="remove what stands there, or make room.") from error
+        raise _refused(target, error) from error
+    finally:
+        os.close(place)
     return found
 
 
-def _copy(descriptor: int, target: Path, inside: Sequence[str], name: str, time: int | None) -> None:
+def _refused(target: Path, error: OSError) -> ToolError:
+    problem = f"Its files cannot be written into {target.name!r}: {error.strerror}."
+    return ToolError(problem, fix="remove what stands there, or make room.")
+
+
+def _copy(descriptor: int, target: int, inside: Sequence[str], name: str, time: int | None) -> None:
     """Copy a file, replacing any file in its place."""
     with os.fdopen(descriptor, "rb") as source, _opened(target, inside) as folder:
         with suppress(FileNotFoundError):
@@ -68,9 +78,9 @@ def _copy(descriptor: int, target: Path, inside: Sequence[str], name: str, time:
 
 
 @contextmanager
-def _opened(target: Path, inside: Sequence[str]) -> Generator[int]:
+def _opened(target: int, inside: Sequence[str]) -> Generator[int]:
     """Open a folder below another, making it if missing."""
-    descriptor = os.open(target, _FOLDER)
+    descriptor = os.dup(target)
     try:
         for part in inside:
             with suppress(FileExistsError):

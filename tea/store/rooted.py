@@ -272,6 +272,21 @@ def open_resolved(path: Path) -> BufferedReader:
     return os.fdopen(found, "rb")
 
 
+def folder_resolved(path: Path) -> int:
+    """Open a folder at a path without links, made if it is missing, and return its descriptor.
+
+    A link on the way is followed nowhere, as by `open_resolved`.
+
+    Args:
+        path: It is absolute, as `Context.path` gives it.
+
+    Raises:
+        OSError: The system refuses, or the path has a link.
+    """
+    with RootedFolder("/") as top:
+        return top._folder(os.path.relpath(path, "/"), make=True)
+
+
 class _How(ctypes.Structure):
     """The argument of `openat2`."""
 

@@ -9,6 +9,7 @@ import tarfile
 import wave
 import zipfile
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,13 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont, TiffImagePlugin
 from reportlab.lib.styles import getSampleStyleSheet
 from reportlab.platypus import PageBreak, Paragraph, SimpleDocTemplate, Table
+from swapping import swapping
 
+from tea.components.files import path_in
+from tea.errors import ToolError
 from tea.platform import Platform
 from tea.protocols.tcp import TCPServer
+from tea.reading.taken import taken_out
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -464,6 +469,20 @@ async def test_an_encrypted_archive_is_told(refused: Read, folder: Path) -> None
     data[data.index(b"PK\x01\x02") + 8] |= 1
     (folder / "a.zip").write_bytes(data)
     assert "encrypted" in (await refused("a.zip"))["problem"]
+
+
+async def test_a_folder_that_becomes_a_link_meanwhile_takes_nothing_out_of_the_workspace(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    parts, outside = tmp_path_factory.mktemp("parts"), tmp_path_factory.mktemp("outside")
+    (parts / "a.txt").write_text("own")
+    (folder / "d").mkdir()
+    with swapping(folder / "d", outside):
+        for number in range(200):
+            with suppress(ToolError):
+                taken_out(parts, path_in(str(folder), f"d/{number}"))
+    assert list(outside.iterdir()) == []
+    assert taken_out(parts, path_in(str(folder), "d/last")) == ["a.txt"]
 
 
 async def test_a_bomb_is_refused_before_it_is_unpacked(refused: Read, folder: Path) -> None:
