@@ -7,6 +7,7 @@ from typing import Any, cast, get_args
 
 from tea.components.manifest import Manifest
 from tea.components.operation import Signature
+from tea.components.schema_words import as_object, as_words
 from tea.refs import Change
 from tea.types import Effects, JsonObject, JsonSchema
 
@@ -17,6 +18,8 @@ _NAMED = frozenset({"properties", "patternProperties", "$defs", "definitions", "
 
 def change_between(old: Manifest, new: Manifest) -> Change:
     """Return `major` if a caller or the operator's policy may break, `minor` if something is added.
+
+    What a version from elsewhere says of itself may have any form.
 
     Source: Semantic Versioning 2.0.0, items 6 to 8.
     """
@@ -60,8 +63,9 @@ def _takes(new: JsonSchema, old: JsonSchema) -> bool:
 
 def _alternatives(schema: Any) -> list[Any]:
     """Return the alternative schemas for a value: it has to fit one of them."""
-    found = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
-    return list(found["anyOf"]) if found.keys() == {"anyOf"} else [schema]
+    found = as_object(schema)
+    listed = found.get("anyOf")
+    return cast("list[Any]", listed) if isinstance(listed, list) and len(found) == 1 else [schema]
 
 
 def _promises_less(old: Signature, new: Signature) -> bool:
@@ -94,15 +98,15 @@ def _output(prompt: Manifest) -> Any:
 
 
 def _facts(prompt: Manifest) -> JsonObject:
-    return cast("JsonObject", prompt.metadata.get("prompt", {})) if prompt.kind == "prompt" else {}
+    return as_object(prompt.metadata.get("prompt")) if prompt.kind == "prompt" else {}
 
 
 def _part(schema: JsonSchema, name: str) -> Mapping[str, JsonSchema]:
-    return cast("Mapping[str, JsonSchema]", schema.get(name, {}))
+    return as_object(schema.get(name))
 
 
 def _required(schema: JsonSchema) -> set[str]:
-    return set(cast("list[str]", schema.get("required", [])))
+    return set(as_words(schema.get("required")))
 
 
 def _meaning(schema: Any) -> Any:
@@ -113,7 +117,7 @@ def _meaning(schema: Any) -> Any:
         return schema
     items = cast("dict[str, Any]", schema).items()
     return {
-        key: {name: _meaning(one) for name, one in value.items()} if key in _NAMED else _meaning(value)
+        key: {name: _meaning(one) for name, one in as_object(value).items()} if key in _NAMED else _meaning(value)
         for key, value in items
         if key not in _WORDS
     }

@@ -128,3 +128,19 @@ def prompt(variables: str = "text: {type: string}", output: str = "", words: str
 )
 def test_a_changed_prompt(new: Manifest, change: str) -> None:
     assert change_between(prompt(), new) == change
+
+
+@pytest.mark.parametrize("parameters", [schema(a={"anyOf": 5}), schema(a={"properties": 5}), {"$defs": 5}])
+def test_a_version_of_somebody_else_may_have_any_schema(parameters: dict[str, Any]) -> None:
+    odd = manifest(operations={"call": operation(parameters)})
+    assert change_between(manifest(), odd) == change_between(odd, manifest()) == "major"
+
+
+ODD: list[Any] = [5, {"variables": 5}, {"required": 5}, {"required": [[]]}]
+
+
+@pytest.mark.parametrize("facts", ODD)
+def test_a_prompt_of_somebody_else_may_have_any_facts(facts: Any) -> None:
+    odd = manifest(kind="prompt", operations={}, metadata={"prompt": facts})
+    assert change_between(prompt(), odd) == "major"
+    assert change_between(odd, prompt()) == "major"
