@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
@@ -106,7 +106,8 @@ class OwnWords:
         if made is None:
             return False
         same = words_digest(made) == words_digest(found)
-        lenient = not self.recorded(found) and _said(made) == _said(found) and _parts(found) <= _parts(made)
+        ours = self.recorded(found) or self.is_forged(found)
+        lenient = not ours and _said(made) == _said(found) and _is_within(_schemas(found), _schemas(made))
         return not (same or lenient)
 
     def _described(self, found: Manifest) -> Manifest | None:
@@ -186,18 +187,19 @@ def _asked(one: Signature) -> list[Any]:
     return [told, sorted(cast("list[str]", one.parameters.get("required", [])))]
 
 
-def _parts(found: Manifest) -> set[tuple[str, ...]]:
-    """Return every value in the schemas of a manifest, each with the last names that lead to it."""
+def _schemas(found: Manifest) -> JsonValue:
+    """Return the schemas of a manifest as they are written."""
     schemas = {name: [one.parameters, one.returns] for name, one in found.operations.items()}
-    return set(_values(json.loads(canonical(cast(JsonValue, schemas)))))
+    return json.loads(canonical(cast(JsonValue, schemas)))
 
 
-def _values(value: JsonValue, *names: str) -> Iterator[tuple[str, ...]]:
-    if isinstance(value, dict):
-        for name, one in cast("dict[str, JsonValue]", value).items():
-            yield from _values(one, *names[-1:], name)
-    elif isinstance(value, list):
-        for one in cast("list[JsonValue]", value):
-            yield from _values(one, *names)
-    else:
-        yield *names, repr(value)
+def _is_within(said: JsonValue, whole: JsonValue) -> bool:
+    """Return whether a schema says the same as another one, in the same places, but for what it leaves out."""
+    if isinstance(said, dict) and isinstance(whole, dict):
+        held = cast("dict[str, JsonValue]", whole)
+        members = cast("dict[str, JsonValue]", said).items()
+        return all(name in held and _is_within(one, held[name]) for name, one in members)
+    if isinstance(said, list) and isinstance(whole, list):
+        ones, others = cast("list[JsonValue]", said), cast("list[JsonValue]", whole)
+        return len(ones) == len(others) and all(map(_is_within, ones, others))
+    return canonical(said) == canonical(whole)  # where true is not 1

@@ -134,12 +134,19 @@ class Transfer(BaseModel):
     amount: Annotated[int, Field(le=10)]
 
 
+class Receipt(BaseModel):
+    """A receipt."""
+
+    source: Annotated[str, Field(description="Who wrote it.")] = ""
+
+
 @tool
-async def pay(what: Transfer) -> str:
+async def pay(what: Transfer, receipt: Receipt | None = None) -> str:
     """Pay.
 
     Args:
         what: What is paid.
+        receipt: What says so.
 
     Examples:
         >>> await pay({"source": "Pay.", "target": "b", "amount": 1})
@@ -159,6 +166,11 @@ def exchanged(one: Manifest) -> None:
     pays["description"], paid["description"] = paid["description"], pays["description"]
 
 
+def crossed(one: Manifest) -> None:
+    held, other = fields(one)["source"], one["operations"]["call"]["parameters"]["$defs"]["Receipt"]["properties"]
+    held["description"], other["source"]["description"] = other["source"]["description"], held["description"]
+
+
 def raised(one: Manifest) -> None:
     fields(one)["amount"]["maximum"] = 10**9
 
@@ -175,7 +187,15 @@ def dropped(one: Manifest) -> None:
     del fields(one)["amount"]["maximum"]
 
 
-@pytest.mark.parametrize("lie", [exchanged, raised, typed, given, dropped], ids=lambda lie: lie.__name__)
+def disowned(one: Manifest) -> None:
+    dropped(one)
+    one["reason"] = "another"
+
+
+UNTRUE = [exchanged, crossed, raised, typed, given, dropped, disowned]
+
+
+@pytest.mark.parametrize("lie", UNTRUE, ids=lambda lie: lie.__name__)
 async def test_an_edited_schema_is_named_though_all_its_words_are_those_of_the_source(
     tmp_path: Path, lie: Callable[[Manifest], None]
 ) -> None:
@@ -187,7 +207,7 @@ async def test_an_edited_schema_is_named_though_all_its_words_are_those_of_the_s
             raw = stage.versions.manifest("tool", "pay", "1.0.0")
             stage.trust.grant(raw.digest, "pay")
             assert (await stage.tcp.info("pay")).operations["call"] == true
-            is_told = lie is not dropped or state == "state"  # another library may say less
+            is_told = lie not in (dropped, disowned) or state == "state"  # another library may say less
             assert stage.libraries["tool"].misdescribed(raw) is is_told
 
 
