@@ -31,7 +31,8 @@ PUBLIC_MODULES = {
     "tea.web.search": frozenset(_SEARCH),
 }
 _STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
-_WORKING = words("__hello__ __main__ __phello__ antigravity idlelib test this turtledemo")  # do work when imported
+# These do work when they are imported: they print, ask the terminal, or read settings of the current folder.
+_WORKING = words("__hello__ __main__ __phello__ antigravity idlelib rlcompleter test this turtle turtledemo")
 _MOST_PARTS = 32  # of a name such as `os.path.join`; each of its parts is looked up
 _ROOMS = frozenset({"agents", "environments", "tools"})
 

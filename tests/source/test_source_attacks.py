@@ -494,6 +494,8 @@ def test_names_in_a_class_are_read_as_python_reads_them(lines: str) -> None:
     "line",
     [
         "import antigravity",
+        "import rlcompleter",
+        "from turtle import Turtle",
         "import this",
         "import unittest.__main__",
         "from unittest import __main__",
