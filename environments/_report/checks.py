@@ -124,23 +124,24 @@ class Evidence:
         # cells with commas between them are read one by one, too; digits inside of a name are no number
         self.numbers |= {one for cell in _CELL.findall(said) for one in _readings(cell)}
         self._rounded: dict[int, set[str]] = {}
-        self._claim, self._told = "", set[str]()
+        self._claim, self._told = ("", -1), set[str]()
 
-    def holds(self, number: str, claim: str = "") -> bool:
+    def holds(self, number: str, claim: str = "", at: int = -1) -> bool:
         """Return whether the source has a number, or one rounded to it, however its thousands are marked.
 
         Args:
             number: The number, as the claim has it.
             claim: The sentence that it stands in.
+            at: Its place there, negative if it stands in no clause of its own.
         """
         readings = _readings(number)
         if self.numbers & readings or any(_is_rounded(one, self.numbers, self._rounded) for one in readings):
             return True
         if self._table is None:
             return False
-        if claim != self._claim:
-            figures = self._table.figures(claim)
-            self._claim, self._told = claim, {one for figure in figures for one in _readings(figure)}
+        if (claim, at) != self._claim:
+            figures = self._table.figures(claim, at)
+            self._claim, self._told = (claim, at), {one for figure in figures for one in _readings(figure)}
         told: dict[int, set[str]] = {}
         return bool(self._told & readings) or any(_is_rounded(one, self._told, told) for one in readings)
 
@@ -335,7 +336,7 @@ def _unknown(sentence: str, known: list[Evidence], *, names: bool) -> list[tuple
     for pattern in _DATES:
         plain = pattern.sub(lambda match: _blank(match[0]), plain)
     for match in _NUMBER.finditer(plain):
-        if not any(one.holds(match[0], sentence) for one in known):
+        if not any(one.holds(match[0], sentence, match.start()) for one in known):
             found.append(match.span())
     if names:
         found += [(a, b) for a, b in _named(plain) if not any(_holds(one, plain[a:b]) for one in known)]
