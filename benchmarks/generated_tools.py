@@ -97,6 +97,8 @@ FAULTS = (
     Fault("evaluates its input behind a name", body(
         "getattr(__builtins__, 'eval', None) or __builtins__['eval'](repr(text))")),
     Fault("endless loop", body("while letters == 'an':\n    pass")),
+    Fault("endless on a longer text", body(
+        "re.fullmatch('(?:[a-z]+ ?)+[0-9]', text.casefold())", "import re")),
     Fault("endless on large input", body("for one in text[1000000:]:\n    text.count(one * 3 + letters)")),
     Fault("sleeps", body("time.sleep(0.05)", "import time")),
     Fault("starts a process", body("subprocess.run(['true'])", "import subprocess")),

@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from tea.components.json_schema import schema_fault
 from tea.components.manifest import Lineage, Manifest
@@ -30,7 +30,8 @@ StageName = Literal[
     "cases", "source", "conduct", "load", "schema", "examples", "tests", "deeds", "state", "input", "task"
 ]
 STAGES: tuple[StageName, ...] = get_args(StageName)
-LARGE = 10_000_000  # characters of the input that no tool may hang on
+LARGE = 10_000_000  # characters of the input that no tool may break on
+LONGER = 1_000  # characters and items of the tests' texts and lists, repeated, that each call has to end on
 _MOST_PARAMETERS = 12
 _EFFECTS = ("reads", "writes")
 _STRANGE: tuple[JsonValue, ...] = (None, True, -1.5, "\ud800x".encode("utf-8", "replace").decode(), [[]], {"a": {}})
@@ -220,7 +221,11 @@ async def _tested(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
 
 
 async def _strained(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
-    """Call the tool with input outside the schema and with very large input: each must end, as a value or an error."""
+    """Call the tool with input outside the schema, with longer input, and with input that no call need end on.
+
+    Outside of the schema each call is an error. On the tests' input, repeated, it ends by itself, as a value or an
+    error. Behind ten million characters, on which it may be stopped, it still works.
+    """
     assert course.manifest is not None
     good = next(one for one in cases if not one.fails)
     for arguments in _outside(course.manifest.operation("call").parameters, good.arguments):
@@ -228,12 +233,17 @@ async def _strained(course: _Course, trial: Trial, cases: Sequence[Case]) -> Non
         if tried.ok or tried.stopped:
             words = f"{_call(arguments)}, which its schema does not allow, gave {_shown(tried)}"
             raise course.fails("input", words)
+    for case in cases:
+        tried = await trial.call(_longer(case.arguments))
+        if tried.stopped:
+            words = f"{_call(case.arguments)} with its texts and lists repeated to {LONGER:,} gave {_shown(tried)}"
+            raise course.fails("input", words)
     for arguments in _large(course.manifest.operation("call").parameters, good.arguments):
         await trial.call(arguments, seconds=_LARGE_SECONDS)
     tried = await trial.call(good.arguments)
     if not tried.ok or not same_value(tried.value, good.returns):
         raise course.fails("input", f"after input of {LARGE:,} characters it gave {_shown(tried)}")
-    course.passes("input", f"errors outside of the schema; {LARGE:,} characters survived")
+    course.passes("input", f"errors outside of the schema; ended on {LONGER:,} characters, works behind {LARGE:,}")
 
 
 async def _on_task(course: _Course, trial: Trial, given: JsonObject) -> None:
@@ -286,6 +296,16 @@ def _outside(parameters: JsonSchema, good: JsonObject) -> list[JsonObject]:
     found += [{name: value for name, value in good.items() if name != one} for one in required[:1]]
     strange = [{**good, name: value} for name in good for value in _STRANGE]
     found += [one for one in strange if value_faults(parameters, dict(one))][:_MOST_STRANGE]
+    return found
+
+
+def _longer(arguments: JsonObject) -> JsonObject:
+    """Return arguments with each text and list repeated."""
+    found = dict(arguments)
+    for name, value in arguments.items():
+        if isinstance(value, str | list):
+            items = cast("str | list[JsonValue]", value)
+            found[name] = items * max(1, LONGER // max(1, len(items)))
     return found
 
 

@@ -135,6 +135,7 @@ async def test_a_sound_tool_passes_all_stages(tea: Platform, seeded: ModuleType)
         ("mutable state: counts over all calls", "state"),
         ("hidden input: reads a host file", "deeds"),
         ("huge output", "examples"),
+        pytest.param("endless on a longer text", "input", marks=pytest.mark.slow),
     ],
 )
 async def test_a_fault_is_caught_by_its_stage_and_the_reason_is_said(
