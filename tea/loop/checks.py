@@ -45,7 +45,7 @@ class Sources:
         task: The task in words, and what the person said since.
         facts: What whoever gave the task away knows.
         results: What calls gave.
-        doubted: Evidence of parts that could not be confirmed where they were worked on.
+        of_parts: Evidence of finished parts, with the doubts of whoever worked on them.
         heads: Heads of its files; only a whole one counts as the file, of another the quote must stand in it.
         missing: Names without a file in the workspace.
         made: Names of files that the run made.
@@ -57,7 +57,7 @@ class Sources:
         task: str,
         facts: Iterable[Fact],
         results: Iterable[Observation],
-        doubted: Iterable[Evidence] = (),
+        of_parts: Iterable[Evidence] = (),
         heads: Iterable[Head] = (),
         missing: Collection[str] = (),
         made: Collection[str] = (),
@@ -66,7 +66,7 @@ class Sources:
         self._task, self._made, self._by_others = task, made, by_others
         self._missing = missing
         self._heads = list(heads)
-        self._doubted = {one.source.casefold(): one.doubt for one in doubted}
+        self._of_parts = list(of_parts)
         self._facts = list(facts)
         self._results = [one for one in results if one.ok and not one.repeated]
         self._texts: dict[str, str] = {}
@@ -74,7 +74,7 @@ class Sources:
     def doubt(self, evidence: Evidence) -> str:
         """Return the reason evidence cannot be confirmed, empty if it can."""
         source = evidence.source.strip()
-        if (doubt := self._doubted.get(source.casefold())) and not self._is_read_here(source.casefold()):
+        if (doubt := self._doubt_of_parts(evidence)) and not self._is_read_here(source.casefold()):
             return doubt
         heads = self._head_of(source)
         texts = [*self._of(source), *(one.text for one in heads if one.whole)]
@@ -148,6 +148,15 @@ class Sources:
             or any(_is_argument(one.arguments, name) or name in self._text(one).casefold() for one in self._results)
         )
 
+    def _doubt_of_parts(self, evidence: Evidence) -> str:
+        """Return the doubt of a piece of evidence that parts gave, or of all pieces of its source with its words."""
+        name, words = evidence.source.strip().casefold(), (evidence.quote, evidence.detail)
+        given = [one for one in self._of_parts if one.source.casefold() == name]
+        same = [one for one in given if (one.quote, one.detail) == words] or [
+            one for one in given if not (one.quote and evidence.quote) or _overlap(one.quote, evidence.quote)
+        ]
+        return same[0].doubt if same and all(one.doubt for one in same) else ""
+
     def _is_read_here(self, name: str) -> bool:
         """Return whether a source was read since, and not by another agent."""
         return any(_named(one.arguments, name) for one in self._results if one.id not in self._by_others)
@@ -192,6 +201,10 @@ def stands_in(quote: str, text: str) -> bool:
     bare = any(_WORD.search(piece) is None for piece in pieces)
     everything = [number for line in lines for number in numbers_in(line)] if bare else []
     return bool(pieces) and all(_is_piece(one, whole) or _in_a_line(one, lines, everything) for one in pieces)
+
+
+def _overlap(one: str, other: str) -> bool:
+    return stands_in(one, other) or stands_in(other, one)
 
 
 def nearest_line(quote: str, text: str) -> str:

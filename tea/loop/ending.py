@@ -507,9 +507,8 @@ class Ending:
         if answer is not None and self._grounds().shows(answer):
             heads = [one._replace(whole=True) for one in heads]
         facts = (*self._task.facts, *self._ledger.facts)
-        doubted = [one for one in self._of_parts(answer) if one.doubt]
-        results = self._window.results.values()
-        return Sources(self.words, facts, results, doubted, heads, self._missing, self._made, self._given)
+        results, of_parts = self._window.results.values(), self._of_parts(answer)
+        return Sources(self.words, facts, results, of_parts, heads, self._missing, self._made, self._given)
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])
@@ -531,7 +530,7 @@ def _examples(values: Sequence[str]) -> str:
 
 
 def _doubts(evidence: Sequence[Evidence]) -> str:
-    return "; ".join(one.doubt for one in evidence if one.doubt)
+    return "; ".join(dict.fromkeys(one.doubt for one in evidence if one.doubt))
 
 
 def _no_file(name: str) -> str:

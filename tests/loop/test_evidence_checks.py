@@ -105,6 +105,32 @@ def test_the_head_of_a_file_proves_what_it_shows_and_a_whole_one_the_file(source
     assert words in found if words else not found
 
 
+@pytest.mark.parametrize(
+    ("quote", "detail", "doubt"),
+    [
+        ("most pages: 10", "the pages", "contradicted"),
+        ("most pages: 10", "", "contradicted"),
+        ("pages: 10", "", "contradicted"),
+        ("most rows: 20", "", ""),
+        ("rows: 20", "", ""),
+        ("", "", ""),
+        ("most columns: 30", "", "does not stand"),
+    ],
+)
+def test_a_doubt_of_a_part_is_that_of_its_piece_and_not_of_all_its_source_says(
+    quote: str, detail: str, doubt: str
+) -> None:
+    pieces = [
+        Evidence(source="limits.txt", quote="most rows: 20", detail="the rows"),
+        Evidence(source="limits.txt", quote="most pages: 10", detail="the pages", doubt="contradicted"),
+    ]
+    given = [one.model_dump() for one in pieces]
+    result = Observation(id="c1_1", name="researcher", arguments={}, ok=True, value={"ok": True, "evidence": given})
+    sources = Sources("", [], [result], pieces)
+    found = sources.doubt(Evidence(source="Limits.txt", quote=quote, detail=detail))
+    assert doubt in found if doubt else not found
+
+
 def test_failed_and_repeated_results_prove_nothing() -> None:
     failed = Observation(id="c1_1", name="read_file", arguments={"path": "x.txt"}, ok=False, value="hello")
     assert "was not opened" in Sources("", [], [failed]).doubt(Evidence(source="x.txt"))
