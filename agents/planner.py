@@ -30,7 +30,7 @@ class Planner(Agent):
     """
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Work in at most fifty steps, and look once more at an answer that others did parts of."""
+        """Work in at most fifty steps, and look once more at the answer if others were asked."""
         return await work(
             ctx,
             task,

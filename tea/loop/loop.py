@@ -96,7 +96,7 @@ async def work(
         insights: What is known already and worth remembering, beside what the memory gives.
         variables: Further variables for the prompt.
         closing: Whether it ends by a step of its own, which repeats the task and the form of its answer, once another
-            agent did a part of it.
+            agent was asked.
 
     Raises:
         UnknownComponent: Something it declares is not registered.
@@ -371,7 +371,7 @@ class _Loop:
         if self.ctx.evolve and not self.last:
             outcomes = await self.mending.after(outcomes)
         given = [self.toolset.delegated(one) for one in outcomes]
-        if self.closing and any(one is not None and one.ok for one in given):
+        if self.closing and any(one is not None for one in given):
             self.revision.require()
         result = self.ending.finished(outcomes, given)
         self.ended = next((one.id for one in outcomes if one.name == DONE and one.ok), "")

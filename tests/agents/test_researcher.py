@@ -434,7 +434,7 @@ async def test_the_planner_delegates_to_it_unless_it_is_switched_off(tmp_path: P
 async def test_it_counts_as_one_search_for_the_fields_that_the_planner_looks_for(tmp_path: Path) -> None:  # 001: 9
     form = {"type": "object", "properties": {"keeper": {"type": ["string", "null"]}}, "required": ["keeper"]}
     model = Script(
-        planner=turns(called("researcher", task="Who keeps it?"), *2 * [called("done", answer={"keeper": None})]),
+        planner=turns(called("researcher", task="Who keeps it?"), *3 * [called("done", answer={"keeper": None})]),
         researcher=plan(),
         researcher_verdict=verdict(),
         researcher_answer=draft("", supported=False, reason="no source says it"),

@@ -65,6 +65,16 @@ async def test_an_answer_that_an_agent_did_a_part_of_is_looked_at_in_a_step_of_i
     assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
 
 
+async def test_an_answer_is_looked_at_in_a_step_of_its_own_also_where_the_agent_asked_failed(stage: Stage) -> None:
+    part = [step(("analyzer", {"task": "Add 3 and 4."})), step(done(success=False, reason="Nothing is known."))]
+    own = [step(sum_of("3 + 4")), *3 * [step(done(7))]]
+    outcome, model = await stage.play(*part, *own, task="How much is it?")
+    assert (outcome.ok, outcome.answer) == (True, 7)
+    assert "Before your answer is delivered" in told(model.requests[-1])
+    refused, model = await stage.play(step(("analyzer", {})), step(sum_of("3 + 4")), step(done(7)))
+    assert (refused.answer, len(model.requests)) == (7, 3)  # nobody was asked
+
+
 async def test_an_answer_of_the_last_question_is_not_looked_at_again(stage: Stage) -> None:
     part = [step(("analyzer", {"task": "Add 3 and 4."})), step(done(7))]
     outcome, model = await stage.play(*part, step(done(7)), budget={"steps": 3})
