@@ -85,6 +85,7 @@ async def main() -> int:
             (Path(folder) / name).write_text(text, encoding="utf-8")
         for first in range(given.first, end, BATCH):
             async with platform(person=said) as tea:
+                await tea.corpus.add(folder)  # what searches find
                 numbers = range(first, min(end, first + BATCH))
                 await batch(tea, Path(folder), tally, given, numbers)
     show(tally, given.runs, time.perf_counter() - begun)

@@ -127,7 +127,8 @@ async def test_a_run_whose_model_only_behaves_so_ends_and_is_replayed(behaviour:
     ("runs", "options"),
     [
         *((100, ("--agent", name)) for name in ("tool_generator", "agent_generator", "debate", "reporter", "triage")),
-        *((100, ("--agent", name)) for name in ("scientist", "research_clarify", "research_chat", "reflector")),
+        *((100, ("--agent", name)) for name in ("researcher", "scientist", "research_clarify", "research_chat")),
+        (100, ("--agent", "reflector")),
         (20, ("--agent", "computer")),  # each with a desktop of its own
         (100, ("--attempts", "3")),
     ],
