@@ -72,9 +72,9 @@ class Source:
         """The host of its address; of a file its name."""
         return normal(self.url).partition("/")[0] if _WEB.match(self.url) else self.url
 
-    def record(self, told: Iterable[Words]) -> None:
+    def record(self, found: Iterable[Words]) -> None:
         """Add words read of it; a part of longer ones is kept once."""
-        for one in told:
+        for one in found:
             self.placed += [one] * bool(one.line)
             if not any(one.text in known.text for known in self.words):
                 self.words = [*(known for known in self.words if known.text not in one.text), one]

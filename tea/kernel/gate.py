@@ -237,9 +237,9 @@ class Gate:
         """Call `change` with the changes of a fork, if the journal records one."""
         self._scheduler.change = change
 
-    def on_branch_end(self, told: Callable[[str], None]) -> None:
-        """Call `told` with the path of each branch ended before the run."""
-        self._scheduler.branches.on_end = told
+    def on_branch_end(self, callback: Callable[[str], None]) -> None:
+        """Call `callback` with the path of each branch ended before the run."""
+        self._scheduler.branches.on_end = callback
 
     def open_keys(self) -> tuple[str, ...]:
         """Return the keys of all open calls, timers and messages of the program, also after the end of the run."""

@@ -143,13 +143,13 @@ def closely(
     return Numbers.of([*values, *(each for pair in pairs for each in _besides(*pair))], pairs, compared, parts)
 
 
-def loosely(tables: Sequence[Rows], numbers: Iterable[float], told: Sequence[float] = ()) -> Numbers:
+def loosely(tables: Sequence[Rows], numbers: Iterable[float], stated: Sequence[float] = ()) -> Numbers:
     """Return the numbers following from any two numbers read, and from any group of rows.
 
     Args:
         tables: Tables read, as rows.
         numbers: Other numbers read.
-        told: Those told besides, of which a read one may be a part.
+        stated: Numbers stated besides, of which a read one may be a part.
     """
     values, pool, compared = set[float](), list(dict.fromkeys(numbers)), set[float]()
     for rows in tables:
@@ -159,7 +159,7 @@ def loosely(tables: Sequence[Rows], numbers: Iterable[float], told: Sequence[flo
         compared |= _compared(rows)
         pool += (float(len(rows)), *(float(len({*map(str, column)})) for column in zip(*rows, strict=False)))
     pool = list(dict.fromkeys(pool))[-MOST_POOL:]
-    found = Numbers.of({*values, *pool, *compared}, combinations(pool, 2), parts=product(pool, told[:MOST_POOL]))
+    found = Numbers.of({*values, *pool, *compared}, combinations(pool, 2), parts=product(pool, stated[:MOST_POOL]))
     return Numbers(found.values, sorted({*found.shares, *map(abs, compared)}))
 
 

@@ -20,14 +20,14 @@ class Grounds(NamedTuple):
 
     Args:
         task: The task in words, and what the person said since.
-        told: What else was told before and beside the work, such as its conversation and facts.
+        stated: What else was stated before and beside the work, such as its conversation and facts.
         heads: Heads of files, in the first question or as descriptions.
         results: What else calls gave.
         quoted: Passages of the heads that the answer names as its evidence.
     """
 
     task: str
-    told: str
+    stated: str
     heads: Sequence[Head]
     results: Sequence[Observation]
     quoted: Sequence[str] = ()
@@ -36,7 +36,7 @@ class Grounds(NamedTuple):
     def of(
         cls,
         task: str,
-        told: Iterable[str],
+        stated: Iterable[str],
         heads: Iterable[Head],
         results: Iterable[Observation],
         quotes: Iterable[str] = (),
@@ -47,7 +47,7 @@ class Grounds(NamedTuple):
         found = [(one, described(one.value)) for one in known]
         return cls(
             task,
-            "\n".join(told),
+            "\n".join(stated),
             [*heads, *(head for _, head in found if head is not None)],
             [one for one, head in found if head is None],
             [one for one in quotes if any(head.prose and stands_in(one, head.all) for head in heads)],
@@ -66,7 +66,7 @@ class Grounds(NamedTuple):
     def examples(self, answer: JsonValue) -> list[str]:
         """Return the values of an answer known only as examples in a head."""
         read = (rendered(one.value) for one in self.results)
-        known = "\n".join([self.task, self.told, self.sure, *read])
+        known = "\n".join([self.task, self.stated, self.sure, *read])
         return picked(answer, [each for one in self.heads for each in one.listed], known)
 
     def numbers(self, answer: JsonValue) -> list[str]:
@@ -75,9 +75,9 @@ class Grounds(NamedTuple):
 
         asked = [json.dumps(one.arguments, ensure_ascii=False) for one in self.results]
         begun = [one.text for one in self.heads if one.prose]
-        told = "\n".join([self.told, self.sure, *begun, *self._named(answer), *asked])
+        stated = "\n".join([self.stated, self.sure, *begun, *self._named(answer), *asked])
         read = [*(one.text for one in self.whole), *(one.value for one in self.results)]
-        return unfounded(answer, self.task, read, told)
+        return unfounded(answer, self.task, read, stated)
 
     def begun(self, answer: JsonValue) -> list[str]:
         """Return the files known by their first lines alone, without a passage quoted by the answer."""

@@ -50,7 +50,7 @@ class _Reading(NamedTuple):
     near: float
 
 
-def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], told: str = "") -> list[str]:
+def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: str = "") -> list[str]:
     """Return the numbers of an answer found nowhere, and following from nothing read by simple arithmetic.
 
     Roundings, percentages, sums and means of columns and groups, and what these differ by, days between dates, counts
@@ -62,16 +62,16 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], told: st
         answer: The answer.
         asked: The question in words.
         read: Values of results, and texts shown whole.
-        told: Other words with numbers that need no source.
+        stated: Other words with numbers that need no source.
     """
     wanted = list(_wanted(answer))
     if not wanted:
         return []
     values = list(read)
-    texts = "\n".join([asked, told, *map(rendered, values)])[:MOST_READ]
+    texts = "\n".join([asked, stated, *map(rendered, values)])[:MOST_READ]
     known = sorted({abs(one) for one in _all_numbers(texts)})
     of_years = years_between(texts) if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) else set[float]()
-    found = _Found.of(answer, asked, values, told, [*spans(texts), *of_years])
+    found = _Found.of(answer, asked, values, stated, [*spans(texts), *of_years])
     several = len(wanted) > 1
     aged = _AGE.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) is not None
     left = [one for one in wanted if not (_stands(one, known, aged) or _is_said(one, several, len(wanted)))]
@@ -106,7 +106,7 @@ class _Found(NamedTuple):
         together: Those of each result of very few.
         few: Numbers of small results.
         asked: Numbers of the question.
-        told: Those told besides.
+        stated: The numbers stated besides.
         spans: Days between dates.
         counts: Counts of members, lines and words of what was read.
         shares: Whether question or answer speak of shares.
@@ -118,13 +118,15 @@ class _Found(NamedTuple):
     together: list[list[float]]
     few: list[float]
     asked: list[float]
-    told: list[float]
+    stated: list[float]
     spans: list[float]
     counts: list[float]
     shares: bool
 
     @classmethod
-    def of(cls, answer: JsonValue, asked: str, values: Sequence[JsonValue], told: str, days: Sequence[float]) -> _Found:
+    def of(
+        cls, answer: JsonValue, asked: str, values: Sequence[JsonValue], stated: str, days: Sequence[float]
+    ) -> _Found:
         """Look at the read results."""
         words = f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]
         single, together, few = list[float](), list[list[float]](), list[float]()
@@ -141,7 +143,7 @@ class _Found(NamedTuple):
             single=single,
             together=together,
             few=few,
-            told=list(dict.fromkeys(map(abs, _all_numbers(told)))),
+            stated=list(dict.fromkeys(map(abs, _all_numbers(stated)))),
             asked=list(dict.fromkeys(map(abs, _all_numbers(asked)))),
             spans=sorted(days),
             counts=sorted({float(one) for value in values for one in _counts(value, words)}),
@@ -159,7 +161,7 @@ class _Found(NamedTuple):
         near = closely(self.tables, self.named, numbers, self.together, [*self.asked, *own])
         near = Numbers(sorted({*near.values, *self.counts, *self.spans}), near.shares)
         left = [one for one in left if not self._given(one, near, by_chance=False)]
-        far = loosely(self.tables, [*self.few, *numbers], self.told) if left and self.few else Numbers([], [])
+        far = loosely(self.tables, [*self.few, *numbers], self.stated) if left and self.few else Numbers([], [])
         other = converted(self.few) if left and self.few else Numbers([], [])
         left = [one for one in left if not self._given(one, far, by_chance=True)]
         return [one for one in left if one.is_small or not self._given(one, other, by_chance=True)]

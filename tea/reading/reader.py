@@ -21,7 +21,7 @@ from tea.reading.document import Document, Match, digest_of
 from tea.reading.inside.charset import text_lines
 from tea.reading.inside.kinds import HEAD, Kind, kind_of, size_words
 from tea.reading.inside.main import PARTS, RESULT, TEXT
-from tea.reading.sheets import Sheets, told_sheets
+from tea.reading.sheets import Sheets, sheets_from
 from tea.reading.taken import taken_out
 from tea.reading.windows import MOST_CHARACTERS, lines_of
 from tea.sandbox.packages import declared
@@ -182,7 +182,7 @@ class Reader:
             kind, _ = await asyncio.to_thread(_brought, source, name, folder)
             fix = "save the needed sheet as CSV."
             order: JsonObject = {"path": _SOURCE, "sheets": True}
-            yield told_sheets(await self._told(folder, order, name, kind, SHEET_LIMITS, fix), name, folder)
+            yield sheets_from(await self._told(folder, order, name, kind, SHEET_LIMITS, fix), name, folder)
 
     async def _told(
         self,

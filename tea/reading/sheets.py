@@ -78,25 +78,25 @@ class Sheets:
         return ToolError(f"The parser of {self.name!r} gave no rows.", fix="save the needed sheet as CSV.")
 
 
-def told_sheets(told: Mapping[str, Any], name: str, folder: Path) -> Sheets:
-    """Return the sheets told of by the parser.
+def sheets_from(answer: Mapping[str, Any], name: str, folder: Path) -> Sheets:
+    """Return the sheets in the answer of the parser.
 
     Args:
-        told: What it says.
+        answer: What the parser said.
         name: What the workbook's user calls it.
         folder: Where it wrote.
 
     Raises:
         ToolError: It says something else.
     """
-    titles, used = told.get("titles"), told.get("used")
+    titles, used = answer.get("titles"), answer.get("used")
     if not (isinstance(titles, list) and isinstance(used, list)):
         raise ToolError(f"The parser of {name!r} did not return sheets.", fix="save the needed sheet as CSV.")
     names = [" ".join(str(one).split())[:_LONGEST_TITLE] for one in cast("list[Any]", titles)]
     columns = [_columns(one) for one in cast("list[Any]", used)]
     if len(names) != len(columns) or len(names) > MOST_SHEETS:
         raise ToolError(f"{name!r} has too many sheets.", fix="save the needed sheet as CSV.")
-    return Sheets(name=name, folder=folder, large=told.get("large") is True, titles=names, used=columns)
+    return Sheets(name=name, folder=folder, large=answer.get("large") is True, titles=names, used=columns)
 
 
 def _columns(told: object) -> list[int]:

@@ -149,9 +149,9 @@ class BudgetAccount:
             one._held.append(held)
         return held
 
-    def settle(self, held: Reservation, usage: Usage, agent: str, model: str) -> None:
+    def settle(self, reservation: Reservation, usage: Usage, agent: str, model: str) -> None:
         """Replace a call's reservation with its actual usage."""
-        self.release(held)
+        self.release(reservation)
         self.pay(usage, agent, model)
 
     def pay(self, usage: Usage, agent: str, model: str) -> None:
@@ -166,33 +166,33 @@ class BudgetAccount:
         for one in self._all:
             one._held.append(kept)
 
-    def release(self, held: Reservation) -> None:
+    def release(self, reservation: Reservation) -> None:
         """Release the reservation of a call without usage; one of a cancelled call stays, as it may have been used."""
         for one in self._all:
-            one._held.remove(held)
+            one._held.remove(reservation)
 
-    def next_try(self, held: Reservation) -> int | None:
+    def next_try(self, reservation: Reservation) -> int | None:
         """Return the most tokens of the answer to a call's next attempt, beside the usage of failed attempts.
 
-        What is held back for the call stays, and is what its broken tries and the next one are paid from first: only
-        the effect of a call knows of its broken tries, and records what became of it. `reserve` leaves them out, so
-        that a replay decides the same.
+        The reservation stays, and pays the broken tries of its call and the next one first: only the effect of a call
+        knows of its broken tries, and records what became of it. `reserve` leaves them out, so that a replay decides
+        the same.
 
         Raises:
             BudgetExceeded: What is left is not enough for the question and a short answer.
         """
-        if held.max_output is None or not self._limiting:
-            return held.max_output
-        broken = next((one.lost[-1] for each in self._all for one in (held, *each._held) if one.lost), None)
+        if reservation.max_output is None or not self._limiting:
+            return reservation.max_output
+        broken = next((one.lost[-1] for each in self._all for one in (reservation, *each._held) if one.lost), None)
         words = "What is left", "another try"
         if broken is not None:
             words = "What broken tries left", f"another one: {broken.attempt.problem.rstrip('. ')}"
 
         def left(account: BudgetAccount) -> _Left:
-            return account._left([held.used, *(one.claimed for one in account._held if one is not held)])
+            return account._left([reservation.used, *(one.claimed for one in account._held if one is not reservation)])
 
-        output = self._output(held.wanted, held.max_output, left, *words)
-        held.trying = held.wanted.input_tokens + output, held.wanted.usd(output) or 0.0
+        output = self._output(reservation.wanted, reservation.max_output, left, *words)
+        reservation.trying = reservation.wanted.input_tokens + output, reservation.wanted.usd(output) or 0.0
         return output
 
     def total(self) -> Spent:

@@ -291,14 +291,14 @@ class Run:
         """Ask a model for `agent`, as an effect; calls by a solver are made for its principal."""
         return await self._model_calls.ask(question, agent, partial(self._tools, principal))
 
-    def recall(self, told: Mapping[str, JsonObject], *, anew: bool) -> None:
+    def recall(self, evidence: Mapping[str, JsonObject], *, anew: bool) -> None:
         """Set the earlier responses to tool calls inside effects, from the evidence, by key.
 
         Args:
-            told: The data of each evidence.
+            evidence: The data of each record of evidence, by the key of its call.
             anew: Whether the workspace is another one, so that what they wrote there is to be written again.
         """
-        self._told, self._anew = told, anew
+        self._told, self._anew = evidence, anew
 
     def _stood(self, call: CallRequest, key: str) -> Response | None:
         """Return the earlier response to a call inside a restarted effect, if the call is not to be repeated."""

@@ -13,7 +13,7 @@ import pytest
 from tea.errors import ToolError
 from tea.reading.inside.rows import rows_name
 from tea.reading.reader import Reader
-from tea.reading.sheets import Sheets, told_sheets
+from tea.reading.sheets import Sheets, sheets_from
 from tea.types import ToolResponse
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -89,7 +89,7 @@ LINES = {
 
 
 def sheets(folder: Path) -> Sheets:
-    return told_sheets({"large": False, "titles": ["a"], "used": [[0]]}, "a.xlsx", folder)
+    return sheets_from({"large": False, "titles": ["a"], "used": [[0]]}, "a.xlsx", folder)
 
 
 @pytest.mark.parametrize("what", LINES)
@@ -122,11 +122,11 @@ async def test_half_characters_of_a_parser_do_no_harm(tmp_path: Path) -> None:
 )
 async def test_facts_of_another_form_are_refused(tmp_path: Path, told: dict[str, Any]) -> None:
     with pytest.raises(ToolError, match="sheets"):
-        told_sheets(told, "a.xlsx", tmp_path)
+        sheets_from(told, "a.xlsx", tmp_path)
 
 
 async def test_columns_that_no_sheet_has_are_left_out(tmp_path: Path) -> None:
     told = {"titles": ["a\n" * 400], "used": [[3, 1, -2, 10**9, "4", 1]]}
-    found = told_sheets(told, "a.xlsx", tmp_path)
+    found = sheets_from(told, "a.xlsx", tmp_path)
     assert found.used == [[1, 3]]
     assert len(found.titles[0]) <= 300
