@@ -74,7 +74,7 @@ def _stray(schema: JsonSchema) -> str | None:
     from referencing.jsonschema import DRAFT202012
 
     if foreign := [text for key, text in _words(schema) if key == "$id" or not f"{text}/".startswith("#/")]:
-        return f"{_clipped(foreign[0])} leads out of the schema, or is no path in it"
+        return f"{_clipped(foreign[0])} leads out of the schema, or is not a path in it"
     whole: Any = DRAFT202012.create_resource(schema)
     held, waiting = set[int](), [whole]
     while waiting:

@@ -259,7 +259,7 @@ def open_resolved(path: Path) -> BufferedReader:
         path: It is absolute, as `Context.path` and `Context.file` give it.
 
     Raises:
-        OSError: The system refuses, the path has a link, or it is no regular file.
+        OSError: The system refuses, the path has a link, or it is not a regular file.
     """
     top = os.open("/", _FOLDER)
     try:
@@ -268,7 +268,7 @@ def open_resolved(path: Path) -> BufferedReader:
         os.close(top)
     if not stat.S_ISREG(os.fstat(found).st_mode):
         os.close(found)
-        raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     return os.fdopen(found, "rb")
 
 

@@ -108,7 +108,7 @@ def test_a_schema_that_stands_for_very_many_steps_is_given_up(schema: dict[str, 
 LONG: list[tuple[dict[str, Any], str]] = [
     ({"allOf": [{}] * 4_000}, "it consists of more than 3,000 parts"),
     ({"anyOf": [True] * 4_000}, "it consists of more than 3,000 parts"),
-    ({"$defs": {f"a{i}": {"$anchor": f"a{i}", "$ref": f"#a{i}"} for i in range(900)}}, "is no path in it"),
+    ({"$defs": {f"a{i}": {"$anchor": f"a{i}", "$ref": f"#a{i}"} for i in range(900)}}, "is not a path in it"),
     ({"properties": {f"a{i}": {"type": "string"} for i in range(4_000)}}, ""),
     ({"enum": [*map(str, range(20_000))]}, ""),
     ({"$defs": {f"a{i}": {"$ref": f"#/$defs/a{i + 1}"} for i in range(900)} | {"a900": {"$ref": "#"}}}, ""),
