@@ -115,7 +115,7 @@ class BadComponent(BadInput):
 
 
 class NotConfigured(BadInput):
-    """A call needs a setting that the operator has not made; nothing was asked, and nothing read."""
+    """A call needs a missing setting of the operator; nothing was asked or read."""
 
 
 class UntrustedHome(BadInput):

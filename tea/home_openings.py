@@ -179,7 +179,7 @@ def _is_weak(sandbox: SandboxSettings) -> bool:
 
 
 def _shows_files(sandbox: SandboxSettings, home: Path) -> bool:
-    """Return whether the folder of wheels is anything but one of the home that holds wheels alone.
+    """Return whether the folder of wheels is outside the home, the home itself, or holds anything but wheels.
 
     Untrusted code sees all of it, so the home itself would show it keys and journals.
     """

@@ -122,7 +122,7 @@ class HomeTrust:
 
     @property
     def place(self) -> str:
-        """The real path of the home, which a grant is of, in ASCII and on one line."""
+        """The real path of the home, in ASCII and on one line; a grant is given for it."""
         return _plain(str(self._home.resolve()))
 
     @property

@@ -164,7 +164,7 @@ class SearchService:
         return found
 
     async def _resting(self, found: Findings) -> list[str]:
-        """Return the addresses of results that are not opened now, as their hosts lately refused or asked for rest."""
+        """Return the addresses of results not opened now, as their hosts lately refused or asked for rest."""
         from tea.web.visit import Visitor
 
         profile, visitor = PROFILES[self.settings.profile], Visitor(self.web)

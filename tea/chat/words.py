@@ -59,7 +59,7 @@ def require_addressee(line: str, known: Container[str], offered: Collection[str]
 
 
 def unknown_mentions(line: str, known: Container[str]) -> list[str]:
-    """Return the names mentioned in a line without an agent of the name, but for that at its beginning."""
+    """Return the mentioned names without an agent, except for the one at the beginning of the line."""
     line = line.lstrip()
     names = [found[1] for found in _MENTION.finditer(line) if found.start()]
     return [name for name in names if name.lower().replace("-", "_") not in known]

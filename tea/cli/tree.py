@@ -197,7 +197,7 @@ def _outcome(value: Any) -> str:
 
 
 def _is_result(response: Mapping[str, Any]) -> bool:
-    """Return whether a response is that of an agent at its end."""
+    """Return whether a response is the result of an agent."""
     return bool(response.get("ok")) and {"answer", "ok", "reason"} <= fields(response.get("value")).keys()
 
 

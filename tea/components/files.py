@@ -145,7 +145,7 @@ def copied_name(root: str | Path, name: str) -> str | None:
 
 
 def _is_file_in(folder: Path, path: Path) -> bool:
-    """Return whether a path is that of a file in a folder; one that changes while it is looked at is not."""
+    """Return whether a path is a file in a folder; a file changing meanwhile is not."""
     try:
         return path.is_file() and path.resolve().is_relative_to(folder)
     except (OSError, RuntimeError):

@@ -172,7 +172,7 @@ class _Reader:
 
 
 def _alike(allowed: Any, text: str) -> str | None:
-    """Return the only one of some allowed texts that is the same but for capital letters and blanks around it."""
+    """Return the only allowed text equal to a text except for case and surrounding blanks."""
     texts = [one for one in cast("list[Any]", allowed) if isinstance(one, str)] if isinstance(allowed, list) else []
     if text in texts:
         return text

@@ -95,7 +95,7 @@ def _letters(name: str) -> str:
 
 
 def _alone(schema: Any, value: Any) -> Any:
-    """Return the only member of a list for a parameter that takes a single text."""
+    """Return the only member of a list, for a parameter taking a single text."""
     if not isinstance(value, list) or not isinstance(schema, dict):
         return cast("Any", value)
     listed, wanted = cast("list[Any]", value), cast("dict[str, Any]", schema).get("type")

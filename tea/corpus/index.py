@@ -298,7 +298,7 @@ class Change:
 
 @contextmanager
 def _understood(path: Path) -> Generator[None]:
-    """Raise Damaged where rows do not fit together, as those of a corpus of others may not."""
+    """Raise Damaged if rows do not fit together; the index may come from others."""
     try:
         yield
     except (TypeError, ValueError) as error:

@@ -99,7 +99,7 @@ def skill_of(found: Manifest) -> Skill:
 
 
 def skill_name(kind: str, name: str) -> str:
-    """Return the name of a component's skill; different components have different ones.
+    """Return the name of a component's skill, unique to the component.
 
     Example:
         >>> skill_name("tool", "word_count")

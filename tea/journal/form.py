@@ -269,7 +269,7 @@ def understood(run: str) -> Generator[None]:
 
 
 def strange(run: str, why: str) -> Damaged:
-    """Return the error of a journal that no run wrote."""
+    """Return the error for a journal not written by a run."""
     problem = f"The journal of the run {run} holds what no run writes ({why[:_WORDS]})."
     return Damaged(problem, fix=f"bring back traces/{run} from a copy, or remove it.")
 

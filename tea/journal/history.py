@@ -125,7 +125,7 @@ class History:
 
     @property
     def given_up(self) -> bool:
-        """Whether others ended it from outside, while its program would have gone on."""
+        """Whether others ended it from outside before its program ended."""
         return bool(self.end.get(GIVEN_UP))
 
     @property
@@ -180,7 +180,7 @@ class History:
 
     @property
     def permitting(self) -> frozenset[str]:
-        """Keys of the effects that permitted work still under way: a forger of the journal could write those, too."""
+        """Keys of the effects permitting unfinished work; a forger of the journal could have written them."""
         ended = {path_of(one.key) for one in self.entries if one.event == "note" and one.kind == "exit"}
         asked = {one.key for one in self.entries if one.event == "start" and one.kind == "policy"}
         permitted = {one.key for one in self.entries if one.event == "done" and one.text == "null"}

@@ -32,7 +32,7 @@ _MASKED = re.compile(r"<secret:[^<>\s]+>")
 
 
 def hidden_values(text: str) -> str:
-    """Return a line on the values that a text under review does not show, empty where it shows all.
+    """Return a line about the masked values in a text under review, empty if there are none.
 
     A home's `.env` may call anything a secret, also an address that a call goes to.
 

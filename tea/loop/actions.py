@@ -161,7 +161,7 @@ class Actions:
     async def _ended(
         self, calls: Sequence[ToolCall], outcomes: dict[int, Observation], index: int, last: bool, ending: Checks
     ) -> Observation:
-        """Return an outcome; that of `done` is refused if there are two ends, or if the end does not hold."""
+        """Return an outcome; `done` is refused beside another `done`, or if its answer does not hold."""
         outcome = outcomes[index]
         if outcome.name != DONE or not outcome.ok:
             return outcome

@@ -50,7 +50,7 @@ def announces(text: str) -> bool:
 
 
 def is_program(text: str, task: str) -> bool:
-    """Return whether a text ends with code or a query instead of an answer, for a task that asks for neither."""
+    """Return whether a text ends with code or a query instead of an answer, for a task asking for neither."""
     said = text.strip()
     *before, block = said.removesuffix(_FENCE).split(_FENCE)
     if before and (said.endswith(_FENCE) or len(before) % 2):

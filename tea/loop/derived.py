@@ -90,7 +90,7 @@ def holds(numbers: Sequence[float], value: float, near: float) -> bool:
 
 
 def holds_surely(numbers: Sequence[float], value: float, near: float) -> bool:
-    """Return whether ordered numbers hold a value, and so few near it that a coincidence is unlikely."""
+    """Return whether ordered numbers hold a value, and too few near it for a coincidence."""
     if not holds(numbers, value, near):
         return False
     beside = max(_FEW_CHANCES * near, _BESIDE * abs(value))

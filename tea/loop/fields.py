@@ -75,7 +75,7 @@ class Fields:
         return self.text()
 
     def searched(self, searches: int) -> None:
-        """Count searches, and give up the missing fields after too many that found none."""
+        """Count searches, and give up the missing fields after too many fruitless ones."""
         self.searches += searches
         if self.searches >= self.unknown_after:
             self.given_up |= dict.fromkeys(self.missing, self.searches)

@@ -1,4 +1,4 @@
-"""Form: an answer read in the form that its task asks for."""
+"""Form: an answer read in the form wanted by its task."""
 
 from __future__ import annotations
 

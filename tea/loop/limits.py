@@ -76,7 +76,7 @@ class Limits:
             self._count()
 
     def room(self) -> float:
-        """Return the most tokens of the next request for which the budget has another one after it."""
+        """Return the most tokens of the next request to leave the budget for another one."""
         each = [
             self._size * (self._left[name] - more) / (times * cost)
             for name, (times, more) in _KEPT_FOR_LAST.items()

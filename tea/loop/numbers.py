@@ -92,7 +92,7 @@ class _Wanted(NamedTuple):
 
     @property
     def is_small(self) -> bool:
-        """Whether it has so few digits that it may well be another number in another unit."""
+        """Whether it has too few digits to be told from another number in another unit."""
         return all(one.value < LEAST_CONVERTED and one.near >= 0.5 for one in self.readings)
 
 

@@ -49,7 +49,7 @@ class Revision:
         return self.answers[-1] if self.answers else None
 
     def require(self) -> None:
-        """Require at least one look, so that the work ends by a step of its own that repeats the task."""
+        """Require at least one look, so the work ends with a step repeating the task."""
         self.most = max(self.most, 1)
 
     def wanted(self, result: Result, left: int) -> bool:

@@ -183,7 +183,7 @@ class Window:
         return self.size(tail) > share * self.context
 
     def foreseen(self) -> int:
-        """Return the approximate number of tokens in the next request, which is folded where it would be too long."""
+        """Return the approximate number of tokens in the next request, folded if it would be too long."""
         return min(self.size(), int(FOLD_AT * self.context))
 
     def lower(self, limit: int | None, tail: Sequence[Message] = ()) -> None:

@@ -17,7 +17,7 @@ _MINUS, _OVER = ("-", "\u2212", "\u2013"), ("/", "\u00f7")
 
 
 class Worked(NamedTuple):
-    """Arithmetic that is written out.
+    """Written out arithmetic.
 
     Args:
         operands: Its numbers.

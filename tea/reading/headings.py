@@ -1,4 +1,4 @@
-"""Headings of a text: marked ones, and where none are marked, lines that stand alone like one."""
+"""Headings of a text: marked ones, or without any, lines standing alone like one."""
 
 import re
 from collections.abc import Sequence

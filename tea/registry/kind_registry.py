@@ -290,7 +290,12 @@ class KindRegistry:
             return self._store(name) or self._versions.resolve(shipped.ref.at(shipped.digest))
 
     def unstored(self, name: str, head: Head | None = None) -> Manifest | None:
-        """Return the shipped version of `name` unless the registry has its bytes and a head; that may be given."""
+        """Return the shipped version of `name`, unless the registry has its bytes and a head.
+
+        Args:
+            name: The name.
+            head: The newest head, if it was read already.
+        """
         shipped = self._shipped.get(name)
         if shipped is None:
             return None

@@ -132,7 +132,7 @@ class VersionManager(Stored):
         return self._advance(kind, name, change, author, reason or f"restored {version}")
 
     def rollback(self, kind: Kind, name: str, *, author: str | None = None, reason: str = "") -> Head:
-        """Go back to the pointer before the current one; again goes further back.
+        """Go back to the pointer before the current one; repeated calls go further back.
 
         Raises:
             RegistryError: There is no earlier pointer.

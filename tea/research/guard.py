@@ -1,4 +1,4 @@
-"""Guard: at most one run of research at work in a conversation, among all processes."""
+"""Guard: at most one active run of research in a conversation, across all processes."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class Research:
         clarification: str | None = None,
         **options: Any,
     ) -> Started:
-        """Start the research of a question, or go on with it; with a run at work already, nothing is started.
+        """Start or continue the research of a question, unless a run of it is active.
 
         Args:
             text: The question, or what shall be done next.

@@ -495,7 +495,7 @@ class Run:
         return caller if trust(config.digest) else Untrusted(name=str(config.ref))
 
     async def _permit(self, call: CallRequest, key: str) -> Response | None:
-        """Return the response in place of a call, None to go ahead; one only passed on is decided where it acts."""
+        """Return the response in place of a call, None to go ahead; a call only passed on is decided later."""
         if call.passes_on:
             return None
         request = await self._declared(call, key)

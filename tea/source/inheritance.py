@@ -1,4 +1,4 @@
-"""Inheritance: the work of making classes again for each that derives from them, bounded before any is made."""
+"""Inheritance: the work of building derived classes, bounded before any is built."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Trust:
         return self._shipped | self._list.read()
 
     def stamp(self) -> object:
-        """Return a mark of all that is trusted, equal as long as nothing more is."""
+        """Return a mark of the list of trust, equal as long as nothing is added."""
         return len(self._shipped), self._list.stamp()
 
     def grant(self, digest: str, what: str) -> None:

@@ -38,7 +38,7 @@ class _Mail:
     attached: list[MIMEPart] = field(default_factory=list[MIMEPart])
 
     def add(self, text: str) -> None:
-        """Add a text that says something."""
+        """Add a text unless it is empty."""
         if text:
             self.texts.append(text)
 

@@ -82,7 +82,7 @@ class Supervisor:
         self._base = plan["base"] if plan["base"] is not None else room(*self._folders)
 
     def serve(self) -> None:
-        """Answer until the host is gone, and then end everything."""
+        """Serve requests until the host is gone, then end all processes."""
         frames.write(self._answers, {"ready": True, "base": self._base})
         while True:
             try:

@@ -25,7 +25,7 @@ _LISTS: tuple[type, ...] = (list, tuple, set, frozenset, deque, Generator, KeysV
 
 
 class Output:
-    """The facts of one serialization, as functions are told them.
+    """The facts of one serialization, for the functions taking part in it.
 
     Args:
         mode: `python` or `json`.

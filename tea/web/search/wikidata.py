@@ -31,7 +31,7 @@ _DAY, _MONTH, _YEAR = 11, 10, 9  # precisions of a moment
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The members that are wanted, in words or ids.
+    """The wanted members, in words or ids.
 
     Args:
         kind: The class that each is an instance of, also by a subclass.
