@@ -1,8 +1,10 @@
 """The steps from tables to an answer: look at them, query, compare the readings, answer."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -16,7 +18,7 @@ from .span import Span, paths
 from .spans import spans
 from .sql import Unreachable, Writer
 from .steps import Call, History, Step, call, given_up, result_of, step
-from .tokens import Token, tokens
+from .tokens import tokens
 
 _TABLES = {
     ".csv", ".tsv", ".tab", ".psv", ".dat", ".data", ".json", ".jsonl", ".ndjson", ".geojson", ".xlsx", ".xlsm", ".ods",
@@ -56,15 +58,17 @@ def _table_step(asked: Asked, files: list[str], history: History, answer: Mappin
         return step(f"The question is: {asked.question}", "Nothing was done yet.", "", goal, look)
     if not seen.get("ok"):
         return given_up(f"the tables cannot be read: {_problem(seen)}")
-    schema = schema_from(seen["value"])
-    chosen = interpret(words, schema, seen["value"].get("found", ()))
+    schema, chosen = interpret(asked.question, json.dumps(seen["value"]))
     return _query_step(asked, files, history, answer, schema, chosen)
 
 
-def interpret(words: Sequence[Token], schema: Schema, found: Sequence[Mapping[str, Any]]) -> list[tuple[str, Query]]:
-    """Return the SQL of the likeliest readings of a question, likeliest first; none when there is no sound reading."""
-    ways = paths(spans(words, schema, found), len(words))
-    return _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
+@lru_cache(maxsize=4)  # the step behind a query begins with what was read for it
+def interpret(question: str, described: str) -> tuple[Schema, list[tuple[str, Query]]]:
+    """Return described tables, and the SQL of a question's likeliest readings, none if there is no sound one."""
+    value, words = json.loads(described), tokens(question)
+    schema = schema_from(value)
+    ways = paths(spans(words, schema, value.get("found", ())), len(words))
+    return schema, _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
 
 
 def _likeliest(ways: Sequence[tuple[float, list[Span]]], schema: Schema, read: Read) -> list[tuple[str, Query]]:
