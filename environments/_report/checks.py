@@ -5,11 +5,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
+from functools import cached_property
 from itertools import pairwise
 
 from .calculations import calculated, calculations
 from .claims import ASIDE, UNIT, is_claim
-from .tables import Table, table_of
+from .tables import Table, cells_of
 
 MARK = " [?]"
 MOST_LISTED = 200
@@ -111,8 +112,8 @@ class Evidence:
     """
 
     def __init__(self, text: str, file: str = "") -> None:
-        self._table: Table | None = table_of(file, _days) if file else None
-        said = text if self._table else f"{text}\n{file}"
+        self._cells = cells_of(file) if file else None
+        said = text if self._cells else f"{text}\n{file}"
         text = f"{text}\n{file}"
         self.words = {one.casefold() for one in _WORD.findall(text)} | {
             one.casefold() for one in re.findall(r"\w+", text)
@@ -125,6 +126,10 @@ class Evidence:
         self.numbers |= {one for cell in _CELL.findall(said) for one in _readings(cell)}
         self._rounded: dict[int, set[str]] = {}
         self._claim, self._told = ("", -1), set[str]()
+
+    @cached_property
+    def _table(self) -> Table | None:
+        return Table(header=self._cells[0], rows=self._cells[1], days=_days) if self._cells else None
 
     def holds(self, number: str, claim: str = "", at: int = -1) -> bool:
         """Return whether the source has a number, or one rounded to it, however its thousands are marked.

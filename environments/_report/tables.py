@@ -31,6 +31,7 @@ _LINKED = re.compile(r"(?<=\])\([^()\s]*\)|\[\d[\d,; ]*\]")  # a link's address,
 
 Rows = frozenset[int]
 Named = dict[int, dict[str, Rows]]
+Cells = tuple[list[str], list[list[str]]]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -187,20 +188,17 @@ class Table:
         return found
 
 
-def table_of(text: str, days: Callable[[str], Iterable[tuple[int, int, int]]]) -> Table | None:
-    """Return a text as a table with more than a few rows, None for any other text.
+def cells_of(text: str) -> Cells | None:
+    """Return the header and rows of a text that is a table with more than a few rows, None for any other text.
 
     Args:
         text: Delimited lines with a header, or JSON with a list of objects.
-        days: Returns the days of a text.
     """
     found = _of_json(text) if text.lstrip()[:1] in ("[", "{") else _of_lines(text)
-    if found is None or len(found[1]) <= FEW_ROWS:
-        return None
-    return Table(header=found[0], rows=found[1], days=days)
+    return None if found is None or len(found[1]) <= FEW_ROWS else found
 
 
-def _of_lines(text: str) -> tuple[list[str], list[list[str]]] | None:
+def _of_lines(text: str) -> Cells | None:
     """Return the header and rows of delimited lines; of lines without a header each column has an empty name."""
     lines = [one for one in text.splitlines() if one.strip() and not one.startswith("#")]
     for delimiter in _DELIMITERS:
@@ -218,7 +216,7 @@ def _of_lines(text: str) -> tuple[list[str], list[list[str]]] | None:
     return None
 
 
-def _of_json(text: str) -> tuple[list[str], list[list[str]]] | None:
+def _of_json(text: str) -> Cells | None:
     """Return the members and values of a list of objects, which may be the one list among the members of an object."""
     try:
         value: Any = json.loads(text)
