@@ -335,12 +335,7 @@ class ContextManager(Reading):
         Raises:
             Archived: The version is kept for the record only.
         """
-
-        def look() -> tuple[Manifest, State]:
-            config = self._registry.pin(wanted)
-            return config, self._registry.state(config)
-
-        found, state = await asyncio.to_thread(look)
+        found, state = await asyncio.to_thread(self._registry.pinned, wanted)
         _check_usable(found, state)
         self._known.keep(wanted, mark, found)
         return await self.services.recipes.follow(found, wanted) if self.executed else found

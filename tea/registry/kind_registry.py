@@ -139,7 +139,15 @@ class KindRegistry:
 
     def pin(self, ref: Ref) -> Manifest:
         """Return the version of `ref`, stored, so its digest can always be found again."""
+        return self.pinned(ref)[0]
+
+    def pinned(self, ref: Ref) -> tuple[Manifest, State]:
+        """Return the version of `ref` as `pin` does, and its state."""
         head = self._versions.head(self.kind, ref.name)
+        found = self._pinned(ref, head)
+        return found, head.states.get(found.version, "active")
+
+    def _pinned(self, ref: Ref, head: Head) -> Manifest:
         found, shipped = self._resolved(ref, head), self.unstored(ref.name, head)
         stored = self._store(ref.name) if shipped is not None and shipped.digest == found.digest else None
         if stored is None and found.created:
