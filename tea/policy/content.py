@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from unicodedata import category, normalize
 
 from tea.policy.destination import canonical_address, texts_in
@@ -17,6 +18,7 @@ _ACCOUNT = re.compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-
 _NUMBER = re.compile(r"(?<![\w.])(?:\+\d[\d ()/-]{6,20}\d|\d{9,40})(?![\w.])")
 _DIGITS = 8  # digits of an account; words in groups of four have fewer
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{0,30}:", re.IGNORECASE)
+_BEGINNING = 33  # characters of a scheme and the one behind it
 _ENDS = ".,:!?*_~"
 _DOTS = str.maketrans("\u3002\uff0e\uff61\u2024", "....")  # browsers take each of them for a dot of a host
 _SIGNS = re.compile(f"[:.{''.join(map(chr, _DOTS))}]")  # one of them is in every address
@@ -60,12 +62,13 @@ def _as_address(text: str) -> str:
         return ""
     if address := canonical_address(text):
         return address
-    plain = "".join(one for one in text if one > " " and category(one) != "Cf")
-    scheme = _SCHEME.match(plain)
-    if scheme is not None and plain[scheme.end() : scheme.end() + 1] in ("/", "\\"):
+    seen = (one for one in text if one > " " and category(one) != "Cf")
+    start = "".join(islice(seen, _BEGINNING))
+    scheme = _SCHEME.match(start)
+    if scheme is not None and start[scheme.end() : scheme.end() + 1] in ("/", "\\"):
         return text
     whole = "@" not in text and not any(one.isspace() for one in text)
-    return text if whole and next(_hosts(plain.translate(_DOTS)), "") else ""
+    return text if whole and next(_hosts(f"{start}{''.join(seen)}".translate(_DOTS)), "") else ""
 
 
 def _within(text: str) -> Iterator[str]:
