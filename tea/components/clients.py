@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -27,11 +27,13 @@ from tea.components.port import (
     TryTool,
 )
 from tea.components.unseen import UnseenFacts, UnseenMatches
+from tea.errors import BadArguments
 from tea.refs import Kind
 from tea.types import (
     ActionResponse,
     AgentResponse,
     JsonObject,
+    JsonValue,
     Task,
     ToolResponse,
 )
@@ -101,9 +103,19 @@ class Caller:
 class Tools(Caller):
     """TCP, as seen from inside a component."""
 
-    async def invoke(self, ref: str, arguments: JsonObject) -> ToolResponse:
-        """Call a tool, `name` or `name@selector`."""
-        return cast(ToolResponse, await self.port.call(Invocation("tool", ref, arguments)))
+    async def invoke(self, ref: str, arguments: JsonObject | None = None, **named: JsonValue) -> ToolResponse:
+        """Call a tool, `name` or `name@selector`.
+
+        Args:
+            ref: The tool.
+            arguments: JSON arguments by name.
+            **named: Further arguments, as keywords: `ctx.tcp.invoke("calculator", expression="2 + 2")`.
+
+        Raises:
+            BadArguments: One is given twice.
+        """
+        given = joined_arguments(ref, arguments, named)
+        return cast(ToolResponse, await self.port.call(Invocation("tool", ref, given)))
 
     async def evaluate(
         self,
@@ -171,7 +183,11 @@ class Environments(Caller):
     """ECP, as seen from inside a component."""
 
     async def invoke(
-        self, ref: str, action: str | JsonObject | None = None, arguments: JsonObject | None = None
+        self,
+        ref: str,
+        action: str | JsonObject | None = None,
+        arguments: JsonObject | None = None,
+        **named: JsonValue,
     ) -> ActionResponse:
         """Act in an environment of this session.
 
@@ -179,9 +195,14 @@ class Environments(Caller):
             ref: `name#action`, or the name alone with `action`.
             action: Name of the action; the arguments where the ref names it already.
             arguments: JSON arguments by name.
+            **named: Further arguments, as keywords.
+
+        Raises:
+            BadArguments: One is given twice.
         """
         ref, given = action_call(ref, action, arguments)
-        return cast(ActionResponse, await self.port.call(Invocation("environment", ref, given or {})))
+        given = joined_arguments(ref, given, named)
+        return cast(ActionResponse, await self.port.call(Invocation("environment", ref, given)))
 
     async def state(self, ref: str) -> ActionResponse:
         """Observe an environment of this session."""
@@ -279,3 +300,20 @@ def action_call(
 ) -> tuple[str, JsonObject | None]:
     """Return the ref with its action and the arguments of a call written in either way."""
     return (f"{ref}#{action}", arguments) if isinstance(action, str) else (ref, arguments if action is None else action)
+
+
+def joined_arguments(ref: str, arguments: JsonObject | None, named: JsonObject) -> JsonObject:
+    """Return the arguments of a call, given as a mapping and as keywords.
+
+    Raises:
+        BadArguments: They are not a mapping, or one is given twice.
+    """
+    if arguments is None or not named:
+        return named if arguments is None else arguments
+    if not isinstance(cast(object, arguments), Mapping):
+        problem = f"The arguments of {ref} are a {type(arguments).__name__}, not a mapping."
+        raise BadArguments(problem, fix='give them by name: {"NAME": VALUE}, or as keywords.')
+    if twice := sorted(arguments.keys() & named.keys()):
+        problem = f"The argument {twice[0]!r} of {ref} is given twice."
+        raise BadArguments(problem, fix="give it in the mapping or as a keyword, not both.")
+    return {**arguments, **named}

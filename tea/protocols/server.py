@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import wraps
 from time import monotonic
@@ -12,13 +12,13 @@ from typing import Any, ClassVar, Concatenate, Generic, ParamSpec, Protocol, Typ
 
 from pydantic import BaseModel
 
+from tea.components.clients import joined_arguments
 from tea.components.context import Context
 from tea.components.definition import Definition
 from tea.components.manifest import Manifest, is_recipe
 from tea.components.operation import Executor, InProcess, Traits
 from tea.errors import (
     ApprovalNeeded,
-    BadArguments,
     CallError,
     CallFailed,
     CallTimeout,
@@ -126,7 +126,7 @@ class Server(Generic[ResponseT]):
             The value, or a structured error; never an exception for what a caller can act on.
         """
         try:
-            given = _joined(ref, arguments or {}, named) if named else arguments or {}
+            given = joined_arguments(ref, arguments, named)
             response: Any = await self._host.invoke(self.manager.kind, ref, given, session)
         except CallError as error:
             response = failure(self.response, with_kind(ref, self.manager.kind), error)
@@ -234,21 +234,6 @@ class Server(Generic[ResponseT]):
         if config.kind == "environment":
             return self._instances.use(config, definition, operation, context)
         return nullcontext(instance_of(definition))
-
-
-def _joined(ref: str, arguments: JsonObject, named: JsonObject) -> JsonObject:
-    """Return the arguments of a call, given as a mapping and as keywords.
-
-    Raises:
-        BadArguments: They are not a mapping, or one is given twice.
-    """
-    if not isinstance(cast(object, arguments), Mapping):
-        problem = f"The arguments of {ref} are a {type(arguments).__name__}, not a mapping."
-        raise BadArguments(problem, fix='give them by name: {"NAME": VALUE}, or as keywords.')
-    if twice := sorted(arguments.keys() & named.keys()):
-        problem = f"The argument {twice[0]!r} of {ref} is given twice."
-        raise BadArguments(problem, fix="give it in the mapping or as a keyword, not both.")
-    return {**arguments, **named}
 
 
 def _called_off() -> bool:

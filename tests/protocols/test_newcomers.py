@@ -103,6 +103,24 @@ async def test_arguments_are_given_as_keywords_and_actions_by_name(tmp_path: Pat
         assert "'words' of repeat is given twice" in twice.error["problem"]
 
 
+async def test_a_component_gives_arguments_as_keywords_too(tmp_path: Path) -> None:
+    class Caller(Agent):
+        """Call a tool and an environment."""
+
+        async def run(self, ctx: Context, task: Task) -> Result:
+            """Work on a task."""
+            repeated = await ctx.tcp.invoke("repeat", {"words": "ab"}, times=2)
+            counted = await ctx.ecp.invoke("tally", "add", by=3)
+            again = await ctx.ecp.invoke("tally#add", by=4)
+            return Result(answer=[repeated.value, counted.value, again.value])
+
+    async with Platform(tmp_path / "home", state=tmp_path) as tea:
+        await tea.tcp.register(NUMPY)
+        await tea.ecp.register(Tally)
+        await tea.acp.register(Caller)
+        assert (await tea.run("Count.", agent="caller")).answer == ["abab", "3", "7"]
+
+
 async def test_a_component_whose_init_needs_arguments_is_refused_when_it_is_registered(tmp_path: Path) -> None:
     class Counter(Environment):
         """Count."""
