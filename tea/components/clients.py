@@ -213,10 +213,11 @@ class Environments(Caller):
 class Agents(Caller):
     """ACP, as seen from inside a component."""
 
-    async def invoke(self, ref: str, task: Task) -> AgentResponse:
-        """Give an agent a task and wait for its result."""
-        unlimited = {"budget"} if task.budget is None else None
-        arguments = {"task": task.model_dump(mode="json", exclude=unlimited)}
+    async def invoke(self, ref: str, task: Task | str) -> AgentResponse:
+        """Give an agent a task, or the text of one, and wait for its result."""
+        given = Task(text=task) if isinstance(task, str) else task
+        unlimited = {"budget"} if given.budget is None else None
+        arguments = {"task": given.model_dump(mode="json", exclude=unlimited)}
         return cast(AgentResponse, await self.port.call(Invocation("agent", ref, arguments)))
 
     async def adopt(

@@ -121,6 +121,27 @@ async def test_a_component_gives_arguments_as_keywords_too(tmp_path: Path) -> No
         assert (await tea.run("Count.", agent="caller")).answer == ["abab", "3", "7"]
 
 
+async def test_an_agent_gives_another_one_the_text_of_a_task(tmp_path: Path) -> None:
+    class Echo(Agent):
+        """Answer with the task."""
+
+        async def run(self, ctx: Context, task: Task) -> Result:
+            """Work on a task."""
+            return Result(answer=task.text)
+
+    class Asker(Agent):
+        """Ask another agent."""
+
+        async def run(self, ctx: Context, task: Task) -> Result:
+            """Work on a task."""
+            return (await ctx.acp.invoke("echo", f"{task.text}?")).result
+
+    async with Platform(tmp_path / "home", state=tmp_path) as tea:
+        await tea.acp.register(Echo)
+        await tea.acp.register(Asker)
+        assert (await tea.run("Who", agent="asker")).answer == "Who?"
+
+
 async def test_a_component_whose_init_needs_arguments_is_refused_when_it_is_registered(tmp_path: Path) -> None:
     class Counter(Environment):
         """Count."""
