@@ -109,7 +109,7 @@ def _quotes(items: list[Item], references: References, files: Mapping[int, str])
 
 
 def _is_there(workspace: Path, name: str) -> bool:
-    """Tell whether a file or folder of the workspace is there; what lies outside is not looked for, and counts as so."""
+    """Return whether a name is one of the workspace; what lies outside of it is not looked for, and counts as there."""
     try:
         with RootedFolder(workspace) as files:
             return files.status(name) is not None
