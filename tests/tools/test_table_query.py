@@ -135,6 +135,22 @@ async def test_two_tables_are_linked_by_their_values(ask: Ask) -> None:
     assert (await ask(files, sql=sql)).unwrap()["rows"] == [["Ada", 2]]
 
 
+@pytest.mark.parametrize(
+    "joined",
+    [
+        '"many" JOIN "one" ON norm("many"."code") = norm("one"."code")',
+        "many AS m JOIN one AS o ON norm( m.code )=NORM(o.code)",
+    ],
+)
+async def test_a_join_by_normalised_words_compares_no_row_with_all_of_the_other_table(ask: Ask, joined: str) -> None:
+    codes = range(9_000)  # of which all pairs would take longer than a statement may
+    many = "n,code\n" + "".join(f"{9_000 - n},code {n}\n" for n in codes)
+    one = "code,name\n" + "".join(f"Code-{n},name {n}\n" for n in reversed(codes))
+    sql = f"SELECT n, name FROM {joined}"
+    rows = (await ask({"many.csv": many, "one.csv": one}, sql=sql, limit=2)).unwrap()
+    assert (rows["rows"], rows["query_rows"]) == ([[9_000, "name 0"], [8_999, "name 1"]], 9_000)
+
+
 async def test_phrases_are_found_without_case_accents_and_plural(ask: Ask) -> None:
     text = 'city,tongues\nZürich,"German, French"\nSão Paulo,Portuguese\nBolivia (Plurinational State of),Spanish\n'
     phrases = ["zurich", "sao paulo", "Bolivia", "French", "Zurch", "nowhere"]
