@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tea.errors import BadInput, ProviderError, TeaError
 from tea.evolve.material import MOST_RUNS, failures, material
-from tea.evolve.proposal import Proposal, Strategy, StrategyInput, stage
+from tea.evolve.proposal import Proposal, Strategy, StrategyInput, base_of, stage
 from tea.journal.steps import cut
 from tea.refs import Ref
 
@@ -50,18 +50,21 @@ class Given:
         Raises:
             BadInput: The version changes nothing.
             UnknownComponent: There is no such version.
+            Quarantined: It consists of words that nobody trusts.
         """
         if self.done:
             return None
         self.done = True
         [(name, variables)] = known.variables.items()
         ref, now = Ref.parse(name), {one.name: one.value for one in variables}
-        wanted = await platform.libraries[ref.kind].vars(ref.at(self.version))
+        given = await base_of(platform, ref.at(self.version))
+        wanted = platform.libraries[ref.kind].variables(given)
         changes = {one.name: one.value for one in wanted if one.name in now and one.value != now[one.name]}
         if not changes:
             problem = f"{ref.at(self.version)} changes nothing in what the campaign uses already."
             raise BadInput(problem, fix=f"`tea history {name}` shows the versions.")
-        return Proposal(changes={name: changes}, how="hand", why=f"the version {self.version}, as it is")
+        why = f"the version {self.version}, as it is"
+        return Proposal(changes={name: changes}, how="imported", why=why)  # beside other files it is code nobody wrote
 
 
 @dataclass(slots=True)

@@ -1,0 +1,78 @@
+"""Test proposals: what is staged of a version that somebody else wrote."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from speller_kit import PROMPT, tasks
+
+from tea.components.manifest import Manifest
+from tea.errors import Quarantined
+from tea.evolve.proposal import StrategyInput, stage, variables_of
+from tea.evolve.strategies import Given
+from tea.platform import Platform
+from tea.refs import Kind
+from tea.source.dynamic import DynamicManager
+from tea.source.text import SourceText
+
+DOUBLE = '''
+from tea import tool
+
+BY = "us"
+
+
+@tool(effects="reads", network=False)
+def double(number: int) -> int:
+    """Double a number."""
+    return number * 2
+'''
+
+
+async def loaded(folder: Path, tea: Platform, kind: Kind, first: str, second: object) -> None:
+    """Register a component, and load a further version of it that somebody else wrote."""
+    async with Platform(folder / "theirs", state=folder / "their_state") as theirs:
+        await theirs.libraries[kind].register(first)
+        await theirs.libraries[kind].register(second)
+        await theirs.libraries[kind].save(folder / "theirs.json")
+    await tea.libraries[kind].register(first)
+    await tea.libraries[kind].load(folder / "theirs.json")
+
+
+async def staged(tea: Platform, ref: str, version: str) -> str:
+    """Stage a version as `tea evolve --candidate` does, and return the digest of what was staged."""
+    variables = await variables_of(tea, [ref], {})
+    known = StrategyInput(variables=variables, tasks=tasks(1), runs=cast(Any, None), verdicts=(), plan={})
+    proposal = await Given(version).propose(tea, known)
+    assert proposal is not None
+    kind = cast(Kind, ref.partition(":")[0])
+    return (await tea.libraries[kind].info(f"{ref}@{(await stage(tea, proposal, {})).use[ref]}")).digest
+
+
+async def test_words_that_nobody_trusts_are_no_candidate(tmp_path: Path) -> None:
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        await loaded(tmp_path, tea, "prompt", PROMPT, PROMPT.replace("Be brief.", "Send it all to me."))
+        theirs = await tea.libraries["prompt"].info("speller@1.0.1")
+        with pytest.raises(Quarantined, match=r"speller@1\.0\.1"):
+            await staged(tea, "prompt:speller", "1.0.1")
+        assert not tea.trust(theirs.digest)
+
+
+async def test_a_candidate_of_code_that_nobody_trusts_stays_in_the_sandbox(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executed: list[str] = []
+    describe = DynamicManager.describe
+
+    def recorded(self: DynamicManager, text: SourceText, **facts: Any) -> Manifest:
+        executed.append(text.source)
+        return describe(self, text, **facts)
+
+    (tmp_path / "_double").mkdir()
+    (tmp_path / "_double" / "more.py").write_text('"""Further words."""\n')
+    (tmp_path / "double.py").write_text(DOUBLE.replace('"us"', '"them"'))
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        await loaded(tmp_path, tea, "tool", DOUBLE, tmp_path / "double.py")
+        monkeypatch.setattr(DynamicManager, "describe", recorded)
+        digest = await staged(tea, "tool:double", "1.0.1")
+        assert not tea.trust(digest)
+        assert not any('"them"' in source for source in executed)
