@@ -73,10 +73,9 @@ def _joining(span: Span) -> str:
 
 def _stands_alone(path: Sequence[Span], place: int) -> bool:
     """Tell whether a column is asked for rather than compared: nothing is said of it, or before it."""
-    if all(span.tag in _NAMING or _joining(span) for span in path[:place]):
-        return True
+    first = all(span.tag in _NAMING or _joining(span) for span in path[:place])
     after = next((span for span in path[place + 1 :] if span.tag not in _LIGHT), None)
-    return after is None or _joining(after) != ""
+    return first or after is None or _joining(after) != ""
 
 
 def _is_listed(path: Sequence[Span], place: int) -> bool:

@@ -87,8 +87,7 @@ def _likeliest(ways: Sequence[tuple[float, list[Span]]], schema: Schema, read: R
     ranked = sorted(best.items(), key=lambda item: item[1].cost)
     if not ranked or ranked[0][1].cost > MOST_DOUBT or ranked[0][1].misplaced:
         return []
-    limit = ranked[0][1].cost + MARGIN
-    near = [(sql, reading.query) for sql, reading in ranked if reading.cost < limit - 1e-9]
+    near = [(sql, reading.query) for sql, reading in ranked if reading.cost < ranked[0][1].cost + MARGIN - 1e-9]
     return near if len(near) <= MOST_QUERIES else []
 
 
@@ -122,15 +121,13 @@ def _query_step(
     results = [result_of(history, one) for one in asking]
     waiting = [one for one, result in zip(asking, results, strict=True) if result is None]
     if waiting:
-        thinking = (
-            f"The question reads as {len(chosen)} {'query' if len(chosen) == 1 else 'queries, which must agree'}."
-        )
-        return step(thinking, "The words were found.", _summary(schema), "Run the SQL.", *waiting)
-    outcomes = [_outcome(query, result) for (_, query), result in zip(chosen, results, strict=True)]
-    first = outcomes[0]
+        many = "1 query" if len(chosen) == 1 else f"{len(chosen)} queries, which must agree"
+        told = f"The question reads as {many}.", "The words were found.", _summary(schema), "Run the SQL."
+        return step(*told, *waiting)
+    first, *others = [_outcome(query, result) for (_, query), result in zip(chosen, results, strict=True)]
     if not first.values:
         return given_up(first.reason, _summary(schema))
-    if any(other.values and not _same(first, other) for other in outcomes[1:]):
+    if any(other.values and not _same(first, other) for other in others):
         return given_up("the question can be read in ways that give different answers", _summary(schema))
     value = answer_value(first, answer, asked.places)
     if value in (None, ""):
