@@ -66,7 +66,7 @@ def _declared(found: object) -> str | None:
 
 
 def _live(found: object) -> FunctionType | type:
-    what = type(found).__name__
+    what = found.__name__ if isinstance(found, type) else type(found).__name__
     if isinstance(found, Tool):
         function: Any = cast("Tool[..., Any]", found).function
         return functions_of(function)[0] if isinstance(function, FunctionType) else _live(function)

@@ -252,6 +252,11 @@ def cells(*sources: str) -> dict[str, Any]:
     return module.__dict__
 
 
+def test_a_class_that_is_not_a_component_is_refused_by_its_own_name() -> None:
+    with pytest.raises(BadComponent, match="'dict' is not a component"):
+        MANAGER.capture(dict)
+
+
 async def test_a_notebook_cell_takes_along_what_other_cells_define() -> None:
     values = cells(
         "import json as js\nfrom tea import tool\nLIMIT = 4\nBOTH, OTHER = 1, 2\n",
