@@ -183,7 +183,7 @@ async def _locked(command: Command, tea: "Platform", task: "TaskFile") -> "TaskF
         one = lock.components.get(name)
         if one is None or selector not in (one.version, one.digest):
             problem = f"The task uses {name}@{selector[:80]}, and the lock file {one.version if one else 'none'}."
-            raise BadInput(problem, fix="leave it out, or lock anew with `tea lock`.")
+            raise BadInput(problem, fix="leave it out, or lock again with `tea lock`.")
     await verify(lock, tea.libraries)
     agent = Ref.parse(task.agent, kind="agent").at(None)
     if str(agent) in lock.components and (missing := await lacking(lock, tea.libraries, agent)):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tea.components.variable import Variable
 
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=TEXT", help="Write it anew; NAME=@FILE reads a file.")
+    list[str] | None, typer.Option("--set", metavar="NAME=TEXT", help="Replace its text; NAME=@FILE reads a file.")
 ]
 
 

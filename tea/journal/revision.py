@@ -24,5 +24,5 @@ def check_revision(run: str, header: JsonObject) -> None:
     revision = header.get("revision", _UNSAID)
     if revision != REVISION:
         problem = f"The run {run} was recorded under revision {str(revision)[:20]} of tea's loop; this is {REVISION}."
-        fix = f"look at it with `tea trace {run}`, and run its task anew, or use the tea that recorded it."
+        fix = f"look at it with `tea trace {run}`, and run its task again, or use the tea that recorded it."
         raise Diverged(problem, fix=fix)

@@ -156,10 +156,10 @@ async def verify(lock: Lock, libraries: Libraries) -> None:
             found = await _by_digest(library, ref.at(one.digest))
         if found is not None:
             problem = f"The lock file says {name}@{one.version}, and its digest is that of {found.version}."
-            raise BadInput(problem, fix="lock anew with `tea lock`.")
+            raise BadInput(problem, fix="lock again with `tea lock`.")
         here = f"current is {current[name].version} with other bytes" if name in current else "there is none here"
         problem = f"{name}@{one.version} of the lock file is missing: {here}."
-        raise UnknownComponent(problem, fix="bring that version back, or lock anew with `tea lock`.")
+        raise UnknownComponent(problem, fix="bring that version back, or lock again with `tea lock`.")
 
 
 async def _by_digest(library: ContextManager, ref: Ref) -> Manifest | None:

@@ -138,7 +138,7 @@ def check_draft(text: SourceText, found: Manifest) -> None:
     if source_digest(text.kind, text.name, text.source, text.files, text.requires) != found.digest:
         lacks = f" (it lacks {', '.join(text.changes)})" if text.changes else ""
         problem = f"{found.ref} is stored in a form other than tea's own{lacks}."
-        raise refusal(problem, "write its source to a file, and register that anew.")
+        raise refusal(problem, "write its source to a file, and register that file.")
 
 
 def _origin(found: Manifest) -> str:

@@ -47,7 +47,7 @@ class Tombstone:
         """Return the error for a request for the bytes."""
         reason = self.reason.rstrip(".") or "no reason"
         problem = f"{self.ref} was purged by {self.author or 'somebody'} at {self.time}: {reason}."
-        return Purged(problem, fix="use another version; a copy that was saved before can be registered anew.")
+        return Purged(problem, fix="use another version; a copy that was saved before can be registered again.")
 
     def to_json(self) -> dict[str, Any]:
         """Return the document stored in place of the version."""

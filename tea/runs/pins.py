@@ -113,7 +113,7 @@ class Pins:
             raise not_locked(bare)
         config = await self._found(component(ref), name)
         if self._locked and config.digest != self._use[bare]:
-            raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock anew with `tea lock`.")
+            raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock again with `tea lock`.")
         await self._load(config)
         self._keep(config)
         return self._held.setdefault(name, config)
@@ -235,7 +235,7 @@ class Pins:
 
 def not_locked(name: str) -> NotLocked:
     """Return the error for a locked run in need of a component, `kind:name`, missing in its lock."""
-    fix = f"lock anew: `tea lock` for all there is, or `tea lock REF... {name}` for some and what they reach."
+    fix = f"lock again: `tea lock` for all there is, or `tea lock REF... {name}` for some and what they reach."
     return NotLocked(f"{name} is not in the lock file.", fix=fix)
 
 

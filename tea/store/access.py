@@ -100,7 +100,7 @@ def require_own_run(*places: Path) -> None:
     for place in places:
         if reason := foreign_hand(place):
             problem = f"The run at {str(place)[-100:]!r} does not go on: {reason}."
-            raise Damaged(problem, fix="make it yours with chown and `chmod go-w` if it is, else start anew.")
+            raise Damaged(problem, fix="make it yours with chown and `chmod go-w` if it is, else run its task again.")
 
 
 def foreign_runs(traces: Path) -> list[str]:

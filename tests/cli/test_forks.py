@@ -120,7 +120,7 @@ def test_a_locked_run_that_needs_what_its_lock_leaves_out_says_so_and_ends_there
     assert (ended.code, ended.out) == (2, "")
     told = "tea.lock leaves out agent:judge, environment:browser, environment:computer, environment:report, "
     assert told in ended.err.splitlines()[0]
-    assert re.search(r"^tea: \w+:\w+ is not in the lock file\. Fix: lock anew: `tea lock`", ended.err, re.MULTILINE)
+    assert re.search(r"^tea: \w+:\w+ is not in the lock file\. Fix: lock again: `tea lock`", ended.err, re.MULTILINE)
     assert tea("runs", "--json").data["runs"][0]["status"] == "failed"
     assert tea("replay", "last").code == 0
     assert tea("lock", "agent:planner").code == 0

@@ -90,7 +90,7 @@ def test_what_another_revision_wrote_is_not_carried_on_and_says_so_in_one_line(k
         ("fork", ended, "--at", "0"),
         ("fork", ended, "--use", "tool:calculator@1.0.0"),
     ):
-        kept(*line).refused(7, "revision", f"this is {REVISION}", "tea trace", "anew")
+        kept(*line).refused(7, "revision", f"this is {REVISION}", "tea trace", "run its task again")
     assert kept.files() == before
 
 

@@ -56,7 +56,7 @@ async def test_a_version_that_tea_would_write_otherwise_is_not_granted(
         found = stored(stage, source)
         with pytest.raises(BadComponent, match="form other than tea's own") as told:
             await stage.tcp.manager.trust(found.ref.at(found.digest))
-        assert "register that anew" in told.value.fix
+        assert "register that file" in told.value.fix
         assert not stage.trust(found.digest)
         assert executed == []
 
