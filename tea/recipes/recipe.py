@@ -197,7 +197,7 @@ def read_recipe(source: str) -> AnyRecipe:
         fix = "see `tea transform --help` for what a recipe says."
         raise BadComponent(f"This is not a recipe: {reasons(error)}."[:300], fix=fix) from error
     except BadRef as error:
-        raise BadComponent(f"This is not a recipe: {error.problem}"[:300], fix=error.fix) from error
+        raise BadComponent(error.problem, fix=error.fix) from error
     except UnicodeEncodeError as error:
         raise BadComponent(f"This is not a recipe: {error}"[:300], fix="correct the name.") from error
     except TeaError as error:
