@@ -249,9 +249,9 @@ def _rows(source: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 def _object(data: bytes, where: str) -> Mapping[str, Any]:
     try:
-        value = parse_json_strict(data, "it")
+        value = parse_json_strict(data, where)
     except TeaError as error:
-        raise BadInput(f"{where} is not JSON: {error.problem}", fix=f"mend it. {_KEYS}") from error
+        raise BadInput(error.problem, fix=f"mend it. {_KEYS}") from error
     if not isinstance(value, Mapping):
         raise BadInput(f"{where} is not a JSON object.", fix='write {"task": "...", "expected": "..."}.')
     return cast("Mapping[str, Any]", value)

@@ -38,7 +38,7 @@ def test_a_file_and_a_folder_give_the_same_tasks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("{", ["line 3", "not JSON"]),
+        ("{", ["line 3 is not usable JSON: Expecting"]),
         ("[]", ["line 3", "JSON object"]),
         ('{"task": "x"}', ["line 3", "expected"]),
         ('{"task": " ", "expected": 1}', ["line 3", "empty"]),
