@@ -151,7 +151,7 @@ def check_name(name: str, what: str = "a component") -> str:
 
 
 def numbered(name: str) -> list[str]:
-    """Return a name and others for the same where it is taken: `name_2`, `name_3` up to `name_99`."""
+    """Return a name, and names to use if it is taken: `name_2`, `name_3` up to `name_99`."""
     return [name, *(f"{name[:60]}_{number}" for number in range(2, 100))]
 
 

@@ -75,7 +75,7 @@ class Draft:
 
 
 def _plain(text: str) -> str:
-    """Return text without characters of zero width, or of a width that terminals disagree on."""
+    """Return text without characters of zero or uncertain width."""
     return "".join(one for one in clean(text).replace("\t", "    ") if not is_hidden(one) and one not in _TONES)
 
 

@@ -324,7 +324,7 @@ class Ending:
         return problem
 
     def _insisted(self, answer: JsonValue, evidence: Sequence[Evidence]) -> str:
-        """Return the doubt of an answer that was raised and still holds."""
+        """Return the raised doubt of an answer, if it still holds."""
         grounds = self._grounds(evidence)
         unread, known = self._is_unread(grounds), self._parts or self._task.facts or self._ledger.facts
         if not self._returned & {"nothing", "examples", "numbers"} or self._sees or self._solver or (unread and known):

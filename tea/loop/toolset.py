@@ -280,7 +280,7 @@ class Toolset:
         return self._told_found(query, usable, [name for name in fitting if name in there], " ".join(lacks), near)
 
     def _fitting(self, names: Sequence[str]) -> list[str]:
-        """Return the functions that may still be added, within the limits of number and tokens."""
+        """Return the functions still fitting within the limits of number and tokens."""
         added = [name for name in self._added if name in self._known]
         most = min(MOST_ADDED, MOST_SCHEMAS - len(self._offered))
         kept = within_limits([*added, *names], lambda name: self._known[name].words(), most, MOST_TOKENS)

@@ -155,7 +155,7 @@ class Window:
         self._count()
 
     def _needs_no_value(self, one: Observation) -> bool:
-        """Return whether a long result repeats one that is still in the conversation."""
+        """Return whether a long result repeats one still in the conversation."""
         return bool(one.first) and len(one.text) > LEAST_REPEATED and self._shows(one.first)
 
     def _shows(self, id: str) -> bool:

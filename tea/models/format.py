@@ -328,7 +328,7 @@ def _literal(text: str) -> bytes | None:
 
 
 def _escaped(text: str) -> str:
-    """Return JSON with the line breaks and the like that models write into its texts as escapes."""
+    """Return JSON with raw line breaks and the like in its texts written as escapes."""
     return _STRING.sub(lambda one: one[0].translate(_CONTROLS), text)
 
 

@@ -173,7 +173,7 @@ def attempted(text: str) -> bool:
 
 
 def is_broken(text: str) -> bool:
-    """Return whether a text begins with a JSON object that does not end."""
+    """Return whether a text begins with an unfinished JSON object."""
     said = answered(text)
     begins = _OBJECT.match(said)
     return begins is not None and next(_objects(said[begins.start(1) :]), (1,))[0] != 0

@@ -46,7 +46,7 @@ def titles(lines: Sequence[str]) -> list[Title]:
 
 
 def heading_above(found: Sequence[Title], line: int) -> str:
-    """Return the words of the heading that a line stands under, empty if there is none.
+    """Return the words of the heading above a line, empty if there is none.
 
     A heading stands under the last one of a higher level.
 
@@ -82,7 +82,7 @@ def _is_underlined(text: str, after: str) -> bool:
 
 
 def _plain(lines: Sequence[str]) -> list[Title]:
-    """Return lines that stand alone in capitals, behind a number or centred."""
+    """Return lines standing alone in capitals, behind a number or centred."""
     width = min(_width(lines), _MOST_WIDTH)
     found, named = list[Title](), ("", 0)
     for number in range(1, len(lines) + 1):
@@ -98,7 +98,7 @@ def _plain(lines: Sequence[str]) -> list[Title]:
 
 
 def _alone(lines: Sequence[str], number: int, width: int) -> Title | None:
-    """Return the paragraph that begins with a line as a heading if it looks like one."""
+    """Return the paragraph beginning with a line as a heading if it looks like one."""
     text = lines[number - 1].strip()
     if not text or not _begins(lines, number):
         return None
@@ -160,6 +160,6 @@ def _depth(text: str) -> int:
 
 
 def _width(lines: Sequence[str]) -> int:
-    """Return the width that nearly all lines keep within."""
+    """Return the width of nearly all lines at most."""
     lengths = sorted(len(line.rstrip()) for line in lines if line.strip())
     return lengths[len(lengths) * 19 // 20] if lengths else 0

@@ -110,7 +110,7 @@ class Outcome:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a JSON object, with an answer of a type as the JSON that it was made of."""
+        """Return it as a JSON object, with a typed answer as its original JSON."""
         data = {
             "run": self.run,
             "status": self.status,

@@ -116,7 +116,7 @@ def _stands_alone(node: ast.stmt) -> bool:
 
 
 class _Declarations(ast.NodeTransformer):
-    """A transformer of declarations of agents into tuples of their arguments, which have to be constant.
+    """A transformer of declarations of agents into tuples of their constant arguments.
 
     Args:
         origins: Of the names that the file imports.

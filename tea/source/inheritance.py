@@ -44,12 +44,12 @@ class _Held:
 
     @staticmethod
     def bases(node: ast.ClassDef, names: Names) -> set[str]:
-        """Return the names that a class derives from, each without its module."""
+        """Return the names of a class's bases, each without its module."""
         plain = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
         return {(names.origin(base) or ast.unparse(base)).rpartition(".")[2] for base in plain}
 
     def weigh(self, name: str) -> int:
-        """Return how much classes of a name hold, with all that they inherit."""
+        """Return how much classes of a name hold, inherited members included."""
         if name not in self._known:
             self._known[name] = 0  # as long as it is worked out: a class does not derive from itself
             self._known[name] = self._own.get(name, 0) + sum(map(self.weigh, self._bases.get(name, ())))

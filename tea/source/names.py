@@ -132,7 +132,7 @@ class Names:
         )
 
     def scopes(self, name: str) -> tuple[Names, ...]:
-        """Return the scopes that a name may be read in, each with the values that it may have there.
+        """Return the scopes a name may be read in, each with its possible values there.
 
         A class body sees its own names and those of the file. What a name of the file stands for is worked out of the
         names of the file, whatever a class binds that uses it.

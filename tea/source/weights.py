@@ -139,7 +139,7 @@ class _Scale:
                 return 1 + self._parts(node)
 
     def expand(self, node: ast.expr, path: frozenset[int]) -> None:
-        """Count the types that a type consists of; those on the `path` to it are not gone through again."""
+        """Count the types a type consists of, without those on the `path` to it."""
         self._names.effort.spend()
         match node:
             case ast.Name() | ast.Attribute():
@@ -163,7 +163,7 @@ class _Scale:
                         self.expand(one, path)
 
     def _compared(self, entries: Sequence[ast.expr]) -> float:
-        """Return the work of comparing the entries of a set or a dict that may all have the same hash."""
+        """Return the work of comparing the entries of a set or a dict, possibly all of one hash."""
         alike = 0.0
         for one in entries:
             if isinstance(one, ast.Starred):
@@ -517,7 +517,7 @@ def _keys(loop: ast.comprehension) -> dict[str, ast.expr]:
 
 @lru_cache(maxsize=256)
 def _parsed(text: str) -> tuple[ast.expr, ...]:
-    """Return the expression of a text that may stand for a type, or nothing."""
+    """Return the expression of a text possibly standing for a type, or nothing."""
     try:
         return (parsed_expression(text),)
     except (SyntaxError, ValueError):

@@ -336,7 +336,7 @@ def _is_constant(node: ast.expr) -> bool:
 
 
 def _root(node: ast.expr) -> str:
-    """Return the name that an expression such as `dt.date` begins with, empty for another."""
+    """Return the first name of an expression such as `dt.date`, empty for another."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""

@@ -79,7 +79,7 @@ def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(record: dict[str, Any], path: tuple[Any, ...], odd: Any) -> None:
-    """Put an odd value in a place of a record, or leave out what is there."""
+    """Put an odd value in a place of a record, or remove its value."""
     *outer, last = path
     node: Any = record
     for name in outer:

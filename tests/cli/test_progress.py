@@ -1,4 +1,4 @@
-"""Test what is told of a run while it works."""
+"""Test the progress shown of a run."""
 
 import pytest
 

@@ -100,7 +100,7 @@ async def index_of(act: Act, words: str) -> int:
 
 
 def drawn(picture: Image.Image) -> tuple[int, int, int, int]:
-    """Return the edges of all that is not white, but for the bar at the right."""
+    """Return the edges of everything not white, except for the bar at the right."""
     white = Image.new("RGB", picture.size, "white")
     box = ImageChops.difference(picture, white).crop((0, 0, 1240, picture.height)).getbbox()
     assert box is not None

@@ -96,7 +96,7 @@ class Trap:
             await process.communicate()
 
     async def caught(self) -> list[str]:
-        """Return what arrived since the last look."""
+        """Return the arrivals since the last look."""
         found = list[str]()
         assert self._process.stdout is not None
         try:
@@ -110,7 +110,7 @@ class Trap:
 
 
 def inside(process: int) -> list[str]:
-    """Return the beginning of a command that runs in the network of a process."""
+    """Return the beginning of a command to run in the network of a process."""
     user = ["--user", "--preserve-credentials"] if os.geteuid() else []
     return ["nsenter", f"--target={process}", "--net", *user]
 
@@ -139,7 +139,7 @@ class World:
         return (await self.tea.ecp.invoke(f"browser#{action}", arguments, session="s")).unwrap()
 
     async def caught(self) -> set[str]:
-        """Return what arrived in the traps since the last look."""
+        """Return the arrivals in the traps since the last look."""
         return {one for trap in self.traps for one in await trap.caught()}
 
 

@@ -490,7 +490,7 @@ async def test_texts_are_compared_without_writing_a_report(act: Act, folder: Pat
 
 
 def birds(folder: Path) -> None:
-    """Write a table of which any number up to 90 is some cell."""
+    """Write a table with any number up to 90 in some cell."""
     kinds = ["Gentoo"] * 40 + ["Adelie"] * 30 + ["Chinstrap"] * 20
     rows = [f"{2007 + at % 3}/01/0{1 + at % 9},{kind},{at + 1},{170 + at}.5" for at, kind in enumerate(kinds)]
     (folder / "birds.csv").write_text(

@@ -1,4 +1,4 @@
-"""Test what campaigns cost: every run counts once, also counterfactuals, and a restart refunds and repeats nothing."""
+"""Test the costs of campaigns: every run counts once, counterfactuals too; a restart refunds and repeats nothing."""
 
 import json
 from dataclasses import replace

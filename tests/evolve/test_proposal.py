@@ -1,4 +1,4 @@
-"""Test proposals: what is staged of a version that somebody else wrote."""
+"""Test proposals staged from a version of somebody else's."""
 
 from pathlib import Path
 from typing import Any, cast
@@ -29,7 +29,7 @@ def double(number: int) -> int:
 
 
 async def loaded(folder: Path, tea: Platform, kind: Kind, first: str, second: object) -> None:
-    """Register a component, and load a further version of it that somebody else wrote."""
+    """Register a component, and load a further version of it from somebody else."""
     async with Platform(folder / "theirs", state=folder / "their_state") as theirs:
         await theirs.libraries[kind].register(first)
         await theirs.libraries[kind].register(second)
@@ -39,7 +39,7 @@ async def loaded(folder: Path, tea: Platform, kind: Kind, first: str, second: ob
 
 
 async def staged(tea: Platform, ref: str, version: str) -> str:
-    """Stage a version as `tea evolve --candidate` does, and return the digest of what was staged."""
+    """Stage a version as `tea evolve --candidate` does, and return its digest."""
     variables = await variables_of(tea, [ref], {})
     known = StrategyInput(variables=variables, tasks=tasks(1), runs=cast(Any, None), verdicts=(), plan={})
     proposal = await Given(version).propose(tea, known)

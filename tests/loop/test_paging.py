@@ -1,4 +1,4 @@
-"""Test pages of long results: what is shown of them, and the place to read on from."""
+"""Test pages of long results: the part shown, and the place to read on from."""
 
 from typing import Any
 

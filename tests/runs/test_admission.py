@@ -1,4 +1,4 @@
-"""Admission: what a run looks at before it begins."""
+"""Admission: the looks of a run before it begins."""
 
 import asyncio
 from collections.abc import Callable

@@ -117,7 +117,7 @@ async def key(tea: Platform, run: str) -> str:
 
 
 async def begun(tea: Platform, agent: str = "filler") -> str:
-    """Return a run that waits for consent to its first typing."""
+    """Return a run waiting for consent to its first typing."""
     with pytest.raises(ApprovalNeeded) as waiting:
         await tea.run("fill it in", agent=agent)
     assert waiting.value.run is not None
@@ -125,7 +125,7 @@ async def begun(tea: Platform, agent: str = "filler") -> str:
 
 
 async def answered(tea: Platform, run: str, said: str) -> str:
-    """Answer the question of a run that then asks another, and return the new question's key."""
+    """Answer the question of a run asking another one then, and return the new question's key."""
     with pytest.raises(ApprovalNeeded):
         await tea.resume(run, answers={await key(tea, run): said})
     return await key(tea, run)

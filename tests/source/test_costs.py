@@ -125,7 +125,7 @@ def test_ordinary_tables_and_helpers_are_taken() -> None:
 
 
 def finally_in_finally(levels: int, ways_out: int) -> str:
-    """A function in which each way out of a `try` copies the code behind it."""
+    """A function copying the code behind a `try` for each way out of it."""
     lines = ["def g(a):"]
     for depth in range(1, levels + 1):
         blank = "    " * depth

@@ -1,4 +1,4 @@
-"""Test where copies of large tables are kept: in a folder that no other account may write."""
+"""Test the folder for copies of large tables: no other account may write there."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""A server on loopback whose connections end with it."""
+"""A server on loopback, ending with all of its connections."""
 
 import asyncio
 import ssl

@@ -174,7 +174,7 @@ async def test_a_check_that_is_called_off_ends() -> None:
 
 
 def spellings(address: str) -> Iterator[str]:
-    """Yield what some reader or other takes for an IPv4 address."""
+    """Yield the texts taken for an IPv4 address by some reader or other."""
     a, b, c, d = (int(one) for one in address.split("."))
     whole, wide = int(IPv4Address(address)), f"{a << 8 | b:x}:{c << 8 | d:x}"
     yield from (

@@ -120,5 +120,5 @@ def _lines(source: Any) -> str:
 
 
 def filled(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts that are known."""
+    """Return the known facts."""
     return {name: value for name, value in facts.items() if value}

@@ -66,7 +66,7 @@ class ApiEngine:
         return list(self._api.read(await self.ask(request, self._address)))[: query.most]
 
     async def ask(self, request: Request, address: str) -> Any:
-        """Return the JSON data that answers a request.
+        """Return the JSON data answering a request.
 
         Args:
             request: The request.

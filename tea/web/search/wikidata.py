@@ -204,7 +204,7 @@ def _value(binding: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def _moment(said: str, precision: str) -> dict[str, Any] | None:
-    """Return a date as precise as it is said to be; None for one that does not tell the year."""
+    """Return a date in its stated precision; None for one without a year."""
     found = _MOMENT.fullmatch(said)
     exact = int(precision) if precision.isascii() and precision.isdigit() and len(precision) < 3 else 0
     if found is None or exact < _YEAR:
