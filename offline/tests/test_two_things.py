@@ -99,6 +99,7 @@ async def test_an_and_inside_of_one_question_does_no_harm(solve: Solve, question
         "What is the name and cost of the dearest country?",
         "What is the cost, and the name, of the dearest country?",
         "What is the number and cost of the country with the highest cost?",
+        "What is the name, cost of the country with the capital Lima?",
     ],
 )
 async def test_what_is_understood_in_part_is_not_answered(solve: Solve, question: str) -> None:

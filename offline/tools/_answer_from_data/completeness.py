@@ -51,10 +51,10 @@ def _asks_again(query: Query, path: Sequence[Span]) -> bool:
 
 
 def _joins_nothing(path: Sequence[Span], place: int) -> bool:
-    """Tell whether an "and" stands beside mere openings: the total of and, and the name of."""
-    if _joining(path[place]) != "AND":
-        return False
+    """Tell whether an "and" or a comma stands beside mere openings: the total of and, and the name of."""
     before, after = [span.tag for span in path[:place]], [span.tag for span in path[place + 1 :]]
+    if _joining(path[place]) != "AND":
+        return _joining(path[place]) == "COMMA" and before[-1:] == ["BE"] and all(tag in _LIGHT for tag in before)
     empty = any(all(tag in _LIGHT for tag in side) for side in (before, after)) or after[0] == "COMMA"
     return empty or (before[-1:] != after[:1] and not _BEGINNING.isdisjoint(before[-1:]))
 
