@@ -287,12 +287,19 @@ def _report(one: Tried, done: Sequence[Tried]) -> str:
     more = [f"and {len(facts) - MOST_SHOWN_FACTS} more"] if len(facts) > MOST_SHOWN_FACTS else []
     lines = {
         "Evidence": [_source(each) for each in one.result.evidence],
-        "Noted": [*(f"{clipped(each.fact, MOST_QUOTE)} ({each.source})" for each in facts[:MOST_SHOWN_FACTS]), *more],
+        "Noted": [*map(_noted, facts[:MOST_SHOWN_FACTS]), *more],
         "Not known": one.result.gaps,
     }
     told = [f"{name}:\n" + "\n".join(f"- {each}" for each in some) for name, some in lines.items() if some]
     alike = [f"The same answer as attempt {' and '.join(equal)}."] if equal else []
     return clipped("\n".join([f"Answer ({_sure(one)}): {_value(one.result.answer)}", *alike, *told]), MOST_TOLD)
+
+
+def _noted(one: Fact) -> str:
+    """Return a fact with its source; what was asked and what that gave are cut apart, so that each is seen."""
+    asked = one.fact.removesuffix(one.quote)
+    parts = (clipped(asked.rstrip(), MOST_QUOTE), clipped(one.fact[len(asked) :], MOST_QUOTE))
+    return f"{' '.join(filter(None, parts))} ({one.source})"
 
 
 def _source(one: Any) -> str:

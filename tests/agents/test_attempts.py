@@ -18,6 +18,7 @@ from tea.errors import BadTask, NotLocked, ProviderError
 from tea.models.manager import ModelConfig
 from tea.platform import Platform
 from tea.testing import platform
+from tea.types import ModelRequest
 
 PROCESS = Path(__file__).with_name("attempts_process.py")
 THREE = {"planner": [answered("Rome", 50), answered("Oslo", 60), answered("Bern", 40)], "judge": verdict(2)}
@@ -178,6 +179,18 @@ async def test_what_the_judge_is_not_shown_of_a_finding_is_marked(tea: Platform)
     line = next(one for one in asked.variables["answers"][0]["text"].splitlines() if "river rises" in one)
     assert line.endswith("more characters] (a.txt)")
     assert "2,345" not in line or "2,345,678" in line
+
+
+async def test_the_judge_is_shown_what_a_long_call_gave(tea: Platform) -> None:
+    called, ends = step("calculator", expression=" + ".join(["17"] * 100)), iter(("Rome", "Oslo"))
+
+    def reply(request: ModelRequest) -> Any:
+        return answered(next(ends), 50) if " + 17" in str(request) else called
+
+    model = Cast(planner=reply, judge=verdict(1))
+    await play(tea, model, attempts=2)
+    (asked,) = model.requests["judge"]
+    assert "more characters] 1700 (" in asked.variables["answers"][0]["text"]
 
 
 async def test_two_sure_answers_that_agree_stop_what_goes_on(tea: Platform) -> None:
