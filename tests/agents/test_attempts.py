@@ -172,8 +172,12 @@ async def test_a_choice_that_the_judge_itself_refuted_does_not_stand(tea: Platfo
 async def test_what_the_judge_is_not_shown_of_a_finding_is_marked(tea: Platform) -> None:
     fact = f"{'the river rises there ' * 12}and is 2,345,678 metres long and wide"
     noted = steps(("note", {"fact": fact, "source": "a.txt"}), ("calculator", {"expression": "1 + 1"}))
-    replies = [noted, noted, answered("Rome", 50), answered("Oslo", 60)]
-    model = Cast(planner=replies, judge=verdict(1))
+    ends = iter(("Rome", "Oslo"))
+
+    def reply(request: ModelRequest) -> Any:
+        return answered(next(ends), 50) if "river rises" in str(request) else noted
+
+    model = Cast(planner=reply, judge=verdict(1))
     await play(tea, model, attempts=2)
     (asked,) = model.requests["judge"]
     line = next(one for one in asked.variables["answers"][0]["text"].splitlines() if "river rises" in one)
