@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal, TypeAlias, cast
@@ -21,6 +21,12 @@ from tea.types import JsonObject, JsonValue
 FORMAT = 1
 RELATIONS_LABEL = "Relations (a debate follows them)"  # nothing else does: they are words for people
 MAX_STEPS = 50  # for one task, of an agent that declares no other limit
+_FACTS: Mapping[str, type[object]] = {  # what an agent declares in its metadata, and in which form
+    **dict.fromkeys(("tools", "agents", "environments"), list),
+    **dict.fromkeys(("model", "prompt"), str),
+    "max_steps": int,
+    "settings": dict,
+}
 How = Literal[
     "hand", "bundled", "copy", "restore", "textgrad", "gepa", "reflection", "random", "generator", "imported", "follow"
 ]
@@ -201,6 +207,9 @@ class Manifest:
         if odd := next((name for name, one in found.operations.items() if not _takes_an_object(one)), None):
             problem = f"A stored component is not a manifest: its operation {odd[:40]!r} is without a schema."
             raise Damaged(problem, fix="restore the file, or register the component again.")
+        if odd := next((name for name in _FACTS if found.kind == "agent" and not _is_fact(name, found)), None):
+            problem = f"A stored component is not a manifest: the {odd!r} of its metadata is of another form."
+            raise Damaged(problem, fix="restore the file, or register the component again.")
         if data.get("digest") != found.digest:
             problem = f"The source of {found.ref} is not what its digest promises, so it is not used."
             raise Damaged(problem, fix="restore the file, or register the component again.")
@@ -231,6 +240,14 @@ def _takes_an_object(one: Signature) -> bool:
     return all(isinstance(each, dict) for each in fields) and all(
         isinstance(each, str) for each in cast("list[object]", required)
     )
+
+
+def _is_fact(name: str, found: Manifest) -> bool:
+    """Return whether what an agent declares under a name has its form, or is not there."""
+    value = found.metadata.get(name)
+    if isinstance(value, list | tuple):
+        return _FACTS[name] is list and all(isinstance(one, str) for one in cast("Sequence[object]", value))
+    return value is None or isinstance(value, _FACTS[name])
 
 
 def _fault(error: KeyError | ValueError) -> str:

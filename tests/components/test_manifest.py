@@ -124,6 +124,17 @@ def test_any_change_of_a_document_is_damage_or_a_manifest(changes: dict[str, Any
     assert "\n" not in said
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("tools", 3), ("agents", [3]), ("environments", "shell"), ("model", 3), ("prompt", ["a"]), ("max_steps", "9")],
+)
+def test_an_agent_that_declares_a_fact_in_another_form_is_damage(name: str, value: Any) -> None:
+    document = manifest("agent", metadata={name: value}).to_json()
+    with pytest.raises(Damaged, match=f"'{name}' of its metadata is of another form"):
+        Manifest.from_json(document)
+    assert Manifest.from_json(manifest("tool", metadata={name: value}).to_json()).metadata == {name: value}
+
+
 def test_an_operation_is_found_or_the_others_are_named() -> None:
     assert manifest().operation("call") is OPERATION
     with pytest.raises(UnknownComponent, match="it has call"):
