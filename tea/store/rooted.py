@@ -178,7 +178,7 @@ class RootedFolder:
         if last in (".", ".."):
             last = ""
         try:
-            descriptor = self._folder(self.inside(folder or "."), make=False)
+            descriptor = self.folder(self.inside(folder or "."), make=False)
         except (FileNotFoundError, NotADirectoryError):  # so neither is the name in it
             descriptor, last = os.open(self.root, os.O_DIRECTORY | os.O_CLOEXEC), ""
         try:
@@ -229,19 +229,25 @@ class RootedFolder:
         path, _, last = self.inside(name).rpartition("/")
         if last in ("", "."):
             raise ToolError(f"{name[:100]!r} is the workspace itself.", fix="name a file inside it.")
-        descriptor = self._folder(path, make=make)
+        descriptor = self.folder(path, make=make)
         try:
             yield descriptor, last
         finally:
             os.close(descriptor)
 
-    def _folder(self, path: str, *, make: bool) -> int:
+    def folder(self, path: str, *, make: bool) -> int:
+        """Open a folder at a path without links, and return its descriptor.
+
+        Args:
+            path: It is relative to this one; empty for this one itself.
+            make: Whether it is made if it is missing.
+        """
         try:
             return self._open(self._descriptor, path or ".", _FOLDER, 0)
         except FileNotFoundError:
             if not make:
                 raise
-        parent = self._folder(path.rpartition("/")[0], make=make)
+        parent = self.folder(path.rpartition("/")[0], make=make)
         try:
             with suppress(FileExistsError):
                 os.mkdir(path.rpartition("/")[2], 0o700, dir_fd=parent)
@@ -284,7 +290,7 @@ def folder_resolved(path: Path) -> int:
         OSError: The system refuses, or the path has a link.
     """
     with RootedFolder("/") as top:
-        return top._folder(os.path.relpath(path, "/"), make=True)
+        return top.folder(os.path.relpath(path, "/"), make=True)
 
 
 class _How(ctypes.Structure):
