@@ -214,14 +214,13 @@ class Ending:
         marked = with_doubts(evidence, sources)
         absent = [one.source for one in marked if self._is_claimed(one.source.strip(), value["answer"])]
         absent += self._unwritten(value["answer"])
-        if not last:
-            guessed = "" if absent else self._guess(value["answer"], evidence)
-            known = {*self._returned}
-            problem = self._once(marked, value["answer"], anew=bool(absent))
-            if held := f"{guessed} {problem}".strip():
-                asked = guessed or (self._returned - known) & {"examples", "numbers"}
-                fix = NOT_THERE if absent else TELL if asked else "mend it, or call `done` again if it is right."
-                return _refused(outcome, held, fix)
+        guessed = "" if absent else self._guess(value["answer"], evidence)
+        known = {*self._returned}
+        problem = self._once(marked, value["answer"], anew=bool(absent))
+        if not last and (held := f"{guessed} {problem}".strip()):
+            asked = guessed or (self._returned - known) & {"examples", "numbers"}
+            fix = NOT_THERE if absent else TELL if asked else "mend it, or call `done` again if it is right."
+            return _refused(outcome, held, fix)
         if absent:
             value = {**value, "success": False, "reason": _absent(absent)}
         self.accepted = self._result(value, self._with_claims(marked, value["answer"]), last=bool(absent))
@@ -257,6 +256,7 @@ class Ending:
             if problem := self._once((), self._kept(answer), anew=bool(absent)):
                 return self._held(text, f"{problem} Go on, or call `done` with the whole answer.")
         answer = self._kept(answer)
+        self._once((), answer)
         evidence = self._of_parts(answer)
         value = {"answer": answer, "success": not absent, "reason": _absent(absent)}
         marked = self._with_claims(with_doubts(evidence, self._sources()), answer)

@@ -354,3 +354,14 @@ async def test_arithmetic_without_its_value_is_asked_about_once(stage: Stage, wo
 )
 async def test_numbers_dates_and_ranges_are_no_arithmetic(answer: object) -> None:
     assert not is_expression(answer)
+
+
+@pytest.mark.parametrize("end", ["It is 92.", step(done("It is 92."))])
+async def test_numbers_of_the_last_answer_that_follow_from_nothing_are_marked(stage: Stage, end: Any) -> None:
+    outcome, model = await stage.play(step(sum_of("3 + 4")), end, budget={"steps": 2})
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, "It is 92.", 2)
+    assert [one.doubt for one in outcome.evidence] == [
+        "92 stands in no result and follows from none by simple arithmetic"
+    ]
+    right, _ = await stage.play(step(sum_of("3 + 4")), step(done("It is 7.")), budget={"steps": 2})
+    assert right.evidence == ()
