@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from math import prod
 from typing import Any, Literal, cast
 
 from .evidence import ranked
@@ -9,14 +10,15 @@ from .sources import Source, tokens
 
 ALIKE = 0.85  # of two names, above which they are one
 UNKNOWN = "unknown"
+WEB, STATED, REWORDED = "web", 0.8, 0.4  # confidence in a value that its source states, or only in other words
 Added = Literal["new", "more", "same", "rejected"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The origin of a value: its source, its words, their place, the time of reading, and its doubt.
+    """The origin of a value: its source, its words, their place, the time of reading, its doubt, and who gave it.
 
-    Where no page was read, `worker` says who gave it, with the `confidence` that such values have.
+    `confidence`, from 0 to 1, is that in a value of this worker which the source states so.
     """
 
     url: str
@@ -29,13 +31,8 @@ class Origin:
     round: int
     at: str
     doubt: str
-    worker: str = ""
-    confidence: float = 0.0
-
-    def record(self) -> dict[str, Any]:
-        """Return it as JSON, without what it does not say."""
-        told = asdict(self)
-        return told if self.worker else {name: told[name] for name in told if name not in ("worker", "confidence")}
+    worker: str
+    confidence: float
 
 
 @dataclass(slots=True, kw_only=True)
@@ -47,7 +44,18 @@ class Value:
 
     def record(self) -> dict[str, Any]:
         """Return it with its origins as JSON."""
-        return {"value": self.value, "origins": [one.record() for one in self.origins]}
+        return {
+            "value": self.value,
+            "confidence": self.confidence,
+            "origins": [asdict(one) for one in self.origins],
+        }
+
+    @property
+    def confidence(self) -> float:
+        """Confidence from 0 to 1, as if its hosts erred independently: each host counts once, by its best word."""
+        hosts = sorted({one.host for one in self.origins})
+        best = [max(one.confidence for one in self.origins if one.host == host) for host in hosts]
+        return round(1 - prod(1 - one for one in best), 2)
 
     @property
     def is_doubtful(self) -> bool:
@@ -105,8 +113,8 @@ class Table:
     rejected: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
     def add(
-        self, cells: Mapping[str, Any], source: Source, quote: str, *, round: int, at: str, worker: str = "",
-        confidence: float = 0.0, asked: int = 0,
+        self, cells: Mapping[str, Any], source: Source, quote: str, *, round: int, at: str, worker: str = WEB,
+        confidence: float = STATED, asked: int = 0,
     ) -> Added:  # fmt: skip
         """Add a row with quotation and name found in its source, or join it with the same one."""
         given = {name: _stripped(cells.get(name)) for name in self.columns}
@@ -121,7 +129,8 @@ class Table:
             doubt = "" if _said(one, said) else "the source says it in other words"
             origin = Origin(
                 url=source.url, quote=quote, line=line, place=source.place, date=source.date, host=source.host,
-                tier=source.tier, round=round, at=at, doubt=doubt, worker=worker, confidence=confidence,
+                tier=source.tier, round=round, at=at, doubt=doubt, worker=worker,
+                confidence=min(confidence, REWORDED) if doubt else confidence,
             )  # fmt: skip
             return Value(value=one, origins=[origin])
 

@@ -105,7 +105,8 @@ async def test_a_list_begins_with_the_rows_that_wikidata_knows_and_the_web_goes_
             "https://www.wikidata.org/wiki/Q11", "wikidata", 0.95, 0, True,
         )  # fmt: skip
         assert origin["quote"] == "Cape Harrow; year: 1871; height: 31 metre"
-        assert "worker" not in told["rows"][2]["year"][0]["origins"][0]
+        (year,) = told["rows"][2]["year"]
+        assert (year["confidence"], year["origins"][0]["worker"]) == (0.8, "web")
         assert (told["audit"]["wikidata"]["rows"], told["audit"]["wikidata"]["kind"]) == (2, "lighthouse")
         assert outcome.evidence[0].source == "https://www.wikidata.org/wiki/Q11"
         assert not [one for one in outcome.gaps if "Wikidata" in one]
