@@ -27,6 +27,7 @@ _KINDS: Mapping[type, str] = {
     list: "array",
     NoneType: "null",
 }
+_SINGLE: Mapping[Any, str] = {kind: name for kind, name in _KINDS.items() if kind not in (dict, list, NoneType)}
 _LOST: Any = object()
 
 
@@ -43,7 +44,7 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
         schema: JSON Schema of the arguments, an object.
         arguments: JSON data.
     """
-    if type(cast(object, arguments)) is not dict:
+    if type(cast(object, arguments)) is not dict or _is_read(schema, cast("dict[str, Any]", arguments)):
         return arguments
     try:
         reader = _Reader(schema, Work(arguments))
@@ -52,6 +53,20 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
         return found if fits else reader.singly(arguments)
     except (Endless, RecursionError):
         return arguments
+
+
+def _is_read(schema: JsonSchema, arguments: dict[str, Any]) -> bool:
+    """Return whether each argument is a value without members, of the very type that its parameter has."""
+    shown: Any = schema.get("properties")
+    if schema.get("type") != "object" or type(shown) is not dict:
+        return False
+    for name, value in arguments.items():
+        words = cast("dict[str, Any]", shown).get(name)
+        if type(words) is not dict or "enum" in words:
+            return False
+        if cast("dict[str, Any]", words).get("type") != _SINGLE.get(type(value), _LOST):
+            return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)
