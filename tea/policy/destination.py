@@ -71,7 +71,10 @@ def texts_in(value: JsonValue) -> Iterator[str]:
             for name, one in cast("Mapping[Any, Any]", value).items():
                 if not (isinstance(name, str) and name.isidentifier()):
                     yield str(name)
-                yield from texts_in(one)
+                if isinstance(one, str):
+                    yield one
+                else:
+                    yield from texts_in(one)
         case list() | tuple():
             for one in cast("Sequence[Any]", value):
                 yield from texts_in(one)

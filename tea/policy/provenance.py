@@ -138,10 +138,13 @@ class Reading:
     def add(self, sources: Iterable[Source]) -> None:
         """Add sources; of each sort the first are remembered."""
         for one in sources:
-            sort = one.kind == UNKNOWN
-            if self.counts[sort] < _MOST and one not in self.sources:
+            if self.has_room(one.kind) and one not in self.sources:
                 self.sources[one] = None
-                self.counts[sort] += 1
+                self.counts[one.kind == UNKNOWN] += 1
+
+    def has_room(self, kind: str) -> bool:
+        """Return whether another source of its sort would be remembered."""
+        return self.counts[kind == UNKNOWN] < _MOST
 
     def join(self, other: Reading) -> None:
         """Add the whole content of another one."""
@@ -283,21 +286,24 @@ class Provenance:
     def _take(self, reading: Reading, call: Delivered) -> None:
         """Add the sources of an outcome to a reading, and to its store."""
         traits, found = call.traits, list[Source]()
+        told = [reading]
+        if traits is None or traits.effects != "reads":
+            told.append(self._store)
+        if call.environment:
+            told.append(self._environments[call.environment])
         if traits is None or traits.returns_untrusted or (call.reads_network and effects_of(traits) in _READERS):
             found.append(call.source)
         elif call.reads_network:
-            found.append(call.source._replace(kind=UNKNOWN))
+            if any(one.has_room(UNKNOWN) for one in told):
+                found.append(call.source._replace(kind=UNKNOWN))
         elif traits.returns_untrusted is None:
             found += self._store.sources
             if self._shared and call.environment:
                 found.append(Source("session", f"environment:{call.environment}"))
         if call.environment and (traits is None or traits.returns_untrusted is None):
             found += self._environments[call.environment].sources
-        reading.add(found)
-        if traits is None or traits.effects != "reads":
-            self._store.add(found)
-        if call.environment:
-            self._environments[call.environment].add(found)
+        for one in told:
+            one.add(found)
 
     def _around(self, place: str) -> list[Reading]:
         """Return the reading of the innermost scope around a place; before it, those of the effects around."""
