@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, cast
 
 from tea.types import JsonValue
@@ -53,6 +54,7 @@ def first_record(kind: str, time: str, data: JsonValue) -> TraceRecord:
     )
 
 
+@lru_cache(maxsize=4096)  # the start and the end of an effect have the same
 def span_id(run: str, key: str) -> str:
     """Return the span id of a key of a run: 16 hex digits, always the same."""
     return hashlib.sha256(f"{run}/{key}".encode()).hexdigest()[:16]
