@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 from typing import Any, Protocol, TypeVar
 
@@ -106,7 +106,7 @@ class LeafPort:
         agent: Who asked for it.
         depth: How deep its calls are.
         through: What was called in the place of what it calls, of a transformation that does nothing else.
-        principal: Who its calls are made for, where it is not who the run works for.
+        principal: Tells who its calls are made for.
     """
 
     def __init__(
@@ -116,7 +116,8 @@ class LeafPort:
         agent: str,
         depth: int,
         through: tuple[str, ...] = (),
-        principal: Principal | None = None,
+        *,
+        principal: Callable[[], Principal],
     ) -> None:
         self._run = run
         self._key = key
@@ -129,7 +130,7 @@ class LeafPort:
     async def call(self, invocation: Invocation) -> Response:
         """Call another component, inside this effect."""
         with as_defects(f"The call of {invocation.kind} {invocation.ref[:80]}"):
-            asked = (invocation, self._key, self._agent, self._depth, self._through, self._principal)
+            asked = (invocation, self._key, self._agent, self._depth, self._through, self._principal())
             work = self._run.call_within(*asked)
             return await self._beside(work)
 

@@ -333,10 +333,9 @@ class Run:
 
     async def outside(self, config: Manifest, branch: str = "") -> tuple[Definition, Context]:
         """Return the definition of a version held by this run, and the context of work outside any call."""
-        definition, who = await self.pins.definition(config), self._principal(config, self.run_config.principal)
-        return definition, self.context(
-            LeafPort(self, "", "", 0, principal=who), LeafFlow(self.recorder, ""), "", opens_files=True, branch=branch
-        )
+        who = partial(self._principal, config, self.run_config.principal)
+        definition, port = await self.pins.definition(config), LeafPort(self, "", "", 0, principal=who)
+        return definition, self.context(port, LeafFlow(self.recorder, ""), "", opens_files=True, branch=branch)
 
     def lose(self, place: Place) -> None:
         """Make the next call of an environment report the loss of its state."""
@@ -472,7 +471,12 @@ class Run:
         except (RegistryError, BadInput) as error:
             return failure(self._response(call), call.ref, error)
         port = LeafPort(
-            self, key, call.agent, call.depth + 1, call.handed_on, self._principal(call.config, call.principal)
+            self,
+            key,
+            call.agent,
+            call.depth + 1,
+            call.handed_on,
+            principal=partial(self._principal, call.config, call.principal),
         )
         context = self.context(
             port,
