@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from tea import RootedFolder, ToolError
@@ -63,7 +62,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
         up: The way to it from the folder of the report's file, such as `../`.
         names: Whether names are told by their capitals.
     """
-    references = References(str(workspace), partial(_is_there, workspace), up)
+    references = References(str(workspace), lambda file: (workspace / file).exists(), up)
     bodies = [
         references.body(one.content, [(ref["number"], ref["source"], ref["description"]) for ref in one.references])
         for one in items
@@ -106,17 +105,6 @@ def _quotes(items: list[Item], references: References, files: Mapping[int, str])
         if found is not None and given["quote"].strip() != files.get(found.number, "").strip():
             texts[found.number] = f"{texts.get(found.number, '')}\n{given['quote']}"
     return texts
-
-
-def _is_there(workspace: Path, name: str) -> bool:
-    """Return whether a name is one of the workspace; what lies outside of it is not looked for, and counts as there."""
-    try:
-        with RootedFolder(workspace) as files:
-            return files.status(name) is not None
-    except ToolError:
-        return True
-    except OSError:
-        return False
 
 
 def _text(workspace: Path, name: str) -> str:

@@ -92,17 +92,6 @@ async def test_citations_that_lead_nowhere_are_told(act: Act, folder: Path) -> N
     assert (made["unresolved"], made["missing"]) == (["[7]"], ["gone.csv"])
 
 
-async def test_a_citation_tells_nothing_of_files_outside_of_the_workspace(
-    act: Act, folder: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    outside = tmp_path_factory.mktemp("outside")
-    (outside / "there.csv").write_text("a")
-    names = [str(outside / name) for name in ("there.csv", "gone.csv")]
-    made, _ = await completed(act, folder, f"One thing stands here [1]({names[0]}). Another there [2]({names[1]}).")
-    assert made["missing"] == []
-    assert [one["link"] for one in made["references"]] == [f"file://{name}" for name in names]
-
-
 @pytest.mark.parametrize(
     ("source", "claim", "doubts"),
     [
