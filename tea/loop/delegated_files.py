@@ -22,7 +22,8 @@ async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) ->
     """Return the arguments for an agent in their types, with the names of its files.
 
     Several names in one text become several, and the path of a file elsewhere becomes the name of the task's own file
-    that it ends with. Only files that are none of the task's, and are not to be written, are looked up.
+    that it ends with. Only files that are none of the task's, and are not to be written, are looked up; addresses are
+    left to the agent.
 
     Args:
         ctx: What the agent may reach.
@@ -39,7 +40,7 @@ async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) ->
         return arguments
     found = [one for name in names for one in _named(name, own)]
     known = {*own, *to_be_written(str(arguments.get("task", "")))}
-    others = [one for one in dict.fromkeys(found) if one not in known][:MOST_FILES]
+    others = [one for one in dict.fromkeys(found) if one not in known and "://" not in one][:MOST_FILES]
     there = await looked_up(ctx, others)
     if (missing := next((one for one in others if not there.get(one)), None)) is not None:
         told = f"there are {', '.join(map(repr, own[:_MOST_TOLD]))}" if own else "leave `files` out"

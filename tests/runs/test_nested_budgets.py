@@ -214,8 +214,9 @@ async def test_the_planner_gives_limits_along_and_goes_on_with_what_came() -> No
             step(done([6])),
             step(done("7")),
             step(done("7")),
+            "The answer holds.",
         )
-        seen = observations(model.requests[-2])[-1]["calls"][0]
+        seen = observations(model.requests[3])[-1]["calls"][0]
         assert (outcome.answer, seen["ok"], seen["value"]["exhausted"]) == ("7", False, True)
         assert seen["value"]["answer"] == ""
         assert seen["error"]["fix"] == "go on with what it found, or give it more."
