@@ -9,7 +9,6 @@ from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
 from tea.cli.terminal import folded, interactive, painted, progress_line, write
 from tea.kernel.key import path_of
-from tea.loop.offer import DONE
 from tea.refs import speaker
 
 if TYPE_CHECKING:
@@ -158,6 +157,8 @@ class Progress:
             text = f": {progress_line(str(said['text']), _WORDS)}" if said.get("text") else ""
             self._line(f"{speaker(event.agent)}: {said['phase']}{about}{text}", "cyan")
         elif kind == "step":
+            from tea.loop.offer import DONE
+
             ended = any(one.get("name") == DONE and one.get("ok") for one in items(said.get("results")))
             meant = said.get("next_goal") or said.get("thinking") or said.get("evaluation")
             goal = meant or ("comes to an end" if ended else "goes on")

@@ -56,4 +56,4 @@ def test_a_debate_is_shown_as_it_goes_on(served: Tea) -> None:
         "Bob, round 3: Sell (60)",
         "verdict: Ann stands best: it is sourced",
     ):
-        assert words in lines, words
+        assert f"debate: {words}" in lines, words
