@@ -28,8 +28,8 @@ def test_attempts_are_shown_with_their_costs(served: Tea) -> None:
     done = served("run", "Which city?", "--attempts", "2")
     assert (done.code, done.out) == (0, "Oslo\n")
     lines = done.err.splitlines()
-    assert "attempt 1: begins" in lines
-    assert "judge: not asked: all answers are the same" in lines
+    assert "attempts: attempt 1: begins" in lines
+    assert "attempts: judge: not asked: all answers are the same" in lines
     assert "attempt 1 (done, confidence 60, 1 step, 2 tokens, price unknown; chosen): Oslo" in lines
     assert "attempt 2 (done, confidence 60, 1 step, 2 tokens, price unknown): Oslo" in lines
     data = served("run", "Which city?", "--attempts", "2", "--successive", "--json").data
