@@ -489,6 +489,53 @@ async def test_a_division_of_whole_numbers_that_drops_decimals_is_warned_of(
     assert answer.get("warning", "").startswith("`/` drops the decimals of whole numbers") == warned
 
 
+PEOPLE: dict[str, str | bytes] = {
+    "people.csv": "name,city,Home Town,born,n\nAnn,Paris,Oslo,2024-04-03,1\nBob,New York,Lima,2023-01-31,2\n"
+}
+
+
+@pytest.mark.parametrize(
+    ("where", "warning"),
+    [
+        ("city = 'paris'", "nothing in \"city\" is 'paris': did you mean 'Paris'?"),
+        ("p.city <> 'new york'", "nothing in \"city\" is 'new york': did you mean 'New York'?"),
+        ("n = 1 AND City IN ('Paris', 'Pariss')", "nothing in \"city\" is 'Pariss': did you mean 'Paris'?"),
+        ("norm(city) = 'Paris'", "nothing in norm(\"city\") is 'Paris': did you mean 'paris'?"),
+        (
+            "city LIKE 'par%' OR city NOT LIKE '%yorke'",
+            "nothing in \"city\" is like '%yorke': did you mean 'New York'?",
+        ),
+        ("\"Home Town\" = 'zzz'", "nothing in \"Home Town\" is 'zzz'; it has 'Oslo', 'Lima'"),
+        ("born = '3/4/2024'", "nothing in \"born\" is '3/4/2024'; it has '2024-04-03', '2023-01-31'"),
+    ],
+)
+async def test_a_text_that_no_cell_of_its_column_has_is_warned_of(ask: Ask, where: str, warning: str) -> None:
+    assert (await ask(PEOPLE, sql=f"SELECT SUM(n) FROM people p WHERE {where}")).unwrap()["warning"] == warning
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT * FROM people WHERE city = 'Paris' AND lower(name) = 'ann' AND city LIKE '%o%' AND n = '1'",
+        "SELECT city || '-' || name FROM people WHERE name || city = 'AnnParis' OR substr(city, 1, 3) = 'Par'",
+        "WITH c AS (SELECT CASE WHEN n > 1 THEN 'much' ELSE 'little' END AS city FROM people) "
+        "SELECT * FROM c WHERE city = 'much'",
+        "SELECT * FROM people WHERE 'city = ''paris''' <> name AND born >= '2023' AND city IS NOT NULL",
+        "SELECT 'x' FROM people WHERE city = 'Pa' || 'ris'",
+    ],
+)
+async def test_texts_that_cells_have_and_texts_compared_otherwise_are_not_warned_of(ask: Ask, sql: str) -> None:
+    assert "warning" not in (await ask(PEOPLE, sql=sql)).unwrap()
+
+
+async def test_a_text_in_a_column_of_any_of_several_tables_is_not_warned_of(ask: Ask) -> None:
+    both: dict[str, str | bytes] = {"a.csv": "k,city\n1,Paris\n2,Rome\n", "b.csv": "k,city\n1,Oslo\n2,Lima\n"}
+    joined = "SELECT COUNT(*) FROM a JOIN b USING (k) WHERE {}"
+    assert "warning" not in (await ask(both, sql=joined.format("b.city = 'Oslo' AND a.city = 'Paris'"))).unwrap()
+    answer = (await ask(both, sql=joined.format("a.city = 'Oslo'"))).unwrap()
+    assert answer["warning"] == "nothing in \"city\" is 'Oslo'; it has 'Paris', 'Rome'"
+
+
 @pytest.mark.parametrize("named", ["a.csv,b.csv", "a.csv; b.csv", "[a.csv, 'b.csv']"])
 async def test_files_named_in_one_text_are_several(ask: Ask, named: str) -> None:
     contents: dict[str, str | bytes] = dict.fromkeys(("a.csv", "b.csv", "c, d.csv"), "n\n4\n5\n")

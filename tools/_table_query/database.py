@@ -11,9 +11,11 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from tea import ToolError
+from tea import ToolError, nearest
 
+from .absent import Comparison, comparisons, unquoted
 from .aggregates import Effort, Numbers, Pairs
+from .describing import short
 from .naming import check_names, unknown_name, with_decimals
 from .numbers import iso_date
 from .stored import StoredTable
@@ -22,6 +24,10 @@ from .words import list_items, norm
 
 SECONDS = 20.0
 MOST_CELL_CHARACTERS = 4_000
+MOST_COMPARED = 20  # texts of a statement that are looked for in their columns
+MOST_ABSENT = 3
+MOST_NEAR = 2_000  # values of a column among which the nearest is told
+LONGEST_NEAR = 100
 MOST_COUNTED = 1_000_000
 MOST_RESULT = 50_000_000  # characters of the rows of an answer
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
@@ -129,6 +135,40 @@ class Database:
         except (sqlite3.Error, OverflowError, ToolError):
             return False
 
+    def absent(self, sql: str) -> list[str]:
+        """Return a line about each text that a statement compares a column with, but that no cell of it has.
+
+        It takes what is left of the statement's time.
+
+        Args:
+            sql: The statement that was just run.
+        """
+        self._effort.begin(self._effort.deadline)
+        compared = dict.fromkeys(islice(comparisons(sql, self._columns), MOST_COMPARED))
+        absent = (some[0] for some in compared if not any(map(self._has, some)))
+        try:
+            return list(map(self._about, islice(absent, MOST_ABSENT)))
+        except (sqlite3.Error, ToolError):
+            return []
+
+    def _has(self, one: Comparison) -> bool:
+        """Return whether a cell compares so."""
+        operator = "LIKE" if one.like else "="
+        sql = f"SELECT 1 FROM {quoted(one.table)} WHERE {_side(one)} {operator} ? LIMIT 1"
+        return self._connection.execute(sql, (one.text,)).fetchone() is not None
+
+    def _about(self, one: Comparison) -> str:
+        """Return a line about a text that is in no cell, with the nearest one, else with the first few."""
+        side = _side(one)
+        sql = (
+            f"SELECT DISTINCT {side} FROM {quoted(one.table)} WHERE length({side}) <= {LONGEST_NEAR} LIMIT {MOST_NEAR}"
+        )
+        values = [str(value) for (value,) in self._connection.execute(sql)]
+        near = nearest(one.text.replace("%", " "), values) if len(one.text) <= LONGEST_NEAR else None
+        has = f"; it has {', '.join(repr(short(value)) for value in values[:3])}" if values else ""
+        fix = f": did you mean {short(near)!r}?" if near else has
+        return f"nothing in {side} is {'like ' if one.like else ''}{short(one.text)!r}{fix}"
+
     def _index(self, sql: str) -> None:
         """Let joins by normalised words look up their right column, which compares no cell with all of the left one.
 
@@ -137,7 +177,7 @@ class Database:
         self._connection.set_authorizer(None)
         try:
             for found in _JOINED.finditer(sql):
-                of, column = (_unquoted(name or "") for name in found.groups())
+                of, column = (unquoted(name or "") for name in found.groups())
                 for table in [of] if of in self._columns else self._held:
                     if table in self._held and column in self._columns[table]:
                         index, key = quoted(f"norm {table}.{column}"), quoted(column)
@@ -200,8 +240,9 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _unquoted(name: str) -> str:
-    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+def _side(one: Comparison) -> str:
+    """Return what a comparison compares with its text."""
+    return f"{one.function}({quoted(one.column)})" if one.function else quoted(one.column)
 
 
 def _authorize(action: int, first: str | None, second: str | None, *_: object) -> int:

@@ -1,0 +1,56 @@
+"""Comparisons of a column with a text in a statement, to tell of texts that no cell has."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+_NAME = r'"(?:[^"]|"")+"|[^\W\d]\w*'
+_TEXT = r"'(?:[^']|'')*'"
+_COLUMN = rf"(?:(?P<table>{_NAME})\s*\.\s*)?(?P<column>{_NAME})"
+_SIDE = rf"(?:\b(?P<function>norm|lower|upper|trim)\s*\(\s*)?{_COLUMN}(?(function)\s*\))"
+_OPERATOR = r"(?:==?|!=|<>|\bis(?:\s+not)?\b|(?:\bnot\s+)?\bin\b|(?:\bnot\s+)?(?P<like>\blike\b))"
+_COMPARED = re.compile(
+    rf"{_SIDE}\s*{_OPERATOR}\s*(?P<texts>\(\s*{_TEXT}(?:\s*,\s*{_TEXT})*\s*\)|{_TEXT})(?!\s*\|\|)|{_TEXT}",
+    re.IGNORECASE,
+)
+_TEXTS = re.compile(_TEXT)
+_RENAMED = re.compile(rf"\bas\s+({_NAME})", re.IGNORECASE)
+_JOINING = ("|", "+", "-", "*", "/", "%")
+
+
+class Comparison(NamedTuple):
+    """A comparison of a column of a table, or of a function of it, with a text; with `like`, with a pattern."""
+
+    table: str
+    column: str
+    function: str
+    like: bool
+    text: str
+
+
+def comparisons(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[tuple[Comparison, ...]]:
+    """Yield the comparisons with a text in a statement, each as those with every table that may be meant.
+
+    Names given by the statement itself are taken for no columns.
+
+    Args:
+        sql: The statement.
+        columns: The names of each table's columns, by its name.
+    """
+    renamed = {unquoted(found[1]).casefold() for found in _RENAMED.finditer(sql)}
+    for found in _COMPARED.finditer(sql):
+        name = unquoted(found["column"] or "").casefold()
+        if not name or name in renamed or sql[: found.start()].rstrip().endswith(_JOINING):
+            continue
+        of = unquoted(found["table"] or "")
+        among = {of: columns[of]} if of in columns else columns
+        meant = [(table, one) for table, some in among.items() for one in some if one.casefold() == name]
+        for text in _TEXTS.findall(found["texts"]):
+            plain, function = text[1:-1].replace("''", "'"), (found["function"] or "").lower()
+            if meant:
+                yield tuple(Comparison(*one, function, found["like"] is not None, plain) for one in meant)
+
+
+def unquoted(name: str) -> str:
+    """Return a name without the quotes that it has in SQL."""
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
