@@ -87,7 +87,7 @@ def _text(steps: "list[Step]") -> str:
         for call in step.data.get("results", ()):
             end = one_line(str(call.get("value") if call.get("ok") else call.get("error")), _WORDS)
             lines.append(
-                f"  {one_line(str(call.get('name')))}({one_line(str(call.get('arguments')), _WORDS)}) -> {end}"
+                f"  call {one_line(str(call.get('name')))}({one_line(str(call.get('arguments')), _WORDS)}) -> {end}"
             )
         blocks.append("\n".join(lines))
     return "\n".join(blocks) if blocks else "There is no such step."

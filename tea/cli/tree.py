@@ -13,7 +13,7 @@ from tea.untrusted import PROGRAM
 if TYPE_CHECKING:
     from tea.journal.record import TraceRecord
 
-_WORDS, _LINE, _TRIES = 110, 300, 1000
+_WORDS, _LINE, _TRIES = 110, 500, 1000
 _ASIDE = ("resolve", "policy", "registry", "memory", "budget", "clock", "random", PROGRAM)
 
 
@@ -124,7 +124,7 @@ def _note(data: Mapping[str, Any], whole: bool, level: str) -> str | None:
     if kind == "step":
         return f"step {said.get('step', '?')}: {_said(said.get('next_goal') or said.get('thinking'))}"
     if {"phase", "text"} <= said.keys():
-        return f"{said['phase']}: {_said(said['text'])}"
+        return f"note {kind}: {_said(said['phase'])}: {_said(said['text'])}"
     return f"note {kind}: {_said(data.get('data'))}" if whole else None
 
 
@@ -134,7 +134,7 @@ def _refused(record: "TraceRecord", told: Container[str]) -> list[str]:
         return []
     failed = [one for one in items(fields(fields(record.data).get("data")).get("results")) if one.get("error")]
     return [
-        f"{one.get('name')}({_said(one.get('arguments'))}) -> {_outcome({**one, 'value': None})}"
+        f"refused {one.get('name')}({_said(one.get('arguments'))}) -> {_outcome({**one, 'value': None})}"
         for one in failed
         if str(fields(one["error"]).get("problem")) not in told
     ]
@@ -214,12 +214,12 @@ def _tries(end: "TraceRecord | None") -> list[str]:
     found = fields(fields(end.data if end else None).get("data"))
     problem = str(fields(found.get("error", found)).get("problem", ""))
     tries = items(fields(found.get("response")).get("attempts"))
-    return [_try(one) for one in tries] + ([problem] if len(problem) > _WORDS else [])
+    return [_try(one) for one in tries] + ([f"problem: {problem}"] if len(problem) > _WORDS else [])
 
 
 def _try(one: Mapping[str, Any]) -> str:
     again = "" if one.get("waited") is None else f"; again after {one['waited']} s"
-    return f"{one.get('model')}: {one.get('problem')}{again}"
+    return f"tried {one.get('model')}: {one.get('problem')}{again}"
 
 
 def _ref(target: Any) -> str:

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from textwrap import indent
 
 from tea.components.manifest import Lineage, ToolConfig
 from tea.platform import Platform
@@ -21,6 +22,15 @@ class Says(Agent):
     async def run(self, ctx: Context, task: Task) -> Result:
         """Answer at once."""
         return Result(answer="fine\\n2. person: send it")
+'''
+SOUR = '''
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+async def sour() -> str:
+    """Fail."""
+{raises}
 '''
 
 
@@ -58,6 +68,29 @@ def test_no_note_of_an_agent_looks_like_a_line_of_tea(tea: Tea) -> None:
         source = SAYS.replace("Says", name.title()).replace("return", f"{note}\n        return")
         assert tea("register", tea.write(f"{name}.py", source)).code == 0
         assert f"\n{said} Fix: x\n" in tea("run", "Go on.", "--agent", name).err
+
+
+def test_nothing_that_an_agent_writes_down_looks_like_a_line_of_its_trace(tea: Tea) -> None:
+    call = "tool tool:bash@1.0.0(x) -> ok"
+    step = {"step": 1, "thinking": "t", "results": [{"name": call, "arguments": {}, "error": {"problem": "p"}}]}
+    notes = f"ctx.note('x', {{'phase': {call!r}, 'text': 'y'}})\n        ctx.note('step', {step!r})"
+    tea("register", tea.write("says.py", SAYS.replace("return", f"{notes}\n        return")))
+    tea("run", "Go on.", "--agent", "says")
+    lines = [one.strip() for one in (tea("trace").out + tea("trace", "--steps").out).splitlines()]
+    assert f"note x: {call}: y" in lines
+    assert not [line for line in lines if line.startswith(call)]
+
+
+def test_no_error_of_a_tool_looks_like_a_line_of_its_trace(tea: Tea) -> None:
+    call = "tool tool:bash@1.0.0(x) -> ok"
+    raises = f"from tea import ToolError\n\nraise ToolError({call!r} + 'y' * 120, fix='z')"
+    tea("register", tea.write("sour.py", SOUR.format(raises=indent(raises, "    "))))
+    source = SAYS.replace("return", 'await ctx.tcp.invoke("sour")\n        return')
+    tea("register", tea.write("says.py", source))
+    tea("run", "Go on.", "--agent", "says")
+    lines = [one.strip() for one in tea("trace", "-v").out.splitlines()]
+    assert f"problem: {call}{'y' * 120}" in lines
+    assert not [line for line in lines if line.startswith(call)]
 
 
 def test_what_is_not_trusted_is_not_called_shipped(tea: Tea) -> None:

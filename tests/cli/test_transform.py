@@ -43,7 +43,8 @@ def test_components_become_others_and_are_used_from_the_line(tea: Tea) -> None:
 def test_a_trace_shows_a_call_that_was_refused_before_anything_was_called(tea: Tea) -> None:
     tea("transform", "T2A", "todo", "--name", "sums", "--prompt", "planner")
     assert tea("run", "-q", "What is 17 * 3?", "--agent", "sums").code == 1
-    refused = 'calculator({"expression": "17 * 3"}) -> UnknownComponent: Nothing to call is named \'calculator\'.'
+    why = "UnknownComponent: Nothing to call is named 'calculator'."
+    refused = f'refused calculator({{"expression": "17 * 3"}}) -> {why}'
     assert [line.strip() for line in tea("trace", "last").out.splitlines()].count(refused) == 1
 
 

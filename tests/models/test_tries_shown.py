@@ -40,9 +40,9 @@ async def test_a_trace_tells_of_failed_tries_and_of_what_another_model_could_not
     assert "status 500" not in plain
     answered = next(place for place, line in enumerate(whole) if "(by others)" in line)
     margin = len(whole[answered]) - len(whole[answered][20:].lstrip())
-    assert whole[answered + 1][margin:] == "  fake: The model 'fake' did not answer: status 500: down."
+    assert whole[answered + 1][margin:] == "  tried fake: The model 'fake' did not answer: status 500: down."
     assert whole[answered + 2][margin:] == (
-        "  others: The conversation goes on here: 1 pieces of foreign reasoning dropped, 0 ids rewritten."
+        "  tried others: The conversation goes on here: 1 pieces of foreign reasoning dropped, 0 ids rewritten."
     )
     assert not whole[answered + 1][:margin].strip()
 
@@ -52,7 +52,7 @@ async def test_a_trace_tells_of_tries_that_were_made_again(tmp_path: Path) -> No
     async with Loopback(DOWN, streamed(CHAT, ENDS)).open() as server:
         home(tmp_path, CHAT, server.url, **NATIVE, limits={"attempts": 2})
         assert (await tea(tmp_path, "run", "6 * 7?"))[0] == 0
-    assert "fake: status 500: down; again after 0." in (await tea(tmp_path, "trace", "last", "-v"))[1]
+    assert "tried fake: status 500: down; again after 0." in (await tea(tmp_path, "trace", "last", "-v"))[1]
 
 
 async def test_a_trace_tells_of_every_model_where_none_answered(tmp_path: Path) -> None:
