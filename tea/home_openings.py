@@ -216,13 +216,20 @@ def _raised_of_web(web: Mapping[str, Any]) -> list[str]:
 
 
 def _raised_of_search(document: Mapping[str, Any]) -> list[str]:
-    """Return the names of the limits of `[search]` above their defaults; no number of searches is any number."""
+    """Return the names of the limits of `[search]` above their defaults; no number of searches is any number.
+
+    A profile is above the usual one if it opens more pages, or leaves engines that refused alone for less time, for
+    which other homes of this account wait too.
+    """
     if not document:
         return []
-    from tea.web.search import SearchSettings
+    from tea.web.search.settings import PROFILES, SearchSettings
 
-    endless = ["searches"] if document.get("searches") == 0 else []
-    return endless + _above(document, SearchSettings(), _LIMITS_OF_SEARCH)
+    settings, usual = SearchSettings.of(document), SearchSettings()
+    mine, common = PROFILES[settings.profile], PROFILES[usual.profile]
+    bold = mine.opens > common.opens or min(mine.cooldown - common.cooldown, mine.blocked - common.blocked) < 0
+    above = [*(["searches"] if document.get("searches") == 0 else []), *(["profile"] if bold else [])]
+    return above + _above(document, usual, _LIMITS_OF_SEARCH)
 
 
 def _raised_of_research(document: Mapping[str, Any]) -> list[str]:

@@ -42,6 +42,7 @@ OPENINGS = {
     "[search]\nsearches = 0": "[search] in tea.toml raises a limit of searching, searches = 0",
     "[search]\nsearches = 51\nresults = 5": "raises a limit of searching, searches = 51",
     "[search]\nretries = [9.5]": "raises a limit of searching, retries = [9.5]",
+    '[search]\nprofile = "quality"\nopen = true': "raises a limit of searching, profile = quality",
     "[search.brave]\ndelay = 1e9": "changes how long searches of every home wait, delay = 1000000000.0",
     "[search.brave]\ndelay = 0.5": "changes how long searches of every home wait, delay = 0.5",
     "[search.ddgs]\ndelay = 0": "[search.ddgs] in tea.toml changes how long searches of every home wait, delay = 0",
@@ -72,7 +73,7 @@ def opened(tea: Platform) -> dict[str, object]:
     usual = ResearchSettings()
     others |= {name: value for name, value in tea.settings.research.items() if value > getattr(usual, name)}
     search = SearchSettings.of(tea.settings.search)
-    others |= {name: getattr(search, name) for name in ("searches", "retries") if name in tea.settings.search}
+    others |= {name: getattr(search, name) for name in ("searches", "retries", "profile") if name in tea.settings.search}
     named = search.named.items()
     others |= {f"{name} delay": one.delay for name, one in named if "delay" in tea.settings.search[name]}
     others |= {"programs": tuple(one for one in sandbox.programs if one not in EDITORS) or None}
@@ -142,6 +143,7 @@ async def test_words_do_not_go_to_somebodys_engine_at_google(tmp_path: Path, mon
         '[sandbox]\npackages = ["numpy", "scipy"]\nmemory_mb = 256\ncpu_seconds = 60',
         '[web]\nwayback = "https://web.archive.org"\nhtml_bytes = 1000\ndeny = ["evil.test"]',
         "[search.brave]\ntier = 2",
+        '[search]\nprofile = "latency"',
         '[hosts.github]\nurl = "http://127.0.0.1:8000"\nkey_env = ""',
         '[hosts.work]\nurl = "https://git.example.org"',
         '[hosts.gitlab]\nuser = "me"',
