@@ -4,20 +4,27 @@ import importlib.util
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import pytest_asyncio
 
 from tea.cli.terminal import clean, one_line
+from tea.components.context import Context
 from tea.components.markdown import prose
+from tea.errors import BadArguments
 from tea.loop.checks import stands_in
+from tea.loop.delegated_files import with_files
+from tea.loop.naming import file_names, to_be_written
 from tea.models.context_length import exceeds, limit_in
 from tea.models.written_calls import attempted, calls_in, object_in
 from tea.platform import Platform
 from tea.retrieval.terms import terms
 from tea.testing import platform
+from tea.types import ActionResponse
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -29,6 +36,7 @@ PIECES = (
     *("1+", "1,", "1.", "a b", "a. B", "? a", "write ", "and please ", "report. ", "make a report", "1 and ", "5% of "),
     *("the sum of 1, ", "```", "```json\n", "```\n", "`a ", "[1](", "[1](<", "[a](", "1. a  ", "- a\n", "# a\n", "{ "),
     *('{"', "<tool>", "[TOOL_CALLS]", "\n,", "] ,", "key: v\n", "a=1;", "'a ", "/* ", "https://a", "%41", "\x1b[", "é"),
+    "write a.csv ",
 )
 TEXTS = {f"{piece!r}, {end!r}": piece * (LENGTH // len(piece)) + end for piece in PIECES for end in ("x", "")}
 
@@ -55,6 +63,11 @@ def numbered(text: str) -> None:
     reporter().References("/w").number(f"A [1].\n\n{text}\n\n## References\n\n1. {text[:1000]}\n2. {text}")
 
 
+async def nowhere(ref: str, arguments: dict[str, Any]) -> ActionResponse:
+    """Look up no file, as where there is no workspace."""
+    return ActionResponse(ref=ref, ok=False)
+
+
 DOORS: dict[str, Callable[[str], object]] = {
     "calls in an answer": calls_in,
     "a call that was meant": attempted,
@@ -63,6 +76,7 @@ DOORS: dict[str, Callable[[str], object]] = {
     "a quote": lambda text: stands_in(text, "some words 1 2 3\n" * 100),
     "a text that is quoted": lambda text: stands_in("words ... 1 | that; are not there", text),
     "a draft": numbered,
+    "files named in a task": lambda text: (file_names(text), to_be_written(text)),
     "words for a person": lambda text: (clean(text), one_line(text, 200)),
     "words in a document": prose,
     "words that are sought": terms,
@@ -86,6 +100,18 @@ async def test_no_task_takes_a_solver_long(tea: Platform, tool: str) -> None:
     for name, text in TEXTS.items():
         begun = time.process_time()
         await tea.tcp.invoke(tool, CALLS[tool](text))
+        if time.process_time() - begun > SECONDS:
+            found.append(name)
+    assert found == []
+
+
+async def test_no_name_of_a_file_for_an_agent_takes_long() -> None:
+    ctx = cast(Context, SimpleNamespace(ecp=SimpleNamespace(invoke=nowhere)))
+    found: list[str] = []
+    for name, text in TEXTS.items():
+        begun = time.process_time()
+        with suppress(BadArguments):
+            await with_files(ctx, {"task": text, "files": [f"a{text}"]}, ["a.csv", "b.csv"])
         if time.process_time() - begun > SECONDS:
             found.append(name)
     assert found == []

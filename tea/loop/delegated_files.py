@@ -15,7 +15,8 @@ from tea.loop.naming import to_be_written
 from tea.types import JsonObject
 
 _MOST_TOLD = 10
-_APART = re.compile(r"\s*[,;\n]\s*")
+_MOST_IN_TEXT = 1_000  # names in one text
+_APART = re.compile(r"[,;\n]")
 
 
 async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) -> JsonObject:
@@ -50,7 +51,8 @@ async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) ->
 
 def _named(name: str, own: Sequence[str]) -> list[str]:
     """Return the task's own files meant by a text, else the text."""
-    meant = [_nearest(part, own) for part in _APART.split(name.strip("[] \n")) if part]
+    parts = [part.strip() for part in _APART.split(name.strip("[] \n"), maxsplit=_MOST_IN_TEXT) if part.strip()]
+    meant = [_nearest(part, own) for part in parts]
     return meant if name not in own and all(one in own for one in meant) else [name]
 
 

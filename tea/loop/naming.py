@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect
+from collections.abc import Iterable, Iterator
 
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
 _BEFORE = 3  # words between a word of use and the name: `use your own browser`
@@ -16,7 +17,7 @@ _SMALL = """
     agent der die das den dem ein eine einen einem und oder um zu für auf von ob le la les un une et ou pour à de que
     el los las una y o para si
 """
-_FILE = re.compile(r"[\w-]+\.[A-Za-z][A-Za-z0-9]{1,4}\b")
+_FILE = re.compile(r"[\w-]++(\.[A-Za-z][A-Za-z0-9]{1,4}\b)?")  # also of a word without an ending, read once so
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
 _SAVES = re.compile(
@@ -79,7 +80,7 @@ def is_addressed(word: str, text: str) -> bool:
 
 def file_names(text: str) -> list[str]:
     """Return the names of files in a text; parts of an address do not count."""
-    return _FILE.findall(_ADDRESS.sub(" ", text))
+    return [name[0] for name in _files(_ADDRESS.sub(" ", text))]
 
 
 def to_be_written(text: str) -> set[str]:
@@ -90,9 +91,15 @@ def to_be_written(text: str) -> set[str]:
     """
     found: dict[str, bool] = {}
     for sentence in _SENTENCE.split(_ADDRESS.sub(" ", text)):
-        for name in _FILE.finditer(sentence):
-            saved = list(_SAVES.finditer(sentence[: name.start()]))
-            signs = list(_SIGN.finditer(sentence[: name.start()], saved[-1].end())) if saved else []
-            is_out = bool(saved) and (not signs or signs[-1]["out"] is not None)
+        saves, signs = [one.end() for one in _SAVES.finditer(sentence)], list(_SIGN.finditer(sentence))
+        ends = [one.end() for one in signs]
+        for name in _files(sentence):
+            saved = saves[: bisect(saves, name.start())][-1:]
+            sign = signs[: bisect(ends, name.start())][-1:]
+            is_out = bool(saved) and (not sign or sign[0].start() < saved[0] or sign[0]["out"] is not None)
             found[name[0]] = found.get(name[0], True) and is_out
     return {name for name, is_out in found.items() if is_out}
+
+
+def _files(text: str) -> Iterator[re.Match[str]]:
+    return (found for found in _FILE.finditer(text) if found[1])
