@@ -124,11 +124,11 @@ def _counts(tea: "Platform", damage: list[str]) -> dict[str, int]:
 
 
 def _granted(path: Path) -> int:
-    from tea.store.files import read_regular
+    from tea.store.files import followed, read_regular
     from tea.store.strict import Refused
 
     try:
-        return read_regular(path.resolve(), _LIST).count(b"\n")
+        return read_regular(followed(path), _LIST).count(b"\n")
     except Refused as reason:
         problem = f"The list of trusted components {str(path)[-150:]!r} cannot be used: {reason}."
         raise StorageError(problem, fix="put a regular file back, or set TEA_STATE to another folder.") from reason

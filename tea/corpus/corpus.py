@@ -23,7 +23,7 @@ from tea.errors import BadInput, TeaError
 from tea.reading.nearness import NEAR_BEST
 from tea.retrieval.embedding.embedder import Embedder
 from tea.source.seal import MARK, Seal, unmarked
-from tea.store.files import read_regular
+from tea.store.files import followed, read_regular
 from tea.store.strict import Refused
 from tea.types import JsonObject, JsonValue
 from tea.web.search.engine import Hit, Query
@@ -332,7 +332,7 @@ def _root(root: str) -> str:
     """
     if root.startswith(("http://", "https://")):
         return root
-    path = Path(root.removeprefix(_FILE)).expanduser().resolve()
+    path = followed(Path(root.removeprefix(_FILE)).expanduser())
     if not path.exists():
         raise BadInput(f"There is no file or folder {root[:200]!r}.", fix="name one, or an address with https://.")
     return f"{_FILE}{quote(str(path))}"
@@ -344,7 +344,7 @@ def _known(root: str, known: dict[str, dict[str, Any]]) -> str:
     Raises:
         BadInput: There is no such source.
     """
-    names = (root, f"{_FILE}{quote(str(Path(root.removeprefix(_FILE)).expanduser().resolve()))}")
+    names = (root, f"{_FILE}{quote(str(followed(Path(root.removeprefix(_FILE)).expanduser())))}")
     found = next((one for one in names if one in known), None)
     if found is None:
         raise BadInput(f"{root[:200]!r} is not in the corpus.", fix="`tea corpus ls` shows what is.")

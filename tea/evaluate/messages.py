@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from tea.components.equality import text_of
 from tea.errors import BadInput, TeaError
-from tea.store.files import parse_json_strict, read_regular
+from tea.store.files import followed, parse_json_strict, read_regular
 from tea.store.strict import Refused
 
 _LIMIT = 64 * 2**20
@@ -31,7 +31,7 @@ def read_answer(path: Path, question: str = "") -> tuple[str, str]:
         BadInput: It cannot be read, or holds no messages.
     """
     try:
-        data = read_regular(path.resolve(), _LIMIT)
+        data = read_regular(followed(path), _LIMIT)
     except (OSError, Refused) as error:
         raise BadInput(f"The trace {str(path)[-80:]!r} cannot be read.", fix="name a file of messages.") from error
     messages = _messages(data, path)

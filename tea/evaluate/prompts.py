@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tea.errors import BadInput, MissingExtra
-from tea.store.files import read_regular
+from tea.store.files import followed, read_regular
 from tea.store.strict import Refused
 
 _PACKAGE = "inspect_evals"
@@ -77,7 +77,7 @@ def read_template(path: Path) -> str:
         BadInput: It cannot be read, or names neither the answer nor what is expected.
     """
     try:
-        text = read_regular(path.resolve(), _LIMIT).decode("utf-8-sig")
+        text = read_regular(followed(path), _LIMIT).decode("utf-8-sig")
     except (OSError, Refused, UnicodeDecodeError) as error:
         fix = "name a small text file in UTF-8."
         raise BadInput(f"The judge's prompt {str(path)[-80:]!r} cannot be read.", fix=fix) from error

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from tea.components.operation import reasons
 from tea.errors import BadInput, TeaError
 from tea.evaluate.task import PARTS, EvalTask, digest_of, part_of
-from tea.store.files import parse_json_strict, read_regular
+from tea.store.files import followed, parse_json_strict, read_regular
 from tea.store.strict import Refused
 
 _LIMIT = 256 * 2**20
@@ -165,7 +165,7 @@ def read_task_set(path: Path) -> TaskSet:
         raise BadInput(problem, fix=f"write one JSON object a line. {_KEYS}")
     folder = path if path.is_dir() else path.parent
     placed = (placed_task(made_task(row, where), folder, where) for where, row in rows)
-    return TaskSet(name=path.resolve().stem, tasks=_distinct(placed, rows))
+    return TaskSet(name=followed(path).stem, tasks=_distinct(placed, rows))
 
 
 def made_task(row: Mapping[str, Any], where: str) -> EvalTask:
@@ -234,7 +234,7 @@ def _sources(path: Path) -> list[Path]:
 def _rows(source: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the objects of a file, each with its file and line."""
     try:
-        data = read_regular(source.resolve(), _LIMIT).removeprefix(_BOM)
+        data = read_regular(followed(source), _LIMIT).removeprefix(_BOM)
     except (OSError, Refused) as error:
         reason = getattr(error, "strerror", None) or error
         raise BadInput(f"The task set {_short(source)!r} cannot be read: {reason}.", fix="check it.") from error

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from tea.components.manifest import canonical
 from tea.errors import BadComponent, BadInput, StorageError
 from tea.interop.skill import LONGEST_NAME, OWN, Skill, read_skill
-from tea.store.files import publish, read_regular, storage_error, writing
+from tea.store.files import followed, publish, read_regular, storage_error, writing
 from tea.store.scratch import Scratch, make_folders, sync_folder
 from tea.store.strict import Refused
 
@@ -31,7 +31,7 @@ def read_folder(folder: Path) -> Skill:
         BadComponent: It breaks a rule of the format, holds a link, or is too large.
         StorageError: It cannot be read.
     """
-    place = folder.resolve()
+    place = followed(folder)
     if not place.is_dir():
         raise BadComponent(f"{folder.name[:80]!r} is not a folder.", fix=f"name the folder that holds {MAIN}.")
     found = _contents(place, hidden=False)

@@ -83,6 +83,11 @@ def read_regular(path: Path, limit: int) -> bytes:
         os.close(descriptor)
 
 
+def followed(path: Path) -> Path:
+    """Return a path with its links followed; links that lead to each other stay, and open nothing."""
+    return Path(os.path.realpath(path))
+
+
 def read_open(descriptor: int, limit: int) -> bytes:
     """Return the bytes of an open regular file.
 

@@ -140,3 +140,19 @@ def test_what_cannot_be_read_is_one_finding_among_the_others(home: Tea, what: st
     assert "agents" in checked.out
     repaired = home("doctor", "--repair")
     assert repaired.code in (0, 2)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(("import", "loop"), ("corpus", "add", "loop"), ("corpus", "rm", "loop"), ("eval", "loop")),
+        *(("eval", "loop", "--benchmark", "hle"), ("eval", "score", "--scorer", "exact", "--expected", "1", "--trace", "loop")),
+        *(("run", "x", "--file", "loop"), ("load", "loop"), ("register", "loop"), ("eval", "loop", "--benchmark", "aime")),
+    ],
+    ids=" ".join,
+)
+def test_a_link_to_itself_is_a_file_that_cannot_be_read(tea: Tea, line: tuple[str, ...]) -> None:
+    (tea.folder / "loop").symlink_to("loop")
+    said = tea(*line)
+    assert "internal error" not in said.err
+    assert "loop" in said.err

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from tea.errors import BadInput, TeaError
-from tea.store.files import parse_json_strict, read_regular
+from tea.store.files import followed, parse_json_strict, read_regular
 from tea.store.strict import Refused
 
 _LIMIT = 2**30
@@ -70,7 +70,7 @@ def read_rows(path: Path) -> list[Row]:
         fix = "write it as JSON lines first, for example with pandas: read_parquet(...).to_json(..., orient='records', lines=True)."  # noqa: E501
         raise BadInput(f"{path.name[:80]!r} is a Parquet file.", fix=fix)
     try:
-        data = read_regular(path.resolve(), _LIMIT)
+        data = read_regular(followed(path), _LIMIT)
     except (OSError, Refused) as error:
         reason = getattr(error, "strerror", None) or error
         raise BadInput(f"{str(path)[-80:]!r} cannot be read: {reason}.", fix="see `tea eval --help`.") from error
