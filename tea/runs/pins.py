@@ -50,6 +50,7 @@ class Pins:
         self._definitions: dict[Exact, Definition] = {}
         self._instead: dict[str, Exact] = {}
         self._sandboxed: Mapping[str, bool] = {}
+        self._trust, self._doubted = libraries["tool"].services.trust, set[str]()
 
     def may_use(self, name: str) -> bool:
         """Return whether the run's lock, if it has one, contains a component, `kind:name`, not switched off."""
@@ -147,6 +148,13 @@ class Pins:
             with suppress(*(() if worked else (RegistryError, BadInput))):  # its call told that it cannot be loaded
                 await self._load(config, at_once=True)
 
+    def believes(self, digest: str) -> bool:
+        """Return whether what a version declares is believed: it is trusted, and was when this run looked it up.
+
+        The run keeps the words of that look, which are those of a sender as long as nobody trusts the version.
+        """
+        return digest not in self._doubted and self._trust(digest)
+
     def exact(self, ref: str, digest: str) -> Manifest:
         """Return a version held by this run, by its ref, perhaps with an operation, and its digest."""
         return self._stored[str(Ref.parse(ref).selector), digest]
@@ -217,6 +225,8 @@ class Pins:
 
     def _keep(self, config: Manifest) -> None:
         """Hold a version and make it available by its exact ref too, listed or not."""
+        if not self._trust(config.digest):
+            self._doubted.add(config.digest)
         self._stored[exact_of(config)] = config
         self._held.setdefault(str(config.ref), config)
 
@@ -228,7 +238,7 @@ class Pins:
         """
         if not any(one.traits.scope for one in config.operations.values()):
             return
-        trusted = self._libraries[config.kind].services.trust(config.digest)
+        trusted = self._trust(config.digest)
         if at_once or config.kind == "environment" or is_recipe(config.source) or not trusted:
             await self.definition(config)
 

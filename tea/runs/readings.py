@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -35,8 +35,7 @@ class Readings:
 
     Args:
         gate: That of the run; tells which branch is at work.
-        pins: Know the versions behind recorded calls.
-        believes: Tells whether what a version declares is believed, by its digest.
+        pins: Know the versions behind recorded calls, and which of them are believed.
         files: Names of the task's files.
         shared: Whether its session may hold content of other runs.
         ways: The places of the operator's ways out of the sandbox, by the name of the way.
@@ -46,13 +45,12 @@ class Readings:
         self,
         gate: Gate,
         pins: Pins,
-        believes: Callable[[str], bool],
         files: tuple[str, ...],
         *,
         shared: bool,
         ways: Mapping[str, tuple[str, ...]],
     ) -> None:
-        self._gate, self._pins, self._believes, self._ways = gate, pins, believes, ways
+        self._gate, self._pins, self._ways = gate, pins, ways
         self._provenance = Provenance(files, shared=shared)
         self._calls: defaultdict[str, dict[str, Delivered]] = defaultdict(dict)
         self._recorded: defaultdict[str, list[tuple[str, str, JsonObject]]] = defaultdict(list)
@@ -119,7 +117,7 @@ class Readings:
         inside = self._calls.pop(key, {})
         for inner, target, data in self._recorded.pop(key, ()):
             inside.setdefault(inner, self._recorded_call(inner, target, data))
-        believed = self._believes(call.config.digest)
+        believed = self._pins.believes(call.config.digest)
         traits = call.traits if believed else _worst(call.traits)
         if believed and _failed_with(outcome, NotConfigured):
             traits = replace(traits, returns_untrusted=False)
@@ -185,7 +183,7 @@ class Readings:
     def described(self, configs: Iterable[Manifest]) -> None:
         """Note the words of components shown to the branch at work; those of an untrusted one are words of others."""
         for one in configs:
-            if not self._believes(one.digest):
+            if not self._pins.believes(one.digest):
                 self._words_of(str(one.ref))
 
     def made(self, ref: str) -> None:
@@ -217,7 +215,7 @@ class Readings:
 
     def _traits(self, call: CallRequest) -> Traits:
         """Return the effective traits: the worst ones for an untrusted operation."""
-        return call.traits if self._believes(call.config.digest) else _worst(call.traits)
+        return call.traits if self._pins.believes(call.config.digest) else _worst(call.traits)
 
     def _recorded_call(self, key: str, target: str, data: JsonObject) -> Delivered:
         """Return a call from inside an effect as its journal holds it."""

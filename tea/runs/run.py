@@ -87,10 +87,9 @@ class Run:
             without=run_config.without,
         )
         self.memories = Memories(self.pins)
-        trust = deps.servers["tool"].manager.services.trust
         self.attempts = Attempts(run_config, deps.memory)
         self._ways = ways = deps.sandboxes.settings.way_out.places
-        self.readings = Readings(gate, self.pins, trust, run_config.inputs, shared=run_config.shared, ways=ways)
+        self.readings = Readings(gate, self.pins, run_config.inputs, shared=run_config.shared, ways=ways)
         context = RunContext(
             run_config=run_config,
             deps=deps,
