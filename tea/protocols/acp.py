@@ -55,7 +55,10 @@ class AgentContextManager(ContextManager):
     ) -> AgentConfig:
         """Store an agent; see `ContextManager.register`, and `declare` for the parts registered with a declared one."""
         if isinstance(what, Agent) and what.declaration is not None:
-            parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage, after) == (None, None, None)
+            parts, as_it_is = (
+                await Parts.of(what, self._libraries, lineage),
+                (version, lineage, after) == (None, None, None),
+            )
             found = await parts.register(NewVersion(reason=reason, author=author), whole=as_it_is)
             if as_it_is:
                 return found[f"agent:{agent_name(what)}"]
@@ -77,7 +80,10 @@ class AgentContextManager(ContextManager):
             await self.info(name)
             if agent_name(what) != name:
                 raise BadComponent(f"The declaration is of {agent_name(what)!r}, not {name!r}.", fix="keep the name.")
-            parts, as_it_is = await Parts.of(what, self._libraries), (version, lineage, after) == (None, None, None)
+            parts, as_it_is = (
+                await Parts.of(what, self._libraries, lineage),
+                (version, lineage, after) == (None, None, None),
+            )
             found = await parts.register(NewVersion(reason=reason, author=author), whole=as_it_is, moves=True)
             if as_it_is:
                 return found[f"agent:{name}"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from tea.components.component import Agent, Declaration, component_name
@@ -27,7 +27,9 @@ class Library(Protocol):
         """Return every version in sight, oldest first."""
         ...
 
-    async def register(self, what: object, *, reason: str = "", author: str | None = None) -> Manifest:
+    async def register(
+        self, what: object, *, reason: str = "", lineage: Lineage | None = None, author: str | None = None
+    ) -> Manifest:
         """Store a component as a new version and make it current."""
         ...
 
@@ -50,7 +52,7 @@ class Parts:
 
     Args:
         libraries: Where each kind is registered.
-        lineage: Who wrote it, which decides where it is described.
+        lineage: Where it comes from, as its parts do, which decides where they are described and whether trusted.
     """
 
     libraries: Mapping[Kind, Library]
@@ -125,7 +127,8 @@ class Parts:
         library = self.libraries[text.kind]
         found = await _stored(library, text)
         if found is None:
-            return await library.register(text, reason=wanted.reason, author=wanted.author)
+            made = replace(self.lineage, parent=None, before=None, after=None)  # which are of the agent alone
+            return await library.register(text, reason=wanted.reason, lineage=made, author=wanted.author)
         if moves and found.version != (await library.info(text.name)).version:
             return await library.restore(str(found.ref), reason=wanted.reason, author=wanted.author)
         return found

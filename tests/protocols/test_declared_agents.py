@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tea import Agent, Context, Result, Task, tool
+from tea.components.manifest import Lineage
 from tea.errors import BadComponent, UnknownComponent
 from tea.platform import Platform
 from tea.protocols.lock import lock_refs
@@ -61,6 +62,20 @@ async def versions(tea: Platform) -> dict[str, list[str]]:
             if not await library.missing([name]):
                 found[f"{kind}:{name}"] = [one.version for one in await library.history(name)]
     return found
+
+
+@pytest.mark.parametrize("how", ["hand", "generator"])
+async def test_the_parts_of_an_agent_come_from_where_it_comes_from(tea: Platform, how: Any) -> None:
+    helper = Agent(name="helper", instructions="Help.", tools=[people])
+    if how == "generator":
+        await tea.acp.register(helper)
+    lineage = Lineage(how=how, parent="0.9.0", run="made")
+    await tea.acp.register(capitals(tools=[founded], agents=[helper]), lineage=lineage)
+    for kind, name in (("tool", "founded"), ("prompt", "capitals"), ("agent", "capitals")):
+        found = await tea.libraries[kind].info(name)  # type: ignore[index]
+        assert (found.lineage.how, found.lineage.run) == (how, "made")
+        assert found.lineage.parent == ("0.9.0" if kind == "agent" else None)
+        assert tea.trust(found.digest) is (how == "hand")
 
 
 async def test_an_agent_is_registered_with_everything_it_brings_along(tea: Platform) -> None:
