@@ -141,7 +141,7 @@ class SearchService:
         sparql = self.settings.further(WIKIDATA, "sparql")
 
         async def admitted() -> None:
-            admit = partial(health.admit, WIKIDATA, delay=pace.delay, per_day=pace.per_day)
+            admit = partial(health.admit, pace.service, delay=pace.delay, per_day=pace.per_day)
             await asyncio.sleep(await asyncio.to_thread(admit))
 
         wikidata = Wikidata(engine, address=self.settings.address(WIKIDATA), sparql=sparql, admitted=admitted)
@@ -155,11 +155,11 @@ class SearchService:
             await asyncio.to_thread(health.count, run, 1, self.settings.searches)
             async with asyncio.timeout(self.settings.seconds):
                 found = await wikidata.members(asked)
-            await asyncio.to_thread(health.answered, WIKIDATA)
+            await asyncio.to_thread(health.answered, pace.service)
         except (EngineFailed, TimeoutError) as error:
             late = EngineFailed("timeout", f"It gave no answer within {self.settings.seconds:g} seconds.")
             failed = error if isinstance(error, EngineFailed) else late
-            await asyncio.to_thread(health.failed, WIKIDATA, failed)
+            await asyncio.to_thread(health.failed, pace.service, failed)
             raise ToolError(failed.problem, fix="go on without it.") from error
         return found
 
@@ -314,7 +314,8 @@ class SearchService:
 
         own = self.settings.of_engine(name)
         delay = usual_delay(name) if own.delay < 0 else own.delay
-        return Pace(delay=delay, per_day=own.per_day, fresh=self.settings.fresh)
+        service = self.settings.place(name) if name in APIS else name
+        return Pace(service=service, delay=delay, per_day=own.per_day, fresh=self.settings.fresh)
 
     def _rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return how well texts fit a query, from 0 to 1: by its words, and by its meaning; blocks."""

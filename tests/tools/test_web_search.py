@@ -71,6 +71,22 @@ async def test_a_search_joins_its_engines_and_says_who_failed(tmp_path: Path) ->
     assert {one.headers.get("x-subscription-token") for one in site.asked} == {KEY, None}
 
 
+async def test_what_an_engine_elsewhere_answered_or_refused_is_not_said_of_another_one(tmp_path: Path) -> None:
+    def known(url: str) -> Page:
+        row = {"url": url, "title": "Lighthouse", "content": "a lighthouse"}
+        return Page(body=packed({"results": [row]}), headers={"content-type": "application/json"})
+
+    first = {"/s": known("https://one.example/"), "/t": Page(status=429, body=b"captcha")}
+    async with Site(first).open() as site, Site({"/s": known("https://two.example/")}).open() as other:
+        async with searching(tmp_path, site, {"searxng": "/s"}) as tea:
+            assert (await searched(tea, "lighthouse"))["results"][0]["url"] == "https://one.example/"
+        async with searching(tmp_path, site, {"searxng": "/t"}) as tea:
+            with pytest.raises(ToolError, match="wants"):
+                await searched(tea, "lighthouse")
+        async with searching(tmp_path, other, {"searxng": "/s"}) as tea:
+            assert (await searched(tea, "lighthouse"))["results"][0]["url"] == "https://two.example/"
+
+
 async def test_without_an_engine_one_error_says_what_to_do(tmp_path: Path) -> None:
     async with Site({}).open() as site, searching(tmp_path, site, {"google": "/g"}, keys=False) as tea:
         with pytest.raises(BadInput, match=r"No search engine is configured. google: the variable GOOGLE") as refused:

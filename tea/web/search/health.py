@@ -55,7 +55,7 @@ class _Record:
 
 
 class Health:
-    """The recent record of engines; every method blocks, so call it in a thread.
+    """The recent record of engines, each by its name or address; every method blocks, so call it in a thread.
 
     Args:
         path: The file it is kept in; None keeps nothing.
@@ -77,7 +77,7 @@ class Health:
         """Return the seconds to wait before asking an engine, and count it as asked from now on.
 
         Args:
-            engine: Its name.
+            engine: Its name or address.
             delay: Least seconds between two requests.
             per_day: Most requests a day; 0 for any number.
 

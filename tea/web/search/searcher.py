@@ -21,14 +21,16 @@ State = Literal["answered", "cached", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How often an engine may be asked.
+    """How often an engine may be asked, and where its record is kept.
 
     Args:
+        service: What the record is of: an address, as engines of one name may lead to several; the name if empty.
         delay: Least seconds between two requests.
         per_day: Most requests a day; 0 for any number.
         fresh: Seconds for which an answer is taken again unasked; 0 for never.
     """
 
+    service: str = ""
     delay: float = 0.0
     per_day: int = 0
     fresh: float = 0.0
@@ -168,13 +170,14 @@ class Searcher:
         """Return the hits of one engine for one query, and a report of its work."""
         pace = self._paces.get(engine.name)
         fresh = 0.0 if pace is None else pace.fresh
-        if fresh and (kept := await asyncio.to_thread(self._health.kept, engine.name, query, fresh)) is not None:
+        service = self._service(engine)
+        if fresh and (kept := await asyncio.to_thread(self._health.kept, service, query, fresh)) is not None:
             report = Report(engine=engine.name, tier=engine.tier, query=query.text, state="cached", hits=len(kept[1]))
             return kept[1], replace(report, asked=to_second(kept[0]))
         begun, when = time.monotonic(), self._now()
         try:
             if pace is not None:
-                admit = partial(self._health.admit, engine.name, delay=pace.delay, per_day=pace.per_day)
+                admit = partial(self._health.admit, service, delay=pace.delay, per_day=pace.per_day)
                 if (wait := await asyncio.to_thread(admit)) > 0:
                     await asyncio.sleep(wait)
             found = await engine.search(query)
@@ -183,9 +186,9 @@ class Searcher:
             failed = await self._noted(engine, error)
             return [], self._failure(engine, query, failed, time.monotonic() - begun, when)
         if pace is not None:
-            await asyncio.to_thread(self._health.answered, engine.name)
+            await asyncio.to_thread(self._health.answered, service)
         if hits and fresh:
-            await asyncio.to_thread(self._health.keep, engine.name, query, hits)
+            await asyncio.to_thread(self._health.keep, service, query, hits)
         report = Report(engine=engine.name, tier=engine.tier, query=query.text, state="answered", hits=len(hits))
         return hits, replace(report, asked=to_second(when), seconds=round(time.monotonic() - begun, 3))
 
@@ -198,8 +201,13 @@ class Searcher:
         else:
             failed = EngineFailed("broken", f"{type(error).__name__}: {' '.join(str(error).split())[:200]}")
         if engine.name in self._paces:
-            await asyncio.to_thread(self._health.failed, engine.name, failed)
+            await asyncio.to_thread(self._health.failed, self._service(engine), failed)
         return failed
+
+    def _service(self, engine: Engine) -> str:
+        """Return what the record of an engine is of."""
+        pace = self._paces.get(engine.name)
+        return engine.name if pace is None else pace.service or engine.name
 
     def _failure(
         self, engine: Engine, query: Query, error: EngineFailed, seconds: float, when: float | None = None
