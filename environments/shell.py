@@ -149,12 +149,16 @@ def _output(
 
 
 def _shown(name: str, printed: Printed) -> tuple[str, str]:
-    """Return a stream under its name; for a long one the name tells of the middle left out, as it may be cut."""
+    """Return a stream under its name; for a long one the name tells of the middle left out, and where it can be read.
+
+    Of one that was cut, the notes tell where all of it is.
+    """
     text, half = printed.text, MOST_SHOWN // 2
     left = len(text) - MOST_SHOWN
     if left <= 0:
         return name, text
-    told = f"{name} ({len(text):,} characters, of which {left:,} in the middle are left out)"
+    where = f"; all of it is in {printed.file}" if printed.file and not printed.cut else ""
+    told = f"{name} ({len(text):,} characters, of which {left:,} in the middle are left out{where})"
     return told, f"{text[:half]}\n[{left:,} characters left out]\n{text[-half:]}"
 
 

@@ -59,7 +59,7 @@ class Printed:
         text: The beginning, as UTF-8.
         size: How many bytes there were in all.
         cut: Whether `text` is not all.
-        file: Where all of it is, for the next calls, if it was cut.
+        file: Where all of it is, for the next calls, if it is long or was cut.
     """
 
     text: str = ""

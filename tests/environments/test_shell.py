@@ -1,5 +1,6 @@
 """The environment `shell`: Python, bash and packages in a sandbox, through the platform's own door."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -84,6 +85,15 @@ async def test_what_shows_nothing_says_so(tea: Platform) -> None:
     assert (await act(tea, "python", code="x = 1")).unwrap()["text"] == "Done; nothing was shown."
 
 
+async def test_the_middle_of_long_output_is_read_page_by_page(tea: Platform) -> None:  # 000: 25
+    lines = "for number in range(12_000): print('line', number)"
+    text = (await act(tea, "python", session="pages", code=lines)).unwrap()["text"]
+    assert "line 6000\n" not in text
+    (place,) = set(re.findall(r"/tmp/\S+\.txt", text))
+    page = (await act(tea, "bash", session="pages", command=f"sed -n 6000,6002p {place}")).unwrap()
+    assert page["text"] == "STDOUT:\nline 5999\nline 6000\nline 6001"
+
+
 async def test_a_call_that_a_limit_stops_is_an_error_that_says_how_to_go_on(tea: Platform) -> None:
     answer = await act(tea, "python", code="import os; os._exit(3)")
     assert answer.error is not None
@@ -93,7 +103,10 @@ async def test_a_call_that_a_limit_stops_is_an_error_that_says_how_to_go_on(tea:
 
 async def test_long_output_is_shown_by_its_ends(tea: Platform) -> None:
     text = (await act(tea, "python", session="long", code="print('a' * 100_000 + 'z')")).unwrap()["text"]
-    assert text.startswith("STDOUT (100,002 characters, of which 40,002 in the middle are left out):\n")
+    told = (
+        "STDOUT (100,002 characters, of which 40,002 in the middle are left out; all of it is in /tmp/stdout-1.txt):\n"
+    )
+    assert text.startswith(told)
     assert "characters left out]" in text
     assert text.endswith("z")
     assert len(text) < 61_000

@@ -1,4 +1,4 @@
-"""Capture of the output of processes: the beginning is kept, the rest goes into a file, and no more than a limit."""
+"""Capture of the output of processes: the beginning is kept, all of a long one goes into a file, up to a limit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_KEPT_APART = 32 << 20
+MOST_WITHOUT_FILE = 60_000
 _BLOCK = 1 << 16
 _TURNS = 16
 
@@ -20,7 +21,7 @@ class Capture:
     Args:
         handle: The end of the pipe to read, which does not block.
         most: How many bytes are kept here.
-        spill: Path of the file that takes all of it where there is more.
+        spill: Path of the file that takes all of it where there is more, or it is long.
     """
 
     def __init__(self, handle: int, most: int, spill: str) -> None:
@@ -68,7 +69,7 @@ class Capture:
     def _add(self, data: bytes) -> None:
         self.count += len(data)
         room = self._most - len(self._kept)
-        if self._file is None and len(data) > room:
+        if self._file is None and self.count > min(self._most, MOST_WITHOUT_FILE):
             with suppress(OSError):
                 self._file = os.open(self._spill, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
                 self._write(bytes(self._kept))
