@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NotRequired, Protocol, TypedDict
 from tea import Context, Environment, Sandbox, ToolError, action, copied_name
 
 MOST_SHOWN = 60_000
+QUIET = "Executed successfully; there was no output."
 MOST_FILES = 50
 MOST_NOTES = 5
 _UNITS = {
@@ -137,9 +138,7 @@ def _copies(ctx: Context, ran: Any) -> list[str]:
     return [f"{name!r} is here as {copy!r}." for name, copy in found[:MOST_NOTES] if copy is not None]
 
 
-def _output(
-    ran: Any, sandbox: Sandbox, net: str = "", quiet: str = "Done; nothing was shown.", notes: Sequence[str] = ()
-) -> Output:
+def _output(ran: Any, sandbox: Sandbox, net: str = "", quiet: str = QUIET, notes: Sequence[str] = ()) -> Output:
     parts = [_shown("STDOUT", ran.stdout), _shown("STDERR", ran.stderr), ("RESULT", ran.result)]
     parts.append(("EXIT", str(ran.exit or "")))
     parts.append(("NOTES", "\n".join((*ran.notes, *notes))))

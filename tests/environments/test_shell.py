@@ -16,6 +16,8 @@ from tea.testing import ScriptedModel, platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+QUIET = "Executed successfully; there was no output."
+
 WORKER = '''
 from tea import Agent, Context, Result, Task
 
@@ -82,7 +84,7 @@ async def test_a_failing_command_is_told_with_its_exit_code(tea: Platform) -> No
 
 
 async def test_what_shows_nothing_says_so(tea: Platform) -> None:
-    assert (await act(tea, "python", code="x = 1")).unwrap()["text"] == "Done; nothing was shown."
+    assert (await act(tea, "python", code="x = 1")).unwrap()["text"] == QUIET
 
 
 async def test_the_middle_of_long_output_is_read_page_by_page(tea: Platform) -> None:  # 000: 25
@@ -129,7 +131,7 @@ async def test_a_call_by_hand_has_a_folder_of_its_own(
     (tmp_path / ".env").write_text("OPENAI_API_KEY=secret")
     before = tmp_path.stat()
     monkeypatch.chdir(tmp_path)
-    assert (await act(tea, "bash", command="ls -A; touch left")).unwrap()["text"] == "Done; nothing was shown."
+    assert (await act(tea, "bash", command="ls -A; touch left")).unwrap()["text"] == QUIET
     assert sorted(one.name for one in tmp_path.iterdir()) == [".env"]
     assert tmp_path.stat().st_uid == before.st_uid
 
@@ -140,7 +142,7 @@ async def test_a_run_keeps_state_and_files_and_replays_without_a_sandbox(tmp_pat
         await made.acp.register(WORKER)
         outcome = await made.run("Count.", files=[tmp_path / "data.csv"], agent="worker")
         first, second, third, level = outcome.answer
-        assert first["text"] == "Done; nothing was shown."
+        assert first["text"] == QUIET
         assert second["text"] == "RESULT:\n30"
         assert second["files"] == [{"name": "n.txt", "size": 1}]
         assert third["text"] == "STDOUT:\n3"
