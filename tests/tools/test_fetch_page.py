@@ -323,6 +323,16 @@ async def test_the_planner_is_offered_it_among_many_tools_and_not_what_it_is_mad
             assert "open_page" not in offered
 
 
+async def test_a_place_that_nobody_granted_is_refused_with_who_may_open_it(tmp_path: Path) -> None:
+    async with Site({"/": html("<html><body><p>A light on the cape.</p></body></html>")}).open() as site:
+        (tmp_path / "tea.toml").write_text(f'[web]\nallow = ["{site.place}"]')
+        async with Platform(tmp_path, state=tmp_path / "state") as tea:
+            refused = (await tea.tcp.invoke("fetch_page", {"url": site.url})).error
+    assert refused is not None
+    assert "[web] in tea.toml" in refused["fix"]
+    assert "`tea trust --home`" in refused["fix"]
+
+
 async def status_of(folder: Path, page: Page, path: str = "/", **settings: Any) -> str:
     """Return a reader's problem with a page, or its text."""
     async with Site({path: page}).open() as site, platform_of(folder, site, **settings) as tea:
