@@ -75,7 +75,7 @@ async def start(
     ] = None,
     file: FilesOption = None,
     conversation: Annotated[
-        str | None, typer.Option("--conversation", metavar="ID", help="Go on with one, or name a new one.")
+        str | None, typer.Option("--conversation", metavar="ID", help='Go on with one, or "last"; or name a new one.')
     ] = None,
     clarification: Annotated[
         str | None, typer.Option("--clarification", metavar="ID", help="Use the approved plan of `clarify`.")

@@ -156,18 +156,18 @@ class Research:
             text: The question, or what shall be done next.
             mode: `steering`, `semi` or `full`; by default that of the conversation, else `semi`.
             files: Datasets, beside those the conversation has.
-            conversation: Its id; a new one by default.
+            conversation: Its id, or `last` for the latest; a new one by default.
             clarification: Id of the run of `clarify` whose approved plan and datasets are used.
             **options: Further keys of the task file, for example `model` or `budget`; without a model, the one that
                 the conversation was begun or gone on with last answers.
 
         Raises:
-            BadInput: The mode, the clarification or a file cannot be used; nothing is written.
+            BadInput: The mode, the clarification, the conversation or a file cannot be used; nothing is written.
             Conflict: Others were starting in this conversation for too long.
         """
         if mode is not None and mode not in MODES:
             raise BadInput(f"{mode[:40]!r} is not a mode.", fix=f"use one of {', '.join(MODES)}.")
-        approved, session, clarified = await self._approved(clarification, conversation)
+        approved, session, clarified = await self._approved(clarification, await self._meant(conversation))
         named = check_session(session) or f"research-{new_run_id()[:16]}"
         task = make_task({**options, "task": text, "agent": SCIENTIST, "session": named})
         task = task if session is None else await asyncio.to_thread(self._continued, task)
@@ -294,9 +294,10 @@ class Research:
         Args:
             text: The question of the research.
             files: Its datasets.
-            conversation: Its id; a new one by default.
+            conversation: Its id, or `last` for the latest; a new one by default.
             **options: Further keys of the task file.
         """
+        conversation = await self._meant(conversation)
         session = check_session(conversation) or f"research-{new_run_id()[:16]}"
         task = make_task({**options, "task": text, "agent": CLARIFIER, "session": session})
         task = task if conversation is None else await asyncio.to_thread(self._continued, task)
@@ -434,6 +435,14 @@ class Research:
             raise BadInput("The approved plan was used already.", fix="start without it.")
         files = await asyncio.to_thread(self._carried, found)
         return {**found.answer, "session": found.head.run, "used": False}, session, files
+
+    async def _meant(self, conversation: str | None) -> str | None:
+        """Return the id of a named conversation: that of the latest one for `last`, else the name itself.
+
+        Raises:
+            BadInput: It is `last`, and there is none yet.
+        """
+        return conversation if conversation != LAST else (await self._find(LAST)).head.session
 
     def _going(self, run: Reading) -> Started:
         return Started(

@@ -38,6 +38,22 @@ def platform_at(folder: Path, model: Any) -> Platform:
     return Platform(folder / "home", model=model, policy=AllowTrusted(), state=folder / "state")
 
 
+async def test_the_last_conversation_is_gone_on_with_by_that_word_as_it_is_found(lab: Any) -> None:
+    lab.plays(plan_next=DONE)
+    first = await lab.run(text="Why do cities grow?")
+    second = await lab.run(text="And then?", conversation="last")
+    assert second.conversation == first.conversation
+    clarified = await lab.tea.research.clarify("How fast?", conversation="last")
+    assert clarified.conversation == first.conversation
+
+
+async def test_where_there_is_no_conversation_the_last_one_is_not_begun(tmp_path: Path) -> None:
+    async with platform_at(tmp_path, Roles()) as tea:
+        with pytest.raises(BadInput, match="There is no research 'last'"):
+            await tea.research.start("Why do cities grow?", conversation="last")
+        assert tea.tracer.runs() == []
+
+
 async def test_what_is_known_persists_across_runs_and_processes(tmp_path: Path) -> None:  # 003: 10
     roles = Roles()
     data = tmp_path / "cities.csv"
