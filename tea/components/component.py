@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, ParamSpec, TypeAlias, TypeVar, Unpack, cast, get_args, overload
 
@@ -193,12 +193,12 @@ class Agent(Component):
     """
 
     role: ClassVar[str] = ""
-    competencies: ClassVar[tuple[str, ...]] = ()
-    objectives: ClassVar[tuple[str, ...]] = ()
+    competencies: ClassVar[Sequence[str]] = ()
+    objectives: ClassVar[Sequence[str]] = ()
     relations: ClassVar[Mapping[str, Relation]] = {}
-    tools: ClassVar[tuple[str, ...]] = ()
-    agents: ClassVar[tuple[str, ...]] = ()
-    environments: ClassVar[tuple[str, ...]] = ()
+    tools: ClassVar[Sequence[str]] = ()
+    agents: ClassVar[Sequence[str]] = ()
+    environments: ClassVar[Sequence[str]] = ()
     memory: ClassVar[str] = ""
     prompt: ClassVar[str] = ""
     model: ClassVar[str] = ""

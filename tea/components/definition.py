@@ -309,11 +309,16 @@ def _output(found: type[Agent]) -> dict[str, Any]:
 
 
 def _sequence(found: type[Agent], key: str) -> Sequence[object]:
-    """Return a sequence listed by an agent; a single text is refused, as it would be split into letters."""
-    listed: object = getattr(found, key)
-    if isinstance(listed, str) or not isinstance(listed, Sequence):
-        raise BadComponent(f"{key} of {found.__name__} is not a tuple of text.", fix=f'write {key} = ("...",).')
-    return cast("Sequence[object]", listed)
+    """Return a sequence listed by an agent, kept as a tuple, since its class is shared by all runs.
+
+    A single text is refused, as it would be split into letters.
+    """
+    given: object = getattr(found, key)
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise BadComponent(f"{key} of {found.__name__} is not a list of text.", fix=f'write {key} = ["..."].')
+    listed = tuple(cast("Sequence[object]", given))
+    setattr(found, key, listed)
+    return listed
 
 
 def _words_of(found: type[Agent], key: str, text: object) -> str:

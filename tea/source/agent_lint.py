@@ -44,7 +44,7 @@ _OF_PYDANTIC = words("BaseModel ConfigDict Field computed_field field_validator 
 _UNORDERED_USES = frozenset({"sorted", "len"})
 _SORTED = "use dict.fromkeys(...), or sorted(...) around it: a set's order differs from run to run."
 _KEPT = "a value that can change, shared by all runs, would make a replay differ"
-_DECLARED = frozenset({"relations", "metadata", "output"})
+_DECLARED = words("agents competencies environments metadata objectives output relations tools")
 _CHANGES = words("add append clear discard extend insert pop popitem remove reverse setdefault sort update")
 
 

@@ -65,6 +65,14 @@ class HTTPReader(Agent):
         return Result(answer=task.text)
 
 
+def test_what_an_agent_lists_in_a_list_cannot_be_changed_by_its_runs() -> None:
+    lists = {"competencies": ["reading"], "tools": ["word_count"], "environments": ["workspace"], "agents": ["judge"]}
+    found = type("Lister", (HTTPReader,), {"__doc__": "Lists.", **lists})
+    made = define(found)
+    assert {name: made.metadata[name] for name in lists} == lists
+    assert all(isinstance(getattr(found, name), tuple) for name in lists)
+
+
 async def test_a_tool_is_still_its_function() -> None:
     assert await word_count("to be or not to be", unique=True) == 4
     assert (word_count.__name__, word_count.__module__) == ("word_count", __name__)
@@ -258,7 +266,7 @@ def test_an_action_needs_a_name_that_a_ref_can_hold() -> None:
         ({"relations": {"The Planner": "cooperative"}}, "'The Planner' is not a name for an agent"),
         ({"relations": ("planner",)}, "not a mapping"),
         ({"role": 3}, "role of Odd holds 3, which is not a text"),
-        ({"competencies": "read"}, "competencies of Odd is not a tuple"),
+        ({"competencies": "read"}, "competencies of Odd is not a list"),
         ({"objectives": (1,)}, "objectives of Odd holds 1"),
         ({"tools": ("Not A Name",)}, "is not a name for one of tools"),
     ],

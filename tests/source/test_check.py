@@ -348,6 +348,12 @@ def test_agents_declare_their_relations_and_metadata_as_mappings() -> None:
     assert check(agent("pass").replace("    async", declared)).metadata == {"a": 1}
 
 
+@pytest.mark.parametrize("name", ["agents", "competencies", "environments", "objectives", "tools"])
+def test_agents_declare_what_they_list_in_lists_too(name: str) -> None:
+    declared = agent("pass").replace("    async", f'    {name} = ["one_of_them"]\n\n    async')
+    assert check(declared).source == declared
+
+
 def test_the_lint_names_the_line() -> None:
     assert refusal_of(agent("import asyncio")).startswith("line 9: agents do not use 'asyncio'.")
 
