@@ -213,8 +213,15 @@ class Environments(Caller):
 class Agents(Caller):
     """ACP, as seen from inside a component."""
 
-    async def invoke(self, ref: str, task: Task | str) -> AgentResponse:
-        """Give an agent a task, or the text of one, and wait for its result."""
+    async def invoke(self, ref: str, task: Task | str | JsonObject) -> AgentResponse:
+        """Give an agent a task, and wait for its result.
+
+        Args:
+            ref: The agent.
+            task: The task, the text of one, or all arguments by name: `{"task": {"text": "Count the cities."}}`.
+        """
+        if isinstance(task, Mapping):
+            return cast(AgentResponse, await self.port.call(Invocation("agent", ref, task)))
         given = Task(text=task) if isinstance(task, str) else task
         unlimited = {"budget"} if given.budget is None else None
         arguments = {"task": given.model_dump(mode="json", exclude=unlimited)}

@@ -347,6 +347,41 @@ class Looper(Agent):
         return response.result
 '''
 
+ECHO = '''
+from tea import Agent, Context, Result, Task
+
+
+class Echo(Agent):
+    """Repeat the task."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Repeat."""
+        return Result(answer=task.text)
+'''
+
+ASKER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asker(Agent):
+    """Give tasks away in every form."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Give."""
+        forms = (Task(text="a"), "b", {"task": {"text": "c"}}, {"task": "d"}, {"text": "e"})
+        given = [await ctx.acp.invoke("echo", one) for one in forms]
+        return Result(answer=[one.result.answer if one.ok else one.error["problem"] for one in given])
+'''
+
+
+async def test_an_agent_is_given_a_task_its_text_or_arguments_as_from_outside(stage: Platform) -> None:
+    for source in (ECHO, ASKER):
+        await stage.acp.register(source)
+    outcome = await stage.run("go", agent="asker")
+    assert outcome.answer[:4] == ["a", "b", "c", "d"]
+    assert outcome.answer[4].startswith("'run' got bad arguments: task: Missing required")
+    assert (await stage.replay(outcome.run)).answer == outcome.answer
+
 
 async def test_policy_holds_for_calls_inside_a_tool_too(tmp_path: Path) -> None:
     async with Platform(tmp_path / "home", policy=DenyExternal(), state=tmp_path / "state") as stage:
