@@ -297,7 +297,7 @@ class InProcess:
         except BaseException as error:
             if own := sole_error(error):
                 raise own from error
-            problem = f"{self.function.__name__!r} raised {words_of(error)}."
+            problem = f"{self.function.__name__!r} raised {_words(error)}."
             raise CallFailed(problem, fix="check the arguments, or its source.") from error
         if is_plain(value, self.returned):
             return value
@@ -379,6 +379,11 @@ def reasons(error: BaseException, limit: int = 3) -> str:
     found = [" ".join(one.split())[:200] for one in said]
     more = f" and {len(found) - limit} more" if len(found) > limit else ""
     return "; ".join(found[:limit]) + more
+
+
+def _words(error: BaseException) -> str:
+    """Return the class and the words of a foreign exception; those of a validation error stand below its first line."""
+    return f"ValidationError: {reasons(error)}" if isinstance(error, ValidationError) else words_of(error)
 
 
 def _check(parameter: inspect.Parameter, hints: Mapping[str, Any], name: str) -> None:

@@ -19,7 +19,7 @@ from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.components.operation import Example, Function, Operation, Traits
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError
-from tea.types import Principal
+from tea.types import Principal, Result
 
 
 class Point(TypedDict):
@@ -239,6 +239,18 @@ def test_what_a_function_raises_is_one_line(kind: type[BaseException]) -> None:
     with pytest.raises(CallFailed, match=rf"'fail' raised {kind.__name__}: '?boom") as caught:
         call(fail)
     assert caught.value.__cause__ is raised
+
+
+def test_of_a_value_that_does_not_fit_the_fields_are_named() -> None:
+    async def fail() -> Any:
+        """Fail."""
+        return Result.model_validate({"answr": 1, "ok": "perhaps"})
+
+    words = (
+        "'fail' raised ValidationError: ok: Input should be a valid boolean.*; answr: Extra inputs are not permitted"
+    )
+    with pytest.raises(CallFailed, match=words):
+        call(fail)
 
 
 @pytest.mark.parametrize("words", [None, "\ud800"])
