@@ -154,8 +154,9 @@ class Progress:
             )
         elif kind in _TOLD and said.get("phase"):
             about = f" {said['task']}" if said.get("task") else ""
-            text = f": {progress_line(str(said['text']), _WORDS)}" if said.get("text") else ""
-            self._line(f"{speaker(event.agent)}: {said['phase']}{about}{text}", "cyan")
+            text = progress_line(str(said.get("text") or ""), _WORDS)
+            parts = dict.fromkeys([speaker(event.agent), f"{said['phase']}{about}", text])
+            self._line(": ".join(filter(None, parts)), "cyan")
         elif kind == "step":
             from tea.loop.offer import DONE
 
