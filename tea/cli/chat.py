@@ -275,7 +275,7 @@ class _Talk:
         self._show(turn)
 
     def _show(self, turn: "Turn") -> None:
-        fault = _fault(turn)
+        fault = _fault(self.command, turn)
         self.code = 0 if fault is None else fault.exit_code
         if self.command.as_json:
             error = None if fault is None else fault.record()
@@ -292,7 +292,7 @@ class _Talk:
         for outcome in _outcomes(turn):
             for told in about(outcome, whole=bool(self.command.verbose)):
                 self.command.tell(told)
-        self.command.tell(painted(f"trace: tea trace {turn.run}", "dim", sys.stderr))
+        self.command.tell(painted(f"trace: tea trace {turn.run}{self.command.at}", "dim", sys.stderr))
 
     async def _settle(self, lines: Lines) -> None:
         """Ask whether the calls in flight of a stopped turn were carried out, to tell the next agent."""
@@ -338,11 +338,11 @@ async def _stoppable(turn: "Sending") -> "Turn | None":
         await asyncio.gather(work, return_exceptions=True)
 
 
-def _fault(turn: "Turn") -> TeaError | None:
+def _fault(command: Command, turn: "Turn") -> TeaError | None:
     """Return the reason for a turn's failure, as an error."""
     if turn.ok:
         return None
-    fix = f"`tea trace {turn.run}` shows what was tried."
+    fix = f"`tea trace {turn.run}{command.at}` shows what was tried."
     if turn.status == "exhausted":
         return BudgetExceeded(turn.reason or "A budget ended first.", fix="raise it, for example with --max-steps.")
     return CallFailed(f"The turn did not succeed: {turn.reason or 'no reason was given'}", fix=fix)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from gc import freeze
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,6 +39,11 @@ class Command:
     as_json: bool = False
     quiet: bool = False
     verbose: int = 0
+
+    @property
+    def at(self) -> str:
+        """The option that has another command use the same home, after a space; empty if none was given."""
+        return f" --home {quote(str(self.home))}" if self.home else ""
 
     def platform(self) -> "Platform":
         """Return the platform of the home, importing it only here, as a help text does not need it."""

@@ -21,7 +21,7 @@ _FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "
 
 
 @asynccontextmanager
-async def interruptible(progress: Progress) -> AsyncGenerator[None]:
+async def interruptible(command: Command, progress: Progress) -> AsyncGenerator[None]:
     """Turn the cancellation of a run into a message on how to resume it from its journal.
 
     Raises:
@@ -30,14 +30,14 @@ async def interruptible(progress: Progress) -> AsyncGenerator[None]:
     try:
         yield
     except asyncio.CancelledError:
-        raise _interrupted(progress.run) from None
+        raise _interrupted(command, progress.run) from None
     finally:
         progress.close()
 
 
 def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
     """Write the end of a run, for programs with `more` about it, and return the exit code."""
-    fault = _fault(outcome)
+    fault = _fault(command, outcome)
     data = {**outcome.to_json(), **more}
     if command.as_json:
         command.show("", {**data, "error": fault.record() if fault else None})
@@ -54,9 +54,9 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
     for line in about(outcome, whole=bool(command.verbose)):
         command.tell(line)
     if not command.verbose:
-        command.tell(f"trace: tea trace {outcome.run} ({cost_words(outcome.cost)})")
+        command.tell(f"trace: tea trace {outcome.run}{command.at} ({cost_words(outcome.cost)})")
         return outcome.exit_code
-    command.tell(f"trace: {one_line(str(outcome.trace))} (tea trace {outcome.run})")
+    command.tell(f"trace: {one_line(str(outcome.trace))} (tea trace {outcome.run}{command.at})")
     command.tell(f"cost: {cost_words(outcome.cost)}")
     for who, one in sorted(outcome.cost.by.items()):
         if one["tokens"]:
@@ -147,7 +147,7 @@ def _money(usd: float) -> str:
     return f"{usd:.{4 if usd >= 0.0001 else 8}f}".rstrip("0").rstrip(".")
 
 
-def _fault(outcome: "Outcome") -> TeaError | None:
+def _fault(command: Command, outcome: "Outcome") -> TeaError | None:
     """Return the reason for a run's failure, as an error."""
     if outcome.ok:
         return None
@@ -160,10 +160,11 @@ def _fault(outcome: "Outcome") -> TeaError | None:
         flag = next((flag for word, flag in _FLAGS.items() if word in problem), _FLAGS["step"])
         return BudgetExceeded(problem, fix=f"raise the task's budget, for example with {flag}.")
     problem = f"The task did not succeed: {outcome.reason or 'no reason was given'}"
-    return CallFailed(problem, fix=f"`tea trace {outcome.run}` shows what was tried.")
+    return CallFailed(problem, fix=f"`tea trace {outcome.run}{command.at}` shows what was tried.")
 
 
-def _interrupted(run: str) -> Interrupted:
+def _interrupted(command: Command, run: str) -> Interrupted:
     if not run:
         return Interrupted("Interrupted before the run began.", fix="start it again.")
-    return Interrupted(f"Interrupted; the run {run} is kept.", fix=f"`tea resume {run}` goes on with it.", run=run)
+    fix = f"`tea resume {run}{command.at}` goes on with it."
+    return Interrupted(f"Interrupted; the run {run} is kept.", fix=fix, run=run)

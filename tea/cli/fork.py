@@ -41,6 +41,6 @@ async def fork(
         tell_left_out(command, tea)
         found = await asyncio.to_thread(tea.tracer.find, run)
         progress = Progress(command)
-        async with interruptible(progress):
+        async with interruptible(command, progress):
             outcome = await tea.fork(found, at=at, use=uses, model=model, watch=progress, tell=tell)
     return conclude(command, outcome, origin=found, remarks=told)

@@ -1,7 +1,6 @@
 """`tea inbox`: the unanswered questions of runs to a person."""
 
 import sys
-from shlex import quote
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,8 +31,7 @@ async def inbox(
     """
     async with command.platform() as tea:
         found = await tea.inbox(run)
-    home = f" --home {quote(str(command.home))}" if command.home else ""
-    command.show(_text(found.questions, home) or "No question waits for an answer.", found.to_json())
+    command.show(_text(found.questions, command.at) or "No question waits for an answer.", found.to_json())
     if not command.as_json:
         for problem in found.problems:
             command.tell(one_line(problem, 250))

@@ -50,7 +50,7 @@ async def new(
         progress = Progress(command)
         options: dict[str, Any] = {"model": model} if model else {}
         text = words if kind != "workflow" else f"A workflow of fixed steps: {words}"
-        async with interruptible(progress):
+        async with interruptible(command, progress):
             outcome = await tea.run(
                 text, files=file or (), agent=MAKERS[kind], watch=progress, budget={"steps": _STEPS}, **options
             )
@@ -60,7 +60,7 @@ async def new(
         return conclude(command, outcome)
     data = {"how": found["how"], "run": outcome.run, "made": [_facts(one) for one in made]}
     command.show("\n".join(_lines(made, str(found["how"]))), data)
-    command.tell(f"trace: tea trace {outcome.run} ({cost_words(outcome.cost)})")
+    command.tell(f"trace: tea trace {outcome.run}{command.at} ({cost_words(outcome.cost)})")
     return 0
 
 

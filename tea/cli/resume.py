@@ -29,7 +29,7 @@ async def resume(
         tell_left_out(command, tea)
         found = await asyncio.to_thread(tea.tracer.find, run)
         progress = Progress(command, found)
-        async with interruptible(progress):
+        async with interruptible(command, progress):
             outcome = await tea.resume(found, answers=answers, watch=progress)
         mended = await asyncio.to_thread(mends_in, command, tea, found)
     return conclude(command, outcome, **({"mended": mended} if mended else {}))

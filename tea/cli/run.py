@@ -130,7 +130,7 @@ async def run(
         usable_model(tea, base_url, model)
         read = await _checked(command, tea, read, locked=locked)
         progress = Progress(command, opening=_opening(command, tea, read))
-        async with interruptible(progress):
+        async with interruptible(command, progress):
             outcome = await tea.execute(read, files, progress, locked=locked, rules=policy or ())
             outcome, more = await learned(command, tea, outcome, read, progress)
     return conclude(command, outcome, **more)

@@ -112,6 +112,23 @@ def test_an_interrupted_run_says_how_to_go_on_and_does(tea: Tea, number: signal.
     assert (resumed.code, resumed.out) == (0, "awake\n"), resumed.err
 
 
+def test_what_a_run_of_another_home_names_for_later_leads_to_that_home(tea: Tea) -> None:
+    home = tea.folder / "other home"
+    tea("register", tea.write("slow.py", SLOW), "--home", home)
+    ended = tea("run", "0", "--agent", "slow", "--home", home)
+    (run,) = [one["run"] for one in tea("runs", "--home", home, "--json").data["runs"]]
+    assert f"trace: tea trace {run} --home '{home}' (" in ended.err
+    tea("register", tea.write("rude.py", RUDE), "--home", home)
+    failed = tea("run", "fail", "--agent", "rude", "--home", home)
+    assert f" --home '{home}'` shows" in failed.err
+    with tea.started("run", "60", "--agent", "slow", "-v", "--home", home) as process:
+        assert process.stderr is not None
+        assert any("works on" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+    assert err.splitlines()[-1].endswith(f" --home '{home}'` goes on with it.")
+
+
 def test_a_time_budget_ends_a_run_with_5(stocked: Tea) -> None:
     late = stocked("run", "30", "--agent", "slow", "--timeout", "0.2", "--json")
     assert (late.code, late.data["status"], late.data["error"]["code"]) == (5, "exhausted", "BudgetExceeded")
