@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from tea.characters import numbered
 from tea.evaluate.compare import Comparison
 from tea.evaluate.evaluation import Evaluation
-from tea.evaluate.statistics import Interval
+from tea.evaluate.statistics import Interval, visible_words
 from tea.evaluate.summary import Figures, Summary
 
 _MOST_ROWS = 200
@@ -80,7 +80,7 @@ def further(summary: Summary) -> list[str]:
         found.append(f"{summary.unread} verdicts of the judge could not be read, and count as wrong")
     if summary.broken:
         found.append(f"{summary.broken} runs failed by a provider or this machine, and count; --retry runs them again")
-    found.append(f"only improvements of about {100 * summary.visible:.0f} points or more are seen with these tasks")
+    found.append(f"{visible_words(summary.visible)} seen with these tasks")
     return [f"- {one}" for one in found]
 
 

@@ -31,7 +31,7 @@ from tea.evaluate.judge import Judging, judging_of
 from tea.evaluate.ledger import OwnLedger, own_ledger
 from tea.evaluate.plan import Plan, Snapshot, snapshot_of
 from tea.evaluate.scoring import JUDGED, Grade, Helpers, Question, grade
-from tea.evaluate.statistics import smallest_visible
+from tea.evaluate.statistics import smallest_visible, visible_words
 from tea.evaluate.task import digest_of
 from tea.evaluate.task_set import PlacedTask, TaskSet
 from tea.journal.header import Closed
@@ -215,8 +215,8 @@ def preview(tasks: TaskSet, *, rates: Sequence[float] = ()) -> str:
         rates: The mean score of each so far; half of the runs right if unknown.
     """
     clusters = len({one.cluster for one in tasks.tasks})
-    points = 100 * smallest_visible(rates or [0.5] * clusters)
-    return f"With {clusters} tasks, only improvements of about {points:.0f} points or more are found reliably."
+    share = smallest_visible(rates or [0.5] * clusters)
+    return f"With {clusters} tasks, {visible_words(share)} found reliably."
 
 
 class _Work:

@@ -130,6 +130,17 @@ def smallest_visible(
     return 4.2 * math.sqrt((0.1**2 + noise * (1 / runs + 1 / baseline)) / len(rates))
 
 
+def visible_words(share: float) -> str:
+    """Return in words what improvements can be seen, as a sentence without its end.
+
+    Args:
+        share: The smallest of them, as `smallest_visible` gives it.
+    """
+    if share >= 1:
+        return "no improvement, however large, is"
+    return f"only improvements of about {100 * share:.0f} points or more are"
+
+
 def pass_at_k(runs: int, right: int, k: int) -> float:
     """Return the unbiased estimate of the chance of at least one right run among `k`.
 

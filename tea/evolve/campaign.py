@@ -13,7 +13,7 @@ from tea.errors import BadInput, BudgetExceeded, TeaError
 from tea.evaluate.evaluation import Evaluation
 from tea.evaluate.ledger import OwnLedger, own_ledger
 from tea.evaluate.plan import Plan, Snapshot
-from tea.evaluate.statistics import smallest_visible
+from tea.evaluate.statistics import smallest_visible, visible_words
 from tea.evaluate.task import PARTS, digest_of
 from tea.evolve.acceptance import BASELINE_RUNS, LOOKS, MOST_TESTS, weak_tags
 from tea.evolve.account import Account, Limits
@@ -114,8 +114,8 @@ class Campaign:
         return lines
 
     def _visible(self, rates: Sequence[float], measured: int | None = None) -> str:
-        points = 100 * smallest_visible(rates, runs=LOOKS[-1][0], baseline=BASELINE_RUNS, measured=measured)
-        return f"only improvements of about {points:.0f} points or more are found reliably"
+        share = smallest_visible(rates, runs=LOOKS[-1][0], baseline=BASELINE_RUNS, measured=measured)
+        return f"{visible_words(share)} found reliably"
 
     async def run(self, limits: Limits | None = None) -> Report:
         """Propose and test until a limit or the strategy ends, counting the work of an earlier process.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tea.evaluate import calibration_error, clustered_interval, paired_p, pass_at_k, smallest_visible
 from tea.evaluate.pace import Pace
-from tea.evaluate.statistics import t_quantile
+from tea.evaluate.statistics import t_quantile, visible_words
 
 SCORES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=2, max_size=30)
 T_TABLE = [(0.975, 1, 12.7062), (0.975, 2, 4.3027), (0.975, 9, 2.2622), (0.95, 30, 1.6973), (0.995, 120, 2.6174)]
@@ -108,6 +108,14 @@ def test_calibration_error_is_the_gap_of_each_bin() -> None:
 def test_more_tasks_show_smaller_improvements() -> None:
     assert smallest_visible([0.5] * 30) > smallest_visible([0.5] * 100) > smallest_visible([0.5] * 300)
     assert smallest_visible([0.5] * 100, runs=10, baseline=10) == pytest.approx(0.1, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(0.24, "only improvements of about 24 points or more are"), (1.08, "no improvement, however large, is")],
+)
+def test_no_improvement_of_more_than_all_points_is_spoken_of(share: float, words: str) -> None:
+    assert visible_words(share) == words
 
 
 def test_a_single_run_of_each_task_is_not_taken_for_certainty() -> None:
