@@ -58,7 +58,7 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
         lines += filter(None, [_deeper(hidden_values(f"{one.question}\n{given}"))])
         if one.choices:
             further = " / text in place of its result" if one.call else ""
-            lines.append(_deeper(f"choices: {' / '.join(map(one_line, one.choices))}{further}"))
+            lines.append(_deeper(f"choices: {excerpt(' / '.join(map(one_line, one.choices)), whole)}{further}"))
         lines.append(f"{_DEEPER}{one_line(one.command)}{review(home)}")
     return "\n".join(lines)
 

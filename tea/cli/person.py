@@ -43,8 +43,9 @@ class AtTerminal:
         Of what does not fit a screen the middle is left out, which is said; `show` is answered with the whole then.
         Nothing else is written to the terminal meanwhile. At a terminal too narrow for it nothing is asked.
         """
-        whole = review(question)
-        fitting = excerpt(whole, f"answer `{_WHOLE}` to see all")
+        how = f"answer `{_WHOLE}` to see all"
+        whole, all_choices = review(question), f"[{' / '.join(map(one_line, choices))}] > " if choices else "> "
+        fitting, some = excerpt(whole, how), excerpt(all_choices, how)
         async with self._turn:
             self._forget()
             if is_narrow(sys.stderr):  # a row would look like another line
@@ -53,10 +54,11 @@ class AtTerminal:
             with undisturbed() as put:
                 put(f"\n{folded(fitting, sys.stderr)}\n")
                 while True:
-                    put(folded(f"[{' / '.join(map(one_line, choices))}] > ", sys.stderr) if choices else "> ")
+                    put(folded(some, sys.stderr))
                     line = await self._line()
-                    if line == _WHOLE and fitting != whole:
+                    if line == _WHOLE and (fitting, some) != (whole, all_choices):
                         put(f"\n{folded(whole, sys.stderr)}\n")
+                        some = all_choices
                     elif line is None or not choices or line in choices:
                         return line
 

@@ -9,6 +9,8 @@ from tea.errors import ApprovalNeeded, BadArguments
 from tea.journal.recorder import Recorder
 from tea.types import is_text
 
+ASKED = "| "  # before the lines of a question of others
+
 
 class Person(Protocol):
     """A person able to answer now, for example at a terminal."""
@@ -30,8 +32,8 @@ class HumanInput:
     def __init__(self, person: Person | None, recorder: Recorder, answers: Mapping[str, str]) -> None:
         self._person, self._recorder, self._answers = person, recorder, answers
 
-    async def ask(self, question: str, choices: Sequence[str], key: str) -> str:
-        """Return the answer to a question.
+    async def ask(self, question: str, choices: Sequence[str], key: str, agent: str) -> str:
+        """Return the answer to a question of an agent, or of what it calls.
 
         Raises:
             ApprovalNeeded: Nobody is there to answer, or the answer is not one of the choices.
@@ -43,7 +45,7 @@ class HumanInput:
         if not _counts(answer, choices):
             self._recorder.ask(key, question, choices)
         if answer is None and self._person is not None:
-            answer = await self._person(question, choices)
+            answer = await self._person(_marked(question, agent), choices)
         if answer is None or not _counts(answer, choices):
             told = f"{question} ({' / '.join(choices)})" if choices else question
             wrong = "is not one of the choices" if is_text(answer) else "is not text"
@@ -51,6 +53,13 @@ class HumanInput:
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
         self._recorder.answered(key, {"question": question}, answer)
         return answer
+
+
+def _marked(question: str, agent: str) -> str:
+    """Return a question of several lines with a mark before each: none looks like one that tea adds to a question."""
+    lines = question.split("\n")
+    marked = "\n".join(f"{ASKED}{line}" for line in lines)
+    return question if len(lines) < 2 else f"{f'agent:{agent}' if agent else 'A component'} asks:\n{marked}"
 
 
 def _counts(answer: str | None, choices: Sequence[str]) -> bool:

@@ -122,7 +122,7 @@ class RunServices:
 
 class _Person(Service):
     async def answer(self, request: AskPerson, agent: str, key: str) -> JsonValue:
-        answer = await self._run.human_input.ask(request.question, request.choices, key)
+        answer = await self._run.human_input.ask(request.question, request.choices, key, agent)
         self._run.readings.answered(key, answer, request.choices)
         return answer
 

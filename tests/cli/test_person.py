@@ -57,6 +57,19 @@ async def test_the_answer_to_a_question_that_was_given_up_answers_no_other(
     assert await second == "für nichts"
 
 
+async def test_many_choices_are_shown_in_part_until_all_are_wanted(
+    terminal: tuple[int, AtTerminal], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keyboard, person = terminal
+    choices = [f"choice{number}" for number in range(1_000)]
+    asked = asyncio.ensure_future(person("Which?", choices))
+    await shown(capsys, "characters are not shown here; answer `show` to see all]")
+    os.write(keyboard, b"show\n")
+    await shown(capsys, "choice500")
+    os.write(keyboard, b"choice500\n")
+    assert await asked == "choice500"
+
+
 async def test_who_closes_the_input_is_gone(
     terminal: tuple[int, AtTerminal], capsys: pytest.CaptureFixture[str]
 ) -> None:
