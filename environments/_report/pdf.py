@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any, NamedTuple
 
-from tea import require_extra
+from tea import ToolError, require_extra
 
 EXTRA = "reports"
 MARGIN = 56  # points
@@ -15,6 +15,8 @@ MOST_CODE = 95  # characters of a line
 _FONTS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts", "/Library/Fonts")
 _FAMILIES = ("DejaVuSans", "NotoSans-Regular", "LiberationSans-Regular", "FreeSans", "Arial Unicode", "unifont")
 _SIZES = {"h1": 20, "h2": 15, "h3": 12.5, "h4": 11, "h5": 10.5, "h6": 10.5}
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
+_MOST_PIXELS = 40_000_000
 _MARKS = {"strong": "b", "em": "i", "s": "strike"}
 
 
@@ -47,6 +49,16 @@ def pdf_of(tokens: Sequence[Any], title: str, figures: Mapping[str, Figure]) -> 
     page.width, page.height = made.width, made.height
     made.build(list(page.flow(iter(tokens))) or [platypus.Spacer(1, 1)])
     return out.getvalue(), notes + page.notes
+
+
+def _check(figure: Figure) -> None:
+    """Raise an error for a file that is no picture for a page, before anything else reads it.
+
+    Its name says nothing of its form, and other forms, as PostScript, are read by programs of their own.
+    """
+    with require_extra("PIL.Image", EXTRA).open(io.BytesIO(figure.data), formats=_FORMATS) as found:
+        if found.width * found.height > _MOST_PIXELS:
+            raise ToolError(f"{figure.name!r} has too many pixels.", fix="make it smaller.")
 
 
 class _Page:
@@ -101,6 +113,7 @@ class _Page:
             figure = self._figures.get(child.attrs["src"]) if child.type == "image" else None
             if figure is not None:
                 try:
+                    _check(figure)
                     picture = self._platypus.Image(io.BytesIO(figure.data))
                     scale = min(1.0, self.width / picture.drawWidth, self.height * 0.8 / picture.drawHeight)
                     picture.drawWidth, picture.drawHeight = picture.drawWidth * scale, picture.drawHeight * scale

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 MOST_PICTURES = 100
 WIDTH = 960  # pixels
+_MOST_PIXELS = 40_000_000
+_MOST_HEIGHT = 2 * WIDTH  # of a film, whatever form its pictures have
 
 
 def keep_picture(ctx: Context, folder: str, picture: bytes) -> str:
@@ -40,7 +42,7 @@ def make_film(ctx: Context, pictures: Sequence[Path], name: str, milliseconds: i
 
     Args:
         ctx: What the environment was given.
-        pictures: Their files, as `ctx.file` gives them, all shown as large as the first.
+        pictures: Their PNG files, as `ctx.file` gives them, all shown as large as the first.
         name: A file of the workspace that ends with `.gif`.
         milliseconds: How long each is shown.
 
@@ -54,9 +56,14 @@ def make_film(ctx: Context, pictures: Sequence[Path], name: str, milliseconds: i
     frames: list[Images.Image] = []
     for path in pictures[:MOST_PICTURES]:
         try:
-            with open_resolved(path) as file, Image.open(file) as found:
-                size = frames[0].size if frames else (WIDTH, max(1, found.height * WIDTH // found.width))
+            with open_resolved(path) as file, Image.open(file, formats=("PNG",)) as found:
+                if found.width * found.height > _MOST_PIXELS:
+                    raise ToolError(f"{path.name!r} has too many pixels.", fix="name smaller pictures.")
+                height = min(_MOST_HEIGHT, max(1, found.height * WIDTH // found.width))
+                size = frames[0].size if frames else (WIDTH, height)
                 frames.append(found.convert("RGB").resize(size).quantize(64))
+        except ToolError:
+            raise
         except Exception as error:  # foreign code: a file of any bytes
             raise ToolError(f"{path.name!r} is not a picture.", fix="name pictures that `state` gave.") from error
     made = BytesIO()

@@ -1,6 +1,7 @@
 """The report environment, through the platform's own door."""
 
 import asyncio
+import importlib
 import re
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -604,3 +605,20 @@ async def test_a_figure_that_becomes_a_link_meanwhile_is_none_from_outside(
         for _ in range(150):
             made = (await act("complete", title="T", name="r", formats=["pdf"], replace=True)).unwrap()
             assert len(made["notes"]) == 1, made
+
+
+@pytest.mark.parametrize("content", ["large", "postscript"])
+async def test_a_page_embeds_no_huge_picture_and_none_of_another_form_than_it_reads_itself(
+    act: Act, folder: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    opened: list[object] = []
+    image = importlib.import_module("reportlab.platypus").Image
+    monkeypatch.setattr("reportlab.platypus.Image", lambda data: opened.append(data) or image(data))
+    if content == "large":
+        Image.new("1", (9_000, 9_000)).save(folder / "a.png")
+    else:
+        (folder / "a.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n%%EOF\n")
+    await act("add", text="![own](a.png)")
+    made = (await act("complete", title="T", name="r", formats=["pdf"])).unwrap()
+    assert made["notes"] == ["a.png is not in the PDF: it cannot be read as a picture."]
+    assert opened == []

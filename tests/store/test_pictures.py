@@ -13,6 +13,9 @@ from tea.components.pictures import png_of
 from tea.errors import ToolError
 from tea.store.pictures import keep_picture, make_film
 
+# A drawing that a program outside of Python would be started for.
+POSTSCRIPT = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\nshowpage\n%%EOF\n"
+
 
 @pytest.fixture
 def ctx(tmp_path: Path) -> Context:
@@ -45,6 +48,19 @@ def test_pictures_are_kept_by_content_and_shown_in_a_film(ctx: Context) -> None:
         make_film(ctx, [work / names[0]], "../a.gif", 100)
     with pytest.raises(ToolError, match="outside of the workspace"):
         keep_picture(ctx, "..", colour(1))
+
+
+def test_a_film_is_made_of_small_pictures_of_one_form(ctx: Context) -> None:
+    work = Path(ctx.workspace)
+    Image.new("1", (9_000, 9_000)).save(work / "large.png")
+    Image.new("1", (1, 60_000)).save(work / "long.png")
+    (work / "drawn.png").write_bytes(POSTSCRIPT)
+    for name, problem in (("large.png", "has too many pixels"), ("drawn.png", "is not a picture")):
+        with pytest.raises(ToolError, match=problem):
+            make_film(ctx, [work / name], "a.gif", 100)
+    make_film(ctx, [work / "long.png"], "a.gif", 100)
+    with Image.open(work / "a.gif") as film:
+        assert film.size == (960, 1_920)
 
 
 def test_a_folder_that_becomes_a_link_meanwhile_takes_no_picture_in_or_out(ctx: Context, tmp_path: Path) -> None:
