@@ -6,15 +6,16 @@ checking a value never reaches for a file or an address.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
+from tea.components.patterns import Matching, pattern_fault
 from tea.types import JsonObject, JsonSchema, JsonValue
 
 _REFERENCES = ("$ref", "$dynamicRef")
 _DIALECT = "$schema"
+_APART = ("patternProperties", "unevaluatedProperties")  # jsonschema matches the patterns of one for the other itself
 _LIMIT = 160
 _BY_NAME = ("properties", "$defs", "patternProperties", "definitions", "dependentSchemas")
 _VALUES = ("const", "enum", "default", "examples")
@@ -40,7 +41,6 @@ _MOST_SHAPES = 3_000  # of a schema that is checked itself, which takes a fifth 
 _STEPS, _STEPS_FOR_PART = 50_000, 40  # of a check, and more for each part of a large value
 _PAIRS = 32  # of values that are compared in the time of one step
 _DEEPEST = 32  # of schemas that are looked through here
-_NESTED = re.compile(r"[+*}]\??[^()]*\)+[+*{]|\([^()]*\|[^()]*\)[+*{]")
 
 
 def schema_fault(schema: JsonSchema) -> str | None:
@@ -49,14 +49,14 @@ def schema_fault(schema: JsonSchema) -> str | None:
         return None
     if sum(isinstance(one, dict | list | bool) for one in _values(schema)) > _MOST_SHAPES:
         return f"it consists of more than {_MOST_SHAPES:,} parts"
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import SchemaError
 
     try:
-        Draft202012Validator.check_schema(schema)
-        if slow := next((one for one in _patterns(schema) if len(one) > _LIMIT or _NESTED.search(one)), None):
-            return f"the pattern {_clipped(slow)} is too long, or repeats what repeats or varies"
-        return _stray(schema)
+        Draft202012Validator.check_schema(
+            schema, format_checker=FormatChecker(())
+        )  # which would read patterns as Python's
+        return pattern_fault(schema) or _stray(schema)
     except SchemaError as error:
         return f"{_place(error.absolute_path)}: {_clipped(error.message)}"
     except RecursionError:
@@ -76,14 +76,18 @@ def _stray(schema: JsonSchema) -> str | None:
     if foreign := [text for key, text in _words(schema) if key == "$id" or not f"{text}/".startswith("#/")]:
         return f"{_clipped(foreign[0])} leads out of the schema, or is not a path in it"
     whole: Any = DRAFT202012.create_resource(schema)
-    held, waiting = set[int](), [whole]
+    held, seen, waiting = set[int](), set[str](), [whole]
     while waiting:
         one = waiting.pop()
         inner: JsonValue = one.contents
         held.add(id(inner))
-        if one is not whole and isinstance(inner, dict) and _DIALECT in inner:
+        words = cast("dict[str, JsonValue]", inner).keys() if isinstance(inner, dict) else ()
+        if one is not whole and _DIALECT in words:
             return f"`{_DIALECT}` stands inside it"
+        seen.update(words)
         waiting += one.subresources()
+    if seen.issuperset(_APART):
+        return f"it holds {' and '.join(_APART)}, which are not checked together"
     resolver: Any = Registry[Any]().with_resource("", whole).resolver()
     for _, reference in _words(schema):
         try:
@@ -126,20 +130,6 @@ def _distinct_words(value: object) -> bool:
         return False
     found = cast("list[object]", value)
     return all(isinstance(one, str) for one in found) and len(found) == len(set(found))
-
-
-def _patterns(schema: JsonValue) -> Iterator[str]:
-    """Yield the regular expressions of a schema: a repeated repetition takes time without bound to match."""
-    if isinstance(schema, dict):
-        for key, value in cast("dict[str, JsonValue]", schema).items():
-            if key == "pattern" and isinstance(value, str):
-                yield value
-            elif key == "patternProperties" and isinstance(value, dict):
-                yield from cast("dict[str, JsonValue]", value)
-            yield from _patterns(value)
-    elif isinstance(schema, list):
-        for value in cast("list[JsonValue]", schema):
-            yield from _patterns(value)
 
 
 def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[str]:
@@ -301,7 +291,7 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
         whole.work.spend()
         return isinstance(one, bool)
 
-    checks: Mapping[str, Any] = validator.VALIDATORS
+    checks: Mapping[str, Any] = {**validator.VALIDATORS, **Matching(whole.work.spend).checks()}
     counted: Any = cast(Any, validators).extend(
         validator,
         {word: _counted(check, whole) for word, check in checks.items()},

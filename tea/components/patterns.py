@@ -1,0 +1,154 @@
+"""Patterns: the regular expressions of JSON Schemas, matched in time that grows with the text alone.
+
+Python's own are matched by trying, and a short one may take without end (`a*a*a*a*b`), in which nothing else is done.
+Those here are matched by what pydantic checks its fields with, which has neither look-ahead nor references back; a
+look-ahead at the very beginning (`^(?!-)[a-z-]+$`) is a pattern of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+from tea.types import JsonSchema, JsonValue
+
+_MOST = 30  # different ones in a schema, as each takes up to a twentieth of a second to read
+_LONGEST = 160
+_READING = 1_500  # steps of work to read one
+_MATCHED = 20  # characters that are gone through in one step
+_AHEAD, _AGAIN = ("^(?=", "^(?!"), ("*", "+", "?", "{")
+_SIGN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)  # of a pattern, a set of characters as one
+
+
+def pattern_fault(schema: JsonValue) -> str | None:
+    """Return the reason the patterns of a schema cannot be matched, None if they can."""
+    found = dict.fromkeys(_patterns(schema))
+    if len(found) > _MOST:
+        return f"it holds more than {_MOST} patterns"
+    for one in found:
+        if len(one) > _LONGEST:
+            return f"the pattern {one[:_LONGEST]!r}... is too long"
+        try:
+            _read(one)
+        except ValueError:
+            return (
+                f"the pattern {one!r} cannot be matched: write it without references, and look ahead at its beginning"
+            )
+    return None
+
+
+class Matching:
+    """The matching of the patterns of one schema, as the checks of its keywords.
+
+    Args:
+        spend: Counts steps of work.
+    """
+
+    def __init__(self, spend: Callable[[int], None]) -> None:
+        self._spend = spend
+        self._read: dict[str, Callable[[str], bool]] = {}
+
+    def checks(self) -> Mapping[str, Any]:
+        """Return the checks of the keywords with patterns."""
+        return {
+            "pattern": self._check_text,
+            "patternProperties": self._check_named,
+            "additionalProperties": self._check_others,
+        }
+
+    def _matches(self, pattern: str, text: str) -> bool:
+        if pattern not in self._read:
+            self._spend(_READING)
+            self._read[pattern] = _read(pattern)
+        self._spend(len(text) // _MATCHED)
+        return self._read[pattern](text)
+
+    def _check_text(self, validator: Any, pattern: str, value: Any, _: JsonSchema) -> Iterator[Exception]:
+        from jsonschema import ValidationError
+
+        if isinstance(value, str) and not self._matches(pattern, value):
+            yield ValidationError(f"{value!r} does not match {pattern!r}")
+
+    def _check_named(self, validator: Any, named: JsonSchema, value: Any, _: JsonSchema) -> Iterator[Exception]:
+        for pattern, schema in named.items() if isinstance(value, dict) else ():
+            for name, one in cast("dict[str, Any]", value).items():
+                if self._matches(pattern, name):
+                    yield from validator.descend(one, schema, path=name, schema_path=pattern)
+
+    def _check_others(self, validator: Any, said: Any, value: Any, schema: JsonSchema) -> Iterator[Exception]:
+        from jsonschema import Draft202012Validator, ValidationError
+
+        named: JsonSchema = schema.get("patternProperties", {})
+        if not named or not isinstance(value, dict):
+            check: Any = Draft202012Validator.VALIDATORS["additionalProperties"]
+            yield from check(validator, said, value, schema)
+            return
+        shown, members = schema.get("properties", {}), cast("dict[str, Any]", value)
+        others = [name for name in members if name not in shown and not any(self._matches(one, name) for one in named)]
+        if isinstance(said, dict):
+            for name in others:
+                yield from validator.descend(members[name], said, path=name)
+        elif not said and others:
+            words, patterns = (", ".join(map(repr, sorted(some))) for some in (others, named))
+            verb = "does" if len(others) == 1 else "do"
+            yield ValidationError(f"{words} {verb} not match any of the regexes: {patterns}")
+
+
+def _read(pattern: str) -> Callable[[str], bool]:
+    """Return the function that tells whether a text holds a match of a pattern.
+
+    Raises:
+        ValueError: It is not a pattern, or not one of these.
+    """
+    from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+    try:
+        parts = [
+            (wanted, SchemaValidator(core_schema.str_schema(pattern=one)).isinstance_python)
+            for one, wanted in _parted(pattern)
+        ]
+    except (SchemaError, UnicodeError) as error:
+        raise ValueError(pattern) from error
+    return lambda text: all(matches(text) is wanted for wanted, matches in parts)
+
+
+def _parted(pattern: str) -> list[tuple[str, bool]]:
+    """Return patterns that stand for one with look-ahead at its beginning, each with whether it is to match.
+
+    Raises:
+        ValueError: What is ahead has no end, is repeated, or belongs to one of several alternatives alone.
+    """
+    found, rest = list[tuple[str, bool]](), pattern
+    while rest.startswith(_AHEAD):
+        end = next((at for at, sign, depth in _signs(rest) if (sign, depth) == (")", 0)), None)
+        if end is None or rest[end + 1 : end + 2] in _AGAIN:
+            raise ValueError(pattern)
+        found.append((f"^(?:{rest[4:end]})", rest[3] == "="))
+        rest = f"^{rest[end + 1 :]}"
+    if found and any((sign, depth) == ("|", 0) for _, sign, depth in _signs(rest)):
+        raise ValueError(pattern)
+    return [*found, (rest, True)]
+
+
+def _signs(pattern: str) -> Iterator[tuple[int, str, int]]:
+    """Yield the signs of a pattern, each with its place and how many brackets are open around it."""
+    depth = 0
+    for one in _SIGN.finditer(pattern):
+        depth -= one[0] == ")"
+        yield one.start(), one[0], depth
+        depth += one[0] == "("
+
+
+def _patterns(schema: JsonValue) -> Iterator[str]:
+    """Yield the patterns of a schema, and all in it that looks like one."""
+    if isinstance(schema, dict):
+        for key, value in cast("dict[str, JsonValue]", schema).items():
+            if key == "pattern" and isinstance(value, str):
+                yield value
+            elif key == "patternProperties" and isinstance(value, dict):
+                yield from cast("dict[str, JsonValue]", value)
+            yield from _patterns(value)
+    elif isinstance(schema, list):
+        for value in cast("list[JsonValue]", schema):
+            yield from _patterns(value)

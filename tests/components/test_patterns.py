@@ -1,0 +1,93 @@
+"""Test the patterns of schemas: what they match is what the standard says, in bounded time."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from pydantic import TypeAdapter
+
+from tea.components.json_schema import schema_fault, value_faults
+
+SLOW = ["a*a*a*a*a*b", "(?:(?:a*)b?)*c", "(a|a)*b", "^(?=.*.*.*b)a", r"\w+\w+\w+\w+-", "(?:a?){30}a{30}b"]
+
+
+@pytest.mark.parametrize("pattern", SLOW)
+def test_no_pattern_takes_long(pattern: str) -> None:
+    asked: list[tuple[dict[str, Any], Any]] = [
+        ({"pattern": pattern}, "a" * 10_000),
+        ({"propertyNames": {"pattern": pattern}}, {"a" * 10_000: 1}),
+        ({"patternProperties": {pattern: {}}, "additionalProperties": False}, {"a" * 10_000: 1}),
+    ]
+    for schema, value in asked:
+        assert schema_fault(schema) is None
+        assert len(found := value_faults(schema, value)) == 1
+        assert found[0].startswith("value: ")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a)\1",
+        "a(?=b)",
+        "(?<=a)b",
+        "^(?=a)a|b",
+        "^(?=a)*b",
+        "^(?=a",
+        "(",
+        r"\w{1000}",
+    ],
+)
+def test_a_pattern_that_cannot_be_matched_in_bounded_time_is_refused(pattern: str) -> None:
+    assert "pattern" in str(schema_fault({"pattern": pattern}))
+    assert "pattern" in str(schema_fault({"not": {"patternProperties": {pattern: {}}}}))
+    assert value_faults({"pattern": pattern}, "ab") == ["its schema cannot be used"]
+
+
+def test_a_long_pattern_is_refused() -> None:
+    assert "is too long" in str(schema_fault({"pattern": "x" * 161}))
+
+
+def test_very_many_patterns_are_refused_before_any_is_read() -> None:
+    many = {"anyOf": [{"pattern": rf"\w{{{n % 100 + 100}}}{n}"} for n in range(2_000)]}
+    assert schema_fault(many) == "it holds more than 30 patterns"
+    assert value_faults(many, "x" * 10) == ["its schema takes too long to check"]
+
+
+def test_patterns_are_not_matched_for_what_is_unevaluated() -> None:
+    apart: list[dict[str, Any]] = [{"patternProperties": {"a*a*a*a*a*b": {}}}, {"unevaluatedProperties": False}]
+    assert "not checked together" in str(schema_fault({"allOf": apart}))
+    assert "not checked together" in value_faults({"allOf": apart}, {"a" * 10_000: 1})[0]
+    assert [schema_fault(one) for one in apart] == [None, None]
+
+
+PARTS = st.sampled_from(["a", "b", "[ab]", "(?:a|b)", "a*", "b?", "(?=a)", "(?!b)", "(?=.*b$)", "$", "|", r"\(", "[)]"])
+PATTERNS: st.SearchStrategy[str] = st.tuples(st.sampled_from(["", "^"]), st.lists(PARTS, min_size=1, max_size=5)).map(
+    lambda one: one[0] + "".join(one[1])
+)
+TEXTS = st.sampled_from(["", "a", "b", "ab", "ba", "aab", "bba", "abab", ")", "(", "a)"])
+NAMED = st.dictionaries(PATTERNS, st.booleans(), max_size=2)
+
+
+OTHERS = st.booleans() | st.just({"type": "null"})
+
+
+@given(PATTERNS, NAMED, OTHERS, st.dictionaries(TEXTS, st.integers(0, 1) | st.none()))
+def test_a_pattern_matches_what_the_standard_matches(pattern: str, named: Any, others: Any, value: Any) -> None:
+    schema = {"patternProperties": named, "additionalProperties": others, "propertyNames": {"pattern": pattern}}
+    schema["properties"] = {"ab": {"type": "integer"}}
+    if schema_fault(schema) is None:
+        standard: Any = Draft202012Validator(schema)
+        told = sorted(
+            f"{'.'.join(one.absolute_path) or 'value'}: {one.message}".strip() for one in standard.iter_errors(value)
+        )
+        assert sorted(value_faults(schema, value, 100)) == told
+
+
+def test_the_numbers_that_pydantic_describes_by_a_look_ahead_are_matched() -> None:
+    schema = TypeAdapter(Decimal).json_schema()
+    assert "(?!" in str(schema)
+    assert schema_fault(schema) is None
+    assert [one for one in ("1.50", "-07", "", "-.", "x") if value_faults(schema, one)] == ["", "-.", "x"]
