@@ -32,6 +32,7 @@ StageName = Literal[
 STAGES: tuple[StageName, ...] = get_args(StageName)
 LARGE = 10_000_000  # characters of the input that no tool may break on
 LONGER = 1_000  # characters and items of the tests' texts and lists, repeated, that each call has to end on
+_LARGEST_ITEM = 1_000  # characters of an item as JSON; larger ones are repeated less often
 _MOST_PARAMETERS = 12
 _EFFECTS = ("reads", "writes")
 _STRANGE: tuple[JsonValue, ...] = (None, True, -1.5, "\ud800x".encode("utf-8", "replace").decode(), [[]], {"a": {}})
@@ -305,7 +306,7 @@ def _longer(arguments: JsonObject) -> JsonObject:
     for name, value in arguments.items():
         if isinstance(value, str | list):
             items = cast("str | list[JsonValue]", value)
-            found[name] = items * max(1, LONGER // max(1, len(items)))
+            found[name] = items * max(1, LONGER // max(1, len(items), len(json.dumps(items)) // _LARGEST_ITEM))
     return found
 
 

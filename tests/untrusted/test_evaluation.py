@@ -17,7 +17,7 @@ from tea.platform import Platform
 from tea.testing import platform
 from tea.untrusted.cases import Case, case_fault, passing_stub, read_cases, same_value
 from tea.untrusted.conduct import conduct_fault
-from tea.untrusted.evaluation import STAGES
+from tea.untrusted.evaluation import STAGES, evaluate
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "generated_tools.py"
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
@@ -125,6 +125,36 @@ async def test_a_sound_tool_passes_all_stages(tea: Platform, seeded: ModuleType)
     assert [one.name for one in found.stages] == list(STAGES)
     assert (found.ok, found.passed, found.result) == (True, len(seeded.CASES), 2)
     assert found.to_json()["name"] == "count_letters"
+
+
+SIZE = '''
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+def size(texts: list[str]) -> int:
+    """Count the letters of texts.
+
+    Args:
+        texts: Texts.
+
+    Examples:
+        >>> size(["a", "bc"])
+        3
+    """
+    if not isinstance(texts, list):
+        raise ValueError("no list")
+    return sum(len(one) for one in texts)
+'''
+
+
+@pytest.mark.slow
+@in_one_loop
+async def test_a_sound_tool_may_be_tested_with_large_items(tea: Platform) -> None:
+    texts = [["a"], ["x" * 90_000], []]
+    cases = [*(case(sum(map(len, one)), texts=one) for one in texts), case(fails=True, texts=5)]
+    found = await evaluate(SIZE, cases, tea.sandboxes)
+    assert found.ok, found.to_json()
 
 
 @in_one_loop
