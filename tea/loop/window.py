@@ -36,6 +36,7 @@ KEPT_SHARE = 0.5
 CARRIED_SHARE = 0.25
 GONE_SHARE = 0.0625
 LEDGER_SHARE = 0.125
+LEAST_COUNTED = 0.25  # of the tokens that messages are estimated to have
 KEPT_RESULTS = 5
 KEPT_EXCHANGES = 4
 LEAST_CONTEXT = 2_000
@@ -174,9 +175,13 @@ class Window:
         return self.before + self._counted + tokens(*tail)
 
     def asked(self, usage: Usage, tail: Sequence[Message] = ()) -> None:
-        """Record the provider's token count for the last request, before its answer is added."""
-        if usage.input_tokens:
-            self.before += usage.input_tokens - self.size(tail)
+        """Record the provider's token count for the last request, before its answer is added.
+
+        One far below the estimate is not of all that was sent, but of what was not cached, for example.
+        """
+        estimated = self.size(tail)
+        if usage.input_tokens > LEAST_COUNTED * (estimated - self.before):
+            self.before += usage.input_tokens - estimated
 
     def full(self, tail: Sequence[Message] = (), share: float = FOLD_AT) -> bool:
         """Return whether it is time to fold, or whether another given share of the context is taken."""

@@ -155,8 +155,11 @@ async def test_even_a_single_reply_that_is_longer_than_half_of_the_window_goes_o
     assert outcome.answer == "4711"
 
 
-async def test_a_provider_that_counts_nothing_is_kept_inside_the_window_too(dialect: Dialect, tmp_path: Path) -> None:
-    outcome, _ = await read(tmp_path, dialect, Reader(25, words=2_000), counts=0)
+@pytest.mark.parametrize("counts", [0, 0.01])
+async def test_a_provider_that_counts_nothing_or_far_too_little_is_kept_inside_the_window_too(
+    dialect: Dialect, tmp_path: Path, counts: float
+) -> None:
+    outcome, _ = await read(tmp_path, dialect, Reader(25, words=2_000), counts=counts)
     assert outcome.answer == "4711"
 
 
