@@ -367,6 +367,7 @@ class _Loop:
         self.strikes = 0 if any(one.ok for one in outcomes) else self.strikes
         if self.ledger.fields is not None:
             made = [one for one in outcomes if one.made and not one.repeated]
+            made = [one for one in made if one.ok or self.toolset.is_agent(one.name)]  # a failed search says nothing
             self.ledger.fields.searched(sum(self.toolset.searches(one.name) for one in made))
         if self.ctx.evolve and not self.last:
             outcomes = await self.mending.after(outcomes)

@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, step, told
 
-from tea import tool
+from tea import ToolError, tool
 
 TEXT, NUMBER = {"type": "string"}, {"type": "integer"}
 FORM: dict[str, Any] = {
@@ -22,6 +22,8 @@ WHOLE = {"name": "Oslo", "founded": 1040, "head": "Ann", "people": 700_000}
 @tool(effects="reads", idempotent=True, metadata={"needs": "search"})
 async def seek(query: str) -> str:
     """Search for a query."""
+    if "unreachable" in query:
+        raise ToolError("No engine answered.", fix="try again later.")
     return f"Nothing about {query}."
 
 
@@ -74,6 +76,19 @@ async def test_fields_that_no_search_found_are_given_up_after_twelve_and_hold_ba
     assert "- head: given up after 12 searches that found no field" in told(model.requests[13])
     assert (outcome.ok, len(model.requests)) == (True, 14)
     assert outcome.gaps == ("'founded' is not known after 12 searches", "'head' is not known after 12 searches")
+
+
+async def test_a_search_that_failed_gives_no_field_up(stage: Stage) -> None:
+    outcome, model = await stage.play(
+        step(drafted(name="Oslo"), sought("a"), sought("unreachable b"), sought("unreachable c")),
+        step(sought("d")),
+        step(done({**WHOLE, "founded": None, "head": "Ann", "people": 3})),
+        answer=FORM,
+        tools=["seek"],
+        settings={"planner.unknown_after": 2},
+    )
+    assert ["given up" in told(request) for request in model.requests] == [False, False, True]
+    assert outcome.gaps == ("'founded' is not known after 2 searches",)
 
 
 async def test_a_found_field_starts_the_count_anew_and_a_given_up_one_can_still_be_found(stage: Stage) -> None:
