@@ -19,7 +19,14 @@ async def transform(
     name: Annotated[str | None, typer.Option("--name", help="Of what is made; for E2T of the toolkit.")] = None,
     description: Annotated[str | None, typer.Option("--description", help="What it is for.")] = None,
     prompt: Annotated[str | None, typer.Option("--prompt", help="What T2A and E2A choose through.")] = None,
-    guard: Annotated[str | None, typer.Option("--guard", help="Tool that may refuse what T2A and E2A do.")] = None,
+    guard: Annotated[
+        str | None,
+        typer.Option(
+            "--guard",
+            help="Tool that may refuse what T2A and E2A do: of action, arguments and state it takes what it wants, and "
+            "returns why not, or nothing.",
+        ),
+    ] = None,
     follow: Annotated[bool, typer.Option("--follow", help="Become a new version when an operand does.")] = False,
     option: Annotated[
         list[str] | None, typer.Option("--option", "-o", metavar="NAME=JSON", help="A further option; repeatable.")
