@@ -154,6 +154,7 @@ def _define_environment(found: type[Environment], known: Mapping[str, Signature]
 
 def _define_agent(found: type[Agent], loop: Loop | None, known: Mapping[str, Signature]) -> Definition:
     _check_facts(found)
+    check_told(found)
     _check_init(found, "take it from the task")
     if twice := sorted(set(found.metadata) & set(_FACTS)):
         raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
@@ -198,6 +199,18 @@ def _check_facts(found: Tool[..., Any] | type[Component]) -> None:
         if not isinstance(value, wanted):
             problem = f"{key} of {found.__name__} is {value!r:.40}, no {wanted.__name__.lower()}."
             raise BadComponent(problem, fix="mend its declaration.")
+
+
+def check_told(found: type[Agent]) -> None:
+    """Refuse instructions in the class of an agent without a `run` of its own, where nothing would read them.
+
+    Raises:
+        BadComponent: It has some.
+    """
+    if found.run is Agent.run and hasattr(found, "instructions"):
+        problem = f"Nothing reads the `instructions` in the class {found.__name__}."
+        fix = 'write Agent(name="...", instructions="..."), or name the prompt that holds them: prompt = "...".'
+        raise BadComponent(problem, fix=fix)
 
 
 def _check_init(found: type[Component], instead: str) -> None:

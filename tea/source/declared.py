@@ -11,6 +11,7 @@ from typing import Any, cast
 from tea.characters import spelled
 from tea.components.answer_type import AnswerType
 from tea.components.component import Agent, Declaration, Tool, component_name
+from tea.components.definition import check_told
 from tea.components.docstring import cleaned
 from tea.errors import BadComponent
 from tea.source.text import one_line
@@ -40,6 +41,7 @@ def declared_source(found: Agent | type[Agent]) -> str | None:
     own = [one for one in found.__mro__ if one not in Agent.__mro__]
     if any(_is_code(name, value) for one in own for name, value in vars(one).items()):
         return None
+    check_told(found)
     facts = {key: getattr(found, key) for key in _FACTS}
     words = cast(object, found.__dict__.get("__doc__"))
     return _source({**facts, "name": component_name(found)}, cleaned(words) if isinstance(words, str) else "")
@@ -83,6 +85,7 @@ def tool_name(one: str | Callable[..., Any]) -> str:
 def _is_code(name: str, value: object) -> bool:
     """Return whether a member of a class is code, beyond the declared facts."""
     made = name.startswith("__") and not isinstance(value, FunctionType)  # what Python gives every class
+    made = made or (name in _FACTS and isinstance(value, type))  # such as the type of its answers, which is refused
     return not made and (callable(value) or hasattr(type(value), "__get__"))
 
 
@@ -161,7 +164,8 @@ def _flat(value: Any) -> str:
         listed = [_flat(one) for one in cast("Sequence[Any]", value)]
         text = ", ".join(listed)
         return f"[{text}]" if isinstance(value, list) else f"({text}{',' * (len(listed) == 1)})"
-    raise BadComponent(f"{value!r:.60} cannot be declared.", fix="declare text, numbers, lists and dicts.")
+    fix = 'write text, numbers, lists or dicts; a call, Agent(name="...", ...), takes functions and types too.'
+    raise BadComponent(f"{value!r:.60} cannot be declared in a class.", fix=fix)
 
 
 def _inert(text: str) -> str:

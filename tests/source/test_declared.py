@@ -201,6 +201,35 @@ def test_what_cannot_be_declared_is_one_clear_error(facts: dict[str, Any], said:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        (
+            {"instructions": "Look numbers up."},
+            "Nothing reads the `instructions` in the class Capitals. Fix: write Agent(",
+        ),
+        (
+            {"tools": ["calculator", people]},
+            "cannot be declared in a class. Fix: write text, numbers, lists or dicts; a",
+        ),
+        (
+            {"output": City},
+            "City'> cannot be declared in a class. Fix: write text, numbers, lists or dicts; a call, Agent(",
+        ),
+    ],
+)
+def test_what_only_a_call_declares_is_refused_in_a_class(facts: dict[str, Any], said: str) -> None:
+    with pytest.raises(BadComponent) as caught:
+        MANAGER.capture(type("Capitals", (Agent,), {"__doc__": "Know capitals.", **facts}))
+    assert said in str(caught.value)
+
+
+def test_a_written_class_with_instructions_for_nobody_is_refused_too() -> None:
+    source = 'from tea import Agent\n\n\nclass Capitals(Agent):\n    """Know."""\n\n    instructions = "Look it up."\n'
+    with pytest.raises(BadComponent, match="Nothing reads the `instructions`"):
+        MANAGER.describe(MANAGER.check(source), version="1.0.0")
+
+
 def test_the_name_of_the_base_prompt_is_taken() -> None:
     with pytest.raises(BadComponent, match="is the prompt that declared agents build on"):
         prompt_source(declared(name="tool_calling").declaration)
