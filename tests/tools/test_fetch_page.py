@@ -368,6 +368,13 @@ async def test_a_page_that_is_not_to_be_had_says_why(told: Told, page: Page, pro
     assert problem in await told(page)
 
 
+async def test_what_the_guard_refuses_names_the_setting_that_opens_it(tmp_path: Path) -> None:
+    async with Site({}).open() as site, platform_of(tmp_path, site) as tea:
+        response = await tea.tcp.invoke("fetch_page", {"url": "http://127.0.0.1:1/"})
+        assert response.error is not None
+        assert "`allow` of [web]" in response.error["fix"]
+
+
 async def test_an_empty_page_is_empty_and_says_so(told: Told, tmp_path: Path) -> None:
     assert (await told(Page())).splitlines()[1:-1] == [""]
     async with Site({"/": Page()}).open() as site, platform_of(tmp_path, site) as tea:
