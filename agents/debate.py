@@ -9,7 +9,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tea import Agent, BadOutput, Context, Evidence, Result, Said, Task, TeaError, budget_share, clipped, consult, same
+from tea import (
+    Agent,
+    BadOutput,
+    Context,
+    Evidence,
+    Result,
+    Said,
+    Task,
+    TeaError,
+    budget_share,
+    clipped,
+    consult,
+    conversation,
+    same,
+)
 
 ROUNDS, MOST_ROUNDS = 3, 10
 MOST_EXPERTS, MOST_CANDIDATES = 4, 12
@@ -136,6 +150,7 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
     }
     variables = {
         "topic": task.text,
+        "before": conversation(task),
         "agents": [{"name": name, "description": text} for name, text in about.items()],
         "named": named,
         "most": MOST_EXPERTS,
@@ -280,7 +295,8 @@ async def _played(
         ],
         "said": [{"name": each.who, "text": each.text} for each in heard],
         "facts": [f"{each.fact} ({each.source})" if each.source else each.fact for each in task.facts],
-        "told": [each.text for each in task.history] + debate.told,
+        "before": conversation(task),
+        "told": debate.told,
         "today": today,
         "locale": ctx.locale,
         **({"form": task.answer} if task.answer is not None else {}),

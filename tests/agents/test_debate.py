@@ -121,6 +121,20 @@ async def test_nobody_agrees_with_or_rebuts_somebody_who_has_not_spoken(tea: Pla
     assert texts["Bob"].endswith("Agrees with ann.")
 
 
+async def test_a_conversation_is_shown_to_its_manager_and_experts_under_the_names_of_its_speakers(
+    tea: Platform,
+) -> None:
+    model = Cast(debate_invitation=TWO, debate_statement=statement("Nordlys."), judge=verdict(1, 2, answer="Nordlys."))
+    tea.models.add(ModelConfig(name="cast", provider="given"), model)
+    chat = tea.chat(agent="debate", model="cast")
+    await chat.send("Which club is old?")
+    await chat.send("Is it large?")
+    for prompt in ("debate_invitation", "debate_statement"):
+        words = shown(model.requests[prompt][-1])
+        assert "person: Which club is old?\ndebate: Nordlys." in words, prompt
+        assert "The person says" not in words, prompt
+
+
 async def test_an_agent_speaks_for_two_experts_and_changes_of_the_invitation_are_told(tea: Platform) -> None:
     twice = invitation(expert("Ada", "quant", role="for SQLite"), expert("Ben", "quant", role="for a server"))
     model = Cast(debate_invitation=twice, judge=verdict(1, answer="SQLite."))
