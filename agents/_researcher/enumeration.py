@@ -76,6 +76,7 @@ class Enumeration:
     stop: str = ""
     allowed: int = QUERIES_A_ROUND  # queries of the next round
     first: dict[str, Any] = field(default_factory=dict[str, Any])  # what came of asking Wikidata
+    unread: Sequence[int] = ()  # sources found before the plan, which no round has shown to a model
 
     async def reason(self) -> str:
         """Return why to stop now, empty to go on; the order is fixed."""
@@ -212,6 +213,7 @@ async def _begun(research: Research, plan: Plan) -> Enumeration:
         research=research, plan=plan, table=Table(columns=columns, key=key), begun=await research.ctx.now(),
         schema=_schema(cells) | ({"$defs": answer["$defs"]} if "$defs" in answer else {}), queries=plan.queries,
         limits={**LIMITS, **research.ctx.declared.get("settings", {})},
+        unread=[one.number for one in research.gathering.sources.all()],
     )  # fmt: skip
 
 
@@ -228,7 +230,8 @@ def _closed(properties: dict[str, Any]) -> dict[str, Any]:
 async def _round(work: Enumeration) -> None:
     """Search, read the text of pages, take rows from all of it side by side, and join them."""
     research, gathering = work.research, work.research.gathering
-    known = [one.number for one in gathering.sources.all()]
+    known = [one.number for one in gathering.sources.all() if one.number not in work.unread]
+    work.unread = ()
     room = work.limits["list_queries"] - len(gathering.queries)
     asked = gathering.new(work.queries)[: min(work.allowed, room)]
     await gathering.search_each(asked, work.plan.since)

@@ -103,6 +103,26 @@ async def test_without_a_form_the_columns_of_the_plan_count(tmp_path: Path) -> N
         assert model.asked() == {"researcher": 1, "researcher_rows": 1}
 
 
+SEARCH = '''
+from tea import Context, tool
+
+
+@tool(effects="reads", network=False)
+async def web_search(ctx: Context, queries: list[str], since: str = "", full: bool = False) -> dict[str, object]:
+    """Search a shelf of one book."""
+    one = {"url": "https://shelf.test/bay", "title": "Bay", "snippet": "", "text": "%s", "engines": ["shelf"]}
+    return {"results": [{**one, "score": 1.0, "date": ""}], "engines": [], "profile": {"opens": 0, "score": 0.1}}
+'''
+
+
+async def test_what_is_found_before_the_plan_is_read_for_rows_too(tmp_path: Path) -> None:
+    model = Script(researcher=listing("lighthouses"), researcher_rows=all_rows)
+    async with world(tmp_path, model) as (tea, _):
+        await tea.tcp.register(SEARCH % MOLE, version="1.1.0")
+        outcome = await tea.run(TASK, agent="researcher")
+        assert outcome.answer == [{"name": "Mole Light", "year": 1902, "height": 12}], outcome.reason
+
+
 async def test_rows_that_stand_in_no_source_are_thrown_away_and_told(tmp_path: Path) -> None:
     def invented(request: Any) -> Any:
         number = number_of(request, MOLE)
