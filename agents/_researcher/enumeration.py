@@ -357,7 +357,7 @@ def _conclude(work: Enumeration) -> None:
     missing += [f"{left_out} rows are left out, as the form asks for what is not known of them."] * bool(left_out)
     if work.stop and (work.stop not in COMPLETE or (target is not None and len(table.rows) < target)):
         research.partial = research.partial or f"The list may be incomplete: {work.why}."
-    research.missing = [*missing, *table.contradictions(), *table.unfounded()]
+    research.missing = [*missing, *table.contradictions(), *table.unfounded(), *table.unheld()]
 
 
 def _of_task(work: Enumeration) -> Mapping[str, Any] | None:

@@ -9,6 +9,7 @@ from .evidence import ranked
 from .sources import Source, tokens
 
 ALIKE = 0.85  # of two names, above which they are one
+MOST_NAME = 80
 UNKNOWN = "unknown"
 WEB, STATED, REWORDED = "web", 0.8, 0.4  # confidence in a value that its source states, or only in other words
 Added = Literal["new", "more", "same", "rejected"]
@@ -145,6 +146,14 @@ class Table:
             known = cell[0].value if name in self.key else one.value  # another spelling of a name is no other value
             filled.append(_join(cell, Value(value=known, origins=one.origins)))
         return "more" if any(filled) else "same"
+
+    def unheld(self) -> list[str]:
+        """Return each name that stands in rejected rows alone, with the first reason."""
+        why = dict[str, str]()
+        for one in self.rejected:
+            if all(one["cells"][name] is not None for name in self.key) and self._same(one["cells"]) is None:
+                why.setdefault(", ".join(str(one["cells"][name]) for name in self.key), one["why"])
+        return [f"{name[:MOST_NAME]} is left out: {reason}." for name, reason in why.items()]
 
     def _fault(self, given: Mapping[str, Any], source: Source) -> str:
         """Return the fault of a row, empty for a good one."""

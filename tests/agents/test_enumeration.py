@@ -146,6 +146,8 @@ async def test_rows_that_stand_in_no_source_are_thrown_away_and_told(tmp_path: P
         ]
         assert audit["rounds"][0]["rejected"] == 4
         assert "height is not known in 1 of 1 rows." in outcome.gaps
+        assert "Sand Head is left out: the quotation does not stand in the source." in outcome.gaps
+        assert not [one for one in outcome.gaps if one.startswith("Mole Light is left out")]
         assert any(one.startswith("Mole Light, year: 1903 does not stand in ") for one in outcome.gaps)
 
 
