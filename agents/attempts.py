@@ -193,7 +193,7 @@ async def _chosen(ctx: Context, task: Task, tried: Sequence[Tried], unfinished: 
     else:
         best, objections, doubt = await _judged(ctx, task, done)
     gaps = (*best.result.gaps, *([doubt] if doubt else []))
-    listed = tuple(_told(one, chosen=one is best, objection=objections.get(one.number, "")) for one in tried)
+    listed = tuple(_listed(one, chosen=one is best, objection=objections.get(one.number, "")) for one in tried)
     update = {"attempts": _with_stopped(listed, tried, unfinished), "state": None, "cost": None, "gaps": gaps}
     return best.result.model_copy(update=update)
 
@@ -238,7 +238,7 @@ def _without(tried: Sequence[Tried], unfinished: Mapping[int, str]) -> Result:
         tried[0].response.unwrap()
     best = max(tried, key=lambda one: (one.result.answer not in ("", None), one.rank))
     why = "; ".join(dict.fromkeys(f"attempt {one.number}: {one.result.reason or one.status}" for one in tried))
-    listed = _with_stopped(tuple(_told(one) for one in tried), tried, unfinished)
+    listed = _with_stopped(tuple(_listed(one) for one in tried), tried, unfinished)
     update = {"ok": False, "reason": why, "attempts": listed, "state": None, "cost": None}
     update["exhausted"] = any(one.status == "exhausted" for one in tried)
     return best.result.model_copy(update=update)
@@ -265,7 +265,7 @@ def _with_stopped(
     return tuple(known[number] for number in sorted(known))
 
 
-def _told(one: Tried, *, chosen: bool = False, objection: str = "") -> Attempted:
+def _listed(one: Tried, *, chosen: bool = False, objection: str = "") -> Attempted:
     """Return an attempt as the task's result lists it."""
     return Attempted.model_validate(
         {

@@ -39,7 +39,7 @@ async def run(
     """
     from tea.platform import Platform
 
-    adapter, chosen = _told(model, options)
+    adapter, chosen = _with_model(model, options)
     async with Platform(home, model=adapter) as platform:
         return await platform.run(task, files=files, agent=agent, **chosen)
 
@@ -65,7 +65,7 @@ async def stream(
     """
     from tea.platform import Platform
 
-    adapter, chosen = _told(model, options)
+    adapter, chosen = _with_model(model, options)
     async with (
         Platform(home, model=adapter) as platform,
         aclosing(platform.stream(task, files=files, agent=agent, **chosen)) as events,
@@ -74,6 +74,6 @@ async def stream(
             yield event
 
 
-def _told(model: Adapter | str | None, options: TaskOptions) -> tuple[Adapter | None, RunOptions]:
-    """Return the given adapter, if any, and the options with a named model among them."""
+def _with_model(model: Adapter | str | None, options: TaskOptions) -> tuple[Adapter | None, RunOptions]:
+    """Split a model into an adapter, None without one, and options, with the name of a model added to them."""
     return (None, {**options, "model": model}) if isinstance(model, str) else (model, {**options})

@@ -61,7 +61,7 @@ def path_line(path: str) -> str:
 
 
 def numbered_in_source(text: str) -> str:
-    """Replace by their numbers the seen characters of a source misleading its reader.
+    """Replace visible but misleading characters of a source by their numbers.
 
     These are blanks other than the plain one, which look like it, and letters written from right to left on a line in
     which a terminal shows code beside them in another order, as in a call with two texts of such letters.
@@ -69,11 +69,11 @@ def numbered_in_source(text: str) -> str:
     if text.isascii():
         return text
     lines = _ODD_BLANKS.sub(lambda found: f"<{number(found[0])}>", text).split("\n")
-    return "\n".join(line if line.isascii() else _unturned(line) for line in lines)
+    return "\n".join(line if line.isascii() else _numbered_if_reordered(line) for line in lines)
 
 
-def _unturned(line: str) -> str:
-    """Return a line, its letters written from right to left as numbers if signs of code are shown in their order."""
+def _numbered_if_reordered(line: str) -> str:
+    """Return a line with its right-to-left letters replaced by numbers if they reorder the code between them."""
     behind, sign = False, False  # whether such a letter, and then a sign, came with no other letter since
     for one in line:
         turned = _is_turned(one)
@@ -108,17 +108,17 @@ def _value_lines(value: object) -> str:
 
 
 def _name(written: str) -> str:
-    """Return the name of a member, as JSON, its letters written from right to left escaped."""
+    """Return the JSON name of a member with its right-to-left letters escaped."""
     return "".join(_in_json(one)[1:-1] if _is_turned(one) else one for one in written)
 
 
 def _is_turned(one: str) -> bool:
-    """Return whether a letter or a digit is written from right to left, or turns its neighbours."""
+    """Return whether a character is written from right to left, or reorders its neighbours."""
     return bidirectional(one) in ("R", "AL", "AN")
 
 
 def is_turned(text: str) -> bool:
-    """Return whether a text holds letters or digits written from right to left, or turning their neighbours."""
+    """Return whether a text holds characters written from right to left, or reordering their neighbours."""
     return not text.isascii() and any(map(_is_turned, text))
 
 

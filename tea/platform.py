@@ -138,7 +138,7 @@ class Platform:
         )
         if not self.home_trust.granted:
             self.settings = narrowed(self.settings, self.home)
-        self.models = _models(model, self.settings)
+        self.models = _new_models(model, self.settings)
         for config in configs.values():
             offer(self.models, self.home_trust.counted(config), self.keys, self.home_trust.of_settings)
         self.models.add(OFFLINE, OfflineModel())
@@ -497,8 +497,8 @@ def _configs(settings: Settings) -> dict[str, ModelConfig]:
     return found
 
 
-def _models(adapter: Adapter | None, settings: Settings) -> ModelManager:
-    """Return the manager of the models: a given adapter stands in for those chosen by the settings."""
+def _new_models(adapter: Adapter | None, settings: Settings) -> ModelManager:
+    """Create the manager of models; a given adapter answers in place of the models in the settings."""
     models = ModelManager()
     if adapter is not None:
         models.add(ModelConfig(name="given", provider="given"), adapter)

@@ -98,7 +98,7 @@ class SearchService:
         health = Health(self.state, PROFILES[self.settings.profile])
         engines, absent = await asyncio.to_thread(self._engines)
         if not engines:
-            raise await asyncio.to_thread(self._nothing, absent)
+            raise await asyncio.to_thread(self._no_engine, absent)
         try:
             await asyncio.to_thread(health.count, run, len(queries), self.settings.searches)
         except EngineFailed as error:
@@ -115,7 +115,7 @@ class SearchService:
         found = await searcher.search(queries, most=self.settings.results, since=since)
         if not found.results and all(one.state == "failed" for one in found.reports):
             raise _failed(found)
-        return self._told(found, await self._resting(found) if self.settings.open else [])
+        return self._as_json(found, await self._resting(found) if self.settings.open else [])
 
     async def entities(self, run: str, wanted: Mapping[str, Any]) -> JsonObject:
         """Return the members of a class that Wikidata knows, as JSON; see `tea.web.search.Wikidata`.
@@ -252,7 +252,7 @@ class SearchService:
         if variable and not key:
             return f"the variable {variable} is not set"
         ungranted = self._ungranted(name)
-        return _told(ungranted) if ungranted else ""
+        return _reason(ungranted) if ungranted else ""
 
     def _ungranted(self, name: str) -> TeaError | None:
         """Return the missing grant for sending queries or a key to the address of an engine, if any."""
@@ -263,10 +263,10 @@ class SearchService:
                 return error
         return None
 
-    def _nothing(self, absent: Sequence[Report]) -> NotConfigured:
+    def _no_engine(self, absent: Sequence[Report]) -> NotConfigured:
         """Return the error for a search without any engine; blocks."""
         asked = [(one, self._ungranted(one.engine)) for one in absent if one.engine in APIS]
-        waiting = [missing for one, missing in asked if missing and one.problem == _told(missing)]
+        waiting = [missing for one, missing in asked if missing and one.problem == _reason(missing)]
         if waiting:
             problem = f"No search engine may be asked: {' '.join(one.problem for one in waiting)}"
             return NotConfigured(problem[:600], fix=waiting[0].fix)
@@ -326,7 +326,7 @@ class SearchService:
         pairs = zip(covered(query, texts), near, strict=True)
         return [(1 - _MEANING) * one + _MEANING * max(0.0, float(meaning)) for one, meaning in pairs]
 
-    def _told(self, found: Findings, resting: Sequence[str]) -> JsonObject:
+    def _as_json(self, found: Findings, resting: Sequence[str]) -> JsonObject:
         profile = PROFILES[self.settings.profile]
         results = [
             {
@@ -347,8 +347,8 @@ class SearchService:
         return {**told, "profile": {"name": self.settings.profile, "opens": profile.opens, "score": profile.score}}
 
 
-def _told(error: TeaError) -> str:
-    """Return an error with its remedy, as the reason in a report."""
+def _reason(error: TeaError) -> str:
+    """Return an error and its remedy as the reason in a report."""
     return f"{error.problem} {error.fix}"
 
 

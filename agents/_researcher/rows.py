@@ -17,7 +17,7 @@ Added = Literal["new", "more", "same", "rejected"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Origin:
-    """The origin of a value: its source, its words, their place, the time of reading, its doubt, and who gave it.
+    """The origin of a value: its source, quote, place and dates, its worker, and any doubt about it.
 
     `confidence`, from 0 to 1, is that in a value of this worker which the source states so.
     """
@@ -53,14 +53,14 @@ class Value:
 
     @property
     def confidence(self) -> float:
-        """Confidence from 0 to 1, as if its hosts erred independently: each host counts once, by its best word."""
+        """Confidence from 0 to 1, as if hosts erred independently: each host counts once, with its best confidence."""
         hosts = sorted({one.host for one in self.origins})
         best = [max(one.confidence for one in self.origins if one.host == host) for host in hosts]
         return round(1 - prod(1 - one for one in best), 2)
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether none of its sources says it in these words."""
+        """Whether all of its sources are in doubt."""
         return all(one.doubt for one in self.origins)
 
 
@@ -127,7 +127,7 @@ class Table:
         said = tokens("\n".join(one.text for one in source.words))
 
         def value(one: Any) -> Value:
-            doubt = "" if _said(one, said) else "the source says it in other words"
+            doubt = "" if _contains(one, said) else "the source says it in other words"
             origin = Origin(
                 url=source.url, quote=quote, line=line, place=source.place, date=source.date, host=source.host,
                 tier=source.tier, round=round, at=at, doubt=doubt, worker=worker,
@@ -281,15 +281,15 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def _stripped(value: Any) -> Any:
-    """Return a value, None for one meaning unknown."""
+    """Strip a text value; return None for words meaning unknown."""
     if isinstance(value, str):
         text = value.strip()
         return None if text.casefold() in ("", UNKNOWN, "n/a", "null", "none", "-") else text
     return value
 
 
-def _said(value: Any, said: Sequence[str]) -> bool:
-    """Tell whether the words of a value stand in a text, numbers with or without marks of thousands."""
+def _contains(value: Any, said: Sequence[str]) -> bool:
+    """Return whether a text, given as words, contains those of a value; marks of thousands do not count."""
     if isinstance(value, bool | list | dict):
         return True  # a form of its own: the quotation has to say it
     plain = [one.replace(",", "") for one in said]

@@ -151,7 +151,7 @@ class Git:
         program = shutil.which("git")
         if program is None:
             raise ToolError("The program git is not installed.", fix="install it, for example `apt install git`.")
-        with _told(self._credentials) as inherited:
+        with _credentials_pipe(self._credentials) as inherited:
             process = await asyncio.create_subprocess_exec(
                 program,
                 *arguments,
@@ -277,7 +277,7 @@ def repositories(workspace: str) -> Sequence[str]:
 
 
 @contextmanager
-def _told(credentials: Credentials | None) -> Generator[tuple[int, ...]]:
+def _credentials_pipe(credentials: Credentials | None) -> Generator[tuple[int, ...]]:
     """Yield the descriptors inherited by a process: a pipe with the credentials, or none."""
     if credentials is None:
         yield ()

@@ -63,7 +63,7 @@ class GitHub:
             ToolError: There is none, and why.
         """
         options = {"accept": accept} if accept else {}
-        async with self._told(path, given):
+        async with self._explained(path, given):
             return await self._client.getitem(path, _present(given), **options)
 
     async def find(self, path: str, given: Mapping[str, Any]) -> Any:
@@ -72,7 +72,7 @@ class GitHub:
         Raises:
             ToolError: It was refused, and why.
         """
-        async with self._told(path, given):
+        async with self._explained(path, given):
             try:
                 return await self._client.getitem(path, _present(given))
             except self._kinds.HTTPException as error:
@@ -97,7 +97,10 @@ class GitHub:
         """
         found = list[dict[str, Any]]()
         values = {**_present(given), "per_page": _PER_PAGE if besides else min(limit, _PER_PAGE)}
-        async with self._told(path, given), aclosing(self._client.getiter(path, values, iterable_key=member)) as pages:
+        async with (
+            self._explained(path, given),
+            aclosing(self._client.getiter(path, values, iterable_key=member)) as pages,
+        ):
             looked = 0
             async for one in pages:
                 looked += 1
@@ -115,7 +118,7 @@ class GitHub:
         Raises:
             ToolError: It was refused, and why.
         """
-        async with self._told(path, given):
+        async with self._explained(path, given):
             work: Any = getattr(self._client, method.lower())
             return await work(path, _present(given), data=_present(data))
 
@@ -152,8 +155,8 @@ class GitHub:
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
-    async def _told(self, path: str, given: Mapping[str, Any]) -> AsyncGenerator[None]:
-        """Turn an exception of the library into one line."""
+    async def _explained(self, path: str, given: Mapping[str, Any]) -> AsyncGenerator[None]:
+        """Turn an exception of the library into an error of one line."""
         try:
             yield
         except self._kinds.HTTPException as error:
@@ -239,13 +242,13 @@ def _line(error: Any) -> str:
     if type(error).__name__ == "BadRequestUnknownError":
         words = str(error.response)
     errors = getattr(error, "errors", None)
-    said = [_said(one) for one in cast("list[object]", errors)] if isinstance(errors, list) else []
+    said = [_entry_words(one) for one in cast("list[object]", errors)] if isinstance(errors, list) else []
     if any(said):  # the library's words hold some of it, without the fields
         words = "; ".join(filter(None, (re.split(r"(?: for|:) '", words)[0], *said)))
     return re.sub(r"\s+", " ", words).strip().rstrip(".")[:300] or "it gives no reason"
 
 
-def _said(error: object) -> str:
+def _entry_words(error: object) -> str:
     """Return the words of an entry of an answer's errors: its field with its message, or its code."""
     if not isinstance(error, Mapping):
         return error if isinstance(error, str) else ""

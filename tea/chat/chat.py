@@ -37,27 +37,27 @@ class Host(Protocol):
 
     @property
     def home(self) -> Path:
-        """The folder of its registry and journals."""
+        """The folder of the registry and the journals."""
         ...
 
     @property
     def tracer(self) -> Tracer:
-        """Its journals."""
+        """The reader of its journals."""
         ...
 
     @property
     def memory(self) -> MemoryManager:
-        """Its memory."""
+        """The manager of its memory."""
         ...
 
     @property
     def seal(self) -> Seal:
-        """Its marks."""
+        """The maker of this account's marks."""
         ...
 
     @property
     def acp(self) -> ACPServer:
-        """Its agents."""
+        """The server of its agents."""
         ...
 
     async def execute(self, task: TaskFile, files: Mapping[str, Path], watch: Watcher | None = None) -> Outcome:
@@ -72,7 +72,7 @@ class Host(Protocol):
 
 
 class Sending:
-    """A turn on its way: awaited it gives the turn, iterated its events and the turn at the end.
+    """A turn in progress: await it for the turn, or iterate over its events, with the turn at the end.
 
     Args:
         work: Carries the turn out, telling a watcher.
@@ -363,7 +363,7 @@ class Chat:
         return kept.carried(part.run, [name for name in names if not name.startswith(".")])
 
     async def _parts(self) -> list[Part]:
-        """Return the own parts, those without an end read anew."""
+        """Return the parts of this conversation; read the unfinished ones again."""
         if self._known is None:
             found = await asyncio.to_thread(parts_of, self._host.tracer, self.session, self._host.seal.made)
             self._known = {one.run: one for one in found}

@@ -124,7 +124,7 @@ class Turn:
         """Return its contributions to the history."""
         first = self.parts[0]
         about = [Said(text=first.talk.note)] if first.talk.note else []
-        line = Said(who=_typist(first.own and not first.talk.elsewhere), text=self.line)
+        line = Said(who=_author_of(first.own and not first.talk.elsewhere), text=self.line)
         return [*about, line, *(said for part in self.parts for said in part.said())]
 
     def to_json(self) -> dict[str, Any]:
@@ -148,7 +148,7 @@ class Turn:
 
 
 def part_of(tracer: Tracer, run: str, made: Made) -> Part | None:
-    """Return a run as a part of a conversation, None if it is of none.
+    """Return a run as a part of its conversation, None if it belongs to no conversation.
 
     Args:
         tracer: Reads the journals.
@@ -231,12 +231,12 @@ def history_of(parts: Sequence[Part]) -> tuple[Said, ...]:
     """Return the history of a conversation after all of its parts, folded."""
     if not parts:
         return ()
-    before = [one if one.who != PERSON else changed(one, who=_typist(parts[0].own)) for one in parts[0].talk.history]
+    before = [one if one.who != PERSON else changed(one, who=_author_of(parts[0].own)) for one in parts[0].talk.history]
     return folded([*before, *(said for turn in turns_of(parts) for said in turn.said())])
 
 
-def _typist(own: bool) -> str:
-    """Return the author of a person's words: the one of this account, or another."""
+def _author_of(own: bool) -> str:
+    """Return the author of typed words: the person of this account, or another one."""
     return PERSON if own else ANOTHER
 
 

@@ -236,7 +236,7 @@ class _Talk:
 
     async def _history(self, _: str) -> None:
         turns = await self.chat.turns()
-        lines = [line for turn in turns for line in _told(turn)]
+        lines = [line for turn in turns for line in _turn_lines(turn)]
         text = "\n".join(lines) or "Nothing was said yet."
         self.command.show(text, {"session": self.chat.session, "turns": [turn.to_json() for turn in turns]})
 
@@ -364,7 +364,7 @@ def _left(turn: "Turn") -> dict[str, Any]:
     }
 
 
-def _told(turn: "Turn") -> list[str]:
-    """Return a turn as lines for a person; further lines of a text are indented, so none looks like another turn."""
+def _turn_lines(turn: "Turn") -> list[str]:
+    """Return a turn as lines for a person; continued lines are indented, so they cannot look like another turn."""
     said = [f"{turn.number}. {one_line(one.who or '(remark)')}: {shown(one.text)}" for one in turn.said()]
     return [one.replace("\n", _FURTHER) for one in said]

@@ -71,16 +71,16 @@ def about(outcome: "Outcome", *, whole: bool) -> list[str]:
         outcome: The end of the run.
         whole: Whether each piece of evidence has its own line.
     """
-    lines = _rests_on(outcome, whole=whole)
+    lines = _evidence_line(outcome, whole=whole)
     if outcome.gaps:
         named = "incomplete" if outcome.partial else "gaps"
         lines.append(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")
     if outcome.unheard:
         lines.append(f"not heard, as the work was over: {one_line('; '.join(outcome.unheard), 300)}")
-    return [*lines, *([written] if (written := _written(outcome)) else [])]
+    return [*lines, *([written] if (written := _file_words(outcome)) else [])]
 
 
-def _rests_on(outcome: "Outcome", *, whole: bool) -> list[str]:
+def _evidence_line(outcome: "Outcome", *, whole: bool) -> list[str]:
     """Return the evidence of an answer in one line, with the unconfirmed part marked; `whole` for a line each."""
     parts = list(dict.fromkeys(_source_words(one.source, one.detail, one.quote) for one in outcome.evidence))
     doubts = list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt))
@@ -112,8 +112,8 @@ def _source_words(source: str, detail: str, quote: str) -> str:
     return f"{one_line(source)} ({about})" if about else one_line(source)
 
 
-def _written(outcome: "Outcome") -> str:
-    """Return the files left by a run, in one line: its report with its path, the others by name, records last."""
+def _file_words(outcome: "Outcome") -> str:
+    """Return the files written by a run in one line: the report with its path, then other files, then records."""
     own = "" if outcome.report is None else str(outcome.report.relative_to(outcome.trace / "workspace"))
     records = f"{own.partition('/')[0]}/"  # what was kept beside a report in a folder comes last
     names = sorted((name for name in outcome.files if name != own), key=lambda name: name.startswith(records))

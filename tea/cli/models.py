@@ -140,7 +140,7 @@ async def reach(tea: "Platform") -> dict[str, str]:
 
 
 def astray(tea: "Platform") -> list[str]:
-    """Return a line for each role, and the default, naming an unconfigured model."""
+    """Return a line for the default model and each role if it names an unconfigured model."""
     named = {
         "The default": tea.models.chosen,
         **{f"The role {role!r}": name for role, name in tea.models.roles.items()},

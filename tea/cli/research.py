@@ -132,7 +132,7 @@ async def status(command: Command, research: ResearchArgument = "last") -> int:
     """Tell the status of a research, with its last reply."""
     async with command.platform() as tea:
         found = await tea.research.status(research)
-    command.show(_told(found), found.to_json())
+    command.show(_status_lines(found), found.to_json())
     return 0
 
 
@@ -240,7 +240,7 @@ async def resume(
         progress = Progress(command)
         async with _stoppable(command, progress, ""):
             found = await tea.research.resume(research, watch=progress)
-    command.show("\n".join(_told(one) for one in found), {"taken_up": [one.to_json() for one in found]})
+    command.show("\n".join(_status_lines(one) for one in found), {"taken_up": [one.to_json() for one in found]})
     if not found:
         command.tell("There is nothing to take up.")
     return max((_code(one) for one in found), default=0)
@@ -366,7 +366,7 @@ def _code(found: "Status") -> int:
     return 0 if fault is None else fault.exit_code
 
 
-def _told(found: "Status") -> str:
+def _status_lines(found: "Status") -> str:
     """Return the status of a research, for people."""
     lines = [
         f"conversation  {one_line(found.conversation)}",

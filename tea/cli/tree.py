@@ -87,9 +87,9 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool, level: 
     data = fields(record.data)
     if record.kind == "run":
         task = fields(data.get("task"))
-        return f"run {fields(data.get('setting')).get('run', '')}  {record.time}  {_said(task.get('task'))}"
+        return f"run {fields(data.get('setting')).get('run', '')}  {record.time}  {_short_text(task.get('task'))}"
     if record.kind == "end":
-        ended = _said(data.get("answer") if data.get("answer") not in (None, "") else data.get("reason"))
+        ended = _short_text(data.get("answer") if data.get("answer") not in (None, "") else data.get("reason"))
         return f"{data.get('status', 'ended')}: {ended}"
     if record.kind == "secrets":
         words = {"masked": "secrets were taken out of", "left": "secrets are in, and no text:"}
@@ -102,7 +102,7 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool, level: 
         return _note(data, whole, level)
     if record.kind in ("done", "failed", "fired", "message"):
         return None
-    return f"{record.kind} {_said(record.data)}" if whole else None
+    return f"{record.kind} {_short_text(record.data)}" if whole else None
 
 
 def _forked(origin: Mapping[str, Any]) -> str:
@@ -117,15 +117,15 @@ def _note(data: Mapping[str, Any], whole: bool, level: str) -> str | None:
     if kind == "enter":
         task = fields(said.get("arguments")).get("task", said.get("arguments"))
         held = f"  [sandboxed: {level}]" if level else ""
-        return f"{_ref(said.get('ref'))}{held}  {_said(fields(task).get('text', task))}"
+        return f"{_ref(said.get('ref'))}{held}  {_short_text(fields(task).get('text', task))}"
     if kind == "exit":
         response = fields(said.get("response"))
         return f"-> {_ended(fields(response.get('value')))}" if _is_result(response) else f"-> {_outcome(response)}"
     if kind == "step":
-        return f"step {said.get('step', '?')}: {_said(said.get('next_goal') or said.get('thinking'))}"
+        return f"step {said.get('step', '?')}: {_short_text(said.get('next_goal') or said.get('thinking'))}"
     if {"phase", "text"} <= said.keys():
-        return f"note {kind}: {_said(said['phase'])}: {_said(said['text'])}"
-    return f"note {kind}: {_said(data.get('data'))}" if whole else None
+        return f"note {kind}: {_short_text(said['phase'])}: {_short_text(said['text'])}"
+    return f"note {kind}: {_short_text(data.get('data'))}" if whole else None
 
 
 def _refused(record: "TraceRecord", told: Container[str]) -> list[str]:
@@ -134,7 +134,7 @@ def _refused(record: "TraceRecord", told: Container[str]) -> list[str]:
         return []
     failed = [one for one in items(fields(fields(record.data).get("data")).get("results")) if one.get("error")]
     return [
-        f"refused {one.get('name')}({_said(one.get('arguments'))}) -> {_outcome({**one, 'value': None})}"
+        f"refused {one.get('name')}({_short_text(one.get('arguments'))}) -> {_outcome({**one, 'value': None})}"
         for one in failed
         if str(fields(one["error"]).get("problem")) not in told
     ]
@@ -166,17 +166,17 @@ def _levels(records: "Iterable[TraceRecord]") -> "Iterator[tuple[str, str]]":
 def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | None", level: str) -> str:
     if data.get("kind") == "messages":
         texts = items(fields(end.data if end else None).get("data"))
-        return f"told: {'; '.join(_said(one.get('text')) for one in texts)}"
+        return f"told: {'; '.join(_short_text(one.get('text')) for one in texts)}"
     given = fields(data.get("data"))
     what = f"{data.get('kind')} {_ref(data.get('target'))}".rstrip()
     if "arguments" in given:
-        what += f"({_said(given['arguments'])})"
+        what += f"({_short_text(given['arguments'])})"
     elif "prompt" in given or "question" in given:
-        what += f" {_said(given.get('prompt', given.get('question')))}"
+        what += f" {_short_text(given.get('prompt', given.get('question')))}"
     if end is None:
         return f"{what} -> no outcome"
     value = fields(end.data).get("data")
-    result = f"failed: {_said(fields(value).get('problem'))}" if end.kind == "failed" else _outcome(value)
+    result = f"failed: {_short_text(fields(value).get('problem'))}" if end.kind == "failed" else _outcome(value)
     held = f", sandboxed: {level}" if level else ""
     return f"{what} -> {result}  [{_milliseconds(record.time, end.time)}{held}]"
 
@@ -186,14 +186,16 @@ def _outcome(value: Any) -> str:
     found = fields(value)
     if "ok" in found and "value" in found:
         error = fields(found.get("error"))
-        return _said(found["value"]) if found["ok"] else f"{error.get('code')}: {_said(error.get('problem'))}"
+        return (
+            _short_text(found["value"]) if found["ok"] else f"{error.get('code')}: {_short_text(error.get('problem'))}"
+        )
     if "response" in found:
         response, error = fields(found["response"]), fields(found.get("error"))
         if error:
-            return f"{error.get('code')}: {_said(error.get('problem'))}"
+            return f"{error.get('code')}: {_short_text(error.get('problem'))}"
         by = response.get("answered_by") or "a model"
-        return f"{_said(response.get('output') or response.get('text') or response.get('calls'))} (by {by})"
-    return _said(value)
+        return f"{_short_text(response.get('output') or response.get('text') or response.get('calls'))} (by {by})"
+    return _short_text(value)
 
 
 def _is_result(response: Mapping[str, Any]) -> bool:
@@ -203,10 +205,10 @@ def _is_result(response: Mapping[str, Any]) -> bool:
 
 def _ended(result: Mapping[str, Any]) -> str:
     """Return the answer of an agent, or the reason for its absence."""
-    said = _said(result.get("answer"))
+    said = _short_text(result.get("answer"))
     if result.get("ok"):
         return said or f"hands over to {result.get('handoff')}" if result.get("handoff") else said
-    return f"failed: {_said(result.get('reason'))}" + (f" (so far: {said})" if said else "")
+    return f"failed: {_short_text(result.get('reason'))}" + (f" (so far: {said})" if said else "")
 
 
 def _tries(end: "TraceRecord | None") -> list[str]:
@@ -226,7 +228,7 @@ def _ref(target: Any) -> str:
     return str(target or "").removesuffix("#call").removesuffix("#run")
 
 
-def _said(value: Any) -> str:
+def _short_text(value: Any) -> str:
     """Return a JSON value as short text for a part of a line."""
     if value is None:
         return ""

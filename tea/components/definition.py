@@ -290,7 +290,7 @@ def _names(found: type[Agent], key: str) -> list[str]:
 
 
 def _named(found: type[Agent], kind: Kind) -> str:
-    """Return the memory component or the prompt named by an agent, in the same form."""
+    """Return the name of an agent's memory component or prompt, after checking it."""
     text = _words_of(found, kind, getattr(found, kind))
     try:
         ref = Ref.parse(text, kind=kind)

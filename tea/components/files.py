@@ -30,7 +30,7 @@ def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
             path = Path(folder, name)
             if visited > MOST_VISITED:
                 return
-            if not name.startswith(".") and _is_file_in(inside, path):
+            if not name.startswith(".") and _is_file_within(inside, path):
                 yield path.relative_to(inside).as_posix(), path
 
 
@@ -65,7 +65,7 @@ def missing_file(root: str | Path, name: str, *, corpus: bool = False) -> ToolEr
         corpus: Whether it could be a document of a corpus.
     """
     names = [known for known, _ in files_in(root)]
-    near = _near_file(name, names) or _of_the_same_last_part(name, names)
+    near = _near_file(name, names) or _nearest_by_file_name(name, names)
     told = ", ".join(repr(one[:100]) for one in names[:_MOST_TOLD])
     more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
     fix = f"did you mean {near!r}?" if near else f"there are {told}{more}." if names else "the workspace holds no file."
@@ -123,7 +123,7 @@ def _no_file(path: Path, root: str | Path, name: str) -> ToolError | None:
 
 
 def copied_name(root: str | Path, name: str) -> str | None:
-    """Return the name of the copy of a file called by its path elsewhere, None if the workspace holds none.
+    """Return the name of the workspace's copy of a file given by its path outside, None if there is no copy.
 
     Of `/data/2024/cities.csv` this is the first existing of `data/2024/cities.csv`, `2024/cities.csv`, `cities.csv`.
 
@@ -139,21 +139,21 @@ def copied_name(root: str | Path, name: str) -> str | None:
         if ".." in parts[start:] or any(part.startswith(".") for part in parts[start:]):
             continue
         path = inside.joinpath(*parts[start:])
-        if _is_file_in(inside, path):
+        if _is_file_within(inside, path):
             return "/".join(parts[start:])
     return None
 
 
-def _is_file_in(folder: Path, path: Path) -> bool:
-    """Return whether a path is a file in a folder; a file changing meanwhile is not."""
+def _is_file_within(folder: Path, path: Path) -> bool:
+    """Return whether a path leads to a file within a folder; False if it cannot be examined."""
     try:
         return path.is_file() and path.resolve().is_relative_to(folder)
     except (OSError, RuntimeError):
         return False
 
 
-def _of_the_same_last_part(name: str, names: Iterable[str]) -> str | None:
-    """Return the name with its last part, without folders, nearest to the last part of another."""
+def _nearest_by_file_name(name: str, names: Iterable[str]) -> str | None:
+    """Return the known name nearest to another one, comparing file names without their folders."""
     parts = dict[str, str]()
     for one in names:
         parts.setdefault(one.rpartition("/")[2], one)

@@ -53,18 +53,17 @@ def schema_fault(schema: JsonSchema) -> str | None:
     from jsonschema.exceptions import SchemaError
 
     try:
-        Draft202012Validator.check_schema(
-            schema, format_checker=FormatChecker(())
-        )  # which would read patterns as Python's
-        return pattern_fault(schema) or _stray(schema)
+        # Its own check of the format of patterns would read them as Python's.
+        Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
+        return pattern_fault(schema) or _unfollowable(schema)
     except SchemaError as error:
         return f"{_place(error.absolute_path)}: {_clipped(error.message)}"
     except RecursionError:
         return "it nests too deeply"
 
 
-def _stray(schema: JsonSchema) -> str | None:
-    """Return a reason not to read on inside a schema, None where all that is read are schemas of this one dialect.
+def _unfollowable(schema: JsonSchema) -> str | None:
+    """Return why a schema cannot be followed, None if all its references lead to schemas of the same dialect.
 
     A reference leads to one of the schemas in it: what stands elsewhere, as in a default, is data, which was not
     checked, and may hold any pattern.
@@ -284,7 +283,7 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
     from jsonschema import validators
     from referencing import Registry
 
-    if stray := _stray(whole.schema):
+    if stray := _unfollowable(whole.schema):
         return [f"its schema cannot be used: {stray}"]
 
     def is_boolean(_: object, one: object) -> bool:  # all that is asked at each step to what is unevaluated

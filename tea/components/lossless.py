@@ -56,7 +56,7 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
 
 
 def _is_read(schema: JsonSchema, arguments: dict[str, Any]) -> bool:
-    """Return whether each argument is a value without members, of the very type that its parameter has."""
+    """Return whether every argument is a scalar of exactly its parameter's type."""
     shown: Any = schema.get("properties")
     if schema.get("type") != "object" or type(shown) is not dict:
         return False
@@ -187,7 +187,7 @@ class _Reader:
 
 
 def _alike(allowed: Any, text: str) -> str | None:
-    """Return the only allowed text equal to a text except for case and surrounding blanks."""
+    """Return the only allowed text equal to a text, ignoring case and surrounding blanks."""
     texts = [one for one in cast("list[Any]", allowed) if isinstance(one, str)] if isinstance(allowed, list) else []
     if text in texts:
         return text

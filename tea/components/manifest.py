@@ -162,7 +162,7 @@ class Manifest:
     def facts(self) -> dict[str, str]:
         """Return an agent's declared facts as text: role, competencies, objectives and relations."""
         keys = ("role", "competencies", "objectives", "relations")
-        return {key: said for key in keys if (said := _said(self.metadata.get(key)))}
+        return {key: said for key in keys if (said := _fact_text(self.metadata.get(key)))}
 
     def function_schemas(self, style: Literal["openai", "anthropic"] = "openai") -> list[JsonObject]:
         """Return each operation as a function-calling schema, in the given provider's format."""
@@ -207,7 +207,7 @@ class Manifest:
         if odd := next((name for name, one in found.operations.items() if not _takes_an_object(one)), None):
             problem = f"A stored component is not a manifest: its operation {odd[:40]!r} is without a schema."
             raise Damaged(problem, fix="restore the file, or register the component again.")
-        if odd := next((name for name in _FACTS if found.kind == "agent" and not _is_fact(name, found)), None):
+        if odd := next((name for name in _FACTS if found.kind == "agent" and not _has_form(name, found)), None):
             problem = f"A stored component is not a manifest: the {odd!r} of its metadata is of another form."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         if data.get("digest") != found.digest:
@@ -232,7 +232,7 @@ def _reader() -> TypeAdapter[Manifest]:
 
 
 def _takes_an_object(one: Signature) -> bool:
-    """Return whether an operation's parameters are described by name, as lists and texts read them."""
+    """Return whether an operation's parameters are described by name, with a list of the required ones."""
     properties, required = one.parameters.get("properties", {}), one.parameters.get("required", [])
     if not isinstance(properties, dict) or not isinstance(required, list):
         return False
@@ -242,8 +242,8 @@ def _takes_an_object(one: Signature) -> bool:
     )
 
 
-def _is_fact(name: str, found: Manifest) -> bool:
-    """Return whether what an agent declares under a name has its form, or is not there."""
+def _has_form(name: str, found: Manifest) -> bool:
+    """Return whether a fact declared by an agent has the expected type, or is missing."""
     value = found.metadata.get(name)
     if isinstance(value, list | tuple):
         return _FACTS[name] is list and all(isinstance(one, str) for one in cast("Sequence[object]", value))
@@ -269,8 +269,8 @@ def source_digest(kind: Kind, name: str, source: str, files: Mapping[str, str], 
     return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()
 
 
-def _said(fact: object) -> str:
-    """Return a fact as text, for any value given by a foreign component."""
+def _fact_text(fact: object) -> str:
+    """Return a declared fact as text; a foreign component may have given any value."""
     if isinstance(fact, Mapping):
         pairs = cast("Mapping[object, object]", fact).items()
         return "; ".join(f"{how} with {name}" for name, how in sorted(pairs, key=str))

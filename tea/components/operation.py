@@ -286,7 +286,10 @@ class InProcess:
                 hint = name_hint(schema, arguments)
                 raise BadArguments(problem, fix=f"{hint}{parameters_in_words(schema)}.") from error
         if self.contexts:
-            valid = {**valid, **dict.fromkeys(self.contexts, context if self.threads is None else _alone(context))}
+            valid = {
+                **valid,
+                **dict.fromkeys(self.contexts, context if self.threads is None else _sync_context(context)),
+            }
         try:
             if self.threads is not None:
                 value = await self.threads.run(partial(self.function, **valid))
@@ -334,7 +337,7 @@ class _NoPort:
         raise ToolError("A sync function cannot use its context.", fix="write `async def`.")
 
 
-def _alone(context: Context | None) -> Context | None:
+def _sync_context(context: Context | None) -> Context | None:
     """Return the part of a context available to a sync function: the facts, and the paths of files."""
     nothing: Any = _NoPort()
     return None if context is None else replace(context, port=nothing, flow=nothing)

@@ -142,7 +142,7 @@ class Corpus:
             BadInput: There is no such source.
         """
         known = await self.sources()
-        chosen = list(known) if root is None else [_known(root, known)]
+        chosen = list(known) if root is None else [_find_source(root, known)]
         done = list[Updated]()
         for one in chosen:
             if root is None and not known[one][_HERE]:
@@ -158,7 +158,7 @@ class Corpus:
         Raises:
             BadInput: There is no such source.
         """
-        name = _known(root, await self.sources())
+        name = _find_source(root, await self.sources())
 
         def drop() -> None:
             with self._index.changing() as change:
@@ -190,24 +190,24 @@ class Corpus:
         return [hit_of(one) for one in near_best(await self.find(query.text, query.most))]
 
     def _facts(self, root: str, document: JsonObject) -> dict[str, Any]:
-        """Return the facts about a source as it was recorded, with an answer to whether this account did."""
-        made = self._seal.made(document.get(MARK), _added(root, document.get("pages")))
+        """Return the recorded facts about a source, and whether this account recorded them."""
+        made = self._seal.made(document.get(MARK), _mark_content(root, document.get("pages")))
         return {**unmarked(document), "updated": str(document.get("updated", "")), _HERE: made}
 
     async def _update(self, root: str, most: int, tell: Tell) -> Updated:
-        about = {"pages": most, "updated": to_second(epoch_seconds()), MARK: self._seal(_added(root, most))}
+        about = {"pages": most, "updated": to_second(epoch_seconds()), MARK: self._seal(_mark_content(root, most))}
         pages = self._readers.pages() if self._readers.pages is not None else None
         work = Work(self._readers, pages, asyncio.get_running_loop())
         try:
             if root.startswith(_FILE):
-                return await asyncio.to_thread(self._of_files, root, about, tell, work)
+                return await asyncio.to_thread(self._index_files, root, about, tell, work)
             read, problems = await pages_of(root, self._web, most, tell, work.links)
-            return await asyncio.to_thread(self._of_site, root, about, read, problems, work)
+            return await asyncio.to_thread(self._index_site, root, about, read, problems, work)
         finally:
             if pages is not None:
                 await pages.close()
 
-    def _of_files(self, root: str, about: dict[str, Any], tell: Tell, work: Work) -> Updated:
+    def _index_files(self, root: str, about: dict[str, Any], tell: Tell, work: Work) -> Updated:
         """Index the files below a path: read those with a new size or time, and remove those gone."""
         path, problems = Path(unquote(urlsplit(root).path)), dict[str, str]()
         counts, waiting = {"added": 0, "changed": 0, "same": 0}, list[Waiting]()
@@ -244,7 +244,7 @@ class Corpus:
                 change.remove(source, url)
         return Updated(root=root, **counts, removed=len(before), problems=problems)
 
-    def _of_site(
+    def _index_site(
         self,
         root: str,
         about: dict[str, Any],
@@ -319,8 +319,8 @@ def hit_of(match: Match) -> Hit:
     return Hit(url=match.url, title=match.title, snippet=one.text, date=match.date, place=place)
 
 
-def _added(root: str, pages: JsonValue) -> JsonObject:
-    """Return the content of the mark of a source."""
+def _mark_content(root: str, pages: JsonValue) -> JsonObject:
+    """Return the content to be marked for a source."""
     return {"source": root, "pages": pages}
 
 
@@ -338,7 +338,7 @@ def _root(root: str) -> str:
     return f"{_FILE}{quote(str(path))}"
 
 
-def _known(root: str, known: dict[str, dict[str, Any]]) -> str:
+def _find_source(root: str, known: dict[str, dict[str, Any]]) -> str:
     """Return a source by its name or path.
 
     Raises:

@@ -113,7 +113,7 @@ class Index:
         make_folders(self._path.parent.parent)  # a home that nothing was written to yet
         with database(self._path, _SCHEMA, private=True) as connection:
             connection.execute("BEGIN IMMEDIATE")
-            self._of_this_embedder(connection)
+            self._clear_of_others(connection)
             change = Change(connection, self.embedder, self._most)
             yield change
             change.finish()
@@ -122,7 +122,7 @@ class Index:
         """Return the facts about each source, by its root."""
         if not self._path.is_file():
             return {}
-        with database(self._path, _SCHEMA, private=True) as connection, _understood(self._path):
+        with database(self._path, _SCHEMA, private=True) as connection, _reading_rows(self._path):
             rows = connection.execute(
                 "SELECT root, document, (SELECT count(*) FROM documents WHERE source = sources.id),"
                 " (SELECT count(*) FROM passages JOIN documents ON documents.id = document WHERE source = sources.id)"
@@ -148,7 +148,7 @@ class Index:
             raise BadInput("The query does not contain a word.", fix="say in words what is looked for.")
         if not self._path.is_file():
             return []
-        with database(self._path, _SCHEMA, private=True) as connection, _understood(self._path):
+        with database(self._path, _SCHEMA, private=True) as connection, _reading_rows(self._path):
             said = _by_words(connection, query) if ways != "meaning" else {}
             near = self._by_meaning(connection, query, said) if ways != "words" else {}
             scores = _joined(connection, query, said, near) if ways == "both" else said or near
@@ -159,7 +159,7 @@ class Index:
         """Return all passages of a document in order, none for an unknown address."""
         if not self._path.is_file():
             return []
-        with database(self._path, _SCHEMA, private=True) as connection, _understood(self._path):
+        with database(self._path, _SCHEMA, private=True) as connection, _reading_rows(self._path):
             rows = connection.execute(
                 "SELECT passages.id FROM passages WHERE document ="
                 " (SELECT id FROM documents WHERE url = ? ORDER BY id LIMIT 1) ORDER BY passages.id",
@@ -168,8 +168,8 @@ class Index:
             return [_match(connection, number, 1.0) for (number,) in rows]
 
     def _by_meaning(self, connection: Connection, query: str, also: Iterable[int]) -> dict[int, float]:
-        """Return how near passages are to a query: the nearest, and those found otherwise."""
-        numbers, vectors = self._loaded(connection)
+        """Return the similarity of passages to a query: the nearest ones, and those in `also`."""
+        numbers, vectors = self._all_vectors(connection)
         if not len(numbers):
             return {}
         near = vectors @ self.embedder.embed([query])[0]
@@ -178,7 +178,7 @@ class Index:
         chosen = {*map(int, first), *(places[one] for one in also if one in places)}
         return {int(numbers[place]): max(0.0, float(near[place])) for place in chosen}
 
-    def _loaded(self, connection: Connection) -> tuple[NDArray[np.int64], Vectors]:
+    def _all_vectors(self, connection: Connection) -> tuple[NDArray[np.int64], Vectors]:
         """Return the numbers and vectors of all passages; read again after a change."""
         stamp = _fact(connection, "stamp")
         with self._lock:
@@ -190,8 +190,8 @@ class Index:
                 self._vectors = stamp, numbers, vectors
             return self._vectors[1:]
 
-    def _of_this_embedder(self, connection: Connection) -> None:
-        """Empty the index if its vectors are of another embedder; the sources stay, to be updated."""
+    def _clear_of_others(self, connection: Connection) -> None:
+        """Clear the index if its vectors are of another embedder; the sources stay and are updated later."""
         name = self.embedder.name
         if _fact(connection, "embedder") not in ("", name):
             for table in ("documents", "passages", "texts"):
@@ -297,8 +297,8 @@ class Change:
 
 
 @contextmanager
-def _understood(path: Path) -> Generator[None]:
-    """Raise Damaged if rows do not fit together; the index may come from others."""
+def _reading_rows(path: Path) -> Generator[None]:
+    """Turn an error in reading rows into Damaged, as the index may have been written by others."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -319,7 +319,7 @@ def _by_words(connection: Connection, query: str) -> dict[int, float]:
 def _joined(
     connection: Connection, query: str, said: Mapping[int, float], near: Mapping[int, float]
 ) -> dict[int, float]:
-    """Return the scores of the candidates of both ways, by BM25, meaning, and how close their words stand together."""
+    """Return the scores of candidates from both searches, by BM25, meaning, and the proximity of their words."""
     number = int(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
     count = "SELECT count(*) FROM texts WHERE texts MATCH ?"
     having = {term: int(connection.execute(count, (_quoted(term),)).fetchone()[0]) for term in _terms(query)}

@@ -70,7 +70,7 @@ class Spending:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cell:
-    """One run to be had: a task in one epoch, and its keys in the ledger."""
+    """One run to make: a task in one epoch, and its keys in the ledger."""
 
     task: PlacedTask
     epoch: int
@@ -194,7 +194,7 @@ def _closing(plan: Plan, tasks: TaskSet) -> Plan:
 
 
 def _cells(tasks: TaskSet, epochs: int, series: str, judge: str) -> list[_Cell]:
-    """Return the runs to be had, epoch by epoch."""
+    """Return the runs to make, epoch by epoch."""
     return [
         _Cell(
             task=task,
@@ -288,7 +288,7 @@ class _Work:
             if ended is None and self._end:
                 continue  # what was had before is still counted
             if ended is None:
-                ended = await self._have(cell)
+                ended = await self._run_cell(cell)
                 self._spend(ended)
             given = self._known.graded.get((cell.key, cell.scoring))
             if given is None and ended["status"] == "done" and self._unscored is None:
@@ -307,8 +307,8 @@ class _Work:
         self._spent["usd"] += float(self._spending.usd or 0) if unknown else ended["usd"] or 0.0
         self._spent["tokens"] += ended["tokens"] or 0
 
-    async def _have(self, cell: _Cell) -> JsonObject:
-        """Return how a cell's run ended, resumed or begun now."""
+    async def _run_cell(self, cell: _Cell) -> JsonObject:
+        """Resume or begin the run of a cell, and return its end."""
         self.fresh += 1
         started = time.monotonic()
         run = self._known.begun.get(cell.key)

@@ -46,7 +46,7 @@ def _levels(evaluations: Sequence[Evaluation]) -> list[str]:
 
 def _benchmarks(evaluations: Sequence[Evaluation]) -> list[str]:
     names = list(dict.fromkeys(one.name for one in evaluations))
-    return table(("Models", *names), _crossed(evaluations, names))
+    return table(("Models", *names), _cross_table(evaluations, names))
 
 
 def _strategies(evaluations: Sequence[Evaluation]) -> list[str]:
@@ -55,7 +55,7 @@ def _strategies(evaluations: Sequence[Evaluation]) -> list[str]:
     for model in dict.fromkeys(_model(one) for one in evaluations):
         chosen = [one for one in evaluations if _model(one) == model]
         lines += [*([""] if lines else []), f"Base model: {model}", "", *table(("Strategy", *names),
-                  _crossed(chosen, names))]  # fmt: skip
+                  _cross_table(chosen, names))]  # fmt: skip
     return lines
 
 
@@ -101,8 +101,8 @@ def _is_on(evaluation: Evaluation, names: Sequence[str]) -> bool:
     return bool(there) and not off & {*there}
 
 
-def _crossed(evaluations: Sequence[Evaluation], names: Sequence[str]) -> list[list[str]]:
-    """Return a line for each label, with the score of its evaluation of each name."""
+def _cross_table(evaluations: Sequence[Evaluation], names: Sequence[str]) -> list[list[str]]:
+    """Return a row for each label with its score in each named evaluation."""
     rows: list[list[str]] = []
     for label in dict.fromkeys(one.plan.label or one.plan.agent for one in evaluations):
         own = {one.name: one for one in evaluations if (one.plan.label or one.plan.agent) == label}

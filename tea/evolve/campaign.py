@@ -225,7 +225,7 @@ class Campaign:
             self.tell(ledger.foreign)
 
     async def _next(self, ledger: OwnLedger, train: TaskSet) -> Proposal | None:
-        """Return the proposal of a test begun and not decided or of an earlier process, else a new one; None without.
+        """Return the proposal of an unfinished test or of an earlier process, else a new one; None if there is none.
 
         A proposal is written down before anything else, as it may have cost a lot.
         """

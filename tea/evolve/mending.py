@@ -81,7 +81,7 @@ async def _failing(platform: Platform, outcome: Outcome) -> tuple[Manifest, list
     records = await asyncio.to_thread(lambda: [*platform.tracer.records(outcome.run)])
     pinned = {str(Ref.parse(one.ref).at(None)): Ref.parse(one.ref) for one in pins(records)}
     for name in reversed([*_faults(platform, outcome, records[0])]):
-        ref = next((one for key, one in pinned.items() if one.kind in _CODE and _means(name, key)), None)
+        ref = next((one for key, one in pinned.items() if one.kind in _CODE and _refers_to(name, key)), None)
         if ref is None:
             continue
         library = platform.libraries[ref.kind]
@@ -103,8 +103,8 @@ def _faults(platform: Platform, outcome: Outcome, head: TraceRecord) -> Iterator
                 yield str(one.get("name", ""))
 
 
-def _means(name: str, component: str) -> bool:
-    """Return whether the name of a call, `kind:name@version`, `name` or `environment_action`, is of a component."""
+def _refers_to(name: str, component: str) -> bool:
+    """Return whether the name of a call, `kind:name@version`, `name` or `environment_action`, refers to a component."""
     kind, _, bare = component.partition(":")
     called = name.partition("@")[0].partition("#")[0]
     return called in (component, bare) or (kind == "environment" and called.startswith(f"{bare}_"))

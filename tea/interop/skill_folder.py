@@ -77,7 +77,7 @@ def exported(folder: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in sorted(os.listdir(folder)):
         with suppress(StorageError):
-            if _unchanged(files := _there(folder / name)):
+            if _unchanged(files := _existing_files(folder / name)):
                 found[name] = _made_of(files)
     return found
 
@@ -122,7 +122,7 @@ def _differs(place: Path, files: Files) -> bool:
     """Return whether a skill must be written; raise BadInput if the files there were written by others."""
     if not os.path.lexists(place):
         return True
-    there = _there(place)
+    there = _existing_files(place)
     if there == files:
         return False
     if not _unchanged(there):
@@ -131,7 +131,7 @@ def _differs(place: Path, files: Files) -> bool:
     return True
 
 
-def _there(place: Path) -> Files:
+def _existing_files(place: Path) -> Files:
     """Return the files of a possible skill, empty if it cannot be one."""
     try:
         return _contents(place, hidden=True) if place.is_dir() and not place.is_symlink() else {}

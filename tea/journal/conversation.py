@@ -62,7 +62,7 @@ class Chains:
         if same > len(messages) or not all(map(is_, one.messages, messages)):
             pairs = enumerate(zip(one.messages, messages, strict=False))
             same = next((at for at, (before, now) in pairs if before is not now), min(same, len(messages)))
-        new = [(message, _written(message)) for message in messages[same:]]
+        new = [(message, _canonical_text(message)) for message in messages[same:]]
         del one.links[same + 1 :], one.sizes[same + 1 :], one.texts[same:]
         for message, text in new:
             data = text.encode()
@@ -75,7 +75,7 @@ class Chains:
         return one
 
 
-def _written(message: Message) -> str:
+def _canonical_text(message: Message) -> str:
     """Return a message as canonical text with its data unchanged; data outside JSON is refused.
 
     Raises:

@@ -187,8 +187,8 @@ class _End(TypedDict):
     handoff: NotRequired[str | None]
 
 
-class _Said(TypedDict):
-    """A note of the gate; its `data`, like a start's, is checked by its own kind."""
+class _NoteEntry(TypedDict):
+    """A note of the gate; its `data`, like that of a start, is checked according to its kind."""
 
     kind: str
     target: NotRequired[str]
@@ -217,7 +217,7 @@ class _Forked(TypedDict):
 _FORMS: Mapping[str, Any] = {
     "run": _Head,
     "start": _Begun,
-    "note": _Said,
+    "note": _NoteEntry,
     "done": Object,
     "failed": _Failed,
     "fired": Object,

@@ -105,7 +105,7 @@ def _of_tool(record: TraceRecord) -> bool:
 
 
 def _follows(key: str, other: str) -> bool:
-    """Return whether a key belongs to a later question of the same call than another."""
+    """Return whether a key belongs to the same call as another, and to a later question of it."""
     (call, number), (asking, when) = asked_in(key), asked_in(other)
     return call == asking and number > when > 0
 
@@ -116,7 +116,7 @@ T = TypeVar("T")
 def beginnings(
     tracer: Tracer, runs: Iterable[str], read: Callable[[str, TraceRecord], T | None], problems: list[str] | None = None
 ) -> Iterator[T]:
-    """Yield a value read from the first record of each run, in order; runs removed meanwhile are left out.
+    """Read the first record of each run, and yield the values in order; skip runs removed meanwhile.
 
     Args:
         tracer: Reads the journals.

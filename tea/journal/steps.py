@@ -18,7 +18,7 @@ def steps_among(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, J
     The loop notes each step of an agent itself. An agent with a `run` of its own notes none: there each call of a tool,
     an action, a model or another agent is one step, as soon as its result is known.
     """
-    told = list(_told(records))
+    told = list(_steps_and_calls(records))
     noted = {scope for _, scope, call in told if call is None}
     for record, scope, call in told:
         if call is None:
@@ -55,8 +55,8 @@ def cut(value: object, most: int = 1_200) -> str:
     return text if len(text) <= most else text[:most] + " ..."
 
 
-def _told(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, str, JsonObject | None]]:
-    """Yield each step with the key of its scope: None for a noted one, the data for a call."""
+def _steps_and_calls(records: Iterable[TraceRecord]) -> Iterator[tuple[TraceRecord, str, JsonObject | None]]:
+    """Yield the record of each step or call, the key of its scope, and the data of a call; None for a step."""
     begun, scopes = dict[str, Mapping[str, Any]](), dict[str, str]()
     for record in records:
         data = as_mapping(record.data)

@@ -111,7 +111,7 @@ class Actions:
             return Observation.refused(call.id, call.name, call.arguments, error)
         if self.toolset.is_own(call.name):
             return await self._own(call)
-        if call.name != DONE and self.toolset.reads(call.name) and (known := self._known(call)) is not None:
+        if call.name != DONE and self.toolset.reads(call.name) and (known := self._earlier_result(call)) is not None:
             return known
         if call.name == DONE:
             call = ending.stated(call)
@@ -150,7 +150,7 @@ class Actions:
         """Forget the results of a function, since its results differ from now on."""
         self._made = {image: id for image, id in self._made.items() if image.partition(" ")[0] != name}
 
-    def _known(self, call: ToolCall) -> Observation | None:
+    def _earlier_result(self, call: ToolCall) -> Observation | None:
         """Return the earlier result of the same reading call, if nothing has changed since."""
         id = self._made.get(self.toolset.image(call))
         if id is None:
@@ -168,12 +168,12 @@ class Actions:
         ends = [one for at, one in outcomes.items() if at != index and one.name == DONE and one.ok]
         if any(one.value != outcome.value for one in ends):
             return Observation.refused(outcome.id, DONE, outcome.arguments, ToolError(TWO_ENDS, fix=ONE_END))
-        others = [one for at, one in outcomes.items() if at != index and self._is_seen_later(one)]
+        others = [one for at, one in outcomes.items() if at != index and self._is_shown(one)]
         await ending.look(self.ctx, outcome.value)
         return ending.check(outcome, others, last=last)
 
-    def _is_seen_later(self, one: Observation) -> bool:
-        """Return whether an outcome is a result to look at, unlike those of the loop's own functions and of `done`."""
+    def _is_shown(self, one: Observation) -> bool:
+        """Return whether an outcome is shown to the model as a result; outcomes of the loop's own functions are not."""
         return not (self.toolset.is_own(one.name) or (one.name == DONE and one.ok))
 
     def _keep(self, outcome: Observation) -> None:

@@ -149,7 +149,7 @@ class Sources:
         )
 
     def _doubt_of_parts(self, evidence: Evidence) -> str:
-        """Return the doubt of a piece of evidence that parts gave, or of all pieces of its source with its words."""
+        """Return the doubt of finished parts about equal or overlapping evidence, empty if any of it is undoubted."""
         name, words = evidence.source.strip().casefold(), (evidence.quote, evidence.detail)
         given = [one for one in self._of_parts if one.source.casefold() == name]
         same = [one for one in given if (one.quote, one.detail) == words] or [
@@ -158,7 +158,7 @@ class Sources:
         return same[0].doubt if same and all(one.doubt for one in same) else ""
 
     def _is_read_here(self, name: str) -> bool:
-        """Return whether a source was read since, and not by another agent."""
+        """Return whether this agent itself has read a source."""
         return any(_named(one.arguments, name) for one in self._results if one.id not in self._by_others)
 
     def _of(self, source: str) -> Iterator[str]:

@@ -243,19 +243,19 @@ class Ending:
             self._announced.add(text)
             return ANNOUNCED
         talk = schema is None and self._is_talk(text)
-        absent = self._unwritten(self._kept(answer))
-        self._judge(self._kept(answer))
+        absent = self._unwritten(self._confirmed(answer))
+        self._judge(self._confirmed(answer))
         if not last:
             if "nothing" not in self._returned and not talk and self._has_nothing(text):
                 unsure = "" if self._sees else self._guess(answer, ())
                 self._returned.add("nothing")
-                return self._held(text, f"{unsure} {NOTHING_READ}".lstrip())
+                return self._hold(text, f"{unsure} {NOTHING_READ}".lstrip())
             if schema is None and not talk and self._is_empty(text):
                 problem = self._once((), answer)
-                return self._held(text, f"{EMPTY_WORDS} {problem}".rstrip())
-            if problem := self._once((), self._kept(answer), anew=bool(absent)):
-                return self._held(text, f"{problem} Go on, or call `done` with the whole answer.")
-        answer = self._kept(answer)
+                return self._hold(text, f"{EMPTY_WORDS} {problem}".rstrip())
+            if problem := self._once((), self._confirmed(answer), anew=bool(absent)):
+                return self._hold(text, f"{problem} Go on, or call `done` with the whole answer.")
+        answer = self._confirmed(answer)
         self._once((), answer)
         evidence = self._of_parts(answer)
         value = {"answer": answer, "success": not absent, "reason": _absent(absent)}
@@ -374,13 +374,13 @@ class Ending:
         claims = [Evidence(source=name, doubt=_no_file(name)) for name in self._claimed(answer) if name not in known]
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
 
-    def _held(self, text: str, problem: str) -> str:
-        """Store words not accepted yet, as the next reply may only confirm them."""
-        self._words_held, self.refused = as_text(self._kept(text)), None
+    def _hold(self, text: str, problem: str) -> str:
+        """Keep words refused for now, as the next reply may only confirm them; return the problem."""
+        self._words_held, self.refused = as_text(self._confirmed(text)), None
         return problem
 
-    def _kept(self, answer: JsonValue) -> JsonValue:
-        """Return an answer, or the text held just before that it confirms: by its words, or as it is much shorter."""
+    def _confirmed(self, answer: JsonValue) -> JsonValue:
+        """Return an answer, or the text kept before if the answer only confirms it, or is much shorter."""
         if not isinstance(answer, str) or not self._words_held or self._holds_value(answer):
             return answer
         return self._words_held if confirms(answer) or 2 * len(answer) < len(self._words_held) else answer
@@ -493,7 +493,7 @@ class Ending:
         return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
 
     def _of_parts(self, answer: JsonValue) -> list[Evidence]:
-        """Return the evidence of finished parts, a doubt about a part's answer only if a given one has its numbers."""
+        """Return the evidence of finished parts, omitting doubts about numbers missing in the answer."""
         return [
             source
             for _, one in self._parts

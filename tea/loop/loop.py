@@ -232,7 +232,7 @@ class _Loop:
             "limits": self.limits.text(),
             "locale": self.ctx.locale,
             **({"answer": self.task.answer} if self.task.answer is not None and self._tells_form else {}),
-            **await self._told(),
+            **await self._heads_and_date(),
             **self.toolset.words(),
             **variables,
         }
@@ -244,11 +244,11 @@ class _Loop:
 
     @property
     def _tells_form(self) -> bool:
-        """Whether the task's words tell the form of the answer; for a model `done` tells it if possible."""
+        """Whether the text of the task describes the form of the answer; for a model the schema of `done` may do it."""
         return self.solver or not holds_form(self.task)
 
-    async def _told(self) -> JsonObject:
-        """Return file heads and date for a model; nothing for a solver."""
+    async def _heads_and_date(self) -> JsonObject:
+        """Return the heads of files and the date as prompt variables; nothing for a solver."""
         if self.solver:
             return {}
         found = await heads(self.ctx, self.task)
@@ -353,7 +353,7 @@ class _Loop:
             self.ledger.goal = str(reply.record.get("next_goal") or "")
         if reply.problem:
             return await self._strike(step, reply)
-        if not reply.calls and (given := self._written(reply.said)) is not None:
+        if not reply.calls and (given := self._done_arguments(reply.said)) is not None:
             reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=dict(given)),))
         self.window.add(reply.message())
         self.ended = ""
@@ -391,8 +391,8 @@ class _Loop:
             self._tell(STALLED.format(steps=self.ledger.stalled))
         return result
 
-    def _written(self, text: str) -> JsonObject | None:
-        """Return the arguments of `done` that text without a call stands for, None if it stands for itself."""
+    def _done_arguments(self, text: str) -> JsonObject | None:
+        """Return the arguments of `done` written as text, or confirmed by it; None if the text is an answer itself."""
         if self.revision.held is None and self.ending.refused is not None and confirms(text):
             return self.ending.refused
         return written_end(text, self.task.answer)

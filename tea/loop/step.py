@@ -133,7 +133,7 @@ async def consult(
         response = await ctx.ask(prompt, variables, history, model=model, output=output)
         return read(response)
     except BadOutput as error:
-        told = (*_written(response, error), said(REPAIR.format(problem=error.problem)))
+        told = (*_unreadable_answer(response, error), said(REPAIR.format(problem=error.problem)))
     return read(await ctx.ask(prompt, variables, (*history, *told), model=model, output=output))
 
 
@@ -178,7 +178,7 @@ def said(text: str) -> Message:
     return Message(role="user", content=(TextPart(text=text),))
 
 
-def _written(response: ModelResponse | None, error: BadOutput) -> tuple[Message, ...]:
+def _unreadable_answer(response: ModelResponse | None, error: BadOutput) -> tuple[Message, ...]:
     """Return an unreadable answer as a message of the model, none if nothing of it is known."""
     text = error.said
     if response is not None:

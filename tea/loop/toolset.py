@@ -149,7 +149,7 @@ class Toolset:
         further: dict[str, Kind] = {**dict.fromkeys(agents, "agent"), **dict.fromkeys(names, "tool")}
         for name, facts in zip(nearby, await ctx.tcp.facts([*nearby], unseen=True), strict=True):
             if ctx.searches or needs(facts) != "search" or name in (*(task.tools or ()), *task.also):
-                found.append(await _told(ctx, replace(tool_of(name, facts), trusted=nearby[name]), task))
+                found.append(await _completed(ctx, replace(tool_of(name, facts), trusted=nearby[name]), task))
         found += await _agents(ctx, task, agents)
         places: list[StateSource] = []
         rooms, whole = _rooms(_on(ctx, "environment", environments)), set[str]()
@@ -497,8 +497,8 @@ def _own_functions(task: Task) -> set[str]:
     return {NOTE, PLAN, *many} if is_large(task) else many
 
 
-async def _told(ctx: Context, tool: Capability, task: Task) -> Capability:
-    """Return a tool with the additions of the task: the form of the answer, or the skills to open."""
+async def _completed(ctx: Context, tool: Capability, task: Task) -> Capability:
+    """Complete a tool for the task: `done` with the form of the answer, `open_skill` with the skills."""
     if tool.name == DONE:
         return _answering(tool, task, confident=ctx.attempt)
     return await naming_skills(ctx, tool, task) if tool.name == OPEN_SKILL else tool
@@ -520,7 +520,7 @@ async def _show(ctx: Context, found: Iterable[Capability]) -> None:
 
 
 async def _actions(ctx: Context, name: str, facts: JsonObject, *, told: bool) -> list[Capability]:
-    """Return the actions of an environment, told with the packages for code."""
+    """Return the actions of an environment; with `told`, name the installed packages in those for code."""
     found = actions_of(name, facts)
     if not told or not ctx.sandbox or not any(one.codes for one in found):
         return found

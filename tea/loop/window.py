@@ -208,7 +208,7 @@ class Window:
             may_ask: Whether a question may be spent on it.
         """
         self.rereads = True
-        kept = self._kept() if self.fold == "summary" else ()
+        kept = self._latest_exchanges() if self.fold == "summary" else ()
         old = self.messages[: len(self.messages) - len(kept)]
         goes = tokens(*(one for one in self._latest if not self._lasts(one))) - tokens(*kept)
         wanted = may_ask and self.fold in ASKING and goes > CARRIED_SHARE * self.context
@@ -250,7 +250,7 @@ class Window:
         most, size = int(CARRIED_SHARE * self.context) * BYTES_PER_TOKEN, len(text.encode())
         return text if size <= most else text[: max(1, len(text) * most // size)]
 
-    def _kept(self) -> tuple[Message, ...]:
+    def _latest_exchanges(self) -> tuple[Message, ...]:
         """Return the latest exchanges within a share of the window, never all of them."""
         kept: tuple[Message, ...] = ()
         for one in reversed(exchanges(self._latest)[1:][-KEPT_EXCHANGES:]):

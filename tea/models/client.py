@@ -94,7 +94,7 @@ class ProviderClient:
 
     def post(self, path: str, body: bytes, take: Take, seconds: float) -> Coroutine[Any, Any, None]:
         """Send a body and pass the response's bytes to `take` as they come, for at most the given seconds."""
-        return self._exchange(partial(self._asked, path, body), take, seconds)
+        return self._exchange(partial(self._response, path, body), take, seconds)
 
     async def upload(
         self, path: str, fields: Mapping[str, str], file: tuple[str, bytes, str], take: Take, seconds: float
@@ -160,8 +160,8 @@ class ProviderClient:
         if (lack := exhausted(cause, f"{self._base_url} cannot be reached")) is not None:
             raise lack from None
 
-    async def _asked(self, path: str, body: bytes, name: str) -> Any:
-        """Return the response to a request: by the SDK for the first to an address, through its transport later."""
+    async def _response(self, path: str, body: bytes, name: str) -> Any:
+        """Send a request and return the response: the first one by the SDK, later ones through its transport."""
         if way := self._ways.get((name, path)):
             return await way.send(body)
         client = self._clients[name]
@@ -219,7 +219,7 @@ class ProviderClient:
             self._accounts[name].rest(REST if wait is None else wait)
             if not all(one.resting for one in self._accounts.values()):
                 wait, again = 0.0, True
-        said, code = self._words(_said(error)), _code(error)
+        said, code = self._words(_error_message(error)), _code(error)
         words = f"status {status}: {said[:_MOST_WORDS]}"
         if exceeds(said, code, status) and (most := limit_in(said) or _window(error)) and limit_in(words) is None:
             words += f" (context length {most})"
@@ -269,7 +269,7 @@ def _body(error: Exception) -> dict[str, Any]:
     return {"message": body} if isinstance(body, str) else {}
 
 
-def _said(error: Exception) -> str:
+def _error_message(error: Exception) -> str:
     """Return a provider's error message, with the upstream provider's message if it is a router."""
     body = _body(error)
     found: Any = next((body[name] for name in ("error", "message", "detail", "type") if body.get(name)), "")

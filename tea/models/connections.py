@@ -27,7 +27,7 @@ def connections(sdk: Any, base_url: str, seconds: float) -> Any:
         seconds: How long the connection may be silent.
     """
     verify = {} if base_url.startswith("https:") else {"verify": False}
-    hooks = {"response": [_told]}
+    hooks = {"response": [_read_error]}
     return sdk.DefaultAioHttpClient(follow_redirects=False, timeout=seconds, event_hooks=hooks, **verify)
 
 
@@ -63,8 +63,8 @@ def arriving(response: Any) -> AsyncIterable[bytes]:
     return response.aiter_bytes() if "content-encoding" in response.headers else response.stream
 
 
-async def _told(response: Any) -> None:
-    """Read the body of an error response, up to a maximum length."""
+async def _read_error(response: Any) -> None:
+    """Read the body of an error response, at most a maximum number of bytes."""
     if response.is_success:
         return
     told = bytearray()
@@ -112,7 +112,7 @@ class ConnectionUse:
         """
         question = _Question("POST", self._url, self._headers, self._extensions, body)
         response = await self._transport.handle_async_request(question)
-        await _told(response)
+        await _read_error(response)
         if response.is_success:
             return response
         raise self._client._make_status_error_from_response(response)

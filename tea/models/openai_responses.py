@@ -128,7 +128,9 @@ class OpenAIResponses:
                     made.add(one.get("call_id"), one.get("name"), one.get("arguments"))
                 case "reasoning":
                     at = 1 + len(made.calls) if texts or refusals or made.calls else 0
-                    thought.append(ReasoningPart(text=_thought(one), origin=config.origin, data=_kept(one), at=at))
+                    thought.append(
+                        ReasoningPart(text=_thought(one), origin=config.origin, data=_kept_members(one), at=at)
+                    )
                 case _:
                     pass
         return ModelResponse(
@@ -224,7 +226,7 @@ def _part(part: Part, media: Mapping[str, bytes]) -> JsonObject:
     return {"type": "input_file", "filename": f"file.{part.media_type.rpartition('/')[2]}", "file_data": address}
 
 
-def _kept(item: dict[str, Any]) -> dict[str, Any]:
+def _kept_members(item: dict[str, Any]) -> dict[str, Any]:
     """Return the members of a reasoning item to send back; empty without content, as the provider stores none."""
     if not item.get("encrypted_content") and not item.get("content"):
         return {}

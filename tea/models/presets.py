@@ -97,7 +97,7 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
     if name == OFFLINE:
         raise BadInput("The offline solvers are called 'offline'.", fix="give the model another name.")
     senses = given.pop("senses", None)
-    stated = {**_beginning(start, given), **given}
+    stated = {**_defaults(start, given), **given}
     if senses is not None:
         stated["capabilities"] = _with_senses(stated["capabilities"], senses, name)
     config = ModelConfig.of(name, stated)
@@ -109,7 +109,7 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
     return config
 
 
-def _beginning(start: str | None, given: JsonObject) -> dict[str, Any]:
+def _defaults(start: str | None, given: JsonObject) -> dict[str, Any]:
     """Return the defaults of a configuration; a preset's values for its own model do not apply to another."""
     found = dict(PRESETS[start] if start else _CUSTOM)
     if given.get("model", found.get("model")) != found.get("model"):

@@ -27,7 +27,7 @@ def price(config: ModelConfig, model: str, usage: Usage) -> float | None:
     if config.prices:
         return _own(config.prices, usage)
     for name in dict.fromkeys((model, config.model)):  # servers add dates and the like, which the list may not know
-        if name and _known(name, _address(config)):
+        if name and _is_listed(name, _address(config)):
             return float(_calculated(name, _address(config), usage).total_price)
     return None
 
@@ -75,7 +75,7 @@ def _own(prices: Mapping[str, float], usage: Usage) -> float | None:
 
 
 @lru_cache(maxsize=256)
-def _known(model: str, address: str) -> bool:
+def _is_listed(model: str, address: str) -> bool:
     """Return whether the list contains a model; looking for a missing one takes longer than the rest of a call."""
     return _calculated(model, address, Usage(input_tokens=1, output_tokens=1)) is not None
 

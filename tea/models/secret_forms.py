@@ -1,4 +1,4 @@
-"""Disguises: the encoded forms of a secret possible in a text."""
+"""Encoded forms of a secret, as a text may contain it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def disguises(value: str) -> Iterator[str]:
 
 
 def hidden(text: str, secret: str, name: str) -> str:
-    """Return a text with a secret replaced by `name` in every form; one shorter than `SHORTEST` is left."""
+    """Replace a secret in all its forms by `name`; a secret shorter than `SHORTEST` is not replaced."""
     for form in sorted(set(disguises(secret)), key=len, reverse=True) if len(secret) >= SHORTEST else ():
         text = text.replace(form, name)
     return text
@@ -59,5 +59,5 @@ def sent_headers(sdk: str) -> dict[str, str]:
 
 
 def in_json(value: str, *, ascii: bool = False) -> str:
-    """Return a value as it stands inside of JSON text."""
+    """Escape a value for JSON text, without the quotation marks."""
     return json.dumps(value, ensure_ascii=ascii)[1:-1]

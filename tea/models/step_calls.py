@@ -71,7 +71,7 @@ def settled(response: ModelResponse, schema: JsonObject, check: Read, parse: Rea
         found = calls_in(response.text)
         if found is None:
             return changed(response, unusable=_fault(response, schema, error.problem))
-        return _kept(response, found, schema)
+        return _usable_part(response, found, schema)
 
 
 def _recorded(response: ModelResponse, schema: JsonObject, check: Read) -> ModelResponse:
@@ -81,13 +81,13 @@ def _recorded(response: ModelResponse, schema: JsonObject, check: Read) -> Model
         given = member({"": response.output}, "")
         calls = cast("list[Any]", given.get(CALLS))
         if isinstance(calls, list) and calls:  # pyright: ignore[reportUnnecessaryIsInstance]
-            return _kept(response, Written(calls=calls, record=given, words=""), schema)
+            return _usable_part(response, Written(calls=calls, record=given, words=""), schema)
         if response.calls:
             return changed(response, output=None, unusable="")
         return changed(response, output=None, unusable=f"{error.problem.rstrip('. ')}: {WANTED}.")
 
 
-def _kept(response: ModelResponse, found: Written, schema: JsonObject) -> ModelResponse:
+def _usable_part(response: ModelResponse, found: Written, schema: JsonObject) -> ModelResponse:
     """Return an answer with the fitting part of its record; if one of its calls is unreadable, with all as calls."""
     calls = tuple(found.read().calls)
     if not found.record or any(call.unreadable for call in calls):

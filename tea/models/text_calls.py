@@ -55,7 +55,7 @@ class StepWords:
         found = self._firsts.get(given)
         if found is None or found[0] is not request.tools:
             told = plain(given) + _LISTED.format(tools=_listed(request))
-            found = self._firsts.put(given, (request.tools, _said(given, told)))
+            found = self._firsts.put(given, (request.tools, _with_text(given, told)))
         return found[1]
 
 
@@ -70,7 +70,7 @@ def in_words(messages: tuple[Message, ...], position: int) -> Message:
     if calls_in(text) is None:
         thinking = {"thinking": text} if text else {}
         text = json.dumps({**thinking, CALLS: _made(one)}, ensure_ascii=False)
-    return _said(one, text)
+    return _with_text(one, text)
 
 
 def as_text(request: ModelRequest) -> ModelRequest:
@@ -78,14 +78,14 @@ def as_text(request: ModelRequest) -> ModelRequest:
     choice = _CHOICE[request.tool_choice] + (" Call at most one." if not request.parallel else "")
     told = _PROTOCOL.format(tools=_listed(request), choice=choice)
     given = request.messages
-    messages = _told(tuple(_spoken(given, position) for position in range(len(given))), told)
+    messages = _with_system_text(tuple(_spoken(given, position) for position in range(len(given))), told)
     return request.model_copy(update={"messages": messages, "tools": ()})
 
 
 def formed(request: ModelRequest) -> ModelRequest:
     """Return a request for data as one with the answer's form described in text."""
     told = _FORM.format(schema=json.dumps(request.output, ensure_ascii=False, sort_keys=True))
-    return request.model_copy(update={"messages": _told(request.messages, told), "output": None})
+    return request.model_copy(update={"messages": _with_system_text(request.messages, told), "output": None})
 
 
 def from_text(response: ModelResponse, request: ModelRequest) -> ModelResponse:
@@ -108,7 +108,7 @@ def _spoken(messages: tuple[Message, ...], position: int) -> Message:
         return _result(messages, position)
     if one.calls:
         text = json.dumps({CALLS: _made(one)}, ensure_ascii=False, sort_keys=True)
-        return _said(one, "\n\n".join(filter(None, (plain(one), text))))
+        return _with_text(one, "\n\n".join(filter(None, (plain(one), text))))
     return one
 
 
@@ -124,13 +124,13 @@ def _made(spoken: Message) -> list[JsonObject]:
     return [{"name": call.name, "arguments": call.arguments} for call in spoken.calls]
 
 
-def _told(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
-    """Return a conversation with the given text at the end of its system text."""
+def _with_system_text(messages: tuple[Message, ...], words: str) -> tuple[Message, ...]:
+    """Append a text to the system message of a conversation; add the message if it is missing."""
     if messages and messages[0].role == "system":
-        return _said(messages[0], plain(messages[0]) + words), *messages[1:]
+        return _with_text(messages[0], plain(messages[0]) + words), *messages[1:]
     return message("system", (TextPart(text=words.strip()),)), *messages
 
 
-def _said(given: Message, text: str) -> Message:
-    """Return a message with other words; the reasoning before them stays."""
+def _with_text(given: Message, text: str) -> Message:
+    """Return a message with another text, keeping its reasoning."""
     return message(given.role, (*thoughts(given), TextPart(text=text)))

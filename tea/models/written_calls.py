@@ -56,7 +56,7 @@ class Written:
         """Return the calls, including unreadable ones."""
         made = AnswerCalls()
         for one in self.calls:
-            name, arguments = _wish(one)
+            name, arguments = _name_and_arguments(one)
             made.add(None, name, arguments)
         return made
 
@@ -92,7 +92,7 @@ def _tagged(said: str) -> Written | None:
     calls: list[Any] = []
     for one in _TAGGED.finditer(said):
         inner = one[2].strip()
-        given = _given(inner, 0) if inner.startswith("{") else dict(_PARAMETER.findall(inner))
+        given = _leading_arguments(inner, 0) if inner.startswith("{") else dict(_PARAMETER.findall(inner))
         calls.append({"name": one[1], "arguments": given if given or not inner else inner})
     return Written(calls=calls, record={}, words=_unwrapped(_TAGGED.sub("", said))) if calls else None
 
@@ -104,7 +104,7 @@ def _actions(said: str) -> Written | None:
         return None
     invented = _OBSERVED.search(said, first.end())
     meant = said[: invented.start()] if invented else said
-    calls = [{"name": one[1], "arguments": _given(meant, one.end())} for one in _ACTION.finditer(meant)]
+    calls = [{"name": one[1], "arguments": _leading_arguments(meant, one.end())} for one in _ACTION.finditer(meant)]
     return Written(calls=calls, record={}, words=_unwrapped(meant[: first.start()]))
 
 
@@ -147,7 +147,7 @@ def _call_of(one: ast.expr) -> dict[str, Any]:
     return {"name": name, "arguments": given}
 
 
-def _given(text: str, at: int) -> Any:
+def _leading_arguments(text: str, at: int) -> Any:
     """Return the arguments at the start of a text: an object, else the unchanged line."""
     if text.startswith("{", at):
         with suppress(ValueError, RecursionError):
@@ -200,7 +200,7 @@ def _is_call(one: dict[str, Any]) -> bool:
     return isinstance(inner.get("name"), str) and any(isinstance(inner.get(name), dict | str) for name in _GIVEN)
 
 
-def _wish(one: Any) -> tuple[Any, Any]:
+def _name_and_arguments(one: Any) -> tuple[Any, Any]:
     """Return the name and arguments of a call; the arguments are JSON again, to be read as strictly as others."""
     if not isinstance(one, dict):
         return None, one

@@ -82,7 +82,7 @@ class Parts:
             moves: Whether a version that is stored and not current becomes current.
         """
         chosen = list(self.texts.items())[: None if whole else -1]
-        return {name: await self._kept(text, wanted, moves=moves) for name, text in chosen}
+        return {name: await self._ensure_stored(text, wanted, moves=moves) for name, text in chosen}
 
     async def _take(self, agent: Agent | type[Agent]) -> None:
         declaration = agent.declaration
@@ -122,8 +122,8 @@ class Parts:
         if await _stored(library, text) is None:
             await asyncio.to_thread(library.build, text, str(FIRST), self.lineage, "", "")
 
-    async def _kept(self, text: SourceText, wanted: NewVersion, *, moves: bool) -> Manifest:
-        """Return the version with a given text, adding a new one only if there is none."""
+    async def _ensure_stored(self, text: SourceText, wanted: NewVersion, *, moves: bool) -> Manifest:
+        """Store a text as a new version unless one has it already, and return the version."""
         library = self.libraries[text.kind]
         found = await _stored(library, text)
         if found is None:

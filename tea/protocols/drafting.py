@@ -98,7 +98,7 @@ async def adopt_agent(libraries: Libraries, proposal: Proposal, *, check: bool) 
     try:
         for name in numbered(draft.name):
             parts = await _parts(libraries, draft.model_copy(update={"name": name}))
-            if not check and (found := await _there(libraries, parts)):
+            if not check and (found := await _current_parts(libraries, parts)):
                 return _done(found)
             if await _free(libraries, parts):
                 break
@@ -174,8 +174,8 @@ async def _free(libraries: Libraries, parts: Sequence[tuple[Kind, object]]) -> b
     return True
 
 
-async def _there(libraries: Libraries, parts: Sequence[tuple[Kind, object]]) -> list[Manifest]:
-    """Return the current versions of the parts, if all are there with these bytes."""
+async def _current_parts(libraries: Libraries, parts: Sequence[tuple[Kind, object]]) -> list[Manifest]:
+    """Return the current versions of the parts if all of them have exactly these sources."""
     found: list[Manifest] = []
     for kind, text in parts:
         name, source = str(getattr(text, "name", "")), getattr(text, "source", "")

@@ -64,7 +64,7 @@ class Editor:
         if name is not None:
             self._registry.resolve(Ref(kind=self._library.kind, name=check_name(name)))
             self._named(text, name)
-        return self._kept(text, wanted, after=after, again="keep" if name is None else "lead")
+        return self._store(text, wanted, after=after, again="keep" if name is None else "lead")
 
     def copy(self, ref: Ref, name: str | None, wanted: NewVersion) -> Manifest:
         """See `ContextManager.copy`."""
@@ -80,7 +80,7 @@ class Editor:
         source, files = renamed(found.source, found.files, found.name, name)
         text = self._named(self._library.draft(source, files, found.requires), name)
         lineage = Lineage(how="copy", parent=str(found.ref))
-        return self._kept(text, replace(wanted, lineage=lineage), fresh=True)
+        return self._store(text, replace(wanted, lineage=lineage), fresh=True)
 
     def setvars(self, ref: Ref, values: Mapping[str, str], wanted: NewVersion, *, current: bool = True) -> Manifest:
         """See `ContextManager.setvars`."""
@@ -100,7 +100,7 @@ class Editor:
             self._check_trusted(found)
         text = self._named(self._library.rewritten(found, values), found.name)
         lineage = replace(wanted.lineage, parent=wanted.lineage.parent or found.version)
-        return self._kept(text, replace(wanted, lineage=lineage), current=current)
+        return self._store(text, replace(wanted, lineage=lineage), current=current)
 
     def purge(self, ref: Ref, reason: str, author: str | None) -> list[Tombstone]:
         """See `ContextManager.purge`."""
@@ -115,7 +115,7 @@ class Editor:
         versions = self._library.services.versions
         return versions.purge(self._library.kind, ref.name, chosen, check=check, reason=reason, author=author)
 
-    def _kept(
+    def _store(
         self,
         text: SourceText,
         wanted: NewVersion,

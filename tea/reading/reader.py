@@ -138,7 +138,7 @@ class Reader:
             if kept is not None:
                 return Document(**kept)
             order: JsonObject = {"path": _SOURCE, "options": {"name": name, **asdict(wanted)}}
-            told = await self._told(folder, order, name, kind)
+            told = await self._run_parser(folder, order, name, kind)
             text = await asyncio.to_thread(_file_text, folder / TEXT)
             packed = source if isinstance(source, Path) and kind.is_packed else None
             taken = await asyncio.to_thread(taken_out, folder / PARTS, parts, packed) if parts is not None else []
@@ -163,7 +163,7 @@ class Reader:
             text = "\n".join(document.lines).encode("utf-8", "replace")
             await asyncio.to_thread(_brought, text, document.name, folder)
             order: JsonObject = {"path": _SOURCE, "pattern": pattern[:1_000], "ignore_case": ignore_case}
-            told = await self._told(folder, order, document.name, None)
+            told = await self._run_parser(folder, order, document.name, None)
         return document.matches((one["line"], one["text"]) for one in told["matches"]), int(told["total"])
 
     @asynccontextmanager
@@ -182,9 +182,9 @@ class Reader:
             kind, _ = await asyncio.to_thread(_brought, source, name, folder)
             fix = "save the needed sheet as CSV."
             order: JsonObject = {"path": _SOURCE, "sheets": True}
-            yield sheets_from(await self._told(folder, order, name, kind, SHEET_LIMITS, fix), name, folder)
+            yield sheets_from(await self._run_parser(folder, order, name, kind, SHEET_LIMITS, fix), name, folder)
 
-    async def _told(
+    async def _run_parser(
         self,
         folder: Path,
         order: JsonObject,
@@ -193,7 +193,7 @@ class Reader:
         limits: Limits = LIMITS,
         cheaper: str = "",
     ) -> dict[str, Any]:
-        """Run the program in a sandbox around a folder, and return its output.
+        """Run the parsers' program in a sandbox around a folder, and return its output.
 
         Raises:
             ToolError: It refuses, fails, or was stopped.

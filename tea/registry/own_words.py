@@ -51,7 +51,7 @@ class OwnWords:
 
     def of(self, found: Manifest) -> Manifest:
         """Return a version described by its own source if it is trusted, and shipped only if this account says so."""
-        told = self._told(found)
+        told = self._described_by_itself(found)
         if told.lineage.how != "bundled" or self.recorded(found):
             return told
         return replace(told, lineage=replace(told.lineage, how="imported"))
@@ -72,13 +72,13 @@ class OwnWords:
         known = f"{found.digest}/{_RECORDED}/"
         return not self.recorded(found) and any(one.startswith(known) for one in self._trust.told.entries())
 
-    def _told(self, found: Manifest) -> Manifest:
+    def _described_by_itself(self, found: Manifest) -> Manifest:
         """Return a version described by its own source if it is trusted, else unchanged."""
         if self._made.get(found.digest) is found or not self._trust(found.digest) or self._trust.told(_entry(found)):
             return found
         made = self._described(found)
         if made is None:
-            return _silent(found)
+            return _without_description(found)
         if words_digest(made) == words_digest(found):
             self.trust(found)
             return found
@@ -107,7 +107,7 @@ class OwnWords:
             return False
         same = words_digest(made) == words_digest(found)
         ours = self.recorded(found) or self.is_forged(found)
-        lenient = not ours and _said(made) == _said(found) and _is_within(_schemas(found), _schemas(made))
+        lenient = not ours and _description(made) == _description(found) and _is_within(_schemas(found), _schemas(made))
         return not (same or lenient)
 
     def _described(self, found: Manifest) -> Manifest | None:
@@ -154,8 +154,8 @@ def _entry(found: Manifest) -> str:
     return f"{found.digest}/{words_digest(found)}"
 
 
-def _silent(found: Manifest) -> Manifest:
-    """Return a version without its description, as it cannot be verified here; such a version cannot be used either."""
+def _without_description(found: Manifest) -> Manifest:
+    """Remove the description of a version, as it cannot be verified here; the version cannot be used either."""
     mute = {
         name: Signature(name=name, description="", parameters={"type": "object"}, returns={}, traits=Traits())
         for name in found.operations
@@ -164,7 +164,7 @@ def _silent(found: Manifest) -> Manifest:
     return replace(found, description=words, operations=mute, metadata={}, rules="")
 
 
-def _said(found: Manifest) -> bytes:
+def _description(found: Manifest) -> bytes:
     """Return a manifest's description without schemas, as their wording depends on the library for them."""
     operations = {
         key: [
@@ -172,7 +172,7 @@ def _said(found: Manifest) -> bytes:
             one.description,
             [[each.call, each.result] for each in one.examples],
             str(one.traits),
-            _asked(one),
+            _written_parameters(one),
         ]
         for key, one in found.operations.items()
     }
@@ -180,8 +180,8 @@ def _said(found: Manifest) -> bytes:
     return canonical([others, operations, dict(found.metadata)])
 
 
-def _asked(one: Signature) -> list[Any]:
-    """Return the part of an operation's parameters written by its source: names, words, defaults, and needs."""
+def _written_parameters(one: Signature) -> list[Any]:
+    """Return the facts about parameters taken from the source: names, descriptions, defaults, and required ones."""
     fields = cast("Mapping[str, Mapping[str, Any]]", one.parameters.get("properties", {}))
     told = {name: [field.get("description"), field.get("default")] for name, field in fields.items()}
     return [told, sorted(cast("list[str]", one.parameters.get("required", [])))]
@@ -194,7 +194,7 @@ def _schemas(found: Manifest) -> JsonValue:
 
 
 def _is_within(said: JsonValue, whole: JsonValue) -> bool:
-    """Return whether a schema says the same as another one, in the same places, but for what it leaves out."""
+    """Return whether another schema contains all of a schema, each part in the same place."""
     if isinstance(said, dict) and isinstance(whole, dict):
         held = cast("dict[str, JsonValue]", whole)
         members = cast("dict[str, JsonValue]", said).items()

@@ -178,7 +178,7 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
             if found.digest not in told:
                 here = _known(stored, found) if name in names[kind] else None
                 told[found.digest] = here or house.received(found)
-            found = _retold(told[found.digest], found)
+            found = _with_stored_facts(told[found.digest], found)
         if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
             raise BadInput(f"{kind}:{name} holds {found.ref} twice, or not as its own.", fix=_FIX)
         versions[found.version] = found
@@ -212,8 +212,8 @@ def _known(stored: VersionManager, found: Manifest) -> Manifest | None:
         return None
 
 
-def _retold(told: Manifest, found: Manifest) -> Manifest:
-    """Return a version with the facts already stored for its content, as equal content has only one set of facts."""
+def _with_stored_facts(told: Manifest, found: Manifest) -> Manifest:
+    """Replace the facts of a version by those already stored for equal content, as each content has one set only."""
     if told is found:
         return found
     return replace(

@@ -26,7 +26,7 @@ def terms(text: str) -> Counter[str]:
 def stem(word: str) -> str:
     """Return a word without its English ending, so `forecasts` and `forecasting` are equal."""
     for ending, instead in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _LEAST and not _kept(word, ending):
+        if word.endswith(ending) and len(word) - len(ending) >= _LEAST and not _keeps_s(word, ending):
             word = word[: -len(ending)] + instead
             break
     if len(word) > _LEAST and word[-1] == word[-2] and word[-1] not in "lsz":
@@ -40,6 +40,6 @@ def _terms(word: str) -> tuple[str, ...]:
     return tuple(word[at : at + 2] for at in range(len(word) - 1))
 
 
-def _kept(word: str, ending: str) -> bool:
-    """Return whether an `s` belongs to the word, as in `class` and `bus`."""
+def _keeps_s(word: str, ending: str) -> bool:
+    """Return whether a final `s` belongs to the stem of a word, as in `class` and `bus`."""
     return ending == "s" and word[-2] in "su"

@@ -165,12 +165,12 @@ async def admit(deps: RunDeps, task: TaskFile, *, locked: bool) -> None:
         for name in named if len(named) <= MOST_SCHEMAS else await tools.missing(named):
             await tools.info(name)
     for name in task.allow:
-        await _there(deps, name)
+        await _check_exists(deps, name)
     for name, value in task.settings.items():
-        await _can_be_set(deps, name, value)
+        await _check_setting(deps, name, value)
 
 
-async def _can_be_set(deps: RunDeps, name: str, value: Any) -> None:
+async def _check_setting(deps: RunDeps, name: str, value: Any) -> None:
     """Check a setting of an agent, `agent.setting`, against the schema in the agent's `metadata["settings"]`.
 
     Raises:
@@ -186,7 +186,7 @@ async def _can_be_set(deps: RunDeps, name: str, value: Any) -> None:
         raise BadInput(f"The setting {name} is not usable: {faults[0]}.", fix="give another value.")
 
 
-async def _there(deps: RunDeps, name: str) -> None:
+async def _check_exists(deps: RunDeps, name: str) -> None:
     """Check for the existence of a component allowed by a task, of either kind if the name has none.
 
     Raises:

@@ -127,7 +127,9 @@ class Authorizer:
             return False, None
         if answer not in ("allow", ALWAYS):
             self._recorder.answered(request.key, {"target": request.ref}, answer)
-            return False, _denied(request, response) if answer == "deny" else _stated(request, response, answer)
+            return False, _denied(request, response) if answer == "deny" else _answer_as_result(
+                request, response, answer
+            )
         places = tuple(map(str, cast("list[object]", consent[2] or [])))
         if answer == ALWAYS and places and self._remember is not None:
             await asyncio.to_thread(self._remember, request.digest, request.ref, places)
@@ -194,7 +196,7 @@ class Authorizer:
         alike = (
             answer
             for key, answer in self._answers.items()
-            if self._recorder.asked_before(key, _asked(request, key, why), CONSENT, **about)
+            if self._recorder.asked_before(key, _question(request, key, why), CONSENT, **about)
         )
         return next(alike, None)
 
@@ -209,7 +211,7 @@ class Authorizer:
     ) -> Response | None:
         places = () if verdict is None or self._remember is None else verdict.unnamed
         choices = (*CONSENT, ALWAYS) if places else CONSENT
-        asked = _asked(request, request.key, why)
+        asked = _question(request, request.key, why)
         unnamed = [] if verdict is None else list(verdict.unnamed)
         about: dict[str, JsonValue] = {"target": request.ref, "digest": request.digest, "data": dict(request.arguments)}
         about |= {"once": version} if version else {}
@@ -224,7 +226,7 @@ class Authorizer:
             elif self._person is not None:
                 given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
                 shown = "\n".join(filter(None, (indent(given, "  "), hidden_values(given))))
-                answer = await self._person(f"{asked} {_by(request)}Its arguments are:\n{shown}", choices)
+                answer = await self._person(f"{asked} {_caller_words(request)}Its arguments are:\n{shown}", choices)
         if answer is None or not is_text(answer):
             fix = self._recorder.remedy(
                 request.key,
@@ -244,10 +246,10 @@ class Authorizer:
             return None
         if answer == "deny":
             return _denied(request, response)
-        return _stated(request, response, answer)
+        return _answer_as_result(request, response, answer)
 
 
-def _asked(request: CallRequest, key: str, why: str) -> str:
+def _question(request: CallRequest, key: str, why: str) -> str:
     """Return the question about a call under a key."""
     called = f", called through {', '.join(request.through)}," if request.through else ""
     if isinstance(request.principal, Untrusted):
@@ -260,13 +262,13 @@ def _consent(asked: JsonObject) -> _Consent:
     return str(asked.get("target", "")), asked.get("data"), asked.get("destinations")
 
 
-def _stated(request: CallRequest, response: type[Response], answer: str) -> Response:
-    """Return a person's words as the result of a call."""
+def _answer_as_result(request: CallRequest, response: type[Response], answer: str) -> Response:
+    """Return a person's answer as the response to a call."""
     words = Result(answer=answer).model_dump(mode="json") if issubclass(response, AgentResponse) else answer
     return response(ref=request.ref, ok=True, value=words)
 
 
-def _by(request: CallRequest) -> str:
+def _caller_words(request: CallRequest) -> str:
     """Return the caller, and the digest of the called component, for a person at the terminal."""
     who = f"agent:{request.agent} calls it. " if request.agent else ""
     return f"{who}Its digest is {request.digest}. "

@@ -79,7 +79,7 @@ class Fork:
         """
         position = _first_touch(history.records, change) if at is None else _position(history.records, at)
         events = [one for one in history.records[:position] if one.kind in GATE_KINDS - _SPOKEN]
-        fork = cls(history=history, position=position, kept=_kept(history.records, events), change=change)
+        fork = cls(history=history, position=position, kept=_kept_records(history.records, events), change=change)
         fork._check()
         return fork
 
@@ -273,7 +273,7 @@ def _open_scopes(records: Sequence[TraceRecord]) -> dict[str, int]:
     return {name: places[0] for name, places in found.items() if places}
 
 
-def _kept(records: Sequence[TraceRecord], events: Sequence[TraceRecord]) -> tuple[TraceRecord, ...]:
+def _kept_records(records: Sequence[TraceRecord], events: Sequence[TraceRecord]) -> tuple[TraceRecord, ...]:
     """Return the records of the gate up to the last event, with the questions, answers and evidence ended by then."""
     if not events:
         return ()

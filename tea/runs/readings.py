@@ -159,7 +159,7 @@ class Readings:
         elif service == "media":
             self._provenance.seen(self._gate.path(), request._asdict()["names"])
         elif service == "registry" and verb in _FINDING and not isinstance(request, UnseenMatches):
-            self._found(one for one in value if not one.get("trusted", True))
+            self._note_listed(one for one in value if not one.get("trusted", True))
         elif service == "skills":
             for one in value if verb == "list" else [value]:
                 if not one["trusted"]:
@@ -201,8 +201,8 @@ class Readings:
         if answer not in tuple(choices):
             self._provenance.answered(effect_key(key), answer)
 
-    def _found(self, rows: Iterable[JsonObject]) -> None:
-        """Note the words of untrusted components in a list."""
+    def _note_listed(self, rows: Iterable[JsonObject]) -> None:
+        """Record the words of untrusted components shown by a listing."""
         for one in rows:
             self._words_of(str(one.get("ref") or f"{one['name']}@{one['version']}"))
 

@@ -47,7 +47,7 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
         BadInput: A repeated call gave something else than it gave then.
     """
     _enter(run, records)
-    run.recall(_told(records), anew=False)
+    run.recall(_recorded_responses(records), anew=False)
     there = instances.alive(run.session)
     shared = {one["digest"] for one in _joined(records) if "state" not in one}
     lost: set[Place] = set()
@@ -85,14 +85,14 @@ async def rebuild(
         BadInput: Something cannot be brought back; the error says what and why.
     """
     _enter(run, records)
-    run.recall(_told(records), anew=True)
+    run.recall(_recorded_responses(records), anew=True)
     for place, config, changed in _used(run, records):
         if not changed and not _comes_back(config):
             run.lose(place)
         elif not _comes_back(config):
             problem = f"{config.ref} was changed before that record, and declares that its state is {config.recovery}."
             raise BadInput(problem, fix="fork before its first change, or give it another way of recovery.")
-    found = await _found(run, origin)
+    found = await _found_environments(run, origin)
     outside: list[str] = []
     for one in _ended(records):
         if one.start.kind not in _CALLS:
@@ -163,7 +163,7 @@ def _ended(records: Sequence[TraceRecord]) -> Iterator[_Done]:
             )
 
 
-def _told(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
+def _recorded_responses(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
     """Return the recorded tool calls inside effects with their responses, by key."""
     evidence = {one.key: as_mapping(one.data) for one in records if one.kind == "evidence"}
     calls = {key: one for key, one in evidence.items() if one.get("kind") == "tool" and "target" in one}
@@ -210,7 +210,7 @@ def _joined(records: Sequence[TraceRecord]) -> list[JsonObject]:
     return [as_mapping(note["data"]) for note in notes if note["kind"] == JOINED]
 
 
-async def _found(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonObject]]:
+async def _found_environments(run: Run, origin: Sequence[TraceRecord]) -> dict[Place, tuple[Manifest, JsonObject]]:
     """Return the environments found by a fork's origin in its session, each with the note of its state, by place.
 
     Raises:

@@ -274,7 +274,7 @@ class Run:
             raise
         except (RegistryError, BadInput, CallError) as error:
             return failure(self._servers[kind].response, with_kind(ref, kind), error)
-        if (stands := self._stood(call, inner)) is not None:
+        if (stands := self._earlier_response(call, inner)) is not None:
             return stands
         call = call._replace(known=self.readings.known(call.arguments, key))
         response = await self._loss(call, inner) or await self._permit(call, inner) or await self._execute(call, inner)
@@ -299,8 +299,8 @@ class Run:
         """
         self._told, self._anew = evidence, anew
 
-    def _stood(self, call: CallRequest, key: str) -> Response | None:
-        """Return the earlier response to a call inside a restarted effect, if the call is not to be repeated."""
+    def _earlier_response(self, call: CallRequest, key: str) -> Response | None:
+        """Return the earlier response to a call inside a restarted effect, unless the call may be repeated."""
         told, traits = self._told.get(key), call.traits
         if told is None or traits.scope or traits.effects == "reads" or is_check(key):
             return None

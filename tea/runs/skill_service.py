@@ -32,7 +32,7 @@ class SkillService(Service):
         ]
 
     async def _read(self, asked: str) -> JsonValue:
-        found = await self._found(asked)
+        found = await self._find(asked)
         return {
             "name": found.name,
             "version": found.version,
@@ -42,8 +42,8 @@ class SkillService(Service):
             "assets": {path: b64encode(data).decode() for path, data in assets_of(found).items()},
         }
 
-    async def _found(self, asked: str) -> Manifest:
-        """Return the skill of a name, with a version perhaps.
+    async def _find(self, asked: str) -> Manifest:
+        """Return the skill with a name, perhaps with a version.
 
         Raises:
             UnknownComponent: There is no such skill.

@@ -177,7 +177,7 @@ def usable() -> Parents | None:
         candidates = list(parents(*texts))
     except (OSError, ValueError):
         return None
-    known = _kept()
+    known = _earlier_findings()
     for one in candidates:
         mark = f"{boot} {os.geteuid()} {one.mark}"
         if mark not in known:
@@ -227,7 +227,7 @@ def _holds(where: Parents) -> bool | None:
         group.remove()
 
 
-def _kept() -> dict[str, bool]:
+def _earlier_findings() -> dict[str, bool]:
     """Return the earlier findings, if no other account may have written them."""
     try:
         found: object = json.loads(read_own(cache_folder() / CACHE, _LIMIT))

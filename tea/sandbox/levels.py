@@ -106,7 +106,7 @@ class Sandboxes:
         mark = mark or await self._machine()
         async with self._lock:
             if mark != self._mark:
-                self._mark, self._known = mark, await asyncio.to_thread(_kept, self._cache, mark)
+                self._mark, self._known = mark, await asyncio.to_thread(_earlier_findings, self._cache, mark)
             if name not in self._known:
                 found = await probe(name)
                 if found.lacks:
@@ -246,7 +246,7 @@ async def probe(name: LevelName) -> Level:
         problem = error.problem if isinstance(error, TeaError) else str(error)
         return Level(name=name, present=False, problem=problem, lacks=exhausted(error) is not None)
     claims = {
-        claim: all(_held(outcomes.get(one, ""), kernel_counts=kernel_counts) for one in several)
+        claim: all(_is_held(outcomes.get(one, ""), kernel_counts=kernel_counts) for one in several)
         for claim, several in _PROBED.items()
     }
     failed = [one for one in _NEEDED[name] if not claims[one]]
@@ -328,8 +328,8 @@ def _own_files() -> list[tuple[str, int]]:
     return [(one.name, one.stat().st_mtime_ns) for one in sorted(Path(__file__).parent.rglob("*.py"))]
 
 
-def _held(outcome: str, *, kernel_counts: bool) -> bool:
-    """Tell whether an attack did not get through.
+def _is_held(outcome: str, *, kernel_counts: bool) -> bool:
+    """Return whether an attack was held off.
 
     Args:
         outcome: Its outcome.
@@ -341,7 +341,7 @@ def _held(outcome: str, *, kernel_counts: bool) -> bool:
     return outcome == HELD or outcome.startswith("absent") or (kernel_counts and outcome.startswith("stopped"))
 
 
-def _kept(cache: Path | None, mark: str) -> dict[LevelName, Level]:
+def _earlier_findings(cache: Path | None, mark: str) -> dict[LevelName, Level]:
     """Return the earlier findings on the same machine, if no other account may have written them."""
     if cache is None:
         return {}

@@ -112,7 +112,7 @@ class SandboxService(SandboxProcess):
         try:
             await self._start(command(self._layout, self.level, service.__name__), self._folder.path)
             async with asyncio.timeout(seconds):
-                answer = await self._told(words, ready)
+                answer = await self._start_and_wait(words, ready)
         except (OSError, TimeoutError, frames.Broken, asyncio.IncompleteReadError) as error:
             answer = {"ended": str(error) or type(error).__name__, "words": await self._last_words()}
         if "ready" not in answer:
@@ -138,7 +138,7 @@ class SandboxService(SandboxProcess):
         self._layout.prepare(self._user)
         self.own_workspace()
 
-    async def _told(self, words: Sequence[str], ready: str) -> dict[str, Any]:
+    async def _start_and_wait(self, words: Sequence[str], ready: str) -> dict[str, Any]:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise frames.Broken("the end")

@@ -297,7 +297,7 @@ def check_told(manifest: Manifest, found: Definition) -> None:
     Schemas are compared by their parameters only, as their wording changes with the library that writes them.
     """
     signatures = {name: operation.signature for name, operation in found.operations.items()}
-    if (_words(manifest), _told(manifest.operations)) != (_words(found), _told(signatures)):
+    if (_words(manifest), _descriptions(manifest.operations)) != (_words(found), _descriptions(signatures)):
         problem = f"What the registry says of {manifest.ref} is not what its source declares, so it is not used."
         raise Damaged(problem, fix="restore the file, or register the component again.")
 
@@ -306,7 +306,7 @@ def _words(found: Manifest | Definition) -> tuple[object, ...]:
     return found.description, found.rules, found.evolvable, found.recovery, found.sharing
 
 
-def _told(signatures: Mapping[str, Signature]) -> dict[str, object]:
+def _descriptions(signatures: Mapping[str, Signature]) -> dict[str, object]:
     return {
         name: (one.description, one.traits, sorted(one.parameters.get("properties", {})))
         for name, one in signatures.items()

@@ -49,7 +49,7 @@ class PrivateModule:
 
     def keep_for(self, user: object) -> None:
         """Keep this object alive as long as `user` lives."""
-        weakref.finalize(user, _kept, self).atexit = False
+        weakref.finalize(user, _keep, self).atexit = False
 
 
 def keep_lines(filename: str, source: str) -> None:
@@ -122,5 +122,5 @@ def _release(names: list[str], filenames: list[str]) -> None:
         linecache.cache.pop(filename, None)
 
 
-def _kept(module: PrivateModule) -> None:
-    """Keep a reference until this callback has been called."""
+def _keep(module: PrivateModule) -> None:
+    """Keep a reference to an object until this callback is called."""

@@ -128,7 +128,7 @@ class Adapter:
 
     def _append(self, run: str, id: JsonValue, payload: JsonValue) -> None:
         record = {"v": _FORMAT, "time": timestamp(), "kind": "append", "id": id, "payload": payload}
-        held = self._held(run, record)
+        held = self._held_run(run, record)
         try:
             if id not in held.payloads:
                 held.writer.append([record])
@@ -141,7 +141,7 @@ class Adapter:
             self._open.pop(run).writer.close()
             raise
 
-    def _held(self, run: str, record: JsonObject) -> "_Run":
+    def _held_run(self, run: str, record: JsonObject) -> "_Run":
         """Return a run held by this process; a newly created one contains `record`."""
         deadline = time.monotonic() + WAIT_SECONDS
         if run in self._open and time.monotonic() > self._open[run].until:

@@ -46,7 +46,7 @@ def answer(message: JsonObject, line: Line, kept: dict[str, Any]) -> JsonObject:
         kept |= {"runner": asyncio.Runner(loop_factory=line.new_loop), "held": _Held()}
     held: _Held = kept["held"]
     try:
-        value = kept["runner"].run(_done(held, message, line))
+        value = kept["runner"].run(_process(held, message, line))
         found: JsonObject = {"value": value}
     except (TeaError, TimeoutError) as error:
         found = {"error": _record(error)}
@@ -74,7 +74,7 @@ class _Held:
     watch: Watch | None = None
 
 
-async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
+async def _process(held: _Held, message: JsonObject, line: Line) -> Any:
     """Process a message."""
     do = message["do"]
     if do == "describe":
@@ -93,7 +93,7 @@ async def _done(held: _Held, message: JsonObject, line: Line) -> Any:
         held.program = Program(partial(_program, held.definition, message), _record)
         return await held.program.begin()
     async with _Asking(line) as asking:
-        return await _worked(held, held.definition, message, asking)
+        return await _execute(held, held.definition, message, asking)
 
 
 def _manager() -> DynamicManager:
@@ -119,11 +119,11 @@ async def _program(definition: Definition, message: JsonObject, program: Program
     return await definition.operations[message["operation"]].executor(receiver, message["arguments"], context)
 
 
-async def _worked(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> Any:
+async def _execute(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> Any:
     """Execute a call, or one step in the life of an environment."""
     match message["do"]:
         case "try":
-            return await _tried(held, definition, message, asking)
+            return await _outcome_of(held, definition, message, asking)
         case "call":
             executor = definition.operations[message["operation"]].executor
             context = _context(message["context"], WirePort(asking.send), _Flow(asking))
@@ -131,16 +131,16 @@ async def _worked(held: _Held, definition: Definition, message: JsonObject, aski
         case "setup":
             held.instance = cast(Environment, cast(Callable[[], object], definition.create)())
             context = _context(message["context"], WirePort(asking.send), _Flow(asking))
-            return await _own("setup", held.instance.setup(context))
+            return await _environment_result("setup", held.instance.setup(context))
         case "teardown":
-            return None if held.instance is None else await _own("teardown", held.instance.teardown())
+            return None if held.instance is None else await _environment_result("teardown", held.instance.teardown())
         case "restore":
-            return await _own("restore", _instance(held).restore(message["state"]))
+            return await _environment_result("restore", _instance(held).restore(message["state"]))
         case _:
-            return await _own("snapshot", _instance(held).snapshot())
+            return await _environment_result("snapshot", _instance(held).snapshot())
 
 
-async def _tried(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> JsonObject:
+async def _outcome_of(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> JsonObject:
     """Return the outcome of a call, a value or an error, with its side effects."""
     held.watch = held.watch or Watch()
     executor = definition.operations[message["operation"]].executor
@@ -153,8 +153,8 @@ async def _tried(held: _Held, definition: Definition, message: JsonObject, askin
     return {**found, "did": list(seen)}
 
 
-async def _own(what: str, work: Awaitable[Any]) -> Any:
-    """Return the result of an environment's method as JSON; anything it raises is an error of its source."""
+async def _environment_result(what: str, work: Awaitable[Any]) -> Any:
+    """Await an environment's method, and return its result as JSON; any exception counts as an error of its source."""
     try:
         return json.loads(json.dumps(await work, allow_nan=False))
     except (TeaError, TimeoutError, asyncio.CancelledError):

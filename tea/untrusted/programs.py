@@ -262,13 +262,13 @@ class Program:
         for one in cast("list[object]", said):
             if not isinstance(one, dict):
                 raise BadArguments("it says something other than a message.", fix="say messages.")
-            self._heard(as_object(cast(object, one)), group)
+            self._begin_request(as_object(cast(object, one)), group)
         end = answer.get("end")
         if end is not None and not isinstance(end, dict):
             raise BadArguments("its end is not an end.", fix="end with a value or an error.")
         return None if end is None else as_object(cast(object, end))
 
-    def _heard(self, said: JsonObject, group: Group) -> None:
+    def _begin_request(self, said: JsonObject, group: Group) -> None:
         """Begin one request of the program."""
         match said:
             case {"part": value}:
@@ -304,7 +304,7 @@ class Program:
         self._open[key] = group.spawn(work, path=self._place(key))
 
     def _place(self, key: str) -> str:
-        """Return a key or path of the program as one of the run, below the scope."""
+        """Convert a key or path of the program to one of the run, below the scope."""
         return self._below + key[1:]
 
     async def _carry(self, key: str, message: JsonObject) -> None:

@@ -51,19 +51,21 @@ class Program:
 
     async def begin(self) -> JsonObject:
         """Run the first steps, and return the requests."""
-        return await self._told(None)
+        return await self._step(None)
 
     async def go_on(self, event: JsonObject) -> JsonObject:
         """Deliver an event of the host, and return the requests."""
         if self._drive is None or self._drive.done():
             raise InternalError("The program has ended.", fix="begin it again.")
         kind, key = event["event"], event.get("key", "")
-        return await self._told(Entry(event=kind, key=key, text=json.dumps(event.get("data"))))
+        return await self._step(Entry(event=kind, key=key, text=json.dumps(event.get("data"))))
 
     async def outcome(self, item: JsonObject) -> Entry:
         """Request the start of something, and wait for its event."""
         key = self._scheduler.branches.here().next_key
-        pending = self._scheduler.begin("start", "", None, ("done", "failed", "fired", "message"), _nothing, reads=True)
+        pending = self._scheduler.begin(
+            "start", "", None, ("done", "failed", "fired", "message"), _start_nothing, reads=True
+        )
         self._said.append({"start": key, **item})
         try:
             return await self._scheduler.outcome(pending)
@@ -90,7 +92,7 @@ class Program:
         event = await self.outcome({"message": self._parts.pack(data, self._said.append)})
         return cast(JsonObject, event.data)
 
-    async def _told(self, event: Entry | None) -> JsonObject:
+    async def _step(self, event: Entry | None) -> JsonObject:
         """Step until all branches wait or the program has ended, and return the requests meanwhile."""
         self._waits = asyncio.get_running_loop().create_future()
         if event is None:
@@ -173,6 +175,6 @@ def _unwritten(_: Entry) -> None:
     """Write no record: the run's journal is written by the host."""
 
 
-def _nothing(_: Pending) -> Callable[[], object]:
-    """Set nothing going: the host does."""
+def _start_nothing(_: Pending) -> Callable[[], object]:
+    """Start nothing, as the host performs the work."""
     return lambda: None

@@ -165,7 +165,7 @@ class Fetcher:
             kind = "unresolved" if verdict.unresolved else "refused"
             raise FetchFailed(kind, verdict.problem(told), url, verdict.reason)
         request = (method, headers, content)
-        async with self._asked(target, verdict.address, *request) as (status, given, chunks):
+        async with self._request(target, verdict.address, *request) as (status, given, chunks):
             hops.append(Hop(url=target.url, address=verdict.address, status=status))
             redirects = status in _REDIRECTS and "location" in given
             most = 0 if redirects else self._limits.bytes_of(given.get("content-type", ""))
@@ -173,10 +173,10 @@ class Fetcher:
         return Answer(url=target.url, status=status, headers=given, body=body, truncated=truncated, hops=tuple(hops))
 
     @asynccontextmanager
-    async def _asked(
+    async def _request(
         self, target: Target, address: str, method: str, headers: Mapping[str, str], content: bytes | None
     ) -> AsyncGenerator[tuple[int, dict[str, str], AsyncIterator[bytes]]]:
-        """Return status, headers and body of the answer to one request, sent to one IP address."""
+        """Send one request to one IP address, and return status, headers and body of the answer."""
         import httpcore
 
         secure = target.scheme == "https"

@@ -93,7 +93,7 @@ class Visitor:
         self._require_open(target)
         if at and self._settings.wayback:
             return self._clean(await self._archived(target, at))
-        found = self._clean(await self._found(target))
+        found = self._clean(await self._obtain(target))
         if (found.wall or found.answer.status in GONE) and self._settings.wayback:
             try:
                 copy = await self._archived(target, "")
@@ -130,23 +130,23 @@ class Visitor:
             raise FetchFailed("refused", problem, found.answer.url, "denied")
         return found
 
-    async def _found(self, target: Target) -> Visit:
-        """Return a page from the cache, its server, or its server without TLS."""
+    async def _obtain(self, target: Target) -> Visit:
+        """Get a page from the cache, its server, or its server without TLS."""
         kept = await asyncio.to_thread(self._cache.read, target.url)
         if kept is not None and kept.is_fresh(self._now(), self._settings.fresh):
             return self._visit(kept, "fresh", 0)
         if self._settings.robots:
             await self._check_robots(target)
         try:
-            return await self._asked(target, kept)
+            return await self._fetch(target, kept)
         except FetchFailed as error:
             if error.kind != "tls" or target.scheme != "https" or not target.host.endswith(self._settings.plain):
                 raise
             port = 80 if target.port == 443 else target.port
-            return replace(await self._asked(replace(target, scheme="http", port=port), None), plain=True)
+            return replace(await self._fetch(replace(target, scheme="http", port=port), None), plain=True)
 
-    async def _asked(self, target: Target, kept: CachedAnswer | None) -> Visit:
-        """Return a page from its server, with retries if they may help."""
+    async def _fetch(self, target: Target, kept: CachedAnswer | None) -> Visit:
+        """Fetch a page from its server, with retries if they may help."""
         validators = kept.validators() if kept is not None else {}
         waits = list(self._settings.retries)
         attempts = 0
@@ -180,7 +180,7 @@ class Visitor:
         address = read_address(escaped(f"{self._settings.wayback.rstrip('/')}/web/{stamp}id_/{target.url}"))
         if isinstance(address, str):
             raise FetchFailed("refused", f"The archive's address is refused: {REASONS[address]}.", target.url, address)
-        found = await self._found(address)
+        found = await self._obtain(address)
         when = _archived_at(found.answer)
         return replace(found, archived=when) if when else found
 
@@ -195,7 +195,7 @@ class Visitor:
         if kept is not None and kept.is_fresh(self._now(), self._settings.fresh):
             answer = kept.answer
         else:
-            answer = (await self._asked(robots, kept)).answer
+            answer = (await self._fetch(robots, kept)).answer
         token, text = self._settings.agent.partition("/")[0], answer.body[:MOST_BYTES].decode("utf-8", "replace")
         if answer.status >= 500 or (answer.status == 200 and not may_fetch(text, token, target.path)):
             problem = f"robots.txt of {target.host!r} does not let this agent fetch the page."

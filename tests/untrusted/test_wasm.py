@@ -112,7 +112,7 @@ async def tea(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platfor
     others: Any = [("environment", COUNTER.replace("RECOVERY", "snapshot")), ("agent", AGENT)]
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(levels, "probe", _only_wasm)
-        patched.setattr(levels, "_kept", lambda cache, mark: {})  # what other tests found of this machine
+        patched.setattr(levels, "_earlier_findings", lambda cache, mark: {})  # what other tests found of this machine
         patched.setattr(levels, "_keep", lambda cache, mark, known: None)
         folder = tmp_path_factory.mktemp("portable")
         async with elsewhere(folder, *sources, *others, policy=AllowTrusted()) as mine:

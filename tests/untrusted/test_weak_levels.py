@@ -105,7 +105,7 @@ async def alone(
         patched.setenv("PLANTED", "sesame")
         patched.setattr(settings, "LEAST", level.name)  # as an operator who accepts it
         patched.setattr(levels, "probe", only)
-        patched.setattr(levels, "_kept", lambda cache, mark: {})
+        patched.setattr(levels, "_earlier_findings", lambda cache, mark: {})
         patched.setattr(levels, "_keep", lambda cache, mark, known: None)
         async with elsewhere(folder, *sources, policy=AllowTrusted()) as mine:
             yield mine, level

@@ -69,7 +69,9 @@ def unknown_name(
     fixes = [f"did you mean {shown}?"] if near else []
     if kind == "column" and f'"{name}"' in sql:
         fixes.append("text stands in single quotes;")
-    return ToolError(f"There is no {kind} {name[:100]!r}.", fix=" ".join([*fixes, f"{_told(kind, known, tables)}."]))
+    return ToolError(
+        f"There is no {kind} {name[:100]!r}.", fix=" ".join([*fixes, f"{_names_in_words(kind, known, tables)}."])
+    )
 
 
 def _is_of_sheet(words: str, name: str) -> bool:
@@ -87,7 +89,7 @@ def _bare(name: str, tables: Mapping[str, Sequence[str]]) -> str:
     return name if any(name in columns for columns in tables.values()) else name.partition(".")[2] or name
 
 
-def _told(kind: str, known: Sequence[str], tables: Mapping[str, Sequence[str]]) -> str:
+def _names_in_words(kind: str, known: Sequence[str], tables: Mapping[str, Sequence[str]]) -> str:
     """Return the names of a kind, of the columns by table, as far as there is room."""
     if kind != "column":
         return f"the {kind}s are {_listed(known)}"

@@ -33,7 +33,7 @@ def dates_of(tree: Any, url: str, headers: Mapping[str, str]) -> tuple[str, str]
         url: Its address.
         headers: Headers of the answer.
     """
-    told = [*_told(tree)]
+    told = [*_statements(tree)]
     published = _first(told, _PUBLISHED) or _marked(tree) or _day_of(_IN_ADDRESS.search(url))
     modified = _first(told, _MODIFIED) or day_in(headers.get("last-modified", ""))
     return published, modified if modified >= published else ""
@@ -55,7 +55,7 @@ def day_in(text: str) -> str:
     return ""
 
 
-def _told(tree: Any) -> Iterator[tuple[str, str]]:
+def _statements(tree: Any) -> Iterator[tuple[str, str]]:
     """Yield the page's statements with possible dates: name in small letters, and the words."""
     for meta in tree.iter("meta"):
         name = meta.get("property") or meta.get("name") or meta.get("itemprop") or meta.get("http-equiv") or ""

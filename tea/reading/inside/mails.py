@@ -56,7 +56,7 @@ def parse_mail(order: Order) -> Parsed:
     for number, (start, end) in enumerate(mails, start=1):
         data = written if len(mails) == 1 else _ESCAPED.sub(b"", written[start:end])
         message = cast(EmailMessage, email.message_from_bytes(data, policy=_Policy()))
-        text, attached = _told(message, order, f"{number}/" if len(mails) > 1 else "")
+        text, attached = _mail_text(message, order, f"{number}/" if len(mails) > 1 else "")
         unread = unread or bool(attached and not order.unpack)
         if len(mails) == 1:
             title = _header(message, "Subject")
@@ -88,8 +88,8 @@ def _mails(data: bytes) -> list[tuple[int, int]]:
     return [(one.end(), end) for one, end in zip(found, ends, strict=True)]
 
 
-def _told(message: EmailMessage, order: Order, folder: str) -> tuple[str, list[dict[str, Any]]]:
-    """Return a mail as text, and its attachments.
+def _mail_text(message: EmailMessage, order: Order, folder: str) -> tuple[str, list[dict[str, Any]]]:
+    """Convert a mail to text, and return it with its attachments.
 
     Args:
         message: The mail.

@@ -36,7 +36,7 @@ def read_pages(names: Sequence[str]) -> None:
     """
     for name in names:
         try:
-            told = _told(Path(name).read_text(encoding="utf-8"))
+            told = _content(Path(name).read_text(encoding="utf-8"))
         except MemoryError:
             raise
         except Exception as error:  # parsers of foreign bytes fail in any way, and each means the same
@@ -44,7 +44,7 @@ def read_pages(names: Sequence[str]) -> None:
         Path(f"{name}{ANSWER}").write_text(json.dumps(told), encoding="ascii")
 
 
-def _told(page: str) -> dict[str, Any]:
+def _content(page: str) -> dict[str, Any]:
     tree = parsed(page)
     if tree is None:
         return {"title": "", "text": "", "links": []}

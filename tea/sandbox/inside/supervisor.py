@@ -289,8 +289,8 @@ class Supervisor:
         child = self._fork()
         if child is None:
             if self._plan["guest"] is not None:
-                wasm.serve(_moved(theirs.fileno()), self._plan["guest"])
-            worker.serve(_moved(theirs.fileno()), self._plan["path"])
+                wasm.serve(_move_channel(theirs.fileno()), self._plan["guest"])
+            worker.serve(_move_channel(theirs.fileno()), self._plan["path"])
             os._exit(0)
         theirs.close()
         child.channel = ours
@@ -358,8 +358,8 @@ def _wake(number: int, frame: object) -> None:
     """Do nothing: the supervisor waits on a descriptor with a record of the signal."""
 
 
-def _moved(channel: int) -> int:
-    """Return the only descriptor left open beside the standard ones, inherited by no program."""
+def _move_channel(channel: int) -> int:
+    """Move the channel to its own descriptor, not inherited by programs, and close all others."""
     if channel != _CHANNEL:
         os.dup2(channel, _CHANNEL, inheritable=False)
     os.closerange(_CHANNEL + 1, 256)

@@ -74,7 +74,7 @@ class _Writers:
         made = self._made(schema)
         told = schema.get("serialization")
         if told is not None:
-            made = self._told(told, made)
+            made = self._special_writer(told, made)
         if "ref" in schema:
             self.definitions.setdefault(schema["ref"], made)
         return made
@@ -89,7 +89,7 @@ class _Writers:
             return inferred if inner is None or kind == "chain" else self.make(inner)
         return inferred
 
-    def _told(self, told: Schema, made: Put) -> Put:
+    def _special_writer(self, told: Schema, made: Put) -> Put:
         """Return the writer of a schema with a form of its own."""
         kind, when = told["type"], told.get("when_used")
         if kind in ("function-plain", "function-wrap"):

@@ -147,7 +147,7 @@ class Searcher:
             async with asyncio.timeout_at(end) as limit, asyncio.TaskGroup() as tasks:
 
                 async def one(place: int, engine: Engine, query: Query) -> None:
-                    hits, reports[place] = await self._asked(engine, query)
+                    hits, reports[place] = await self._ask(engine, query)
                     if hits:
                         given[place] = Given(engine=engine.name, tier=engine.tier, query=query.text, hits=hits)
                         when = limit.when()
@@ -166,8 +166,8 @@ class Searcher:
         places = range(len(jobs))
         return [given[place] for place in places if place in given], [reports[place] for place in places]
 
-    async def _asked(self, engine: Engine, query: Query) -> tuple[list[Hit], Report]:
-        """Return the hits of one engine for one query, and a report of its work."""
+    async def _ask(self, engine: Engine, query: Query) -> tuple[list[Hit], Report]:
+        """Ask one engine one query, and return its hits and a report of its work."""
         pace = self._paces.get(engine.name)
         fresh = 0.0 if pace is None else pace.fresh
         service = self._service(engine)
