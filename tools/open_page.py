@@ -85,7 +85,7 @@ async def _visited(visitor: Visitor, url: str, at: str) -> Visit:
     except FetchFailed as error:
         fix = {
             "unresolved": "check the spelling of the address, and the network.",
-            "refused": "give another address; the operator opens more: `allow` of [web] in tea.toml, `tea trust --home`.",
+            "refused": "give another address; operators open more: `allow` of [web] in tea.toml, `tea trust --home`.",
             "timeout": "try again later, or look for another source.",
             "tls": "look for another source; the site's certificate does not hold.",
         }.get(error.kind, "check the address, or look for another source.")
