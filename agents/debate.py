@@ -180,7 +180,7 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
 
 
 def _experts(
-    wanted: Sequence[Mapping[str, Any]], named: Sequence[str], known: Sequence[str]
+    wanted: Sequence[Mapping[str, Any]], named: Sequence[str], agents: Sequence[str]
 ) -> tuple[list[Expert], list[tuple[str, str]]]:
     """Return the experts, those named by the topic for certain, two sides if too few are left; and changes, with why.
 
@@ -198,9 +198,9 @@ def _experts(
             why = f"{MOST_EXPERTS} experts at most" if len(found) >= MOST_EXPERTS else "the name is another expert's"
             changes.append((name or "an expert", f"is left out: {why if name else 'without a name'}"))
             continue
-        if agent and agent not in known:
+        if agent and agent not in agents:
             changes.append((name, f"is played by a prompt: there is no agent {agent!r} to invite"))
-        own = agent if agent in known else ""
+        own = agent if agent in agents else ""
         found[name] = Expert(name=name, agent=own, role=str(one["role"]), relation=str(one["relation"]))
     for name, role in SIDES if len(found) < len(SIDES) else ():
         if name not in found:

@@ -130,14 +130,14 @@ def _is_result(finding: dict[str, Any]) -> bool:
     return str(finding.get("fact", "")).endswith(f" gave: {finding['quote']}")
 
 
-def _contents(given: list[Material]) -> list[dict[str, Any]]:
+def _contents(materials: list[Material]) -> list[dict[str, Any]]:
     """Return the materials shown whole as quotations, because a converted file is not a text to compare with."""
-    return [{"source": one.source, "quote": one.content} for one in given if one.whole]
+    return [{"source": one.source, "quote": one.content} for one in materials if one.whole]
 
 
-def _heads(given: list[Material], compared: Sequence[str]) -> list[dict[str, Any]]:
+def _heads(materials: list[Material], compared: Sequence[str]) -> list[dict[str, Any]]:
     """Return the sizes and counts of tables shown in part as quotations, where claims on them are compared at all."""
-    heads = [one for one in given if one.told and not one.whole and (one.plain or one.source in compared)]
+    heads = [one for one in materials if one.told and not one.whole and (one.plain or one.source in compared)]
     return [{"number": 0, "source": one.source, "quote": one.told} for one in heads]
 
 
@@ -195,9 +195,9 @@ def _words(reference: dict[str, Any]) -> str:
     return "\n".join(one if isinstance(one, str) else json.dumps(one, ensure_ascii=False) for one in given)
 
 
-def _gaps(given: list[Material], written: dict[str, Any]) -> tuple[str, ...]:
+def _gaps(materials: list[Material], written: dict[str, Any]) -> tuple[str, ...]:
     """Return unread files and the findings of the checks, in a line each."""
-    found = [f"{one.source} was not read: {one.problem}" for one in given if one.problem]
+    found = [f"{one.source} was not read: {one.problem}" for one in materials if one.problem]
     if count := len(written["doubts"]):
         found.append(f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]")
     if missing := written["missing"]:

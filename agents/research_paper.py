@@ -118,35 +118,35 @@ def _numbers(cited: str) -> list[int]:
     return [int(one) for one in re.split(r"\D+", cited) if one]
 
 
-def _unknown(cited: str, known: Sequence[int]) -> list[int]:
-    return [one for one in _numbers(cited) if one not in known]
+def _unknown(cited: str, numbers: Sequence[int]) -> list[int]:
+    return [one for one in _numbers(cited) if one not in numbers]
 
 
-def _lost(draft: Mapping[str, Any], known: Sequence[int]) -> int:
+def _lost(draft: Mapping[str, Any], numbers: Sequence[int]) -> int:
     """Return the number of citations of no source."""
     cited = (match for text in _texts(draft) for match in _CITED.findall(text))
-    return sum(bool(_unknown(one, known)) for one in cited)
+    return sum(bool(_unknown(one, numbers)) for one in cited)
 
 
-def _marked(text: str, known: Sequence[int]) -> str:
+def _marked(text: str, numbers: Sequence[int]) -> str:
     """Return a text with a mark in place of each citation of no source."""
 
     def one(match: re.Match[str]) -> str:
-        if not _unknown(match[1], known):
+        if not _unknown(match[1], numbers):
             return match[0]
-        kept = ", ".join(str(number) for number in _numbers(match[1]) if number in known)
+        kept = ", ".join(str(number) for number in _numbers(match[1]) if number in numbers)
         return f"[{kept}]{MARK}" if kept else MARK.strip()
 
     return _CITED.sub(one, text)
 
 
-def _cites(known: Sequence[int], figures: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
+def _cites(sources: Sequence[int], figures: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
     """Return the reading of a draft: the first one naming a source or figure not listed is refused."""
     refused = list[str]()
 
     def read(response: Any) -> Mapping[str, Any]:
         draft: Mapping[str, Any] = response.output
-        numbers = [one for text in _texts(draft) for match in _CITED.findall(text) for one in _unknown(match, known)]
+        numbers = [one for text in _texts(draft) for match in _CITED.findall(text) for one in _unknown(match, sources)]
         files = [str(each["file"]) for one in draft["sections"] for each in one["figures"]]
         lost = [one for one in files if flat(one) not in figures]
         wrong: list[str] = []

@@ -388,7 +388,7 @@ async def _opened(ctx: Context, folder: str) -> AsyncGenerator[Git]:
         yield git
 
 
-async def _origin(ctx: Context, folder: str, told: str) -> str:
+async def _origin(ctx: Context, folder: str, address: str) -> str:
     """Return the address of a clone's origin.
 
     Raises:
@@ -406,8 +406,8 @@ async def _origin(ctx: Context, folder: str, told: str) -> str:
             f"{folder[:80]!r} was cloned from nowhere.", fix="clone it from an address, to pull and push there."
         )
     url = url.strip('"')
-    if told not in ("", url):
-        problem = f"{folder[:80]!r} belongs to {url[:100]!r}, not to {told[:100]!r}."
+    if address not in ("", url):
+        problem = f"{folder[:80]!r} belongs to {url[:100]!r}, not to {address[:100]!r}."
         raise ToolError(problem, fix="give that address, or clone the other one.")
     return url
 

@@ -30,11 +30,11 @@ _FORBIDDEN = re.compile(
 )
 
 
-def is_hidden(one: str) -> bool:
+def is_hidden(character: str) -> bool:
     """Return whether a character shows a reader neither a sign nor a blank, newline or tab in its place."""
-    if one in _BLANK:
+    if character in _BLANK:
         return False
-    return category(one) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or _UNSEEN.match(one) is not None
+    return category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") or _UNSEEN.match(character) is not None
 
 
 def escaped(text: str) -> str:
@@ -85,15 +85,15 @@ def _numbered_if_reordered(line: str) -> str:
     return line
 
 
-def argument_lines(given: object) -> str:
+def argument_lines(arguments: object) -> str:
     """Return the arguments of a call as a person reviews them: one a line, each value as JSON.
 
     A list or an object that holds letters written from right to left has a line for each of its values: what stands
     between such letters on one line, a terminal shows in another order. So such letters in names are escaped.
     """
-    if not isinstance(given, Mapping):
-        return _value_lines(given)
-    pairs = cast("Mapping[str, object]", given).items()
+    if not isinstance(arguments, Mapping):
+        return _value_lines(arguments)
+    pairs = cast("Mapping[str, object]", arguments).items()
     return "\n".join(
         f"{name if name.isascii() and name.isidentifier() else _name(escaped_json(name))}: {_value_lines(one)}"
         for name, one in pairs
@@ -112,9 +112,9 @@ def _name(written: str) -> str:
     return "".join(_in_json(one)[1:-1] if _is_turned(one) else one for one in written)
 
 
-def _is_turned(one: str) -> bool:
+def _is_turned(character: str) -> bool:
     """Return whether a character is written from right to left, or reorders its neighbours."""
-    return bidirectional(one) in ("R", "AL", "AN")
+    return bidirectional(character) in ("R", "AL", "AN")
 
 
 def is_turned(text: str) -> bool:
@@ -140,13 +140,13 @@ def spelled(literals: str) -> str:
     return _FORBIDDEN.sub(lambda found: found[0] if found[0] in "\0\r" else f"\\u{ord(found[0]):04x}", literals)
 
 
-def number(one: str) -> str:
+def number(character: str) -> str:
     """Return how Unicode calls a character, `U+202E`."""
-    return f"U+{ord(one):04X}"
+    return f"U+{ord(character):04X}"
 
 
-def _in_json(one: str) -> str:
-    return json.dumps(one) if ord(one) > 0x7F else f'"\\u{ord(one):04x}"'
+def _in_json(character: str) -> str:
+    return json.dumps(character) if ord(character) > 0x7F else f'"\\u{ord(character):04x}"'
 
 
 class _Written(dict[int, str]):

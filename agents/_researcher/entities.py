@@ -54,7 +54,7 @@ async def listed(research: Research, plan: Plan, table: Table, forms: Mapping[st
     return told
 
 
-async def _asked(research: Research, plan: Plan, table: Table, told: dict[str, Any]) -> dict[str, Any]:
+async def _asked(research: Research, plan: Plan, table: Table, record: dict[str, Any]) -> dict[str, Any]:
     """Return what to ask Wikidata for, in words."""
     meanings = {one["name"]: one["meaning"] for one in plan.columns}
     others = [one for one in table.columns if one != table.key[0]]
@@ -64,18 +64,18 @@ async def _asked(research: Research, plan: Plan, table: Table, told: dict[str, A
     }  # fmt: skip
 
     def read(response: Any) -> dict[str, Any]:
-        told["tokens"] += response.usage.input_tokens + response.usage.output_tokens
+        record["tokens"] += response.usage.input_tokens + response.usage.output_tokens
         return response.output
 
     wanted = await consult(research.ctx, "researcher_entities", variables, read)
     return {**wanted, "columns": [one for one in wanted["columns"] if one["column"] in others]}
 
 
-def _without(research: Research, told: dict[str, Any], why: str) -> dict[str, Any]:
+def _without(research: Research, record: dict[str, Any], why: str) -> dict[str, Any]:
     """Tell that the web alone has to do."""
     line = f"Wikidata gave no rows: {why.rstrip('.')}."
     research.gathering.problems.append(line)
-    return {**told, "problem": line}
+    return {**record, "problem": line}
 
 
 def _added(research: Research, table: Table, forms: Mapping[str, Any], one: Mapping[str, Any], at: str) -> bool:

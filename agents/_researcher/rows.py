@@ -155,26 +155,26 @@ class Table:
                 why.setdefault(", ".join(str(one["cells"][name]) for name in self.key), one["why"])
         return [f"{name[:MOST_NAME]} is left out: {reason}." for name, reason in why.items()]
 
-    def _fault(self, given: Mapping[str, Any], source: Source) -> str:
+    def _fault(self, row: Mapping[str, Any], source: Source) -> str:
         """Return the fault of a row, empty for a good one."""
-        lacking = [name for name in self.key if given.get(name) is None]
+        lacking = [name for name in self.key if row.get(name) is None]
         if lacking:
             return f"{lacking[0]!r} is not known"
         said = dict.fromkeys(word for one in source.words for word in tokens(one.text))
-        if any(word not in said for word in tokens(str(given[self.key[0]]))):
-            return f"{str(given[self.key[0]])[:80]!r} does not stand in the source"
+        if any(word not in said for word in tokens(str(row[self.key[0]]))):
+            return f"{str(row[self.key[0]])[:80]!r} does not stand in the source"
         return ""
 
-    def _same(self, given: Mapping[str, Any]) -> Row | None:
+    def _same(self, cells: Mapping[str, Any]) -> Row | None:
         """Return the row with the same key, or one with a very similar name and no contradiction."""
         for row in self.rows:
-            if all(_equal(row.value(name), given[name]) for name in self.key):
+            if all(_equal(row.value(name), cells[name]) for name in self.key):
                 return row
         name, *others = self.key
         for row in self.rows:
-            shared = [one for one in (*others, *self.columns) if one != name and given.get(one) is not None]
-            agrees = all(row.value(one) is None or _equal(row.value(one), given[one]) for one in shared)
-            if agrees and alike(str(row.value(name)), str(given[name])) > ALIKE:
+            shared = [one for one in (*others, *self.columns) if one != name and cells.get(one) is not None]
+            agrees = all(row.value(one) is None or _equal(row.value(one), cells[one]) for one in shared)
+            if agrees and alike(str(row.value(name)), str(cells[name])) > ALIKE:
                 return row
         return None
 
@@ -288,11 +288,11 @@ def _stripped(value: Any) -> Any:
     return value
 
 
-def _contains(value: Any, said: Sequence[str]) -> bool:
+def _contains(value: Any, tokens_of_text: Sequence[str]) -> bool:
     """Return whether a text, given as words, contains those of a value; marks of thousands do not count."""
     if isinstance(value, bool | list | dict):
         return True  # a form of its own: the quotation has to say it
-    plain = [one.replace(",", "") for one in said]
+    plain = [one.replace(",", "") for one in tokens_of_text]
     words = [one.replace(",", "") for one in tokens(str(value))]
     return all(one in plain for one in words)
 

@@ -49,17 +49,17 @@ def known_sources(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -
     return list(dict.fromkeys([*datasets, *found, *(one["output"] for one in tasks)]))
 
 
-def cites(known: Sequence[str]) -> Callable[[Any], str]:
+def cites(names: Sequence[str]) -> Callable[[Any], str]:
     """Return the reading of a text with citations: the first one citing an unknown source is refused.
 
     Args:
-        known: What may be cited; a text counts for all that stands in it.
+        names: What may be cited; a text counts for all that stands in it.
     """
     refused = list[str]()
 
     def read(response: Any) -> str:
         text = str(response.output["text"])
-        unknown = [one for one in dict.fromkeys(_CITED.findall(text)) if all(one not in each for each in known)]
+        unknown = [one for one in dict.fromkeys(_CITED.findall(text)) if all(one not in each for each in names)]
         if unknown and not refused:
             refused.extend(unknown)
             named = ", ".join(unknown[:MOST_NAMED])

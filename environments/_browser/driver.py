@@ -162,12 +162,12 @@ class Driver:
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
-    async def _answered(self, told: dict[str, Any], parameters: dict[str, Any], session_id: str | None) -> None:
+    async def _answered(self, event: dict[str, Any], parameters: dict[str, Any], session_id: str | None) -> None:
         """Answer a dialog, told of by several sessions of the protocol, and note the one answer to count."""
         with suppress(Exception):  # the dialog was answered already, or is gone with its page
             send = self.session.cdp_client.send.Page
             await send.handleJavaScriptDialog(params=parameters, session_id=session_id)
-            self.events.dialogs = [*self.events.dialogs, told][-MOST_DIALOGS:]
+            self.events.dialogs = [*self.events.dialogs, event][-MOST_DIALOGS:]
 
     def _begun(self, event: Any, session_id: str | None = None) -> None:
         guid = str(event["guid"])

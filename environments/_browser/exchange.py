@@ -68,16 +68,16 @@ def plain(wished: str) -> str:
     return _UNSAFE.sub("_", wished).strip(". ")[-120:] or "download"
 
 
-def _kept(given: BinaryIO, workspace: str, wished: str) -> str:
+def _kept(file: BinaryIO, workspace: str, wished: str) -> str:
     stem, dot, ending = wished.rpartition(".")
     begin, end = (stem, f".{ending}") if dot and not stem.endswith("/") else (wished, "")
     with RootedFolder(workspace) as files:
         for number in range(1, _MOST_NAMES):
             name = wished if number == 1 else f"{begin}-{number}{end}"
             if files.status(name) is None:
-                given.seek(0)
+                file.seek(0)
                 with suppress(FileExistsError):  # it came in between
-                    files.write(name, _pieces(given), replace=False)
+                    files.write(name, _pieces(file), replace=False)
                     return name
     raise ToolError(f"There are {_MOST_NAMES:,} files like {wished!r}.", fix="move some of them away.")
 

@@ -51,43 +51,43 @@ class GitHub:
         kind: Any = type("Client", (base,), {"_request": request, "sleep": sleep})
         self._client = kind("tea", oauth_token=found.key or None, base_url=self._api)
 
-    async def item(self, path: str, given: Mapping[str, Any], accept: str = "") -> Any:
+    async def item(self, path: str, values: Mapping[str, Any], accept: str = "") -> Any:
         """Return the answer to a GET.
 
         Args:
             path: Its template.
-            given: The values of the template.
+            values: The values of the template.
             accept: Media type of the answer; JSON by default.
 
         Raises:
             ToolError: There is none, and why.
         """
         options = {"accept": accept} if accept else {}
-        async with self._explained(path, given):
-            return await self._client.getitem(path, _present(given), **options)
+        async with self._explained(path, values):
+            return await self._client.getitem(path, _present(values), **options)
 
-    async def find(self, path: str, given: Mapping[str, Any]) -> Any:
+    async def find(self, path: str, values: Mapping[str, Any]) -> Any:
         """Return the answer to a GET, None for a missing object.
 
         Raises:
             ToolError: It was refused, and why.
         """
-        async with self._explained(path, given):
+        async with self._explained(path, values):
             try:
-                return await self._client.getitem(path, _present(given))
+                return await self._client.getitem(path, _present(values))
             except self._kinds.HTTPException as error:
                 if int(error.status_code) == 404:
                     return None
                 raise
 
     async def items(
-        self, path: str, given: Mapping[str, Any], limit: int, member: str = "items", besides: str = ""
+        self, path: str, values: Mapping[str, Any], limit: int, member: str = "items", besides: str = ""
     ) -> list[dict[str, Any]]:
         """Return the first items of a list, page by page.
 
         Args:
             path: Its template, with `per_page` among the parameters.
-            given: The values of the template.
+            values: The values of the template.
             limit: Most items.
             member: The member of the answer that holds the list, where it is not the answer itself.
             besides: Items with this member are left out.
@@ -96,10 +96,10 @@ class GitHub:
             ToolError: There is none, and why.
         """
         found = list[dict[str, Any]]()
-        values = {**_present(given), "per_page": _PER_PAGE if besides else min(limit, _PER_PAGE)}
+        parameters = {**_present(values), "per_page": _PER_PAGE if besides else min(limit, _PER_PAGE)}
         async with (
-            self._explained(path, given),
-            aclosing(self._client.getiter(path, values, iterable_key=member)) as pages,
+            self._explained(path, values),
+            aclosing(self._client.getiter(path, parameters, iterable_key=member)) as pages,
         ):
             looked = 0
             async for one in pages:
@@ -112,15 +112,15 @@ class GitHub:
                     break
         return found
 
-    async def send(self, method: str, path: str, given: Mapping[str, Any], data: Mapping[str, Any]) -> Any:
+    async def send(self, method: str, path: str, values: Mapping[str, Any], data: Mapping[str, Any]) -> Any:
         """Return the answer to a changing request; members of `data` equal to None are left out.
 
         Raises:
             ToolError: It was refused, and why.
         """
-        async with self._explained(path, given):
+        async with self._explained(path, values):
             work: Any = getattr(self._client, method.lower())
-            return await work(path, _present(given), data=_present(data))
+            return await work(path, _present(values), data=_present(data))
 
     async def _sent(
         self, method: str, url: str, headers: Mapping[str, str], body: bytes
@@ -155,12 +155,12 @@ class GitHub:
         raise AssertionError("the last attempt returns or raises")
 
     @asynccontextmanager
-    async def _explained(self, path: str, given: Mapping[str, Any]) -> AsyncGenerator[None]:
+    async def _explained(self, path: str, values: Mapping[str, Any]) -> AsyncGenerator[None]:
         """Turn an exception of the library into an error of one line."""
         try:
             yield
         except self._kinds.HTTPException as error:
-            raise self._error(error, _named(path, given)) from error
+            raise self._error(error, _named(path, values)) from error
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             problem = "GitHub's answer cannot be read; it is not of the documented form."
             raise ToolError(problem, fix="look if [hosts.github] api in tea.toml is the address of the API.") from error
@@ -222,16 +222,16 @@ async def connected(ctx: Context) -> GitHub:
     return GitHub(found, fetcher, settings.retries)
 
 
-def _present(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if value is not None}
+def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def _named(path: str, given: Mapping[str, Any]) -> str:
+def _named(path: str, values: Mapping[str, Any]) -> str:
     """Return the words for a request's object: the repository, or the object searched in it."""
-    names = [str(given[name]) for name in ("owner", "name") if given.get(name)]
-    parts = [str(given[name]) for name in ("number", "branch", "revision") if given.get(name)]
-    if isinstance(given.get("path"), list):
-        parts.append("/".join(given["path"]))
+    names = [str(values[name]) for name in ("owner", "name") if values.get(name)]
+    parts = [str(values[name]) for name in ("number", "branch", "revision") if values.get(name)]
+    if isinstance(values.get("path"), list):
+        parts.append("/".join(values["path"]))
     kind = "pull request " if "/pulls/" in path else "issue " if "/issues/" in path else ""
     return " ".join(filter(None, ("/".join(names)[:150], f"{kind}{' '.join(parts)}"[:200].strip()))) or "such thing"
 

@@ -52,16 +52,16 @@ def calculations(sentence: str) -> Iterator[Calculation]:
             yield Calculation(end=match.end(), values=values, result=result.removeprefix("-"), is_right=right_)
 
 
-def calculated(sentence: str, known: Callable[[str], bool]) -> Iterator[str]:
+def calculated(sentence: str, is_known: Callable[[str], bool]) -> Iterator[str]:
     """Yield the results of right calculations in code, each from known values and earlier results.
 
     Args:
         sentence: Markdown.
-        known: Tells whether a source holds a number.
+        is_known: Tells whether a source holds a number.
     """
     found = set[str]()
     for one in calculations(sentence):
-        if one.is_right and all(each in found or _counts(each) or known(each) for each in one.values):
+        if one.is_right and all(each in found or _counts(each) or is_known(each) for each in one.values):
             found.add(one.result)
             yield one.result
 

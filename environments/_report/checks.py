@@ -209,10 +209,10 @@ def _known(cited: tuple[int, ...], evidence: Mapping[int, Evidence], rest: Evide
     return found if cited or rest is None else [rest]
 
 
-def _calculate(sentence: str, known: list[Evidence]) -> None:
+def _calculate(sentence: str, sources: list[Evidence]) -> None:
     """Add the results of a sentence's calculations to the words of its sources."""
-    for result in calculated(sentence, lambda value: any(one.holds(value, sentence) for one in known)):
-        for one in known:
+    for result in calculated(sentence, lambda value: any(one.holds(value, sentence) for one in sources)):
+        for one in sources:
             one.numbers |= _readings(result)
 
 
@@ -330,21 +330,21 @@ def _covered(text: str, begin: int, end: int) -> bytearray:
     return found
 
 
-def _unknown(sentence: str, known: list[Evidence], *, names: bool) -> list[tuple[int, int]]:
+def _unknown(sentence: str, sources: list[Evidence], *, names: bool) -> list[tuple[int, int]]:
     """Return the places of values absent from all sources."""
     plain = ASIDE.sub(lambda match: _blank(match[0]), sentence)
     plain = UNIT.sub(lambda match: _blank(match[0]), plain)
     found: list[tuple[int, int]] = []
     for match in _dates(plain):
-        if not any(day in one.dates for day in _day(match) for one in known):
+        if not any(day in one.dates for day in _day(match) for one in sources):
             found.append(match.span())
     for pattern in _DATES:
         plain = pattern.sub(lambda match: _blank(match[0]), plain)
     for match in _NUMBER.finditer(plain):
-        if not any(one.holds(match[0], sentence, match.start()) for one in known):
+        if not any(one.holds(match[0], sentence, match.start()) for one in sources):
             found.append(match.span())
     if names:
-        found += [(a, b) for a, b in _named(plain) if not any(_holds(one, plain[a:b]) for one in known)]
+        found += [(a, b) for a, b in _named(plain) if not any(_holds(one, plain[a:b]) for one in sources)]
     return sorted(found)
 
 
@@ -403,21 +403,21 @@ def _spelled(text: str) -> set[str]:
     return {one.casefold() for one in _WORD.findall(text)}
 
 
-def _is_rounded(number: str, among: set[str], known: dict[int, set[str]]) -> bool:
+def _is_rounded(number: str, among: set[str], rounded: dict[int, set[str]]) -> bool:
     """Return whether one of some longer numbers is rounded to this one; a short one says too little.
 
     Args:
         number: The number.
         among: The longer ones.
-        known: What they are rounded to, by decimals; it is filled here.
+        rounded: What they are rounded to, by decimals; it is filled here.
     """
     if not _DECIMAL.fullmatch(number) or len(number.replace(".", "")) < LEAST_DIGITS:
         return False
     decimals = len(number.partition(".")[2])
-    if decimals not in known:
+    if decimals not in rounded:
         longer = [one for one in among if len(one.partition(".")[2]) > decimals and _DECIMAL.fullmatch(one)]
-        known[decimals] = {to for one in longer for to in _rounded(one, decimals)}
-    return number in known[decimals]
+        rounded[decimals] = {to for one in longer for to in _rounded(one, decimals)}
+    return number in rounded[decimals]
 
 
 def _rounded(number: str, decimals: int) -> set[str]:

@@ -224,8 +224,8 @@ def _candidates() -> Iterator[tuple[str, Any]]:
 class _Glyphs:
     """Tells whether a font has a letter."""
 
-    def __init__(self, known: Mapping[int, int]) -> None:
-        self._known = known
+    def __init__(self, glyphs: Mapping[int, int]) -> None:
+        self._known = glyphs
 
     def __call__(self, letter: str) -> bool:
         return ord(letter) in self._known

@@ -172,10 +172,10 @@ def replaced(messages: Sequence[Mapping[str, Any]], id: str, **changes: Any) -> 
     return [{**one, **changes} if one["id"] == id else dict(one) for one in messages]
 
 
-def inserted(messages: Sequence[Mapping[str, Any]], said: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def inserted(messages: Sequence[Mapping[str, Any]], further: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return messages with further ones before the pending reply, numbered anew."""
     place = next((at for at, one in enumerate(messages) if one["status"] == PENDING), len(messages))
-    together = [*messages[:place], *said, *messages[place:]]
+    together = [*messages[:place], *further, *messages[place:]]
     return [{**one, "number": number} for number, one in enumerate(together, 1)]
 
 

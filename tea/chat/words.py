@@ -22,35 +22,35 @@ _MENTION = re.compile(r"(?<![\w@.])@([A-Za-z][\w-]{0,63})")
 _SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL | re.IGNORECASE)
 
 
-def addressed(line: str, known: Container[str]) -> tuple[str | None, str]:
+def addressed(line: str, agents: Container[str]) -> tuple[str | None, str]:
     """Return the agent addressed by `@name` in a line, and the line without a leading mention.
 
     The first mention of a known agent counts, in any case and with `-` for `_`; others are words like all others.
 
     Args:
         line: The words of a person.
-        known: The names of agents.
+        agents: The names of agents.
     """
     for found in _MENTION.finditer(line):
         name = found[1].lower().replace("-", "_")
-        if name in known:
+        if name in agents:
             return name, line[found.end() :].lstrip(" \t,:") if not line[: found.start()].strip() else line
     return None, line
 
 
-def require_addressee(line: str, known: Container[str], offered: Collection[str]) -> None:
+def require_addressee(line: str, agents: Container[str], offered: Collection[str]) -> None:
     """Refuse a line addressed to an unknown agent, unless it mentions a known one.
 
     Args:
         line: The words of a person.
-        known: The names of agents.
+        agents: The names of agents.
         offered: Those to name in place of one that is not there.
 
     Raises:
         UnknownComponent: It does; the fix names the nearest agents.
     """
     found = _MENTION.match(line.lstrip())
-    if found is None or addressed(line, known)[0] is not None:
+    if found is None or addressed(line, agents)[0] is not None:
         return
     near = get_close_matches(found[1].lower().replace("-", "_"), sorted(offered), MOST_NAMED, _NEAR)
     named = ", ".join(f"@{one}" for one in near)
@@ -58,11 +58,11 @@ def require_addressee(line: str, known: Container[str], offered: Collection[str]
     raise UnknownComponent(f"There is no agent @{found[1]}.", fix=fix)
 
 
-def unknown_mentions(line: str, known: Container[str]) -> list[str]:
+def unknown_mentions(line: str, agents: Container[str]) -> list[str]:
     """Return the mentioned names without an agent, except for the one at the beginning of the line."""
     line = line.lstrip()
     names = [found[1] for found in _MENTION.finditer(line) if found.start()]
-    return [name for name in names if name.lower().replace("-", "_") not in known]
+    return [name for name in names if name.lower().replace("-", "_") not in agents]
 
 
 def solution(answer: JsonValue) -> JsonValue:

@@ -129,8 +129,8 @@ async def _list(command: Command, tea: "Platform") -> int:
     return 0
 
 
-def _about(one: "Listed") -> str:
-    return brief(f"{one.line} (from {one.forked})" if one.forked else one.line, _WORDS)
+def _about(outcome: "Listed") -> str:
+    return brief(f"{outcome.line} (from {outcome.forked})" if outcome.forked else outcome.line, _WORDS)
 
 
 @dataclass(slots=True)
@@ -214,13 +214,13 @@ class _Talk:
         self.command.tell(f"@{now} is spoken to")
         self.command.show("", {"agent": now})
 
-    async def _file(self, given: str) -> None:
+    async def _file(self, text: str) -> None:
         """Attach a file to the next line; without a path, list the attached files."""
-        if given:
-            path = file_at(given, Path.cwd())
-            paths = dropped(given, Path.cwd())[1] if path is None else [path]
+        if text:
+            path = file_at(text, Path.cwd())
+            paths = dropped(text, Path.cwd())[1] if path is None else [path]
             if not paths:
-                raise BadInput(f"There is no file {given[-80:]!r}.", fix="check its path.")
+                raise BadInput(f"There is no file {text[-80:]!r}.", fix="check its path.")
             self.files += paths
         self.command.tell(f"files: {one_line(', '.join(map(str, self.files)), 400) or 'none'}")
 

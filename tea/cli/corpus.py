@@ -110,9 +110,9 @@ def _show(command: Command, done: "list[Updated]") -> None:
     command.show("\n".join(lines), {"updated": [_counts(one) for one in done]})
 
 
-def _counts(one: "Updated") -> dict[str, Any]:
+def _counts(update: "Updated") -> dict[str, Any]:
     names = ("root", "added", "changed", "removed", "same", "problems")
-    return {name: getattr(one, name) for name in names}
+    return {name: getattr(update, name) for name in names}
 
 
 def _text(one: "Match") -> str:

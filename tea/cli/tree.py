@@ -128,7 +128,7 @@ def _note(data: Mapping[str, Any], whole: bool, level: str) -> str | None:
     return f"note {kind}: {_short_text(data.get('data'))}" if whole else None
 
 
-def _refused(record: "TraceRecord", told: Container[str]) -> list[str]:
+def _refused(record: "TraceRecord", recorded: Container[str]) -> list[str]:
     """Return the calls of a step refused before they began, and therefore without a record."""
     if not _is_note(record, "step"):
         return []
@@ -136,7 +136,7 @@ def _refused(record: "TraceRecord", told: Container[str]) -> list[str]:
     return [
         f"refused {one.get('name')}({_short_text(one.get('arguments'))}) -> {_outcome({**one, 'value': None})}"
         for one in failed
-        if str(fields(one["error"]).get("problem")) not in told
+        if str(fields(one["error"]).get("problem")) not in recorded
     ]
 
 

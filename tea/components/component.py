@@ -312,25 +312,25 @@ def _cleaned(key: str, text: object) -> str:
     return cleaned("\n".join(text.splitlines()) if "\r" in text else text)
 
 
-def _listed(key: str, given: object, fits: Callable[[object], bool], wanted: str) -> tuple[Any, ...]:
+def _listed(key: str, value: object, fits: Callable[[object], bool], wanted: str) -> tuple[Any, ...]:
     """Return the items listed in an agent's declaration, each once."""
-    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-        raise BadComponent(f"`{key}` is {given!r:.40}, not a list.", fix=f"write {key}=[...].")
-    listed = list(cast("Iterable[object]", given))
+    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+        raise BadComponent(f"`{key}` is {value!r:.40}, not a list.", fix=f"write {key}=[...].")
+    listed = list(cast("Iterable[object]", value))
     for one in listed:
         if not fits(one):
             raise BadComponent(f"`{key}` holds {getattr(one, '__name__', one)!r:.60}.", fix=f"give {wanted}.")
     return tuple({one if isinstance(one, str) else id(one): one for one in listed}.values())
 
 
-def _is_text(one: object) -> bool:
-    return isinstance(one, str)
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
-def _is_tool(one: object) -> bool:
-    named = inspect.isfunction(one) and one.__name__.isidentifier()  # a lambda is not
-    return isinstance(one, str | Tool) or named
+def _is_tool(value: object) -> bool:
+    named = inspect.isfunction(value) and value.__name__.isidentifier()  # a lambda is not
+    return isinstance(value, str | Tool) or named
 
 
-def _is_agent(one: object) -> bool:
-    return isinstance(one, str) or (isinstance(one, Agent) and one.declaration is not None)
+def _is_agent(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, Agent) and value.declaration is not None)

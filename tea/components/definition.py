@@ -77,7 +77,7 @@ def define(
     found: object,
     loop: Loop | None = None,
     threads: Threads | None = None,
-    known: Mapping[str, Signature] | None = None,
+    signatures: Mapping[str, Signature] | None = None,
 ) -> Definition:
     """Return the definition of a tool, or of an environment's or agent's class.
 
@@ -85,24 +85,24 @@ def define(
         found: The tool or the class.
         loop: What an agent works in that writes no `run`.
         threads: Where a tool runs that is not async; threads of its own by default.
-        known: What was read of its operations before, by their names.
+        signatures: What was read of its operations before, by their names.
 
     Raises:
         BadComponent: It is none of them, or declares itself badly.
     """
-    known = known or {}
+    signatures = signatures or {}
     if isinstance(found, Tool):
-        return _define_tool(cast("Tool[..., Any]", found), threads, known)
+        return _define_tool(cast("Tool[..., Any]", found), threads, signatures)
     if isinstance(found, type) and issubclass(found, Environment) and found is not Environment:
-        return _define_environment(found, known)
+        return _define_environment(found, signatures)
     if isinstance(found, type) and issubclass(found, Agent) and found is not Agent:
-        return _define_agent(found, loop, known)
+        return _define_agent(found, loop, signatures)
     raise BadComponent(f"{found!r:.80} is not a component.", fix="use @tool, or derive from Environment or Agent.")
 
 
-def _define_tool(found: Tool[..., Any], threads: Threads | None, known: Mapping[str, Signature]) -> Definition:
+def _define_tool(found: Tool[..., Any], threads: Threads | None, signatures: Mapping[str, Signature]) -> Definition:
     _check_facts(found)
-    operation = Operation.of(found.function, found.traits, threads=threads, known=known.get("call"))
+    operation = Operation.of(found.function, found.traits, threads=threads, known=signatures.get("call"))
     return Definition(
         kind="tool",
         name=_checked(found.__name__),
@@ -114,7 +114,7 @@ def _define_tool(found: Tool[..., Any], threads: Threads | None, known: Mapping[
     )
 
 
-def _define_environment(found: type[Environment], known: Mapping[str, Signature]) -> Definition:
+def _define_environment(found: type[Environment], signatures: Mapping[str, Signature]) -> Definition:
     _check_facts(found)
     _check_init(found, "take it in an action, or make it in `setup`")
     if found.state is Environment.state:
@@ -133,11 +133,13 @@ def _define_environment(found: type[Environment], known: Mapping[str, Signature]
     _check_hooks(found)
     declared = {name: inspect.getattr_static(_inner(found, name), TRAITS, None) for name in dir(found)}
     operations = {
-        _checked(name, "an action"): _operation(found, name, traits, known)
+        _checked(name, "an action"): _operation(found, name, traits, signatures)
         for name, traits in declared.items()
         if traits
     }
-    operations["state"] = _operation(found, "state", Traits(effects="reads", idempotent=True, network=False), known)
+    operations["state"] = _operation(
+        found, "state", Traits(effects="reads", idempotent=True, network=False), signatures
+    )
     return Definition(
         kind="environment",
         name=_checked(component_name(found)),
@@ -152,13 +154,13 @@ def _define_environment(found: type[Environment], known: Mapping[str, Signature]
     )
 
 
-def _define_agent(found: type[Agent], loop: Loop | None, known: Mapping[str, Signature]) -> Definition:
+def _define_agent(found: type[Agent], loop: Loop | None, signatures: Mapping[str, Signature]) -> Definition:
     _check_facts(found)
     check_told(found)
     _check_init(found, "take it from the task")
     if twice := sorted(set(found.metadata) & set(_FACTS)):
         raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
-    run = _operation(found, "run", Traits(scope=True, concurrent=True), known)
+    run = _operation(found, "run", Traits(scope=True, concurrent=True), signatures)
     if read_hints(found.run).get("task") is not Task:
         raise BadComponent(f"`run` of {found.__name__} does not take a task.", fix=_RUN)
     facts: dict[str, Any] = {
@@ -239,7 +241,7 @@ def _check_hooks(found: type[Environment]) -> None:
             raise BadComponent(problem, fix=f"write `async def {name}({', '.join(('self', *given))})`.")
 
 
-def _operation(found: type[Component], name: str, traits: Traits, known: Mapping[str, Signature]) -> Operation:
+def _operation(found: type[Component], name: str, traits: Traits, signatures: Mapping[str, Signature]) -> Operation:
     """Return a method as an operation.
 
     Raises:
@@ -249,7 +251,7 @@ def _operation(found: type[Component], name: str, traits: Traits, known: Mapping
     if not inspect.isfunction(method) or not inspect.signature(method).parameters:
         problem = f"{name!r} of {found.__name__} is not a method that an instance is given to."
         raise BadComponent(problem, fix=f"write `async def {name}(self, ...)`.")
-    return Operation.of(method, traits, method=True, known=known.get(name))
+    return Operation.of(method, traits, method=True, known=signatures.get(name))
 
 
 def _inner(found: type[Component], name: str) -> object:

@@ -34,17 +34,17 @@ def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
                 yield path.relative_to(inside).as_posix(), path
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the known name nearest to another, None if none is near.
 
     Case, and what is neither letter nor digit, count for nothing; a name that holds all words of the other is near.
 
     Args:
         name: Any words.
-        known: The names there are, the first of which is taken where several are equally near.
+        names: The names there are, the first of which is taken where several are equally near.
     """
     folded = dict[str, str]()
-    for one in known:
+    for one in names:
         folded.setdefault(_folded(one), one)
     wanted = _folded(name)
     if not wanted:

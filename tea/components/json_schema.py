@@ -264,11 +264,11 @@ def _values(value: JsonValue) -> Iterator[JsonValue]:
 def _counted(check: Any, whole: _Whole) -> Any:
     """Return the check of a keyword, with its work counted."""
 
-    def counted(validator: Any, said: Any, value: Any, schema: Any) -> Any:
-        whole.work.spend(len(cast("list[object]", said)) if isinstance(said, list) else 1)
-        if said is True and schema.get("uniqueItems") is True and isinstance(value, list):
+    def counted(validator: Any, argument: Any, value: Any, schema: Any) -> Any:
+        whole.work.spend(len(cast("list[object]", argument)) if isinstance(argument, list) else 1)
+        if argument is True and schema.get("uniqueItems") is True and isinstance(value, list):
             whole.work.spend(_compared(cast("list[object]", value)))
-        return check(validator, said, value, schema)
+        return check(validator, argument, value, schema)
 
     return counted
 
@@ -319,10 +319,10 @@ def _verdict(schema: JsonValue, value: JsonValue, root: _Whole) -> bool | None:
     return said if said is False or words.keys() <= _KNOWN else None
 
 
-def _all(said: Iterable[bool | None]) -> bool | None:
+def _all(verdicts: Iterable[bool | None]) -> bool | None:
     """Return False if any is False, else None if any is None, else True."""
     doubt = False
-    for one in said:
+    for one in verdicts:
         if one is False:
             return False
         doubt = doubt or one is None

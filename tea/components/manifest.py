@@ -231,9 +231,9 @@ def _reader() -> TypeAdapter[Manifest]:
     return TypeAdapter(Manifest)
 
 
-def _takes_an_object(one: Signature) -> bool:
+def _takes_an_object(signature: Signature) -> bool:
     """Return whether an operation's parameters are described by name, with a list of the required ones."""
-    properties, required = one.parameters.get("properties", {}), one.parameters.get("required", [])
+    properties, required = signature.parameters.get("properties", {}), signature.parameters.get("required", [])
     if not isinstance(properties, dict) or not isinstance(required, list):
         return False
     fields = cast("dict[str, object]", properties).values()
@@ -279,15 +279,15 @@ def _fact_text(fact: object) -> str:
     return "" if fact is None else str(fact)
 
 
-def _operation_text(name: str, one: Signature) -> str:
-    properties = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
-    required = set(one.parameters.get("required", []))
-    lines = [f"### {name}", one.description]
+def _operation_text(name: str, signature: Signature) -> str:
+    properties = cast("dict[str, dict[str, Any]]", signature.parameters.get("properties", {}))
+    required = set(signature.parameters.get("required", []))
+    lines = [f"### {name}", signature.description]
     for key, schema in properties.items():
-        kind = type_words(schema, one.parameters)
+        kind = type_words(schema, signature.parameters)
         need = "required" if key in required else f"default {schema.get('default')!r}"
         lines.append(f"- {key} ({kind}, {need}): {schema.get('description') or ''}".rstrip(": "))
-    lines += [f"    >>> {example.call}\n    {example.result}" for example in one.examples]
+    lines += [f"    >>> {example.call}\n    {example.result}" for example in signature.examples]
     return "\n".join(lines)
 
 

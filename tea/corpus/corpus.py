@@ -338,14 +338,14 @@ def _root(root: str) -> str:
     return f"{_FILE}{quote(str(path))}"
 
 
-def _find_source(root: str, known: dict[str, dict[str, Any]]) -> str:
+def _find_source(root: str, sources: dict[str, dict[str, Any]]) -> str:
     """Return a source by its name or path.
 
     Raises:
         BadInput: There is no such source.
     """
     names = (root, f"{_FILE}{quote(str(followed(Path(root.removeprefix(_FILE)).expanduser())))}")
-    found = next((one for one in names if one in known), None)
+    found = next((one for one in names if one in sources), None)
     if found is None:
         raise BadInput(f"{root[:200]!r} is not in the corpus.", fix="`tea corpus ls` shows what is.")
     return found

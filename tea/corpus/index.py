@@ -317,7 +317,7 @@ def _by_words(connection: Connection, query: str) -> dict[int, float]:
 
 
 def _joined(
-    connection: Connection, query: str, said: Mapping[int, float], near: Mapping[int, float]
+    connection: Connection, query: str, bm25: Mapping[int, float], nearness: Mapping[int, float]
 ) -> dict[int, float]:
     """Return the scores of candidates from both searches, by BM25, meaning, and the proximity of their words."""
     number = int(connection.execute("SELECT count(*) FROM passages").fetchone()[0])
@@ -325,15 +325,15 @@ def _joined(
     having = {term: int(connection.execute(count, (_quoted(term),)).fetchone()[0]) for term in _terms(query)}
     rarity = {stem(term): rarity_of(some, number) for term, some in having.items()}
     scores = dict[int, float]()
-    most = max(said.values(), default=0.0) or 1.0
+    most = max(bm25.values(), default=0.0) or 1.0
     first = [
-        *sorted(said, key=lambda one: -said[one])[:_BY_WORDS],
-        *sorted(near, key=lambda one: -near[one])[:_BY_MEANING],
+        *sorted(bm25, key=lambda one: -bm25[one])[:_BY_WORDS],
+        *sorted(nearness, key=lambda one: -nearness[one])[:_BY_MEANING],
     ]
     for one in dict.fromkeys(first):
         heading, body = connection.execute("SELECT heading, body FROM texts WHERE rowid = ?", (one,)).fetchone()
         close, whole = held(rarity, [stem(word) for word in words(f"{heading}\n{body}")])
-        scores[one] = score_of(close, whole, near.get(one, 0.0), said.get(one, 0.0) / most)
+        scores[one] = score_of(close, whole, nearness.get(one, 0.0), bm25.get(one, 0.0) / most)
     return scores
 
 

@@ -48,18 +48,18 @@ def report_of(evaluation: Evaluation, summary: Summary) -> str:
 FIGURES = ("", "score", "95 % interval", "tasks", "runs", "usd", "tokens", "seconds each", "failures")
 
 
-def figures_row(name: str, one: Figures) -> Row:
+def figures_row(name: str, figures: Figures) -> Row:
     """Return the row of figures in a table under `FIGURES`."""
     return (
         name,
-        percent(one.score.mean),
-        span(one.score),
-        str(one.tasks),
-        str(one.runs),
-        money(one.usd),
-        f"{one.tokens:,}",
-        f"{one.seconds_each:.1f}",
-        ", ".join(f"{count} {kind}" for kind, count in one.failures.items()) or "none",
+        percent(figures.score.mean),
+        span(figures.score),
+        str(figures.tasks),
+        str(figures.runs),
+        money(figures.usd),
+        f"{figures.tokens:,}",
+        f"{figures.seconds_each:.1f}",
+        ", ".join(f"{count} {kind}" for kind, count in figures.failures.items()) or "none",
     )
 
 

@@ -432,9 +432,9 @@ def _is_infrastructure(error: ErrorRecord | None) -> bool:
     return error is not None and isinstance(error_from(error), _INFRASTRUCTURE)
 
 
-def _scored(cell: _Cell, ended: JsonObject, given: JsonObject) -> ScoredRun:
+def _scored(cell: _Cell, ended: JsonObject, grade: JsonObject) -> ScoredRun:
     """Return a run with its score: only the outcome of a successful run can have one."""
-    score = float(given.get("score", 0.0))
+    score = float(grade.get("score", 0.0))
     return ScoredRun(
         id=cell.task.id,
         epoch=cell.epoch,
@@ -442,7 +442,7 @@ def _scored(cell: _Cell, ended: JsonObject, given: JsonObject) -> ScoredRun:
         kind=_kind(ended, score),
         status=ended["status"],
         answer=ended["answer"],
-        reason=str(given.get("why", "")) if given else ended["reason"],
+        reason=str(grade.get("why", "")) if grade else ended["reason"],
         run=ended["run"],
         usd=ended["usd"],
         tokens=ended["tokens"] or 0,
@@ -452,9 +452,9 @@ def _scored(cell: _Cell, ended: JsonObject, given: JsonObject) -> ScoredRun:
         split=cell.task.split,
         cluster=cell.task.cluster,
         work=cell.task.work,
-        details=given.get("details", {}),
+        details=grade.get("details", {}),
         infrastructure=bool(ended.get("infrastructure")),
-        judging={name: given[name] for name in ("tokens", "usd")} if given.get("tokens") else {},
+        judging={name: grade[name] for name in ("tokens", "usd")} if grade.get("tokens") else {},
         words=" ".join(cell.task.task.task[: 2 * _MOST_WORDS].split())[:_MOST_WORDS],
     )
 

@@ -60,7 +60,7 @@ class Asked:
     account: Account
     runs: list[str] = field(default_factory=list[str])
 
-    async def ask(self, given: Mapping[str, Any]) -> JsonObject:
+    async def ask(self, message: Mapping[str, Any]) -> JsonObject:
         """Answer one question.
 
         Raises:
@@ -70,7 +70,7 @@ class Asked:
         if end := self.account.end:
             raise BudgetExceeded(f"The strategy was ended: {end}.", fix="call the campaign again.")
         options: dict[str, Any] = {} if self.model is None else {"model": self.model}
-        text = json.dumps({"instructions": given["system"], "question": given["question"]}, ensure_ascii=False)
+        text = json.dumps({"instructions": message["system"], "question": message["question"]}, ensure_ascii=False)
         outcome = await self.platform.run(text, agent="optimiser", fresh=True, **options)
         self.runs.append(outcome.run)
         await self.account.outcome(outcome)
@@ -159,11 +159,11 @@ class _Trial:
     known: StrategyInput
     texts: Mapping[str, str]
 
-    async def evaluate(self, given: Mapping[str, Any]) -> JsonObject:
+    async def evaluate(self, message: Mapping[str, Any]) -> JsonObject:
         """Return scores, answers and traces of a candidate on some tasks; zeros for an unusable one."""
-        wanted = [str(one) for one in given["tasks"]]
+        wanted = [str(one) for one in message["tasks"]]
         try:
-            use = {**self.known.plan, **await self._staged(given["candidate"])}
+            use = {**self.known.plan, **await self._staged(message["candidate"])}
         except TeaError as error:
             why = f"The text cannot be used: {error.problem}"
             return {"scores": [0.0] * len(wanted), "answers": [""] * len(wanted), "shown": [why] * len(wanted)}

@@ -73,13 +73,13 @@ def shown(
     return "\n".join(lines)[:_MOST_TEXT]
 
 
-def _opening(platform: Platform, run: ScoredRun, task: str, known: MutableMapping[str, str]) -> list[str]:
+def _opening(platform: Platform, run: ScoredRun, task: str, openings: MutableMapping[str, str]) -> list[str]:
     """Return the first question of a run beside its task, as heads of files and memories; of an equal one its run."""
     with understood(run.run):
         text = opening(platform.tracer.records(run.run)).replace(task, "").strip()
     if len(text) < _LEAST_OPENING:
         return []
-    first = known.setdefault(text, run.id)
+    first = openings.setdefault(text, run.id)
     if first != run.id:
         return [f"shown at first: the same as in run {first!r}"]
     return ["shown at first:", *(f"  {line}" for line in cut(text, _MOST_OPENING).splitlines() if line.strip())]

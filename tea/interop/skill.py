@@ -275,9 +275,9 @@ def _quoted(text: str) -> str:
     return '"' + "".join(map(_escaped, text)).replace("--", "-\\x2d") + '"'
 
 
-def _escaped(one: str) -> str:
-    if one in '"\\':
-        return "\\" + one
-    if one.isprintable():
-        return one
-    return f"\\u{ord(one):04x}" if ord(one) < 0x10000 else f"\\U{ord(one):08x}"
+def _escaped(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    if character.isprintable():
+        return character
+    return f"\\u{ord(character):04x}" if ord(character) < 0x10000 else f"\\U{ord(character):08x}"

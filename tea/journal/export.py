@@ -115,13 +115,13 @@ class _Links:
     followers: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     answered: set[str] = field(default_factory=set[str])
 
-    def grow(self, said: dict[str, tuple[JsonObject, ...]], question: Mapping[str, Any]) -> None:
+    def grow(self, histories: dict[str, tuple[JsonObject, ...]], question: Mapping[str, Any]) -> None:
         """Add the messages up to each new message of a request, by its link."""
         link = question["parent"]
         for message in question["messages"]:
             digest = hashlib.sha256(canonical(message)).hexdigest()
             before, link = link, hashlib.sha256(f"{link}/{digest}".encode()).hexdigest()
-            said[link] = (*said[before], message)
+            histories[link] = (*histories[before], message)
             self.before[link] = before, message["role"] == "user"
             self.followers.setdefault(before, set()).add(link)
             if message["role"] == "assistant":
@@ -142,9 +142,9 @@ def _native(records: Sequence[TraceRecord]) -> set[str]:
 
 
 def _conversation(
-    start: TraceRecord, said: tuple[JsonObject, ...], answer: ModelResponse, *, native: bool
+    start: TraceRecord, history: tuple[JsonObject, ...], answer: ModelResponse, *, native: bool
 ) -> Conversation:
-    messages = (*map(Message.model_validate, said), _answer(answer))
+    messages = (*map(Message.model_validate, history), _answer(answer))
     if not native:
         messages = tuple(in_words(messages, position) for position in range(len(messages)))
     by = answer.model or answer.answered_by

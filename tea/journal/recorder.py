@@ -38,9 +38,9 @@ class Event:
     data: JsonValue
 
 
-def answering(run: str, key: str, said: str) -> str:
+def answering(run: str, key: str, answer: str) -> str:
     """Return the command for answering a run's question under a key."""
-    return f"tea resume {run} --answer {quote(f'{key}={said}')}"
+    return f"tea resume {run} --answer {quote(f'{key}={answer}')}"
 
 
 def _asking(question: str, choices: Sequence[str], call: JsonObject) -> JsonObject:
@@ -161,11 +161,11 @@ class Recorder:
             return masked
         return {**masked, "fix": f"{masked['fix']}; `tea inbox {self._run}` shows all {questions} questions."}
 
-    def remedy(self, key: str, said: str, more: str = "") -> str:
+    def remedy(self, key: str, answer: str, more: str = "") -> str:
         """Return the remedy for a question under `key`: the command to answer it, or an agent to call it from."""
         if self.trace is None:
             return "call it from an agent: its run waits for the answer."
-        return answering(self._run, key, said) + more
+        return answering(self._run, key, answer) + more
 
     def enter(self, key: str, agent: str) -> None:
         """Assign everything below `key` to `agent`."""

@@ -41,7 +41,7 @@ class Checks(Protocol):
         """Return the outcome of `done`, refused if it does not hold."""
         ...
 
-    async def look(self, ctx: Context, given: JsonValue) -> None:
+    async def look(self, ctx: Context, arguments: JsonValue) -> None:
         """Look up the files named by an end."""
         ...
 
@@ -172,9 +172,9 @@ class Actions:
         await ending.look(self.ctx, outcome.value)
         return ending.check(outcome, others, last=last)
 
-    def _is_shown(self, one: Observation) -> bool:
+    def _is_shown(self, outcome: Observation) -> bool:
         """Return whether an outcome is shown to the model as a result; outcomes of the loop's own functions are not."""
-        return not (self.toolset.is_own(one.name) or (one.name == DONE and one.ok))
+        return not (self.toolset.is_own(outcome.name) or (outcome.name == DONE and outcome.ok))
 
     def _keep(self, outcome: Observation) -> None:
         """Store a result as evidence, and for a repetition of its call."""

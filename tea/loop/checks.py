@@ -178,10 +178,10 @@ class Sources:
             ):
                 yield "\n".join([text, *_strings(one.arguments)]) if _is_derived(one) else text
 
-    def _text(self, one: Observation) -> str:
-        if one.id not in self._texts:
-            self._texts[one.id] = result_text({"value": one.value})
-        return self._texts[one.id]
+    def _text(self, result: Observation) -> str:
+        if result.id not in self._texts:
+            self._texts[result.id] = result_text({"value": result.value})
+        return self._texts[result.id]
 
 
 def stands_in(quote: str, text: str) -> bool:
@@ -421,9 +421,9 @@ def _place_of(name: str, text: str) -> int | None:
     return None if found is None else found.start()
 
 
-def _is_derived(one: Observation) -> bool:
+def _is_derived(result: Observation) -> bool:
     """Return whether a result was derived from its arguments, such as a sum or a query."""
-    return not isinstance(one.value, Mapping) or "rows" in cast("Mapping[str, Any]", one.value)
+    return not isinstance(result.value, Mapping) or "rows" in cast("Mapping[str, Any]", result.value)
 
 
 def _strings(value: JsonValue) -> Iterator[str]:

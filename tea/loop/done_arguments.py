@@ -100,22 +100,22 @@ def _renamed(arguments: JsonObject, flat: JsonObject) -> dict[str, Any]:
     return found
 
 
-def _sources(given: JsonValue) -> JsonValue:
+def _sources(value: JsonValue) -> JsonValue:
     """Return sources as objects."""
-    if isinstance(given, str) and not given.lstrip().startswith(("[", "{")):
-        return [{_SOURCE: given}] if given.strip() else []
-    if isinstance(given, dict):
-        return [_source(given)]
-    return [_source(one) for one in cast("list[Any]", given)] if isinstance(given, list) else given
+    if isinstance(value, str) and not value.lstrip().startswith(("[", "{")):
+        return [{_SOURCE: value}] if value.strip() else []
+    if isinstance(value, dict):
+        return [_source(value)]
+    return [_source(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
 
 
-def _source(given: Any) -> Any:
+def _source(data: Any) -> Any:
     """Return a source as an object of `source`, `detail` and `quote`; its other members become the detail."""
-    if isinstance(given, str):
-        return {_SOURCE: given}
-    whole = cast("dict[str, Any]", given) if isinstance(given, dict) else dict[str, Any]()
+    if isinstance(data, str):
+        return {_SOURCE: data}
+    whole = cast("dict[str, Any]", data) if isinstance(data, dict) else dict[str, Any]()
     if whole.keys() <= {_SOURCE, _DETAIL, _QUOTE, _DOUBT}:
-        return cast("Any", given)
+        return cast("Any", data)
     one = {name: value for name, value in whole.items() if value not in (None, "")}
     found: dict[str, Any] = {}
     for name, others in {_SOURCE: _SOURCES, _QUOTE: _QUOTES, _DETAIL: ()}.items():

@@ -142,15 +142,15 @@ class Ending:
         self._returned.clear()
         self.words = f"{self.words}\n{text}"
 
-    async def look(self, ctx: Context, given: JsonValue) -> None:
+    async def look(self, ctx: Context, arguments: JsonValue) -> None:
         """Look up the files named by a proposed end, unless the run has read or written them.
 
         Args:
             ctx: What the agent may reach.
-            given: What `done` gave, or words that are to be the answer.
+            arguments: What `done` gave, or words that are to be the answer.
         """
-        words: JsonObject = {"answer": given, "evidence": []}
-        value = cast("JsonObject", given) if isinstance(given, dict) else words
+        words: JsonObject = {"answer": arguments, "evidence": []}
+        value = cast("JsonObject", arguments) if isinstance(arguments, dict) else words
         sources, asked = self._sources(), set(file_names(self.words))
         stripped = [one.source.strip() for one in evidence_in(value)]
         named = [name for name in stripped if name in file_names(name)]
@@ -542,21 +542,23 @@ def _absent(names: Sequence[str]) -> str:
     return NO_FILE.format(repr(names[0][:100])) if names else ""
 
 
-def _is_in(name: str, one: Observation) -> bool:
+def _is_in(name: str, outcome: Observation) -> bool:
     """Return whether a call names a file."""
-    return name in json.dumps(one.arguments, ensure_ascii=False)
+    return name in json.dumps(outcome.arguments, ensure_ascii=False)
 
 
 def _refused(outcome: Observation, problem: str, fix: str) -> Observation:
     return Observation.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))
 
 
-def _findings(one: Observation) -> list[Fact]:
+def _findings(outcome: Observation) -> list[Fact]:
     """Return a result as findings: each hit of a search with its address, else the call, its file, and the value."""
-    called = f"{one.name} {clipped(json.dumps(one.arguments, ensure_ascii=False), MOST_ASKED)}"
-    listed: Any = cast("Mapping[str, Any]", one.value).get("results") if isinstance(one.value, Mapping) else None
+    called = f"{outcome.name} {clipped(json.dumps(outcome.arguments, ensure_ascii=False), MOST_ASKED)}"
+    listed: Any = (
+        cast("Mapping[str, Any]", outcome.value).get("results") if isinstance(outcome.value, Mapping) else None
+    )
     given = cast("list[Any]", listed) if isinstance(listed, list) else []
-    hits = [cast("Mapping[str, Any]", one) for one in given if isinstance(one, Mapping)]
+    hits = [cast("Mapping[str, Any]", outcome) for outcome in given if isinstance(outcome, Mapping)]
     if hits and all(isinstance(hit.get("url"), str) for hit in hits):
         return [
             Fact(
@@ -564,9 +566,9 @@ def _findings(one: Observation) -> list[Fact]:
             )
             for hit in hits[:MOST_HITS]
         ]
-    named = next((value for key in _NAMING if (value := one.arguments.get(key))), one.name)
+    named = next((value for key in _NAMING if (value := outcome.arguments.get(key))), outcome.name)
     source = ", ".join(map(str, cast("list[Any]", named))) if isinstance(named, list) else str(named)
-    text = clipped(one.text, MOST_FINDING)
+    text = clipped(outcome.text, MOST_FINDING)
     return [Fact(fact=f"{called} gave: {text}", source=source, quote=text)]
 
 
@@ -574,10 +576,10 @@ def _text(hit: Mapping[str, Any]) -> str:
     return clipped(str(hit.get("text") or ""), MOST_FINDING)
 
 
-def _failure(one: Observation) -> str:
+def _failure(outcome: Observation) -> str:
     """Return a failed call with its problem, in one line."""
-    problem = "" if one.error is None else str(one.error["problem"])
-    return f"{one.name} {json.dumps(one.arguments, ensure_ascii=False)[:MOST_WHY]}: {problem[:MOST_WHY]}"
+    problem = "" if outcome.error is None else str(outcome.error["problem"])
+    return f"{outcome.name} {json.dumps(outcome.arguments, ensure_ascii=False)[:MOST_WHY]}: {problem[:MOST_WHY]}"
 
 
 def _short(text: str) -> str:

@@ -57,10 +57,10 @@ def unanswered(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(reversed(told))
 
 
-def words(one: Message) -> str:
+def words(message: Message) -> str:
     """Return the text of a message, without its calls."""
-    parts = [part for part in one.content if isinstance(part, TextPart | DataPart)]
-    return "\n".join(part.text if isinstance(part, TextPart) else _data_text(one, part) for part in parts)
+    parts = [part for part in message.content if isinstance(part, TextPart | DataPart)]
+    return "\n".join(part.text if isinstance(part, TextPart) else _data_text(message, part) for part in parts)
 
 
 def call_line(call: ToolCall) -> str:
@@ -88,13 +88,13 @@ def cut(text: str, most: int) -> str:
     return f"{text[:half]}{CUT_WORDS.format(left=len(text) - 2 * half)}{text[-half:]}"
 
 
-def briefer(one: Message, most: int) -> Message:
+def briefer(message: Message, most: int) -> Message:
     """Return a message with its text and arguments cut to the given number of tokens."""
-    if _tokens(one) <= most or one.role == "tool":
-        return one
-    content = tuple(_briefer(part, most) for part in one.content)
-    calls = tuple(changed(call, arguments=_brief(call.arguments, most)) for call in one.calls)
-    return changed(one, content=content, calls=calls)
+    if _tokens(message) <= most or message.role == "tool":
+        return message
+    content = tuple(_briefer(part, most) for part in message.content)
+    calls = tuple(changed(call, arguments=_brief(call.arguments, most)) for call in message.calls)
+    return changed(message, content=content, calls=calls)
 
 
 def _briefer(part: Part, most: int) -> Part:
@@ -105,15 +105,15 @@ def _brief(arguments: JsonObject, most: int) -> JsonValue:
     return shortened(arguments, most * BYTES_PER_TOKEN) if json_tokens(arguments) > most else arguments
 
 
-def _data_text(one: Message, part: DataPart) -> str:
-    return result_text(part.data) if one.role == "tool" else rendered(part.data)
+def _data_text(message: Message, part: DataPart) -> str:
+    return result_text(part.data) if message.role == "tool" else rendered(part.data)
 
 
-def _tokens(one: Message) -> int:
-    media = sum(isinstance(part, MediaPart) for part in one.content)
-    thoughts = sum(len(_compact(part.data)) for part in one.content if part.type == "reasoning")
-    calls = sum(len(call.name) + len(_compact(call.arguments).encode()) + _FRAME_OF_CALL for call in one.calls)
-    return (len(words(one).encode()) + thoughts + calls + _FRAME) // BYTES_PER_TOKEN + MEDIA_TOKENS * media
+def _tokens(message: Message) -> int:
+    media = sum(isinstance(part, MediaPart) for part in message.content)
+    thoughts = sum(len(_compact(part.data)) for part in message.content if part.type == "reasoning")
+    calls = sum(len(call.name) + len(_compact(call.arguments).encode()) + _FRAME_OF_CALL for call in message.calls)
+    return (len(words(message).encode()) + thoughts + calls + _FRAME) // BYTES_PER_TOKEN + MEDIA_TOKENS * media
 
 
 def _compact(value: JsonValue) -> str:

@@ -64,15 +64,15 @@ def _result_of(response: Response, evidence: tuple[Evidence, ...] = ()) -> Resul
     return response.result if isinstance(response, AgentResponse) else Result(answer=response.value, evidence=evidence)
 
 
-def _after(before: Result, one: Result) -> Result:
+def _after(before: Result, result: Result) -> Result:
     """Return a step's result with the sources and remains of the steps before it."""
     return Result(
-        answer=one.answer,
-        evidence=joined(before.evidence, one.evidence),
-        report=one.report or before.report,
-        exhausted=before.exhausted or one.exhausted,
-        gaps=tuple(dict.fromkeys((*before.gaps, *one.gaps))),
-        partial=before.partial or one.partial,
+        answer=result.answer,
+        evidence=joined(before.evidence, result.evidence),
+        report=result.report or before.report,
+        exhausted=before.exhausted or result.exhausted,
+        gaps=tuple(dict.fromkeys((*before.gaps, *result.gaps))),
+        partial=before.partial or result.partial,
     )
 
 

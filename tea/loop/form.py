@@ -40,12 +40,12 @@ def formed(text: str, schema: JsonObject) -> JsonValue:
     return given
 
 
-def _holds_enumeration(given: Any, read: Any) -> bool:
+def _holds_enumeration(value: Any, read: Any) -> bool:
     """Return whether a text naming several things was read as a list of one."""
-    if isinstance(given, dict) and isinstance(read, dict):
-        members, found = cast("dict[str, Any]", given), cast("dict[str, Any]", read)
+    if isinstance(value, dict) and isinstance(read, dict):
+        members, found = cast("dict[str, Any]", value), cast("dict[str, Any]", read)
         return any(_holds_enumeration(one, found.get(name)) for name, one in members.items())
     listed = cast("list[Any]", read) if isinstance(read, list) else []
-    if isinstance(given, list):
-        return any(map(_holds_enumeration, cast("list[Any]", given), listed))
-    return isinstance(given, str) and listed == [given] and _SEVERAL.search(given) is not None
+    if isinstance(value, list):
+        return any(map(_holds_enumeration, cast("list[Any]", value), listed))
+    return isinstance(value, str) and listed == [value] and _SEVERAL.search(value) is not None

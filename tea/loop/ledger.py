@@ -194,23 +194,23 @@ def facts_text(facts: Iterable[Fact]) -> list[str]:
     return [_fact_text(one).removeprefix("- ") for one in facts]
 
 
-def _fact_text(one: Fact) -> str:
-    where = f" ({one.source})" if one.source else ""
-    quote = f': "{one.quote}"' if one.quote and one.quote not in one.fact else ""
-    return f"- {one.fact}{where}{quote}"
+def _fact_text(fact: Fact) -> str:
+    where = f" ({fact.source})" if fact.source else ""
+    quote = f': "{fact.quote}"' if fact.quote and fact.quote not in fact.fact else ""
+    return f"- {fact.fact}{where}{quote}"
 
 
-def _item(given: object) -> Item:
+def _item(value: object) -> Item:
     """Return a plan's item, given as text or with its state.
 
     Raises:
         BadArguments: It is neither.
     """
-    if isinstance(given, str):
-        given = {"item": given}
-    if not isinstance(given, Mapping):
+    if isinstance(value, str):
+        value = {"item": value}
+    if not isinstance(value, Mapping):
         raise BadArguments("An item of a plan is not words.", fix='write {"item": "...", "state": "open"}.')
-    one = cast("Mapping[str, Any]", given)
+    one = cast("Mapping[str, Any]", value)
     words = next((one[name] for name in ("item", "text", "content", "task") if isinstance(one.get(name), str)), "")
     state = str(one.get("state") or one.get("status") or "open").lower()
     found = cast(State, state) if state in _STATES else _SAME.get(state, "open")

@@ -32,15 +32,15 @@ _SIGN = re.compile(
 )
 
 
-def nearest_name(name: str, known: Iterable[str], shortened: Iterable[str]) -> str:
+def nearest_name(name: str, candidates: Iterable[str], shortened: Iterable[str]) -> str:
     """Return the function meant by a name, empty if there are none or several.
 
     Args:
         name: The name as a model wrote it.
-        known: Names that may be written with other letters or marks between their words.
+        candidates: Names that may be written with other letters or marks between their words.
         shortened: Names that may be written as their last words, as `python` for `shell_python`.
     """
-    names = list(known)
+    names = list(candidates)
     if name in names:
         return name
     alike = [one for one in names if _letters(one) == _letters(name)]

@@ -251,14 +251,14 @@ def _all_numbers(text: str) -> Iterator[float]:
         yield from filter(isfinite, numbers_in(_COMMA.sub(".", _DOTTED.sub("", text))))
 
 
-def _stands(one: _Wanted, known: Sequence[float], aged: bool) -> bool:
+def _stands(wanted: _Wanted, numbers: Sequence[float], aged: bool) -> bool:
     """Return whether a number occurs, as it is, rounded, as a percentage, or of an age as its full years."""
-    for value, near in one.readings:
-        if holds(known, value, near) or (one.is_share and holds(known, value / 100, near / 100)):
+    for value, near in wanted.readings:
+        if holds(numbers, value, near) or (wanted.is_share and holds(numbers, value / 100, near / 100)):
             return True
-        if aged and value.is_integer() and holds(known, value + 0.5, 0.4999):
+        if aged and value.is_integer() and holds(numbers, value + 0.5, 0.4999):
             return True
-        if any(holds_surely(known, value * scale, near * scale) for scale in (*_SCALES, 0.01)):
+        if any(holds_surely(numbers, value * scale, near * scale) for scale in (*_SCALES, 0.01)):
             return True
     return False
 
@@ -270,10 +270,10 @@ def _not_worked(left: Sequence[_Wanted], answer: str) -> list[_Wanted]:
     return [one for one in left if not any(holds(sums, value, near) for value, near in one.readings)]
 
 
-def _is_said(one: _Wanted, several: bool, most: int) -> bool:
+def _is_said(wanted: _Wanted, several: bool, most: int) -> bool:
     """Return whether a number is part of the wording, such as a small count or the number of a list item."""
-    value = min((each.value for each in one.readings), default=0.0)
-    return value.is_integer() and several and not one.is_share and value <= (most if one.is_value else MOST_SAID)
+    value = min((each.value for each in wanted.readings), default=0.0)
+    return value.is_integer() and several and not wanted.is_share and value <= (most if wanted.is_value else MOST_SAID)
 
 
 def _words(value: JsonValue) -> str:

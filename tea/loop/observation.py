@@ -94,9 +94,11 @@ class Observation:
         }
 
 
-def is_cut(one: Message) -> bool:
+def is_cut(message: Message) -> bool:
     """Return whether a message shows only a part of its result, with a hint for reading on."""
-    notes = [cast("Mapping[str, Any]", part.data).get("note", "") for part in one.content if isinstance(part, DataPart)]
+    notes = [
+        cast("Mapping[str, Any]", part.data).get("note", "") for part in message.content if isinstance(part, DataPart)
+    ]
     return any("read_result(id=" in str(note) for note in notes)
 
 

@@ -71,30 +71,32 @@ def is_large(task: Task) -> bool:
     return len(task.files) >= MANY_FILES or len(task.text) >= LONG_TASK or task.text.count("\n") + 1 >= MANY_LINES
 
 
-def is_called_for(one: Capability, task: Task, *, corpus: bool = False, coding: bool = False) -> bool:
+def is_called_for(capability: Capability, task: Task, *, corpus: bool = False, coding: bool = False) -> bool:
     """Return whether a task calls for a function: by its words, its files, or its size.
 
     Args:
-        one: The function.
+        capability: The function.
         task: The task.
         corpus: Whether there are documents of the operator to search.
         coding: Whether code can run.
     """
-    if _is_named(one, task.text):
+    if _is_named(capability, task.text):
         return True
-    if one.kind == "agent":
-        if one.files and _has_files(one.files, task, corpus):
+    if capability.kind == "agent":
+        if capability.files and _has_files(capability.files, task, corpus):
             return True
-        return is_large(task) and (_speaks_of(one.topics, task.text) or not (task.files or one.sandboxed))
-    if one.kind == "environment":
+        return is_large(task) and (_speaks_of(capability.topics, task.text) or not (task.files or capability.sandboxed))
+    if capability.kind == "environment":
         others = {name for name in file_names(task.text) if name not in task.files}
         written = to_be_written(task.text)
-        if one.codes and _DRAWN.search(task.text):
+        if capability.codes and _DRAWN.search(task.text):
             return True
-        return not one.reads and bool(others - written or (others and _SAVED.search(one.name.replace("_", " "))))
-    if _CODELESS in one.files:
+        return not capability.reads and bool(
+            others - written or (others and _SAVED.search(capability.name.replace("_", " ")))
+        )
+    if _CODELESS in capability.files:
         return not coding
-    return not one.files or _has_files(one.files, task, corpus)
+    return not capability.files or _has_files(capability.files, task, corpus)
 
 
 async def offered(

@@ -232,8 +232,8 @@ async def _reported(ctx: Context, task: Task, work: Work, answer: str, records: 
     return written.unwrap()["files"][0] if written.ok else None
 
 
-def _log(work: Work, told: dict[str, str], done: list[dict[str, Any]], results: list[dict[str, Any]]) -> None:
-    lines = [f"## Step {len(work.steps)}", *(f"{name}: {words}" for name, words in told.items() if words)]
+def _log(work: Work, texts: dict[str, str], done: list[dict[str, Any]], results: list[dict[str, Any]]) -> None:
+    lines = [f"## Step {len(work.steps)}", *(f"{name}: {words}" for name, words in texts.items() if words)]
     for one, result in zip(done, results, strict=True):
         call = f"{one['action']} {json.dumps(one['arguments'], ensure_ascii=False)}"
         lines.append(f"    {call}\n    {'ok' if result['ok'] else 'failed'}: {result['result'][:500]}")

@@ -72,15 +72,15 @@ def told(columns: Sequence[Column], *, whole: bool = True) -> list[str]:
     return [*lines, *counted, *values]
 
 
-def picked(answer: JsonValue, listed: Iterable[Listed], known: str) -> list[str]:
+def picked(answer: JsonValue, listed: Iterable[Listed], others: str) -> list[str]:
     """Return the answer's values found in a list alone, if it names some of the list only.
 
     Args:
         answer: The answer.
         listed: Values of columns.
-        known: All else that was told and read.
+        others: All else that was told and read.
     """
-    texts, before = list(_leaves(answer)), _tokens(known.casefold())
+    texts, before = list(_leaves(answer)), _tokens(others.casefold())
     found = list[str]()
     for one in listed:
         named = [value for value in one.values if any(_is_in(value, text) for text in texts)]

@@ -193,11 +193,11 @@ def _written_calls(calls: object) -> tuple[ToolCall, ...]:
     return tuple(_written_call(one) for one in cast("list[object]", calls))
 
 
-def _written_call(given: object) -> ToolCall:
-    one: Mapping[str, Any] = cast("Mapping[str, Any]", given) if isinstance(given, Mapping) else {}
+def _written_call(value: object) -> ToolCall:
+    one: Mapping[str, Any] = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
     name, arguments = one.get("name"), one.get("arguments", {})
     if isinstance(name, str) and name and isinstance(arguments, dict):
         return ToolCall(id="", name=name, arguments=cast("dict[str, Any]", arguments))
-    shown = json.dumps(given, ensure_ascii=False, default=str)[:200]
+    shown = json.dumps(value, ensure_ascii=False, default=str)[:200]
     named = name if isinstance(name, str) and name else "unknown"
     return ToolCall(id="", name=named, arguments={}, unreadable=f"the call is not a name with arguments: {shown}")

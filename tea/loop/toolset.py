@@ -156,7 +156,7 @@ class Toolset:
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
             if needs(facts) == "sandbox" and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
                 continue  # it could only refuse, or the task names the tools that it is to be done with
-            actions = _chosen(await _actions(ctx, name, facts, told=reads_texts), name, rooms[name])
+            actions = _chosen(await _actions(ctx, name, facts, with_packages=reads_texts), name, rooms[name])
             found += actions
             if not rooms[name]:
                 places.append(_place(name, facts, await ctx.ecp.state(name)))
@@ -338,7 +338,7 @@ class Toolset:
         (facts,) = await self._ctx.ecp.facts([environment])
         if needs(facts) == "sandbox" and not self._ctx.sandbox:
             return
-        for one in await _actions(self._ctx, environment, facts, told=True):
+        for one in await _actions(self._ctx, environment, facts, with_packages=True):
             self._known.setdefault(one.name, one)
 
     def _port(self, kind: Kind) -> Caller:
@@ -420,22 +420,22 @@ class Toolset:
         return _outcome(call, await port.invoke(one.ref, one.exactly(call.arguments)))
 
     async def _delegate(
-        self, one: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None
+        self, capability: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None
     ) -> Observation:
         try:
-            task = self._part(one, await with_files(self._ctx, call.arguments, self._task.files), facts, share)
+            task = self._part(capability, await with_files(self._ctx, call.arguments, self._task.files), facts, share)
         except BadArguments as error:
-            return Observation.refused(call.id, one.name, call.arguments, error)
-        response = await self._ctx.acp.invoke(one.ref, task)
+            return Observation.refused(call.id, capability.name, call.arguments, error)
+        response = await self._ctx.acp.invoke(capability.ref, task)
         outcome, result = _outcome(call, response), response.result
         if outcome.ok and not result.ok:
             fix = "replan, or end with success false."
             fix = "go on with what it found, or give it more." if result.exhausted else fix
-            error = CallFailed(result.reason or f"{one.name} did not succeed.", fix=fix)
+            error = CallFailed(result.reason or f"{capability.name} did not succeed.", fix=fix)
             return replace(outcome, ok=False, error=error.record())
         return outcome
 
-    def _part(self, one: Capability, arguments: JsonObject, facts: Sequence[Fact], share: Budget | None) -> Task:
+    def _part(self, capability: Capability, arguments: JsonObject, facts: Sequence[Fact], share: Budget | None) -> Task:
         """Return the task for a called agent.
 
         Raises:
@@ -445,12 +445,12 @@ class Toolset:
         unknown = sorted(arguments.keys() - {"task"} - _GIVEN)
         if "task" not in arguments or unknown:
             wrong = "`task` is missing" if "task" not in arguments else f"{unknown[0]!r} is not one of its parameters"
-            raise BadArguments(f"{one.name!r} got bad arguments: {wrong}.", fix=fix)
+            raise BadArguments(f"{capability.name!r} got bad arguments: {wrong}.", fix=fix)
         given = {name: value for name, value in arguments.items() if name != "task" and value is not None}
         try:
             task = Task(text=arguments["task"], tools=self._task.tools, facts=tuple(facts), **given)
         except ValidationError as error:
-            raise BadArguments(f"{one.name!r} got bad arguments: {reasons(error)}.", fix=fix) from error
+            raise BadArguments(f"{capability.name!r} got bad arguments: {reasons(error)}.", fix=fix) from error
         return task if share is None else task.model_copy(update={"budget": least(task.budget, share)})
 
     def _is_allowed(self, name: str) -> bool:
@@ -519,10 +519,10 @@ async def _show(ctx: Context, found: Iterable[Capability]) -> None:
     await ctx.acp.facts([ref for kind, ref in refs if kind == "agent"])
 
 
-async def _actions(ctx: Context, name: str, facts: JsonObject, *, told: bool) -> list[Capability]:
-    """Return the actions of an environment; with `told`, name the installed packages in those for code."""
+async def _actions(ctx: Context, name: str, facts: JsonObject, *, with_packages: bool) -> list[Capability]:
+    """Return the actions of an environment; with `with_packages`, name the installed packages in those for code."""
     found = actions_of(name, facts)
-    if not told or not ctx.sandbox or not any(one.codes for one in found):
+    if not with_packages or not ctx.sandbox or not any(one.codes for one in found):
         return found
     packages = await ctx.sandbox_packages()
     more = f"Installed: {', '.join(packages)}." if packages else "Only the standard library is installed."

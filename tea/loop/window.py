@@ -259,10 +259,10 @@ class Window:
             kept = (*one, *kept)
         return kept
 
-    async def _state(self, ctx: Context, task: str, known: str, old: Sequence[Message]) -> str:
+    async def _state(self, ctx: Context, task: str, ledger: str, old: Sequence[Message]) -> str:
         """Return a model's summary of the state to carry on, empty if it fails."""
         shown = transcript(old, int(KEPT_SHARE * self.context))
-        variables: JsonObject = {"task": task, "known": known, "form": self.fold, "transcript": shown}
+        variables: JsonObject = {"task": task, "known": ledger, "form": self.fold, "transcript": shown}
         try:
             response = await ctx.ask(FOLD, variables)
         except (BadOutput, BudgetExceeded, ProviderError):
@@ -352,36 +352,36 @@ class Window:
         self.before = max(0, self.before)
 
 
-def _values(one: Message) -> list[JsonValue]:
+def _values(message: Message) -> list[JsonValue]:
     """Return the part of a call's value shown by a message."""
-    return [cast("dict[str, Any]", part.data).get("value") for part in one.content if isinstance(part, DataPart)]
+    return [cast("dict[str, Any]", part.data).get("value") for part in message.content if isinstance(part, DataPart)]
 
 
-def _within(one: Observation, limit: int, left: str, most: float) -> Message:
+def _within(message: Observation, limit: int, left: str, most: float) -> Message:
     """Return a result as a message of at most the given tokens, with a minimum of characters shown."""
-    made = one.message(limit, left)
+    made = message.message(limit, left)
     if (size := tokens(made)) <= most:
         return made
     characters = min(limit, len(words(made))) * (most - _NOTES) / size
-    return one.message(max(LEAST_CHARACTERS, int(characters)), left)
+    return message.message(max(LEAST_CHARACTERS, int(characters)), left)
 
 
-def _line(one: Message, outcome: Observation) -> Message:
+def _line(message: Message, outcome: Observation) -> Message:
     """Return the line in place of a result."""
     text = _text(outcome)
     if len(text) <= 3 * _GIST:
-        return one
+        return message
     shown = text if outcome.error is not None else content(outcome.value)
     gist = " ".join(shown[: 2 * _GIST].split())[:_GIST]
     start = outcome.arguments.get("start") if outcome.name == READ_RESULT else None
     id = outcome.arguments.get("id") if outcome.name == READ_RESULT else outcome.id
     again = f'read_result(id="{id}"{f", start={start}" if start else ""})'
     line = f"[folded away: {gist}... {len(text):,} characters; {again} shows it again]"
-    return changed(one, content=(TextPart(text=line),))
+    return changed(message, content=(TextPart(text=line),))
 
 
-def _text(one: Observation) -> str:
-    return result_text({"value": one.value, "error": one.error})
+def _text(message: Observation) -> str:
+    return result_text({"value": message.value, "error": message.error})
 
 
 def _state_text(response: ModelResponse) -> str:

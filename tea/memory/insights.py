@@ -101,14 +101,14 @@ def _count(found: dict[str, dict[str, Any]], result: JsonObject) -> None:
             one["idle"] += 1
 
 
-def _insight(one: dict[str, Any]) -> Insight:
-    against, for_it = one["contradicted"], one["confirmed"]
+def _insight(insight: dict[str, Any]) -> Insight:
+    against, for_it = insight["contradicted"], insight["confirmed"]
     why = ""
-    if one.pop("dropped"):
+    if insight.pop("dropped"):
         why = "a person forgot it"
     elif against >= LEAST_AGAINST and against > 2 * for_it:
         why = f"{against} tasks that were told it failed, {for_it} succeeded"
-    elif one["idle"] >= _UNUSED:
-        why = f"{one['idle']} tasks did without it"
-    del one["idle"]
-    return Insight(**one, forgotten=why)
+    elif insight["idle"] >= _UNUSED:
+        why = f"{insight['idle']} tasks did without it"
+    del insight["idle"]
+    return Insight(**insight, forgotten=why)

@@ -220,12 +220,12 @@ def thoughts(message: Message) -> list[ReasoningPart]:
 
 
 def woven(
-    thoughts: Sequence[ReasoningPart], said: Sequence[JsonObject], calls: Sequence[JsonObject]
+    thoughts: Sequence[ReasoningPart], texts: Sequence[JsonObject], calls: Sequence[JsonObject]
 ) -> list[JsonObject]:
     """Return text and calls with the reasoning at its original places; reasoning after all of them is dropped."""
     found: list[JsonObject] = []
     left = list(thoughts)
-    for place, items in enumerate((said, *([call] for call in calls))):
+    for place, items in enumerate((texts, *([call] for call in calls))):
         if items:
             found += [*(one.data for one in left if one.at <= place), *items]
             left = [one for one in left if one.at > place]
@@ -338,8 +338,8 @@ def _beginning(written: Any) -> str:
     return paired(" ".join(text[:_SHOWN].split()))
 
 
-def _free(known: set[str]) -> str:
-    return next(name for number in count_from(len(known) + 1) if (name := f"call_{number}") not in known)
+def _free(taken: set[str]) -> str:
+    return next(name for number in count_from(len(taken) + 1) if (name := f"call_{number}") not in taken)
 
 
 def counted(response: ModelResponse, body: bytes, media: Mapping[str, bytes]) -> Usage:

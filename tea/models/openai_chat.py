@@ -257,12 +257,12 @@ def _limit(config: ModelConfig) -> str:
     return _NEWER if openai or _NEWER in config.options else "max_tokens"
 
 
-def _reasoning(said: JsonObject, origin: str) -> tuple[ReasoningPart, ...]:
+def _reasoning(reply: JsonObject, origin: str) -> tuple[ReasoningPart, ...]:
     """Return the reasoning a server adds to an answer, to be sent back unchanged."""
-    text = _text(said.get("reasoning_content") or said.get("reasoning"))
-    given = next((name for name in ("reasoning_details", "reasoning_content", "reasoning") if said.get(name)), "")
-    data: dict[str, Any] = {given: said[given]} if given else {}
-    extra = [one.get("extra_content") for one in members(said, "tool_calls")]
+    text = _text(reply.get("reasoning_content") or reply.get("reasoning"))
+    given = next((name for name in ("reasoning_details", "reasoning_content", "reasoning") if reply.get(name)), "")
+    data: dict[str, Any] = {given: reply[given]} if given else {}
+    extra = [one.get("extra_content") for one in members(reply, "tool_calls")]
     data |= {"extra_content": extra} if any(extra) else {}
     return (ReasoningPart(text=text, origin=origin, data=data),) if data else ()
 

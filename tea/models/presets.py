@@ -109,12 +109,12 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
     return config
 
 
-def _defaults(start: str | None, given: JsonObject) -> dict[str, Any]:
+def _defaults(start: str | None, document: JsonObject) -> dict[str, Any]:
     """Return the defaults of a configuration; a preset's values for its own model do not apply to another."""
     found = dict(PRESETS[start] if start else _CUSTOM)
-    if given.get("model", found.get("model")) != found.get("model"):
+    if document.get("model", found.get("model")) != found.get("model"):
         found.pop("context", None)
-    return {**found, "max_output": answer_within(found["max_output"], given.get("context"))}
+    return {**found, "max_output": answer_within(found["max_output"], document.get("context"))}
 
 
 def _with_senses(capabilities: Sequence[str], senses: object, name: str) -> list[str]:

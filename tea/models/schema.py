@@ -99,9 +99,9 @@ def _enforced(schema: Any, reach: Reach) -> dict[str, Any]:
     return found
 
 
-def _pointing(given: dict[str, Any], reach: Reach) -> dict[str, Any]:
+def _pointing(schema: dict[str, Any], reach: Reach) -> dict[str, Any]:
     """Return a reference, wrapped in `anyOf` with its sibling members if there are any."""
-    reference, beside = given["$ref"], {name: value for name, value in given.items() if name != "$ref"}
+    reference, beside = schema["$ref"], {name: value for name, value in schema.items() if name != "$ref"}
     if reference != "#" and not str(reference).startswith("#/$defs/"):
         raise _Beyond
     return _enforced({**beside, "anyOf": [{"$ref": reference}]}, reach) if beside else {"$ref": reference}

@@ -51,11 +51,11 @@ class StepWords:
         rest = self._rest.parts(given, lambda position, _: in_words(given, position))
         return changed(request, messages=(first, *rest), tools=())
 
-    def _first(self, given: Message, request: ModelRequest) -> Message:
-        found = self._firsts.get(given)
+    def _first(self, system: Message, request: ModelRequest) -> Message:
+        found = self._firsts.get(system)
         if found is None or found[0] is not request.tools:
-            told = plain(given) + _LISTED.format(tools=_listed(request))
-            found = self._firsts.put(given, (request.tools, _with_text(given, told)))
+            told = plain(system) + _LISTED.format(tools=_listed(request))
+            found = self._firsts.put(system, (request.tools, _with_text(system, told)))
         return found[1]
 
 
@@ -131,6 +131,6 @@ def _with_system_text(messages: tuple[Message, ...], words: str) -> tuple[Messag
     return message("system", (TextPart(text=words.strip()),)), *messages
 
 
-def _with_text(given: Message, text: str) -> Message:
+def _with_text(original: Message, text: str) -> Message:
     """Return a message with another text, keeping its reasoning."""
-    return message(given.role, (*thoughts(given), TextPart(text=text)))
+    return message(original.role, (*thoughts(original), TextPart(text=text)))

@@ -62,7 +62,7 @@ class WireModel:
 
     def __init__(self, format: Format, line: ProviderClient, retrying: Retrying) -> None:
         self._format, self._line, self._retrying = format, line, retrying
-        self._told: dict[str, _Told] = {}
+        self._told: dict[str, _EncodedMessages] = {}
         self._relented: dict[str, ModelConfig] = {}
         self._steps = StepWords()
         self._offers: Memo[tuple[Tools, list[bytes]]] = Memo()
@@ -114,66 +114,68 @@ class WireModel:
         self, request: ModelRequest, config: ModelConfig, listen: Listen | None, payer: Payer | None
     ) -> ModelResponse:
         asked, read = self._translated(request, config)
-        told = self._told.setdefault(f"{config.origin} {','.join(config.capabilities)}", _Told())
+        told = self._told.setdefault(f"{config.origin} {','.join(config.capabilities)}", _EncodedMessages())
         config = self._relented.get(config.name, config)
-        one = _Asked(request=asked, config=config, told=told, tools=self._tools(asked), listen=listen, payer=payer)
+        one = _RequestInProgress(
+            request=asked, config=config, told=told, tools=self._tools(asked), listen=listen, payer=payer
+        )
         again = partial(self._again, one)
         response, attempts = await self._retrying.run(partial(self._attempt, one), config, again)
         usage = counted(response, one.body, asked.media)
         usage = changed(usage, usd=price(config, response.model, usage))
         return changed(read(response), usage=usage, attempts=attempts, answered_by=config.name)
 
-    async def _write(self, one: _Asked) -> None:
+    async def _write(self, asked: _RequestInProgress) -> None:
         """Encode a request's body for a model as configured; if it names no model, ask its server for one."""
-        named, encode = await self._line.named(one.config), partial(self._encode, one.told, one.config)
-        if (most := named.limited(one.request.max_output)) != one.request.max_output:
-            one.request = changed(one.request, max_output=most)
-        one.body = self._format.body(one.request, named, encode, one.tools, stream=one.listen is not None)
+        named, encode = await self._line.named(asked.config), partial(self._encode, asked.told, asked.config)
+        if (most := named.limited(asked.request.max_output)) != asked.request.max_output:
+            asked.request = changed(asked.request, max_output=most)
+        asked.body = self._format.body(asked.request, named, encode, asked.tools, stream=asked.listen is not None)
 
-    def _again(self, one: _Asked) -> None:
+    def _again(self, asked: _RequestInProgress) -> None:
         """Begin another paid attempt, with an answer no longer than the budget left by failed ones."""
-        limit = one.request.max_output if one.payer is None else one.config.limited(one.payer.ready())
-        if limit != one.request.max_output:
-            one.request, one.body = one.request.model_copy(update={"max_output": limit}), b""
-        if one.listen is not None:
-            one.listen(Delta(type="again"))
+        limit = asked.request.max_output if asked.payer is None else asked.config.limited(asked.payer.ready())
+        if limit != asked.request.max_output:
+            asked.request, asked.body = asked.request.model_copy(update={"max_output": limit}), b""
+        if asked.listen is not None:
+            asked.listen(Delta(type="again"))
 
-    async def _attempt(self, one: _Asked, seconds: float) -> ModelResponse:
-        one.came.clear()
-        if not one.body:
-            await self._write(one)
+    async def _attempt(self, asked: _RequestInProgress, seconds: float) -> ModelResponse:
+        asked.came.clear()
+        if not asked.body:
+            await self._write(asked)
         try:
-            return await self._read(one, seconds)
+            return await self._read(asked, seconds)
         except CallFailure as fault:
-            if one.payer is not None and (one.came or fault.unheard):
-                attempt = Attempt(model=one.config.name, problem=fault.problem, status=fault.status)
-                one.payer.lost(attempt, one.used() if one.came else None)
+            if asked.payer is not None and (asked.came or fault.unheard):
+                attempt = Attempt(model=asked.config.name, problem=fault.problem, status=fault.status)
+                asked.payer.lost(attempt, asked.used() if asked.came else None)
             raise
 
-    async def _read(self, one: _Asked, seconds: float) -> ModelResponse:
+    async def _read(self, asked: _RequestInProgress, seconds: float) -> ModelResponse:
         try:
-            return whole(self._format.response(await self._send(one, seconds), one.config))
+            return whole(self._format.response(await self._send(asked, seconds), asked.config))
         except (KeyError, IndexError, TypeError, AttributeError, ValueError) as error:
             raise CallFailure("what came back has another shape than the format's", again=True) from error
         except CallFailure as fault:
-            if (less := self._without_refused(fault, one)) is None:
+            if (less := self._without_refused(fault, asked)) is None:
                 raise
-            one.config, one.body = less, b""
+            asked.config, asked.body = less, b""
             fault.again, fault.wait = True, 0.0
             raise
 
-    def _without_refused(self, fault: CallFailure, one: _Asked) -> ModelConfig | None:
+    def _without_refused(self, fault: CallFailure, asked: _RequestInProgress) -> ModelConfig | None:
         """Return an adjusted configuration for a model refusing a usual member of its format."""
-        config, words = one.config, fault.problem.lower()
+        config, words = asked.config, fault.problem.lower()
         if fault.status not in _REFUSED:
             return None
         if fault.too_long and _ANSWER.search(words):
             shorter = (limit_in(words) or 0) // 4
-            most = config.limited(one.request.max_output) or config.max_output or 0
+            most = config.limited(asked.request.max_output) or config.max_output or 0
             if not 0 < shorter < most:
                 return None
             less = replace(config, max_output=shorter)
-        elif chooses(one.request, config) and _CHOICE.search(words):
+        elif chooses(asked.request, config) and _CHOICE.search(words):
             abilities = tuple(name for name in config.capabilities if name != "tool_choice")
             less = replace(config, capabilities=abilities)
         else:
@@ -207,70 +209,70 @@ class WireModel:
         made = [self._format.tool(one) for one in functions_of(tools)]
         return self._offers.put(first[0], (tools, made))[1] if first else made
 
-    async def _send(self, one: _Asked, seconds: float) -> Mapping[str, Any]:
-        listen = one.listen
+    async def _send(self, asked: _RequestInProgress, seconds: float) -> Mapping[str, Any]:
+        listen = asked.listen
         if listen is None:
             try:
-                await self._line.post(self._format.path, one.body, one.came.append, seconds)
-                return self._document(one, one.came)
+                await self._line.post(self._format.path, asked.body, asked.came.append, seconds)
+                return self._document(asked, asked.came)
             except CallFailure:
-                one.forgive(whole=not begins(one.came))
+                asked.forgive(whole=not begins(asked.came))
                 raise
         events, assembly, errors = Events(), self._format.assembly(), list[CallFailure]()
 
         def take(chunk: bytes) -> float | None:
             if not events.begun:
-                chunk = chunk if one.came else chunk.lstrip()  # blanks keep a connection open until somebody answers
-                if one.came or chunk.startswith(b"{"):
-                    one.came.append(chunk)  # a server that knows no streams answers as a whole
+                chunk = chunk if asked.came else chunk.lstrip()  # blanks keep a connection open until somebody answers
+                if asked.came or chunk.startswith(b"{"):
+                    asked.came.append(chunk)  # a server that knows no streams answers as a whole
                     return None
             for sent in events.feed(chunk):
                 try:
                     told = assembly.take(Sent(event=sent.event, data=self._line.cleaned(sent.data)))
                 except CallFailure as fault:
-                    one.forgive()
+                    asked.forgive()
                     errors.append(fault)
                     raise
-                one.came.append("".join(delta.text for delta in told).encode("utf-8", "replace"))
+                asked.came.append("".join(delta.text for delta in told).encode("utf-8", "replace"))
                 for delta in told:
                     listen(delta if delta.text.isascii() else replace(delta, text=paired(delta.text)))
             return ENDING if assembly.done else SETTLING if assembly.ended else None
 
         try:
-            await self._line.post(self._format.path, one.body, take, seconds)
+            await self._line.post(self._format.path, asked.body, take, seconds)
         except CallFailure:
             if errors or not assembly.ended:
                 raise  # else it is an answer, whatever becomes of its connection
-        if one.came and not events.begun:
-            return self._document(one, one.came)
+        if asked.came and not events.begun:
+            return self._document(asked, asked.came)
         if not events.sent:
             raise CallFailure("what came back is not an answer" if events.begun else "nothing came back", again=True)
-        return self._document(one, [encoded(assembly.document())])
+        return self._document(asked, [encoded(assembly.document())])
 
-    def _document(self, one: _Asked, pieces: Sequence[bytes]) -> Mapping[str, Any]:
+    def _document(self, asked: _RequestInProgress, pieces: Sequence[bytes]) -> Mapping[str, Any]:
         """Return the whole document decoded from the received bytes."""
         found = decoded(self._line.cleaned(b"".join(pieces)))
         if found.get("error"):
-            one.forgive(whole=pieces is one.came)
+            asked.forgive(whole=pieces is asked.came)
         return found
 
     def _encode(
-        self, told: _Told, config: ModelConfig, messages: tuple[Message, ...], media: Mapping[str, bytes]
+        self, cache: _EncodedMessages, config: ModelConfig, messages: tuple[Message, ...], media: Mapping[str, bytes]
     ) -> list[bytes]:
         """Return the encoded messages of a body; those sent before are cached."""
 
         def piece(position: int, before: bytes | None = None) -> bytes:
             message = messages[position]
-            found = told.pieces.get(message)
+            found = cache.pieces.get(message)
             if found is None:
-                found = told.pieces.put(message, self._format.message(understood(message, config), media))
+                found = cache.pieces.put(message, self._format.message(understood(message, config), media))
             return found
 
-        return [piece(0), *told.grown.parts(messages, piece)] if messages else []
+        return [piece(0), *cache.grown.parts(messages, piece)] if messages else []
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _EncodedMessages:
     """A cache of encoded messages for models of the same origin and capabilities."""
 
     pieces: Memo[bytes] = field(default_factory=Memo[bytes])
@@ -278,7 +280,7 @@ class _Told:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Asked:
+class _RequestInProgress:
     """A request in progress: its form for the model, its body, and the bytes received by the present attempt.
 
     The body is written by the try that finds none.
@@ -286,7 +288,7 @@ class _Asked:
 
     request: ModelRequest
     config: ModelConfig
-    told: _Told
+    told: _EncodedMessages
     tools: list[bytes]
     listen: Listen | None
     payer: Payer | None

@@ -87,31 +87,31 @@ def calls_in(text: str, functions: Collection[str] = ()) -> Written | None:
     return Written(calls=[one for _, _, one in alone], record={}, words=_unwrapped(words + said[at:]))
 
 
-def _tagged(said: str) -> Written | None:
+def _tagged(text: str) -> Written | None:
     """Return the calls written as `<function=NAME>`, with an object or with parameters as tags; None without any."""
     calls: list[Any] = []
-    for one in _TAGGED.finditer(said):
+    for one in _TAGGED.finditer(text):
         inner = one[2].strip()
         given = _leading_arguments(inner, 0) if inner.startswith("{") else dict(_PARAMETER.findall(inner))
         calls.append({"name": one[1], "arguments": given if given or not inner else inner})
-    return Written(calls=calls, record={}, words=_unwrapped(_TAGGED.sub("", said))) if calls else None
+    return Written(calls=calls, record={}, words=_unwrapped(_TAGGED.sub("", text))) if calls else None
 
 
-def _actions(said: str) -> Written | None:
+def _actions(text: str) -> Written | None:
     """Return the calls written as `Action:` and `Action Input:`, before any invented observation; None without any."""
-    first = _ACTION.search(said)
+    first = _ACTION.search(text)
     if first is None:
         return None
-    invented = _OBSERVED.search(said, first.end())
-    meant = said[: invented.start()] if invented else said
+    invented = _OBSERVED.search(text, first.end())
+    meant = text[: invented.start()] if invented else text
     calls = [{"name": one[1], "arguments": _leading_arguments(meant, one.end())} for one in _ACTION.finditer(meant)]
     return Written(calls=calls, record={}, words=_unwrapped(meant[: first.start()]))
 
 
-def _coded(said: str, functions: Collection[str]) -> Written | None:
+def _coded(text: str, functions: Collection[str]) -> Written | None:
     """Return the calls of code made of nothing else, as `f(a=1)` or `[f(a=1), g(b="x")]`; None for other texts."""
-    blocks = _CODE.findall(said)
-    code = "\n".join(blocks) if blocks else said
+    blocks = _CODE.findall(text)
+    code = "\n".join(blocks) if blocks else text
     if len(code) > _MOST_CODE or not any(f"{name}(" in code for name in functions):
         return None
     try:
@@ -121,7 +121,7 @@ def _coded(said: str, functions: Collection[str]) -> Written | None:
         return None
     if not calls or any(one["name"] not in functions for one in calls):
         return None
-    return Written(calls=calls, record={}, words=_CODE.sub("", said).strip() if blocks else "")
+    return Written(calls=calls, record={}, words=_CODE.sub("", text).strip() if blocks else "")
 
 
 def _wanted(statement: ast.stmt) -> list[ast.expr]:
@@ -134,16 +134,16 @@ def _wanted(statement: ast.stmt) -> list[ast.expr]:
     return value.elts if isinstance(value, ast.List) else [value]
 
 
-def _call_of(one: ast.expr) -> dict[str, Any]:
+def _call_of(node: ast.expr) -> dict[str, Any]:
     """Return a call with named arguments written out.
 
     Raises:
         ValueError: It is anything else.
     """
-    if not isinstance(one, ast.Call) or one.args or any(argument.arg is None for argument in one.keywords):
+    if not isinstance(node, ast.Call) or node.args or any(argument.arg is None for argument in node.keywords):
         raise ValueError("it is more than a call")
-    name = one.func.attr if isinstance(one.func, ast.Attribute) else getattr(one.func, "id", "")
-    given = {str(argument.arg): ast.literal_eval(argument.value) for argument in one.keywords}
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    given = {str(argument.arg): ast.literal_eval(argument.value) for argument in node.keywords}
     return {"name": name, "arguments": given}
 
 
@@ -195,31 +195,31 @@ def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
         yield begins.start(), at, cast("dict[str, Any]", value)
 
 
-def _is_call(one: dict[str, Any]) -> bool:
-    inner = _inner(one)
+def _is_call(node: dict[str, Any]) -> bool:
+    inner = _inner(node)
     return isinstance(inner.get("name"), str) and any(isinstance(inner.get(name), dict | str) for name in _GIVEN)
 
 
-def _name_and_arguments(one: Any) -> tuple[Any, Any]:
+def _name_and_arguments(call: Any) -> tuple[Any, Any]:
     """Return the name and arguments of a call; the arguments are JSON again, to be read as strictly as others."""
-    if not isinstance(one, dict):
-        return None, one
-    inner = _inner(cast("dict[str, Any]", one))
+    if not isinstance(call, dict):
+        return None, call
+    inner = _inner(cast("dict[str, Any]", call))
     given = next((inner[name] for name in _GIVEN if inner.get(name) is not None), None)
     return inner.get("name"), _json(cast("JsonObject", given)) if isinstance(given, dict) else given
 
 
-def _json(given: JsonObject) -> str:
+def _json(text: JsonObject) -> str:
     try:
-        return json.dumps(given, ensure_ascii=False)
+        return json.dumps(text, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):  # a program made them
         return "(what is not JSON)"
 
 
-def _inner(one: dict[str, Any]) -> dict[str, Any]:
+def _inner(call: dict[str, Any]) -> dict[str, Any]:
     """Return a call without OpenAI's envelope."""
-    inner = one.get("function")
-    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else one
+    inner = call.get("function")
+    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else call
 
 
 def _unwrapped(words: str) -> str:

@@ -152,38 +152,38 @@ class PolicySettings:
         return PolicySettings(classes=classes, rules=rules)
 
 
-def read_rules(given: object, place: str) -> tuple[Rule, ...]:
+def read_rules(value: object, place: str) -> tuple[Rule, ...]:
     """Return the rules of a list of tables.
 
     Args:
-        given: The list.
+        value: The list.
         place: Where it is written, for people.
 
     Raises:
         BadInput: One is not a rule.
     """
-    if not isinstance(given, list | tuple):
+    if not isinstance(value, list | tuple):
         raise BadInput("The rules of the policy are not a list.", fix="write [[policy.rules]] tables.")
-    return tuple(_rule(one, f"rule {number} of {place}") for number, one in enumerate(cast("list[object]", given), 1))
+    return tuple(_rule(one, f"rule {number} of {place}") for number, one in enumerate(cast("list[object]", value), 1))
 
 
-def read_task_rules(given: object) -> tuple[Rule, ...]:
+def read_task_rules(value: object) -> tuple[Rule, ...]:
     """Return the rules of a task file.
 
     Raises:
         BadInput: One is not a rule, or allows something.
     """
-    if given is None:
+    if value is None:
         return ()
-    if isinstance(given, Mapping):
-        table = cast("Mapping[str, Any]", given)
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, Any]", value)
         settings = PolicySettings.read(table, "the task")
         classes = [Rule(decision=said, effects=name, place="the task") for name, said in settings.classes.items()]
         rules = (*settings.rules, *classes)
         if settings.destinations or "provenance" in table:
             raise BadInput("The task widens the policy.", fix="write rules that ask or deny.")
     else:
-        rules = read_rules(given, "the task")
+        rules = read_rules(value, "the task")
     for one in rules:
         if one.decision not in _NARROWING:
             problem = f"The task says {one.decision!r}: a task narrows the policy and never widens it."
@@ -234,15 +234,15 @@ def first_fitting(rules: Iterable[Rule], names: Sequence[Any]) -> Rule | None:
     return first
 
 
-def _rule(given: object, shown: str, place: str = "") -> Rule:
+def _rule(data: object, shown: str, place: str = "") -> Rule:
     """Return the rule in a table.
 
     Raises:
         BadInput: It is not a rule.
     """
-    if not isinstance(given, Mapping):
+    if not isinstance(data, Mapping):
         raise BadInput(f"The {shown} is not a table.", fix="write component, effects, arguments and decision.")
-    table = cast("Mapping[str, Any]", given)
+    table = cast("Mapping[str, Any]", data)
     for name in table:
         if name not in _KEYS:
             near = get_close_matches(str(name), _KEYS, n=1)
@@ -276,8 +276,8 @@ def _decision(value: object, shown: str, place: str) -> Decision:
     return value
 
 
-def _are_texts(given: object) -> bool:
-    return isinstance(given, list | tuple) and all(isinstance(one, str) and one for one in cast("list[object]", given))
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) and one for one in cast("list[object]", value))
 
 
 def _fits_all(value: object, pattern: str) -> bool:

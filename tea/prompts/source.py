@@ -109,9 +109,9 @@ def read_heading(source: str) -> tuple[str, str, JsonObject]:
     return _name(fields.take("name", str)), fields.take("description", str).strip(), metadata
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, candidates: Iterable[str]) -> str:
     """Return the remedy for an unknown name: the nearest known one, or all."""
-    names = list(known)
+    names = list(candidates)
     near = get_close_matches(name, names, n=1)
     return f"did you mean {near[0]!r}?" if near else f"known are {', '.join(names) or 'none':.160}."
 
@@ -135,9 +135,9 @@ class _Fields:
         return value
 
 
-def _variables(given: dict[str, Any]) -> dict[str, JsonSchema]:
+def _variables(declared: dict[str, Any]) -> dict[str, JsonSchema]:
     found: dict[str, JsonSchema] = {}
-    for name, value in given.items():
+    for name, value in declared.items():
         if not NAME.fullmatch(name):
             fix = "use lower-case letters, digits and _, starting with a letter."
             raise BadComponent(f"{name[:60]!r} is not a name for a variable.", fix=fix)

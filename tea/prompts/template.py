@@ -71,11 +71,11 @@ class Templates:
         with metered():
             self._compile(environment, parts, known, kept)
 
-    def _compile(self, environment: Any, parts: Mapping[str, str], known: list[str], kept: SourceCache) -> None:
-        made_of = _COMPILED, json.dumps([parts, self._shown, known], sort_keys=True), _compiler()
+    def _compile(self, environment: Any, parts: Mapping[str, str], variables: list[str], kept: SourceCache) -> None:
+        made_of = _COMPILED, json.dumps([parts, self._shown, variables], sort_keys=True), _compiler()
         found = kept.read(*made_of)
         if found is None:
-            found = _codes(environment, parts, self._shown, known)
+            found = _codes(environment, parts, self._shown, variables)
             kept.keep(found, *made_of)
         codes, alone = found
         self._templates = {name: _template(environment, code) for name, code in codes.items()}

@@ -70,7 +70,7 @@ class Offer:
     files: Mapping[str, bytes] | None = None
 
 
-async def adopt(library: Library, offer: Offer, known: Evaluation | None = None) -> Adopted:
+async def adopt(library: Library, offer: Offer, evaluation: Evaluation | None = None) -> Adopted:
     """Evaluate a generated tool, and register it, untrusted, unless an existing one does the same.
 
     Done twice it has the effect of once: the second time the first one's version is found.
@@ -78,14 +78,14 @@ async def adopt(library: Library, offer: Offer, known: Evaluation | None = None)
     Args:
         library: The tools.
         offer: The tool.
-        known: Its evaluation, if there was one with the same tests.
+        evaluation: Its evaluation, if there was one with the same tests.
 
     Raises:
         ToolError: There is no sandbox.
         RegistryError: It cannot be registered.
     """
     sandboxes = library.services.sandboxes()
-    found = known or await evaluate(offer.source, offer.cases, sandboxes, given=offer.given, files=offer.files)
+    found = evaluation or await evaluate(offer.source, offer.cases, sandboxes, given=offer.given, files=offer.files)
     if not found.ok or found.manifest is None:
         return Adopted(evaluation=found)
     for last in (False, False, True):

@@ -83,13 +83,13 @@ def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> Bundl
     return BundleReport(components=tuple(held), missing=_missing(versions, sources, frozenset(held)))
 
 
-def _missing(versions: VersionManager, sources: list[str], held: Collection[str]) -> tuple[str, ...]:
-    """Return the operands of recipes missing from `held`, including operands of operands."""
+def _missing(versions: VersionManager, sources: list[str], saved: Collection[str]) -> tuple[str, ...]:
+    """Return the operands of recipes missing from `saved`, including operands of operands."""
     found: set[str] = set()
     seen: set[Ref] = set()
     while sources:
         for ref in _operands(sources.pop()):
-            if ref in seen or str(ref.at(None)) in held:
+            if ref in seen or str(ref.at(None)) in saved:
                 continue
             seen.add(ref)
             found.add(str(ref.at(None)))

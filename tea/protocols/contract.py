@@ -99,7 +99,7 @@ def section(found: Manifest, *, rules: bool = True) -> Iterator[str]:
         yield "\n".join(facts)
     for name, one in sorted(found.operations.items()):
         alone = len(found.operations) == 1
-        yield from _operation(name, one, said=found.description if alone else "")
+        yield from _operation(name, one, purpose=found.description if alone else "")
     yield from _prompt(found)
     if rules and found.rules:
         yield f"**Rules.** {prose(found.rules)}"
@@ -114,10 +114,10 @@ def purpose(found: Manifest) -> tuple[str, str]:
     return what, rest.strip()
 
 
-def _notes(one: ContractEntry) -> Iterator[str]:
-    if one.state != "active":
-        yield f"*It is {one.state}: choose another for new work.*"
-    if not one.trusted:
+def _notes(signature: ContractEntry) -> Iterator[str]:
+    if signature.state != "active":
+        yield f"*It is {signature.state}: choose another for new work.*"
+    if not signature.trusted:
         yield "*It is not trusted: read it before you use it. Code that is not trusted runs in a sandbox only.*"
 
 
@@ -160,41 +160,41 @@ def _turns(found: Manifest) -> Iterator[tuple[str, str]]:
         )
 
 
-def _operation(name: str, one: Signature, *, said: str) -> Iterator[str]:
+def _operation(name: str, signature: Signature, *, purpose: str) -> Iterator[str]:
     yield f"### {inline(name)}"
-    if one.description.strip() and one.description != said:
-        yield prose(one.description)
-    yield "\n".join([*_parameters(one), *_promises(one)])
-    if one.examples:
-        calls = "\n".join(f">>> {example.call}\n{example.result}" for example in one.examples)
+    if signature.description.strip() and signature.description != purpose:
+        yield prose(signature.description)
+    yield "\n".join([*_parameters(signature), *_promises(signature)])
+    if signature.examples:
+        calls = "\n".join(f">>> {example.call}\n{example.result}" for example in signature.examples)
         yield block(calls, "python")
 
 
-def _parameters(one: Signature) -> Iterator[str]:
-    fields, required = as_object(one.parameters.get("properties")), as_words(one.parameters.get("required"))
+def _parameters(signature: Signature) -> Iterator[str]:
+    fields, required = as_object(signature.parameters.get("properties")), as_words(signature.parameters.get("required"))
     for key, schema in fields.items():
-        yield _parameter(key, as_object(schema), one, required=key in required)
+        yield _parameter(key, as_object(schema), signature, required=key in required)
     if not fields:
         yield "- No parameters."
 
 
-def _parameter(key: str, own: Mapping[str, Any], one: Signature, *, required: bool) -> str:
+def _parameter(key: str, own: Mapping[str, Any], signature: Signature, *, required: bool) -> str:
     needs = ["required" if required else "optional"]
     if not required and "default" in own:
         needs = [f"default {code(json.dumps(own['default'], ensure_ascii=False, default=str))}"]
     needs += [inline(limit) for limit in limit_words(own)]
     words = inline(str(own.get("description") or ""))
-    line = f"- {code(key)} ({code(type_words(own, one.parameters))}, {', '.join(needs)})"
+    line = f"- {code(key)} ({code(type_words(own, signature.parameters))}, {', '.join(needs)})"
     return f"{line}: {words}" if words else line
 
 
-def _promises(one: Signature) -> Iterator[str]:
-    yield f"- Returns {code(type_words(one.returns))}"
-    yield f"- Effects: {_effects(one.traits)}"
-    if one.traits.before.strip():
-        yield f"- Before: {inline(one.traits.before)}"
-    if one.traits.after.strip():
-        yield f"- After: {inline(one.traits.after)}"
+def _promises(signature: Signature) -> Iterator[str]:
+    yield f"- Returns {code(type_words(signature.returns))}"
+    yield f"- Effects: {_effects(signature.traits)}"
+    if signature.traits.before.strip():
+        yield f"- Before: {inline(signature.traits.before)}"
+    if signature.traits.after.strip():
+        yield f"- After: {inline(signature.traits.after)}"
 
 
 def _effects(traits: Traits) -> str:

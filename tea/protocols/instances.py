@@ -143,13 +143,13 @@ class Instances:
             _acting.reset(token)
             lock.release()
 
-    def _in_circle(self, lock: asyncio.Lock, held: Sequence[asyncio.Lock]) -> bool:
+    def _in_circle(self, lock: asyncio.Lock, locks: Sequence[asyncio.Lock]) -> bool:
         """Return whether the holder of a lock waits, directly or through others, for a lock held here."""
         seen: set[asyncio.Lock] = set()
-        ahead = [lock] if held else []
+        ahead = [lock] if locks else []
         while ahead:
             one = ahead.pop()
-            if one in held:
+            if one in locks:
                 return True
             ahead += [wanted for holding, wanted in self._waits if holding is one and wanted not in seen]
             seen.add(one)

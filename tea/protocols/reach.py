@@ -34,12 +34,12 @@ _PLACES: Mapping[str, Kind | None] = {
 }
 
 
-def reached(config: Manifest, known: IsKnown) -> Iterator[Ref]:
+def reached(config: Manifest, is_known: IsKnown) -> Iterator[Ref]:
     """Yield the components directly reachable from one, not further ones; an exact version if it pins one.
 
     Args:
         config: The component.
-        known: Tells whether there is a component of a kind and name.
+        is_known: Tells whether there is a component of a kind and name.
     """
     if config.memory is not None:
         yield config.memory
@@ -60,10 +60,10 @@ def reached(config: Manifest, known: IsKnown) -> Iterator[Ref]:
             yield from _parsed([("tool", one.traits.check) for one in config.operations.values()])
         if config.kind == "agent" and not _is_given_context(config.source):  # then it works in the loop
             yield from (*_LOOP, Ref.parse(LOOP_PROMPT))
-            yield from _texts(config.source, known)
+            yield from _texts(config.source, is_known)
         for source in (config.source, *(text for name, text in config.files.items() if name.endswith(".py"))):
             if _is_given_context(source):
-                yield from _named(source, known)
+                yield from _named(source, is_known)
 
 
 def _parsed(texts: Iterable[tuple[Kind, str | None]]) -> Iterator[Ref]:
@@ -86,20 +86,20 @@ def _tree(source: str) -> ast.Module:
     return ParsedFile.outline(source).tree
 
 
-def _named(source: str, known: IsKnown) -> Iterator[Ref]:
+def _named(source: str, is_known: IsKnown) -> Iterator[Ref]:
     """Yield the components named in Python source."""
     if "work" in _names(source):
         yield from _LOOP
-    yield from _texts(source, known)
+    yield from _texts(source, is_known)
 
 
-def _texts(source: str, known: IsKnown) -> Iterator[Ref]:
+def _texts(source: str, is_known: IsKnown) -> Iterator[Ref]:
     nodes = list(ast.walk(_tree(source)))
     places: dict[int, Kind | None] = {id(text): kind for node in nodes for text, kind in _placed(node)}
     for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _LONGEST:
             kind = places.get(id(node))
-            yield from _meant(node.value, (kind,) if kind else () if id(node) in places else KINDS, known)
+            yield from _meant(node.value, (kind,) if kind else () if id(node) in places else KINDS, is_known)
 
 
 def _placed(node: ast.AST) -> Iterator[tuple[ast.AST, Kind | None]]:
@@ -122,12 +122,12 @@ def _placed(node: ast.AST) -> Iterator[tuple[ast.AST, Kind | None]]:
         yield one, found[1]
 
 
-def _meant(text: str, kinds: Sequence[Kind], known: IsKnown) -> Iterator[Ref]:
+def _meant(text: str, kinds: Sequence[Kind], is_known: IsKnown) -> Iterator[Ref]:
     """Yield the refs meant by a text: of its own kind if it has one, else of each of `kinds` with such a name."""
     for kind in kinds[:1] if ":" in text.partition("@")[0] else kinds:
         try:
             ref = Ref.parse(text, kind=kind)
         except TeaError:
             continue
-        if known(ref.kind, ref.name):
+        if is_known(ref.kind, ref.name):
             yield Ref(kind=ref.kind, name=ref.name, selector=ref.selector)

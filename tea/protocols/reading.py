@@ -316,12 +316,12 @@ class Reading:
                 raise
             raise untrusted(config.ref, config.ref.at(config.digest)) from error  # a recipe is made of it
 
-    def _contract(self, refs: Iterable[Ref] | None, known: Iterable[Row]) -> str:
+    def _contract(self, refs: Iterable[Ref] | None, rows: Iterable[Row]) -> str:
         from tea.protocols.contract import contract
 
         if refs is not None:
             return contract(self.kind, map(self._entry, refs))
-        return contract(self.kind, map(self._listed_entry, known))
+        return contract(self.kind, map(self._listed_entry, rows))
 
     def _sandboxed(self, config: Manifest) -> Definition:
         from tea.untrusted.definition import sandboxed
@@ -335,18 +335,18 @@ class Reading:
         state = self.services.versions.head(self.kind, ref.name).states.get(found.version, "active")
         return ContractEntry(name=ref.name, found=found, state=state, trusted=self.services.trust(found.digest))
 
-    def _listed_entry(self, one: Row) -> ContractEntry:
+    def _listed_entry(self, row: Row) -> ContractEntry:
         from tea.protocols.contract import ContractEntry
 
-        if not one.version:
-            return ContractEntry(name=one.name, found=one.description)
+        if not row.version:
+            return ContractEntry(name=row.name, found=row.description)
         try:
-            if one.origin == "bundled":  # it may not be stored yet
-                return self._entry(Ref(kind=self.kind, name=one.name))
-            found = self.own(self.services.versions.manifest(self.kind, one.name, one.version))
+            if row.origin == "bundled":  # it may not be stored yet
+                return self._entry(Ref(kind=self.kind, name=row.name))
+            found = self.own(self.services.versions.manifest(self.kind, row.name, row.version))
         except TeaError as error:
-            return ContractEntry(name=one.name, found=error.problem)
-        return ContractEntry(name=one.name, found=found, state=one.state, trusted=one.trusted)
+            return ContractEntry(name=row.name, found=error.problem)
+        return ContractEntry(name=row.name, found=found, state=row.state, trusted=row.trusted)
 
     async def _find(self, ref: Ref) -> Manifest:
         known = self._known.pinned(ref, self._known.mark(ref))

@@ -127,20 +127,20 @@ class SessionState:
             self._turn = False
             give_back()
 
-    async def read(self, known: Revision | None) -> SavedState | None:
+    async def read(self, revision: Revision | None) -> SavedState | None:
         """Return the state to begin with, None for the known one or none.
 
         Args:
-            known: The revision of the live instance; None without one.
+            revision: The revision of the live instance; None without one.
 
         Raises:
             StorageError: It cannot be read, or is not what was written.
         """
         found = self._record = await asyncio.to_thread(self._read)
-        if found is None or found.last.revision == known:
+        if found is None or found.last.revision == revision:
             return None
         base = found.before if _one_effect(found.last.revision.by, self._by) else found.last
-        return None if base is None or base.revision == known else base
+        return None if base is None or base.revision == revision else base
 
     def refused(self) -> bool:
         """Return whether this version was told, by an earlier effect, to refuse the last state."""

@@ -119,13 +119,13 @@ def _taken(folder: Path, names: Sequence[str]) -> list[PlainPage | ToolError]:
     return found
 
 
-def _page(told: Any) -> PlainPage:
+def _page(data: Any) -> PlainPage:
     """Return the page in a parser's output; the output is as untrusted as the page.
 
     Raises:
         ToolError: They are others.
     """
-    fields = cast("dict[str, Any]", told) if isinstance(told, dict) else {}
+    fields = cast("dict[str, Any]", data) if isinstance(data, dict) else {}
     if "error" in fields:
         raise _broken(str(fields["error"])[:200])
     title, text, links = fields.get("title"), fields.get("text"), fields.get("links")

@@ -230,18 +230,18 @@ def _plain(path: Path) -> str:
         return ""
 
 
-def _document(name: str, told: Mapping[str, Any], text: str, taken: list[str]) -> Document:
-    kind, notes = str(told["kind"]), [str(one) for one in told["notes"]]
+def _document(name: str, fields: Mapping[str, Any], text: str, taken: list[str]) -> Document:
+    kind, notes = str(fields["kind"]), [str(one) for one in fields["notes"]]
     lines = _broken(text, notes) if kind in _AS_IT_IS else lines_of(text)
     return Document(
         name=name,
         kind=kind,
-        family=str(told["family"]),
-        title=str(told["title"]),
+        family=str(fields["family"]),
+        title=str(fields["title"]),
         lines=lines,
-        facts=told["facts"],
+        facts=fields["facts"],
         notes=notes,
-        truncated=bool(told["truncated"]),
+        truncated=bool(fields["truncated"]),
         digest=digest_of(lines),
         parts=taken,
     )

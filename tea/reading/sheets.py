@@ -99,11 +99,13 @@ def sheets_from(answer: Mapping[str, Any], name: str, folder: Path) -> Sheets:
     return Sheets(name=name, folder=folder, large=answer.get("large") is True, titles=names, used=columns)
 
 
-def _columns(told: object) -> list[int]:
+def _columns(positions: object) -> list[int]:
     """Return positions of columns in their order, none of them beyond the last of the format."""
-    if not isinstance(told, list):
+    if not isinstance(positions, list):
         return []
-    found = {one for one in cast("list[Any]", told)[:MOST_COLUMNS] if isinstance(one, int) and 0 <= one < MOST_COLUMNS}
+    found = {
+        one for one in cast("list[Any]", positions)[:MOST_COLUMNS] if isinstance(one, int) and 0 <= one < MOST_COLUMNS
+    }
     return sorted(found)
 
 

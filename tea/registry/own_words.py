@@ -180,11 +180,11 @@ def _description(found: Manifest) -> bytes:
     return canonical([others, operations, dict(found.metadata)])
 
 
-def _written_parameters(one: Signature) -> list[Any]:
+def _written_parameters(signature: Signature) -> list[Any]:
     """Return the facts about parameters taken from the source: names, descriptions, defaults, and required ones."""
-    fields = cast("Mapping[str, Mapping[str, Any]]", one.parameters.get("properties", {}))
+    fields = cast("Mapping[str, Mapping[str, Any]]", signature.parameters.get("properties", {}))
     told = {name: [field.get("description"), field.get("default")] for name, field in fields.items()}
-    return [told, sorted(cast("list[str]", one.parameters.get("required", [])))]
+    return [told, sorted(cast("list[str]", signature.parameters.get("required", [])))]
 
 
 def _schemas(found: Manifest) -> JsonValue:
@@ -193,13 +193,13 @@ def _schemas(found: Manifest) -> JsonValue:
     return json.loads(canonical(cast(JsonValue, schemas)))
 
 
-def _is_within(said: JsonValue, whole: JsonValue) -> bool:
+def _is_within(part: JsonValue, whole: JsonValue) -> bool:
     """Return whether another schema contains all of a schema, each part in the same place."""
-    if isinstance(said, dict) and isinstance(whole, dict):
+    if isinstance(part, dict) and isinstance(whole, dict):
         held = cast("dict[str, JsonValue]", whole)
-        members = cast("dict[str, JsonValue]", said).items()
+        members = cast("dict[str, JsonValue]", part).items()
         return all(name in held and _is_within(one, held[name]) for name, one in members)
-    if isinstance(said, list) and isinstance(whole, list):
-        ones, others = cast("list[JsonValue]", said), cast("list[JsonValue]", whole)
+    if isinstance(part, list) and isinstance(whole, list):
+        ones, others = cast("list[JsonValue]", part), cast("list[JsonValue]", whole)
         return len(ones) == len(others) and all(map(_is_within, ones, others))
-    return canonical(said) == canonical(whole)  # where true is not 1
+    return canonical(part) == canonical(whole)  # where true is not 1

@@ -194,15 +194,15 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
     return _Saved(kind=kind, name=name, versions=versions, heads=heads)
 
 
-def _exactly(told: Any, read: Any) -> bool:
+def _exactly(data: Any, read: Any) -> bool:
     """Return whether all members of a file were read unchanged, type by type; further members may be read."""
-    if isinstance(told, dict):
-        members = cast("dict[str, Any]", told).items()
+    if isinstance(data, dict):
+        members = cast("dict[str, Any]", data).items()
         return isinstance(read, Mapping) and all(key in read and _exactly(one, read[key]) for key, one in members)
-    if isinstance(told, list):
-        ones, found = cast("list[Any]", told), cast("list[Any]", read)
+    if isinstance(data, list):
+        ones, found = cast("list[Any]", data), cast("list[Any]", read)
         return isinstance(read, list | tuple) and len(ones) == len(found) and all(map(_exactly, ones, found))
-    return type(told) is type(read) and told == read
+    return type(data) is type(read) and data == read
 
 
 def _known(stored: VersionManager, found: Manifest) -> Manifest | None:
@@ -212,17 +212,17 @@ def _known(stored: VersionManager, found: Manifest) -> Manifest | None:
         return None
 
 
-def _with_stored_facts(told: Manifest, found: Manifest) -> Manifest:
+def _with_stored_facts(version: Manifest, stored: Manifest) -> Manifest:
     """Replace the facts of a version by those already stored for equal content, as each content has one set only."""
-    if told is found:
-        return found
+    if version is stored:
+        return stored
     return replace(
-        told,
-        version=found.version,
-        lineage=found.lineage,
-        created=found.created,
-        reason=found.reason,
-        changes=found.changes,
+        version,
+        version=stored.version,
+        lineage=stored.lineage,
+        created=stored.created,
+        reason=stored.reason,
+        changes=stored.changes,
     )
 
 

@@ -129,7 +129,7 @@ def reading(tracer: Tracer, head: Head) -> Reading:
         ended = as_mapping(next((one.data for one in records if one.kind == "end"), None))
         told = [as_mapping(as_mapping(one.data).get("data")) for one in records if _tells(one)]
         world = states(records)
-    status = _status(standing, ended, held=held, begun=len(records) > 1)
+    status = _status(standing, ended, at_work=held, begun=len(records) > 1)
     questions = Inbox.of(tracer, head.run).questions if status == "waiting" else ()
     here = [one for one in told if told and one.get("message") == told[-1].get("message")]
     return Reading(
@@ -171,10 +171,10 @@ def at_message(worlds: Sequence[Mapping[str, Any]], number: int) -> Mapping[str,
     return fitting[-1] if fitting else None
 
 
-def _status(standing: RunStatus, ended: Mapping[str, Any], *, held: bool, begun: bool) -> State:
+def _status(standing: RunStatus, ended: Mapping[str, Any], *, at_work: bool, begun: bool) -> State:
     if standing.status == "ended":
         return "completed" if ended.get("status") == "done" else "failed"
-    if held:
+    if at_work:
         return "processing"
     if standing.asked:
         return "waiting"

@@ -467,12 +467,12 @@ class Research:
         }
 
     async def _create(
-        self, task: TaskFile, before: Reading | None, given: Mapping[str, Path], opening: Mapping[str, Any]
+        self, task: TaskFile, before: Reading | None, datasets: Mapping[str, Path], opening: Mapping[str, Any]
     ) -> str:
         """Write the header of a run with its opening, its datasets and those of the conversation."""
         carried = {} if before is None else await asyncio.to_thread(self._carried, before)
         with _opening_file(opening) as path:
-            return await self._host.create(task, {**carried, **given, OPENING: path})
+            return await self._host.create(task, {**carried, **datasets, OPENING: path})
 
     def _carried(self, run: Reading) -> dict[str, Path]:
         """Return the datasets of a conversation, from the last run with any."""

@@ -182,14 +182,14 @@ def _counted(document: Document) -> dict[str, float]:
     return found
 
 
-def _moved(said: Vectors, served: Sequence[tuple[Vectors, float]]) -> Vectors:
+def _moved(vector: Vectors, served: Sequence[tuple[Vectors, float]]) -> Vectors:
     """Return the shift of a component's vector from its text towards its served tasks.
 
     Source: Rocchio, Relevance Feedback in Information Retrieval (1971), with a bound for the feedback.
     """
-    middle = sum((row * np.float32(weight) for row, weight in served), np.zeros_like(said))
+    middle = sum((row * np.float32(weight) for row, weight in served), np.zeros_like(vector))
     length, uses = float(np.linalg.norm(middle)), sum(weight for _, weight in served)
     if length == 0:
         return middle
-    found = said + middle * np.float32(SERVED * uses / (uses + _HALF) / length)
-    return np.asarray(found / (np.linalg.norm(found) or 1) - said, np.float32)
+    found = vector + middle * np.float32(SERVED * uses / (uses + _HALF) / length)
+    return np.asarray(found / (np.linalg.norm(found) or 1) - vector, np.float32)

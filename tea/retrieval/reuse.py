@@ -148,10 +148,10 @@ class _Reader:
         return self._rest(line)
 
 
-def _reuse(made: Made, known: list[RunFacts]) -> Reuse:
-    runs = [run for run in known if run.id not in made.runs]
+def _reuse(made: Made, facts: list[RunFacts]) -> Reuse:
+    runs = [run for run in facts if run.id not in made.runs]
     with_it = [run for run in runs if made.name in run.calls]
-    served = {run.task for run in known if run.id in made.runs or made.name in run.calls}
+    served = {run.task for run in facts if run.id in made.runs or made.name in run.calls}
     since = [run for run in runs if made.name not in run.calls and run.begun >= made.created]
     without = [run for run in since if any(likeness(run.task, task) >= ALIKE for task in served)]
     calls = sum(run.calls[made.name] for run in with_it)

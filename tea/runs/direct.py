@@ -115,10 +115,10 @@ class Direct:
         return self._server.answer(plain.request.ref, work, self._seconds, now, goes_on=plain.goes_on)
 
     async def _look_first(
-        self, ref: str, known: _Prepared | None, arguments: JsonObject, session: str | None
+        self, ref: str, prepared: _Prepared | None, arguments: JsonObject, session: str | None
     ) -> Response:
         """Execute a call after looking up its ref again."""
-        found = await self._look(ref, known)
+        found = await self._look(ref, prepared)
         return await self._consider(found.ready, ref, arguments, session)
 
     async def _consider(self, plain: _Plain | None, ref: str, arguments: JsonObject, session: str | None) -> Response:
@@ -139,11 +139,11 @@ class Direct:
         with as_defects(f"Asking whether {request.ref} may be called"):
             return await self._permission.ask(request, self._server.response)
 
-    async def _look(self, ref: str, known: _Prepared | None) -> _Prepared:
+    async def _look(self, ref: str, prepared: _Prepared | None) -> _Prepared:
         """Return the current meaning of `ref`, from memory if unchanged."""
         moves, now = self._store.moves, monotonic()
         mark = self._store.mark("tool", ref.partition("@")[0].partition("#")[0].removeprefix("tool:"))
-        same = None if known is None or mark is None or known.mark != mark else known
+        same = None if prepared is None or mark is None or prepared.mark != mark else prepared
         plain = await self._found(ref) if same is None else same.plain
         ready = plain if plain is not None and self._trust(plain.request.digest) else None
         found = _Prepared(plain=plain, ready=ready, mark=mark, moves=moves, until=now + GLANCE)

@@ -122,9 +122,9 @@ def _inside(name: str, root: Path) -> Path:
     return _regular(path, name)
 
 
-def _regular(given: object, name: str = "") -> Path:
-    shown = (name or str(given))[-80:]
-    path = _resolved(given, shown)
+def _regular(location: object, name: str = "") -> Path:
+    shown = (name or str(location))[-80:]
+    path = _resolved(location, shown)
     if not path.exists():
         raise BadTask(f"There is no file {shown!r}.", fix="check its path.")
     if not path.is_file():
@@ -132,10 +132,10 @@ def _regular(given: object, name: str = "") -> Path:
     return path
 
 
-def _resolved(given: object, shown: str) -> Path:
+def _resolved(location: object, shown: str) -> Path:
     """Return the resolved target of a path."""
     try:
-        path = Path(cast(Any, given)).resolve()
+        path = Path(cast(Any, location)).resolve()
         path.exists()
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise BadTask(f"The file {shown[:80]!r} cannot be reached.", fix="check its path.") from error

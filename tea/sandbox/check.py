@@ -99,9 +99,9 @@ def _untouched(scene: Scene) -> str:
     return f"broke: {', '.join(changed)} changed" if changed else "held"
 
 
-def _checked(level: Level, name: str, words: str, claim: str, said: str) -> Checked:
+def _checked(level: Level, name: str, words: str, claim: str, answer: str) -> Checked:
     """Return the meaning of a case's words; a call stopped by a limit counts as held."""
-    kind, _, detail = said.partition(": ")
+    kind, _, detail = answer.partition(": ")
     outcome: Outcome = "held" if kind in ("held", "stopped") else "absent" if kind == "absent" else "broke"
     claimed = claim == "limits" or level.claims[claim]
     return Checked(

@@ -240,9 +240,9 @@ def _earlier_findings() -> dict[str, bool]:
     )
 
 
-def _keep(known: Mapping[str, bool]) -> None:
+def _keep(findings: Mapping[str, bool]) -> None:
     with suppress(OSError):  # then it is tried again the next time
-        keep_private(cache_folder() / CACHE, json.dumps(dict(list(known.items())[-_MOST_KEPT:])).encode())
+        keep_private(cache_folder() / CACHE, json.dumps(dict(list(findings.items())[-_MOST_KEPT:])).encode())
 
 
 def _is_unlimited(folder: str) -> bool:

@@ -144,11 +144,11 @@ def _bubblewrap(layout: Layout) -> list[str]:
     return [*made, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"]
 
 
-def _folders(target: str, known: set[str]) -> list[str]:
+def _folders(target: str, listed: set[str]) -> list[str]:
     """Return the options to make the folders above a target; bubblewrap itself makes them for root alone."""
     made = [str(one) for one in enclosing(os.path.dirname(target))][-2::-1]
-    new = [one for one in made if one not in known]
-    known.update(new)
+    new = [one for one in made if one not in listed]
+    listed.update(new)
     return [word for one in new for word in ("--perms", "0755", "--dir", one)]
 
 

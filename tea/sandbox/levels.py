@@ -352,9 +352,9 @@ def _earlier_findings(cache: Path | None, mark: str) -> dict[LevelName, Level]:
         return {}
 
 
-def _keep(cache: Path | None, mark: str, known: Mapping[LevelName, Level]) -> None:
+def _keep(cache: Path | None, mark: str, findings: Mapping[LevelName, Level]) -> None:
     if cache is None:
         return
     with suppress(OSError):  # then it is tried again the next time
-        found = {"mark": mark, "levels": [asdict(one) for one in known.values()]}
+        found = {"mark": mark, "levels": [asdict(one) for one in findings.values()]}
         keep_private(cache / CACHE, json.dumps(found).encode())

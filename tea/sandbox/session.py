@@ -531,12 +531,12 @@ def _bounded(text: str) -> str:
     return text
 
 
-def _printed(told: Mapping[str, Any]) -> Printed:
+def _printed(stream: Mapping[str, Any]) -> Printed:
     return Printed(
-        text=str(told["text"]),
-        size=int(told["bytes"]),
-        cut=told["bytes"] > told["kept"],
-        file=str(told.get("file", "")),
+        text=str(stream["text"]),
+        size=int(stream["bytes"]),
+        cut=stream["bytes"] > stream["kept"],
+        file=str(stream.get("file", "")),
     )
 
 

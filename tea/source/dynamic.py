@@ -214,13 +214,13 @@ class DynamicManager:
         checked: Checked,
         digest: str,
         codes: dict[str, CodeType],
-        known: Mapping[str, Signature] | None = None,
+        signatures: Mapping[str, Signature] | None = None,
     ) -> Definition:
         """Execute a source and return its definition; its modules stay while the definition or an instance does."""
         files = {path: checked.text.files[path] for path in checked.order}
         module = PrivateModule(digest, checked.text.source, files, codes)
         try:
-            found = self._define(vars(module.main).get(checked.binding), known=known)
+            found = self._define(vars(module.main).get(checked.binding), signatures=signatures)
         except TeaError:
             raise
         except Exception as error:

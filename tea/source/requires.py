@@ -17,17 +17,17 @@ _REQUIREMENT = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _START, _END = "# /// script", "# ///"
 
 
-def requirements(source: str, given: Iterable[str]) -> tuple[str, ...]:
+def requirements(source: str, requires: Iterable[str]) -> tuple[str, ...]:
     """Return the given requirements with those of the source's own `# /// script` block, each once.
 
     Args:
         source: The main file's text.
-        given: Requirements such as `openpyxl>=3.1`.
+        requires: Requirements such as `openpyxl>=3.1`.
 
     Raises:
         BadComponent: One is not a requirement, or the block is not TOML.
     """
-    every = tuple(dict.fromkeys((*given, *_written(source))))
+    every = tuple(dict.fromkeys((*requires, *_written(source))))
     check_content((), every)
     return every
 

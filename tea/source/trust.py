@@ -199,7 +199,7 @@ class _List:
     def __init__(self, folder: Path | None, name: str) -> None:
         self.path = (folder or state_folder()) / name
         self._name = str(self.path)
-        self._granted = _Granted()
+        self._granted = _Entries()
 
     def add(self, digest: str, what: str, *, durable: bool = True) -> None:
         """Write a new entry."""
@@ -231,7 +231,7 @@ class _List:
             if stamp != known.stamp:
                 known = self._granted = known.followed(read_own(self._place(), _LIMIT), stamp)
         except FileNotFoundError:
-            known = self._granted = _Granted()
+            known = self._granted = _Entries()
         except OSError as error:
             problem = f"The operator's list {str(self.path)!r} cannot be read: {error.strerror}."
             raise StorageError(problem, fix="set TEA_STATE to a folder you may read.") from error
@@ -278,29 +278,29 @@ class _List:
 
 
 @dataclass(frozen=True, slots=True)
-class _Granted:
+class _Entries:
     """The entries of the list, as of one look at the file; if it only grew, only the new lines are read."""
 
     stamp: Stamp = (0, 0, 0)
     data: bytearray = field(default_factory=lambda: bytearray(b"\n"))
     digests: set[str] = field(default_factory=set[str])
 
-    def grown(self, line: bytes, digest: str, before: Stamp, after: Stamp) -> _Granted:
+    def grown(self, line: bytes, digest: str, before: Stamp, after: Stamp) -> _Entries:
         """Return the entries with a line of our own, if there were no other writes; else the file is read again."""
         (inode, size, _), (inode_after, size_after, _) = before, after
         if before != self.stamp or (inode_after, size_after) != (inode, size + len(line)):
             return self
         self.data.extend(line)
         self.digests.add(digest)
-        return _Granted(after, self.data, self.digests)
+        return _Entries(after, self.data, self.digests)
 
-    def followed(self, data: bytes, stamp: Stamp) -> _Granted:
+    def followed(self, data: bytes, stamp: Stamp) -> _Entries:
         """Return the current entries of the list."""
         grew = self.data.endswith(b"\n") and data.startswith(self.data)
         lines = data[len(self.data) if grew else 0 :].decode("utf-8", "replace").splitlines()
         digests = self.digests if grew else set[str]()
         digests.update(line.partition(" ")[0] for line in lines)
-        return _Granted(stamp, bytearray(data), digests)
+        return _Entries(stamp, bytearray(data), digests)
 
 
 def _stamp(facts: os.stat_result) -> Stamp:

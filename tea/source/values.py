@@ -260,15 +260,15 @@ class _Reader:
             case _:
                 return _Kind.REFUSED
 
-    def _method(self, value: _Kind, name: str, given: list[ast.expr]) -> _Kind:
-        if value is _Kind.PLAIN and self._are(_Kind.PLAIN, given):
+    def _method(self, value: _Kind, name: str, arguments: list[ast.expr]) -> _Kind:
+        if value is _Kind.PLAIN and self._are(_Kind.PLAIN, arguments):
             return _Kind.PLAIN
-        views = value is _Kind.HOLDING and name in ("items", "keys", "values") and not given
+        views = value is _Kind.HOLDING and name in ("items", "keys", "values") and not arguments
         return _Kind.HOLDING if views else _Kind.REFUSED
 
-    def _field(self, origin: str, given: list[ast.expr], options: Mapping[str | None, ast.expr]) -> _Kind:
+    def _field(self, origin: str, arguments: list[ast.expr], options: Mapping[str | None, ast.expr]) -> _Kind:
         """Return the kind of a field: its default is kept, and so is the factory of a dataclass."""
-        kept = [*given, *(options[name] for name in ("default", "default_factory") if name in options)]
+        kept = [*arguments, *(options[name] for name in ("default", "default_factory") if name in options)]
         plain = [one for name, one in options.items() if name not in ("default", "default_factory")]
         factory = options.get("default_factory")
         if origin == "pydantic.Field" and factory is not None and not _is_factory(factory, self._names):

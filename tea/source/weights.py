@@ -310,9 +310,9 @@ class _Scale:
             case _:
                 return own
 
-    def _pattern(self, given: Sequence[ast.expr]) -> float:
+    def _pattern(self, arguments: Sequence[ast.expr]) -> float:
         """Return the work of a pattern with its flags: a wide set takes many steps if case is ignored."""
-        match given:
+        match arguments:
             case [ast.Constant(value=str() as text), *flags]:
                 return _CHARACTERS * text.count("[") if flags or _IGNORES_CASE.search(text) else 0.0
             case [text, *_] if self._holds(_WIDE, text):

@@ -276,7 +276,9 @@ def _head(heads: Path, number: int) -> dict[str, Any]:
     return document
 
 
-def _unknown(kind: str, name: str, version: str = "", known: list[str] | None = None) -> UnknownComponent:
-    if known:
-        return UnknownComponent(f"{kind}:{name} has no version {version}.", fix=f"use one of {', '.join(known[-5:])}.")
+def _unknown(kind: str, name: str, version: str = "", versions: list[str] | None = None) -> UnknownComponent:
+    if versions:
+        return UnknownComponent(
+            f"{kind}:{name} has no version {version}.", fix=f"use one of {', '.join(versions[-5:])}."
+        )
     return UnknownComponent(f"There is no {kind} {name!r}.", fix=f"list what there is with `tea list {plural(kind)}`.")

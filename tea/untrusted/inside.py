@@ -43,8 +43,8 @@ def answer(message: JsonObject, line: Line, kept: dict[str, Any]) -> JsonObject:
         kept: What stays from message to message.
     """
     if not kept:
-        kept |= {"runner": asyncio.Runner(loop_factory=line.new_loop), "held": _Held()}
-    held: _Held = kept["held"]
+        kept |= {"runner": asyncio.Runner(loop_factory=line.new_loop), "held": _LoadedComponent()}
+    held: _LoadedComponent = kept["held"]
     try:
         value = kept["runner"].run(_process(held, message, line))
         found: JsonObject = {"value": value}
@@ -64,7 +64,7 @@ def answer(message: JsonObject, line: Line, kept: dict[str, Any]) -> JsonObject:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Held:
+class _LoadedComponent:
     """The component of this interpreter, and its instance if it is an environment."""
 
     definition: Definition | None = None
@@ -74,26 +74,26 @@ class _Held:
     watch: Watch | None = None
 
 
-async def _process(held: _Held, message: JsonObject, line: Line) -> Any:
+async def _process(state: _LoadedComponent, message: JsonObject, line: Line) -> Any:
     """Process a message."""
     do = message["do"]
     if do == "describe":
-        return _described(held, message)
+        return _described(state, message)
     if do == "load":
-        held.program, held.dynamic = None, _manager()  # what a program left in its module is gone with it
-        held.definition = held.dynamic.load(Manifest.from_json(message["manifest"]))
+        state.program, state.dynamic = None, _manager()  # what a program left in its module is gone with it
+        state.definition = state.dynamic.load(Manifest.from_json(message["manifest"]))
         return None
     if do == "event":
-        return await _under_way(held).go_on(message["event"])
-    if held.definition is None:
+        return await _under_way(state).go_on(message["event"])
+    if state.definition is None:
         raise CallFailed("What it held is lost: its interpreter ended between two calls.", fix="call again.")
     if do == "examples":
-        return await trials(held.definition)
+        return await trials(state.definition)
     if do == "begin":
-        held.program = Program(partial(_program, held.definition, message), _record)
-        return await held.program.begin()
+        state.program = Program(partial(_program, state.definition, message), _record)
+        return await state.program.begin()
     async with _Asking(line) as asking:
-        return await _execute(held, held.definition, message, asking)
+        return await _execute(state, state.definition, message, asking)
 
 
 def _manager() -> DynamicManager:
@@ -106,10 +106,10 @@ async def _loop(*given: Any, **options: Any) -> Result:
     return await import_module(_LOOP).work(*given, **options)
 
 
-def _under_way(held: _Held) -> Program:
-    if held.program is None:
+def _under_way(state: _LoadedComponent) -> Program:
+    if state.program is None:
         raise CallFailed("What it did is lost: its interpreter ended between two events.", fix="call again.")
-    return held.program
+    return state.program
 
 
 async def _program(definition: Definition, message: JsonObject, program: Program) -> JsonValue:
@@ -119,33 +119,35 @@ async def _program(definition: Definition, message: JsonObject, program: Program
     return await definition.operations[message["operation"]].executor(receiver, message["arguments"], context)
 
 
-async def _execute(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> Any:
+async def _execute(state: _LoadedComponent, definition: Definition, message: JsonObject, asking: _Asking) -> Any:
     """Execute a call, or one step in the life of an environment."""
     match message["do"]:
         case "try":
-            return await _outcome_of(held, definition, message, asking)
+            return await _outcome_of(state, definition, message, asking)
         case "call":
             executor = definition.operations[message["operation"]].executor
             context = _context(message["context"], WirePort(asking.send), _Flow(asking))
-            return await executor(held.instance, message["arguments"], context)
+            return await executor(state.instance, message["arguments"], context)
         case "setup":
-            held.instance = cast(Environment, cast(Callable[[], object], definition.create)())
+            state.instance = cast(Environment, cast(Callable[[], object], definition.create)())
             context = _context(message["context"], WirePort(asking.send), _Flow(asking))
-            return await _environment_result("setup", held.instance.setup(context))
+            return await _environment_result("setup", state.instance.setup(context))
         case "teardown":
-            return None if held.instance is None else await _environment_result("teardown", held.instance.teardown())
+            return None if state.instance is None else await _environment_result("teardown", state.instance.teardown())
         case "restore":
-            return await _environment_result("restore", _instance(held).restore(message["state"]))
+            return await _environment_result("restore", _instance(state).restore(message["state"]))
         case _:
-            return await _environment_result("snapshot", _instance(held).snapshot())
+            return await _environment_result("snapshot", _instance(state).snapshot())
 
 
-async def _outcome_of(held: _Held, definition: Definition, message: JsonObject, asking: _Asking) -> JsonObject:
+async def _outcome_of(
+    state: _LoadedComponent, definition: Definition, message: JsonObject, asking: _Asking
+) -> JsonObject:
     """Return the outcome of a call, a value or an error, with its side effects."""
-    held.watch = held.watch or Watch()
+    state.watch = state.watch or Watch()
     executor = definition.operations[message["operation"]].executor
     context = _context(message["context"], WirePort(asking.send), _Flow(asking))
-    with held.watch.watching() as seen:
+    with state.watch.watching() as seen:
         try:
             found: JsonObject = {"value": await executor(None, message["arguments"], context)}
         except (TeaError, TimeoutError) as error:
@@ -153,29 +155,29 @@ async def _outcome_of(held: _Held, definition: Definition, message: JsonObject, 
     return {**found, "did": list(seen)}
 
 
-async def _environment_result(what: str, work: Awaitable[Any]) -> Any:
+async def _environment_result(name: str, work: Awaitable[Any]) -> Any:
     """Await an environment's method, and return its result as JSON; any exception counts as an error of its source."""
     try:
         return json.loads(json.dumps(await work, allow_nan=False))
     except (TeaError, TimeoutError, asyncio.CancelledError):
         raise
     except Exception as error:
-        raise CallFailed(f"{what!r} raised {words_of(error)}.", fix="mend its source.") from error
+        raise CallFailed(f"{name!r} raised {words_of(error)}.", fix="mend its source.") from error
 
 
-def _instance(held: _Held) -> Environment:
-    if held.instance is None:
+def _instance(state: _LoadedComponent) -> Environment:
+    if state.instance is None:
         raise CallFailed("The environment was not set up.", fix="call it through the platform.")
-    return held.instance
+    return state.instance
 
 
-def _described(held: _Held, message: JsonObject) -> JsonObject:
+def _described(state: _LoadedComponent, message: JsonObject) -> JsonObject:
     """Return the manifest of a source: it is checked, and executed to be described."""
-    text = held.dynamic.check(message["source"], message["files"], kind=message["kind"], requires=message["requires"])
+    text = state.dynamic.check(message["source"], message["files"], kind=message["kind"], requires=message["requires"])
     version, created, reason = message["version"], message["created"], message["reason"]
     lineage = Lineage(**message["lineage"])
-    made = held.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
-    held.definition = held.dynamic.load(made)
+    made = state.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
+    state.definition = state.dynamic.load(made)
     data = made.to_json()
     return json.loads(json.dumps(data, default=_plain))
 

@@ -120,7 +120,7 @@ class Program:
         self._course = Followed(config=config, session=context.session, workers=workers)
         flow.followed.append(self._course)
         self._below = self._gate.take_key()
-        self._inbox: Inbox[JsonObject | TeaError | _Told] = self._gate.inbox()
+        self._inbox: Inbox[JsonObject | TeaError | _ProgramWords] = self._gate.inbox()
         self._worker: Worker | None = None
         self._parts = Unpacked()
         self._open: dict[str, Handle[None]] = {}
@@ -183,7 +183,7 @@ class Program:
                 continue
             if isinstance(item, TeaError):
                 return item
-            if not isinstance(item, _Told):
+            if not isinstance(item, _ProgramWords):
                 events.append(item)
                 continue
             busy = False
@@ -208,7 +208,7 @@ class Program:
             return
         answer = as_object(as_object(found).get("answer"))
         self._course.turns.append((_message(event), answer))
-        self._inbox.put(_Told(answer))
+        self._inbox.put(_ProgramWords(answer))
 
     async def _perform(self, event: JsonObject, key: str) -> JsonValue:
         try:
@@ -268,9 +268,9 @@ class Program:
             raise BadArguments("its end is not an end.", fix="end with a value or an error.")
         return None if end is None else as_object(cast(object, end))
 
-    def _begin_request(self, said: JsonObject, group: Group) -> None:
+    def _begin_request(self, request: JsonObject, group: Group) -> None:
         """Begin one request of the program."""
-        match said:
+        match request:
             case {"part": value}:
                 self._parts.take(value)
             case {"start": str() as key, "message": message} if isinstance(message, dict):
@@ -289,7 +289,7 @@ class Program:
             case {"so_far": data}:
                 self._context.so_far(_as_result(data))
             case _:
-                raise BadArguments(f"it says {_short(said)}.", fix="say what the protocol has.")
+                raise BadArguments(f"it says {_short(request)}.", fix="say what the protocol has.")
 
     def _start(self, group: Group, key: str, work: Any) -> None:
         """Start work in a branch with the key of the program's wait as its path."""
@@ -364,7 +364,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ProgramWords:
     """The words of a program after an event."""
 
     answer: JsonObject
@@ -412,5 +412,5 @@ def _as_result(data: JsonValue) -> Result:
         raise BadArguments("it gives something other than a result.", fix="give a `Result`.") from error
 
 
-def _short(said: object) -> str:
-    return ascii(said)[:100]
+def _short(value: object) -> str:
+    return ascii(value)[:100]

@@ -54,25 +54,25 @@ class Watch:
         finally:
             self._seen = None
 
-    def _hear(self, event: str, given: tuple[Any, ...]) -> None:
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
         seen = self._seen
         if seen is None or len(seen) >= MOST:
             return
         self._seen = None  # what is found out here is not a deed of the code
         try:
-            if words := self._words(event, given):
+            if words := self._words(event, arguments):
                 seen[words] = None
         finally:
             self._seen = seen
 
-    def _words(self, event: str, given: tuple[Any, ...]) -> str:
+    def _words(self, event: str, arguments: tuple[Any, ...]) -> str:
         if event in _ALWAYS:
             return _ALWAYS[event]
         if event == "open":
-            return self._opened(*given[:3])
+            return self._opened(*arguments[:3])
         if event in _PLACES:
-            return self._opened(given[0] if given else ".", "r", 0)
-        return "executes text" if event == "compile" and given[1] == _CODE else ""
+            return self._opened(arguments[0] if arguments else ".", "r", 0)
+        return "executes text" if event == "compile" and arguments[1] == _CODE else ""
 
     def _opened(self, path: object, mode: object, flags: object) -> str:
         if not isinstance(path, str | bytes | os.PathLike):

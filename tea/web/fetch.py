@@ -258,9 +258,9 @@ async def _chunks(response: Any) -> AsyncIterator[bytes]:
         yield chunk
 
 
-def _headers(given: list[tuple[bytes, bytes]]) -> dict[str, str]:
+def _headers(raw: list[tuple[bytes, bytes]]) -> dict[str, str]:
     found = dict[str, str]()
-    for name, value in given:
+    for name, value in raw:
         key = name.decode("ascii", "replace").lower()
         try:
             text = value.decode("utf-8")

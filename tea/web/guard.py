@@ -218,11 +218,11 @@ def is_denied(url: str, denied: re.Pattern[str] | None) -> bool:
     return denied is not None and denied.search(unquote(unquote(url)).lower()) is not None
 
 
-def _read(given: object) -> list[Address] | Reason:
+def _read(value: object) -> list[Address] | Reason:
     """Return the IP addresses from a resolver; one invalid address makes all invalid."""
-    if isinstance(given, str | bytes):
+    if isinstance(value, str | bytes):
         return "bad_answer"
-    answers = list(islice(cast("Iterable[object]", given), _MOST_ANSWERS + 1))
+    answers = list(islice(cast("Iterable[object]", value), _MOST_ANSWERS + 1))
     found = [one for answer in answers if isinstance(answer, str) and (one := read_ip(answer)) is not None]
     if len(found) != len(answers) or len(found) > _MOST_ANSWERS:
         return "bad_answer"

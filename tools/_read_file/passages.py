@@ -231,10 +231,10 @@ def _about(units: Sequence[Sentence]) -> frozenset[str]:
     return units[0].context | frozenset(names) | often
 
 
-def _weighed(units: Sequence[Sentence], said: Iterable[str], about: frozenset[str]) -> list[_Word]:
+def _weighed(units: Sequence[Sentence], question: Iterable[str], about: frozenset[str]) -> list[_Word]:
     """Return the words with their weights: rare ones more, those of the text's topic less."""
     total, words = len(units), list[_Word]()
-    for stemmed in said:
+    for stemmed in question:
         count = max(1, sum(stemmed in unit.stems for unit in units))
         weight = math.log(1 + (total - count + 0.5) / (count + 0.5)) * (_OF_ALL if stemmed in about else 1)
         words.append(_Word(stem=stemmed, roots=near(stemmed), weight=max(weight, 0.05)))

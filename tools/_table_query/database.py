@@ -251,14 +251,14 @@ def _authorize(action: int, first: str | None, second: str | None, *_: object) -
     return sqlite3.SQLITE_DENY
 
 
-def _counted(cursor: sqlite3.Cursor, known: int) -> int | None:
+def _counted(cursor: sqlite3.Cursor, count: int) -> int | None:
     """Return the number of a query's rows, None if they are too many or too slow to count."""
     try:
-        while known <= MOST_COUNTED and (rows := cursor.fetchmany(1_000)):
-            known += len(rows)
+        while count <= MOST_COUNTED and (rows := cursor.fetchmany(1_000)):
+            count += len(rows)
     except (sqlite3.Error, OverflowError):
         return None
-    return known if known <= MOST_COUNTED else None
+    return count if count <= MOST_COUNTED else None
 
 
 def _bounded_rows(cursor: Iterable[Sequence[object]], most: int) -> list[list[Cell]]:

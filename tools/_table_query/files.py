@@ -72,15 +72,15 @@ def table_file(name: str, path: Path) -> TableFile:
     return TableFile(name=name, path=path, form=DELIMITED if form == TEXT and named else form)
 
 
-def apart(names: Sequence[str], known: Container[str]) -> list[str]:
+def apart(names: Sequence[str], existing: Container[str]) -> list[str]:
     """Return names of files, where several stand in one text each on its own.
 
     Args:
         names: What was named.
-        known: Names of the files there are.
+        existing: Names of the files there are.
     """
     found = list[str]()
     for name in names:
         parts = [part.strip(" '\"") for part in _BETWEEN.split(name.strip("[] "))]
-        found += parts if name not in known and all(part in known for part in parts) else [name]
+        found += parts if name not in existing and all(part in existing for part in parts) else [name]
     return found

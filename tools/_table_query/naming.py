@@ -89,10 +89,10 @@ def _bare(name: str, tables: Mapping[str, Sequence[str]]) -> str:
     return name if any(name in columns for columns in tables.values()) else name.partition(".")[2] or name
 
 
-def _names_in_words(kind: str, known: Sequence[str], tables: Mapping[str, Sequence[str]]) -> str:
+def _names_in_words(kind: str, names: Sequence[str], tables: Mapping[str, Sequence[str]]) -> str:
     """Return the names of a kind, of the columns by table, as far as there is room."""
     if kind != "column":
-        return f"the {kind}s are {_listed(known)}"
+        return f"the {kind}s are {_listed(names)}"
     share = _MOST_TOLD // max(1, min(len(tables), 4))
     return "; ".join(f"{table} has {_listed(columns, share)}" for table, columns in list(tables.items())[:4])
 

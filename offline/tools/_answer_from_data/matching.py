@@ -58,29 +58,29 @@ def _core(named: list[str]) -> list[str]:
     return kept
 
 
-def _aligned(said: list[str], core: list[str], column: Column, of: bool) -> float:
+def _aligned(phrase: list[str], core: list[str], column: Column, of: bool) -> float:
     """Score by pairing words: all of the name and words beside it; or a part of the name."""
-    links, used = _pair(said, core)
-    extra = [word for index, word in enumerate(said) if index not in used]
+    links, used = _pair(phrase, core)
+    extra = [word for index, word in enumerate(phrase) if index not in used]
     missing = [word for word, link in zip(core, links, strict=True) if not link]
     if not missing:
         score = 0.95 - (1 - min(links)) - (0.05 if sorted(used) != used else 0.0)
         return score - _cost_of_extra(extra, column, of) if score >= ENOUGH else 0.0
     if extra or any(link < _INFLECTED for link in links if link):
         return 0.0
-    return _part(said, core, missing)
+    return _part(phrase, core, missing)
 
 
-def _pair(said: list[str], core: list[str]) -> tuple[list[float], list[int]]:
+def _pair(phrase: list[str], core: list[str]) -> tuple[list[float], list[int]]:
     """Return, for each word of the name, how well something said stands for it, and the positions used, in order."""
     links: list[float] = []
     used: list[int] = []
     for word in core:
-        free = [index for index in range(len(said)) if index not in used]
-        best = max(free, key=lambda index: _link(said[index], word), default=None)
-        link = _link(said[best], word) if best is not None else 0.0
+        free = [index for index in range(len(phrase)) if index not in used]
+        best = max(free, key=lambda index: _link(phrase[index], word), default=None)
+        link = _link(phrase[best], word) if best is not None else 0.0
         window = next(
-            (index for index in free if len(word) > 1 and _is_acronym(said[index : index + len(word)], word)), None
+            (index for index in free if len(word) > 1 and _is_acronym(phrase[index : index + len(word)], word)), None
         )
         if window is not None and link < _ABBREVIATED:
             links.append(_ABBREVIATED)
@@ -127,34 +127,34 @@ def _measured_in(column: Column) -> set[str]:
     return {word for unit in units for word in lexicon().units[unit]} | speed
 
 
-def _part(said: list[str], core: list[str], missing: list[str]) -> float:
+def _part(phrase: list[str], core: list[str], missing: list[str]) -> float:
     """Score a phrase inside a column's name; the head of the name counts most."""
     if missing == ["name"]:
         return 0.92
     if all(word in lexicon().generic for word in missing):
         return 0.8
-    if len(said) == 1 and said[0] in lexicon().generic and said[0] != core[0]:
+    if len(phrase) == 1 and phrase[0] in lexicon().generic and phrase[0] != core[0]:
         return 0.6
-    head = any(_link(said[-1], word) >= _INFLECTED for word in (core[0], core[-1]))
-    return 0.62 + 0.2 * len(said) / len(core) + (0.03 if head else 0.0)
+    head = any(_link(phrase[-1], word) >= _INFLECTED for word in (core[0], core[-1]))
+    return 0.62 + 0.2 * len(phrase) / len(core) + (0.03 if head else 0.0)
 
 
 @lru_cache(maxsize=20_000)  # the words of a question and of names, again and again
-def _link(said: str, named: str) -> float:
+def _link(phrase: str, named: str) -> float:
     """Return the fit of a word to a word of a column's name; a name may abbreviate it."""
-    if said == named:
+    if phrase == named:
         return _SAME
-    if synonyms(said, named):
+    if synonyms(phrase, named):
         return _SYNONYM
-    shorter, longer = sorted((said, named), key=len)
+    shorter, longer = sorted((phrase, named), key=len)
     if len(shorter) >= 5 and longer.startswith(shorter) and len(longer) - len(shorter) <= 3:
         return _INFLECTED
-    alike = next((index for index, (a, b) in enumerate(zip(said, named, strict=False)) if a != b), len(shorter))
+    alike = next((index for index, (a, b) in enumerate(zip(phrase, named, strict=False)) if a != b), len(shorter))
     if alike >= max(5, 0.6 * len(longer)):
         return _ABBREVIATED
-    if len(named) >= 3 and said.startswith(named) and len(said) - len(named) >= 2:
+    if len(named) >= 3 and phrase.startswith(named) and len(phrase) - len(named) >= 2:
         return _ABBREVIATED
-    return _SKELETON if len(said) >= 4 and 2 <= len(named) < len(said) and _skeleton(named, said) else 0.0
+    return _SKELETON if len(phrase) >= 4 and 2 <= len(named) < len(phrase) and _skeleton(named, phrase) else 0.0
 
 
 def _skeleton(short: str, word: str) -> bool:
@@ -169,15 +169,15 @@ def _skeleton(short: str, word: str) -> bool:
     return short[-1] == word[-1] or len(short) >= 3
 
 
-def _initials(said: list[str], named: list[str]) -> float:
+def _initials(phrase: list[str], named: list[str]) -> float:
     """Score mpg for miles per gallon, TZ for time zone."""
-    return 0.85 if len(said) > 1 and _is_acronym(said, "".join(named)) else 0.0
+    return 0.85 if len(phrase) > 1 and _is_acronym(phrase, "".join(named)) else 0.0
 
 
-def _whole_prefixes(said: list[str], named: list[str]) -> float:
+def _whole_prefixes(phrase: list[str], named: list[str]) -> float:
     """Score a name composed of beginnings of the words in order: gdpPercap, realgdp, tbilrate."""
     short = "".join(named)
-    return 0.85 if len(said) > 1 and len(short) >= 4 and _prefixes(short, said) else 0.0
+    return 0.85 if len(phrase) > 1 and len(short) >= 4 and _prefixes(short, phrase) else 0.0
 
 
 def _prefixes(short: str, words: list[str]) -> bool:
@@ -189,8 +189,8 @@ def _prefixes(short: str, words: list[str]) -> bool:
     return any(short[:size] == word[:size] and _prefixes(short[size:], words[1:]) for size in sizes)
 
 
-def _inside(said: list[str], named: list[str]) -> float:
+def _inside(phrase: list[str], named: list[str]) -> float:
     """Score class for Pclass."""
-    if len(said) == 1 and len(named) == 1 and len(said[0]) >= 4 and named[0].endswith(said[0]):
-        return 0.8 if len(named[0]) <= len(said[0]) + 2 else 0.0
+    if len(phrase) == 1 and len(named) == 1 and len(phrase[0]) >= 4 and named[0].endswith(phrase[0]):
+        return 0.8 if len(named[0]) <= len(phrase[0]) + 2 else 0.0
     return 0.0

@@ -71,10 +71,10 @@ def interpret(question: str, described: str) -> tuple[Schema, list[tuple[str, Qu
     return schema, _likeliest(ways, schema, readings) or _likeliest(ways, schema, free_readings)
 
 
-def _likeliest(ways: Sequence[tuple[float, list[Span]]], schema: Schema, read: Read) -> list[tuple[str, Query]]:
+def _likeliest(paths: Sequence[tuple[float, list[Span]]], schema: Schema, read: Read) -> list[tuple[str, Query]]:
     best: dict[str, Reading] = {}
     least = MOST_DOUBT
-    for cost, path in ways:
+    for cost, path in paths:
         if cost > least + 2 * MARGIN:
             break
         for reading in read(path, cost, schema):

@@ -30,10 +30,10 @@ def rephrased(question: str) -> str:
     return text
 
 
-def _filled(plain: str, said: dict[str, str | None]) -> str:
+def _filled(plain: str, groups: dict[str, str | None]) -> str:
     """Return the right side of a rule with its places filled."""
-    named = re.sub(r"\\g<(\w+)>", lambda mark: said.get(f"g_{mark[1]}") or "", plain)
-    return re.sub(r"<(\w)>", lambda mark: said.get(mark[1]) or "", named).strip()
+    named = re.sub(r"\\g<(\w+)>", lambda mark: groups.get(f"g_{mark[1]}") or "", plain)
+    return re.sub(r"<(\w)>", lambda mark: groups.get(mark[1]) or "", named).strip()
 
 
 @cache

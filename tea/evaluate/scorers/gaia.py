@@ -28,11 +28,11 @@ async def gaia(question: Question, helpers: Helpers) -> Grade:
     return Grade(score=float(all(map(_same_item, given, wanted))), why="compared as a list")
 
 
-def _same_item(given: str, wanted: str) -> bool:
+def _same_item(answer: str, wanted: str) -> bool:
     """Compare items of a list; their punctuation counts, in contrast to the punctuation of a single text."""
     if _is_number(wanted):
-        return _number(given) == float(wanted)
-    return _SPACES.sub("", given).lower() == _SPACES.sub("", wanted).lower()
+        return _number(answer) == float(wanted)
+    return _SPACES.sub("", answer).lower() == _SPACES.sub("", wanted).lower()
 
 
 def _is_number(text: str) -> bool:

@@ -82,8 +82,8 @@ def _structured(data: Any, depth: int) -> Iterator[tuple[str, str]]:
             yield from _structured(value, depth + 1)
 
 
-def _first(told: list[tuple[str, str]], names: frozenset[str]) -> str:
-    return next((day for name, words in told if name in names and (day := day_in(words))), "")
+def _first(statements: list[tuple[str, str]], names: frozenset[str]) -> str:
+    return next((day for name, words in statements if name in names and (day := day_in(words))), "")
 
 
 def _marked(tree: Any) -> str:

@@ -79,11 +79,11 @@ def _answered(order: Mapping[str, Any], here: Path) -> dict[str, Any]:
     return write_sheets(here / str(order["path"]), here)
 
 
-def _converted(told: Mapping[str, Any], here: Path) -> dict[str, Any]:
+def _converted(fields: Mapping[str, Any], here: Path) -> dict[str, Any]:
     out = here / PARTS
     out.mkdir(exist_ok=True)
-    options: dict[str, Any] = {**told["options"], "pages": tuple(told["options"]["pages"])}
-    order = Order(path=here / str(told["path"]), out=out, **options)
+    options: dict[str, Any] = {**fields["options"], "pages": tuple(fields["options"]["pages"])}
+    order = Order(path=here / str(fields["path"]), out=out, **options)
     with order.path.open("rb") as file:
         kind = named(order.kind) or kind_of_file(file, order.name)
     found = _parsed(order, kind)

@@ -140,20 +140,20 @@ def _count(attributes: dict[str, str], name: str) -> int:
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 10 else 1
 
 
-def _value(told: dict[str, str], text: str) -> Value:
+def _value(attributes: dict[str, str], text: str) -> Value:
     """Return the value of a cell as a table has it."""
-    kind = told.get(f"{_OFFICE}value-type", "")
+    kind = attributes.get(f"{_OFFICE}value-type", "")
     if kind in _NUMBERS:
-        return _number(told.get(f"{_OFFICE}value", ""), text)
+        return _number(attributes.get(f"{_OFFICE}value", ""), text)
     if kind == "date":
-        day, _, clock = told.get(f"{_OFFICE}date-value", "").partition("T")
+        day, _, clock = attributes.get(f"{_OFFICE}date-value", "").partition("T")
         return (f"{day} {clock}" if clock.strip("0:.") else day) or text
     if kind == "time":
-        found = _TIME.fullmatch(told.get(f"{_OFFICE}time-value", ""))
+        found = _TIME.fullmatch(attributes.get(f"{_OFFICE}time-value", ""))
         return ":".join(f"{int(one):02}" for one in found.groups()) if found else text
     if kind == "boolean":
-        return told.get(f"{_OFFICE}boolean-value", "") or text
-    return told.get(f"{_OFFICE}string-value", "") or text or None
+        return attributes.get(f"{_OFFICE}boolean-value", "") or text
+    return attributes.get(f"{_OFFICE}string-value", "") or text or None
 
 
 def _number(written: str, text: str) -> Value:

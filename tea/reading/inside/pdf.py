@@ -239,9 +239,9 @@ def _image_text(document: Any, index: int, order: Order) -> str:
     return recognised(target, order.language)
 
 
-def _dates(told: Any) -> dict[str, str]:
+def _dates(metadata: Any) -> dict[str, str]:
     names = {"published": "CreationDate", "modified": "ModDate", "author": "Author"}
-    found = {name: str(told.get(key, "")) for name, key in names.items()}
+    found = {name: str(metadata.get(key, "")) for name, key in names.items()}
     found |= {name: day_in(found[name].removeprefix("D:")[:8]) for name in ("published", "modified")}
     return {name: value[:200] for name, value in found.items() if value}
 

@@ -320,7 +320,7 @@ class Supervisor:
             file.seek(0)
             return os.dup(file.fileno())
 
-    def _fork(self, given: int | None = None, seconds: int | None = None) -> Any:
+    def _fork(self, descriptor: int | None = None, seconds: int | None = None) -> Any:
         """Start a process within the walls: a child here, None in it."""
         out, err, closed = pipe(), pipe(), os.pipe()
         self._reap()
@@ -335,18 +335,18 @@ class Supervisor:
         try:
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            signal.signal(signal.SIGINT, signal.default_int_handler if given is None else signal.SIG_DFL)
-            signal.signal(signal.SIGPIPE, signal.SIG_IGN if given is None else signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler if descriptor is None else signal.SIG_DFL)
+            signal.signal(signal.SIGPIPE, signal.SIG_IGN if descriptor is None else signal.SIG_DFL)
             os.setpgid(0, 0)
             empty = os.open("/dev/null", os.O_RDONLY)
-            for at, handle in enumerate((empty if given is None else given, out[1], err[1])):
+            for at, handle in enumerate((empty if descriptor is None else descriptor, out[1], err[1])):
                 os.dup2(handle, at)
             lock_down(self._plan, seconds)
             os.chdir(self._workspace)
             sys.stdin = os.fdopen(0)
             sys.stdout, sys.stderr = (os.fdopen(handle, "w", closefd=False) for handle in (1, 2))
             os.write(closed[1], b"1")
-            if given is not None:
+            if descriptor is not None:
                 os.closerange(3, 256)
         except BaseException as error:
             os.write(2, f"The sandbox could not be closed: {error}\n".encode())

@@ -97,7 +97,7 @@ def _connect(made: Any, linker: Any, channel: int) -> None:
         caller["memory"].write(caller, done.to_bytes(4, "little"), sent)
         return 0
 
-    def receive(caller: Any, number: int, data: int, count: int, flags: int, received: int, told: int) -> int:
+    def receive(caller: Any, number: int, data: int, count: int, flags: int, received: int, address: int) -> int:
         if number != CHANNEL or not count:
             return _BAD_DESCRIPTOR
         at, size = first(caller, data)
@@ -108,7 +108,7 @@ def _connect(made: Any, linker: Any, channel: int) -> None:
             found = os.read(channel, size)
         caller["memory"].write(caller, found, at)
         caller["memory"].write(caller, len(found).to_bytes(4, "little"), received)
-        caller["memory"].write(caller, bytes(2), told)
+        caller["memory"].write(caller, bytes(2), address)
         return 0
 
     number = made.ValType.i32()

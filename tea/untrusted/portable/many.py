@@ -92,21 +92,21 @@ def places(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
     return check
 
 
-def _placed(checks: Sequence[Check], variadic: int | None, given: list[Any], value: Any, state: State) -> list[Any]:
+def _placed(checks: Sequence[Check], variadic: int | None, items: list[Any], value: Any, state: State) -> list[Any]:
     """Return the validated items of a tuple, each by the schema of its place."""
     if variadic is None:
         wanted = list(checks)
-        if len(given) > len(checks):
+        if len(items) > len(checks):
             raise Fault.of(
-                "too_long", value, field_type="Tuple", max_length=len(checks), actual_length=len(given)
+                "too_long", value, field_type="Tuple", max_length=len(checks), actual_length=len(items)
             )  # fmt: skip
     else:
-        more = max(0, len(given) - len(checks) + 1)
+        more = max(0, len(items) - len(checks) + 1)
         wanted = [*checks[:variadic], *[checks[variadic]] * more, *checks[variadic + 1 :]]
     found: list[Any] = []
-    faults = [Fault.of("missing", value).below(place) for place in range(len(given), len(wanted))]
+    faults = [Fault.of("missing", value).below(place) for place in range(len(items), len(wanted))]
     failed: list[Fault] = []
-    for place, (one, item) in enumerate(zip(given, wanted, strict=False)):
+    for place, (one, item) in enumerate(zip(items, wanted, strict=False)):
         try:
             found.append(item(one, state))
         except PydanticOmit:

@@ -106,10 +106,10 @@ def _initialised(made: Any, value: Mapping[str, Any]) -> None:
     called(lambda: made.__init__(**value), value)
 
 
-def _settle(made: Any, data: dict[str, Any], extra: dict[str, Any] | None, given: set[str]) -> None:
+def _settle(made: Any, data: dict[str, Any], extra: dict[str, Any] | None, names: set[str]) -> None:
     _SET(made, "__dict__", data)
     _SET(made, "__pydantic_extra__", extra)
-    _SET(made, "__pydantic_fields_set__", given)
+    _SET(made, "__pydantic_fields_set__", names)
     if getattr(made, "__pydantic_private__", PydanticUndefined) is PydanticUndefined:
         _SET(made, "__pydantic_private__", None)
 

@@ -132,9 +132,9 @@ def number(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
     return check
 
 
-def _float(given: Any, value: Any) -> float:
+def _float(number: Any, value: Any) -> float:
     try:
-        return float(given)
+        return float(number)
     except (ValueError, TypeError, OverflowError) as error:
         raise Fault.of("float_parsing", value) from error
 

@@ -89,29 +89,29 @@ class _Writers:
             return inferred if inner is None or kind == "chain" else self.make(inner)
         return inferred
 
-    def _special_writer(self, told: Schema, made: Put) -> Put:
+    def _special_writer(self, schema: Schema, made: Put) -> Put:
         """Return the writer of a schema with a form of its own."""
-        kind, when = told["type"], told.get("when_used")
+        kind, when = schema["type"], schema.get("when_used")
         if kind in ("function-plain", "function-wrap"):
-            return self._function(told, made)
+            return self._function(schema, made)
         if kind in ("to-string", "format"):
-            form = told.get("formatting_string", "")
+            form = schema.get("formatting_string", "")
             return _when(
                 when or "json-unless-none", lambda value, output: format(value, form) if form else str(value), made
             )
         if kind in ("include-exclude-dict", "include-exclude-sequence"):
             return made
-        return self._made(told) if kind in self._kinds or kind in _OF_TYPE or kind == "any" else made
+        return self._made(schema) if kind in self._kinds or kind in _OF_TYPE or kind == "any" else made
 
-    def _function(self, told: Schema, made: Put) -> Put:
-        work: Any = told["function"]
-        of_field, informed = told.get("is_field_serializer"), told.get("info_arg")
-        inner = self.make(told["schema"]) if "schema" in told else made
-        after = self.make(told["return_schema"]) if "return_schema" in told else inferred
+    def _function(self, schema: Schema, made: Put) -> Put:
+        work: Any = schema["function"]
+        of_field, informed = schema.get("is_field_serializer"), schema.get("info_arg")
+        inner = self.make(schema["schema"]) if "schema" in schema else made
+        after = self.make(schema["return_schema"]) if "return_schema" in schema else inferred
 
         def put(value: Any, output: Output) -> Any:
             given: list[Any] = [output.model, value] if of_field else [value]
-            if told["type"] == "function-wrap":
+            if schema["type"] == "function-wrap":
                 given.append(lambda one, *_: inner(one, output))  # pyright: ignore[reportUnknownLambdaType]
             if informed:
                 given.append(output)
@@ -120,7 +120,7 @@ class _Writers:
             output.field_name, output.model = name, model
             return after(found, output)
 
-        return _when(told.get("when_used", "always"), put, made)
+        return _when(schema.get("when_used", "always"), put, made)
 
     def _items(self, schema: Schema) -> Put:
         item = self.make(schema["items_schema"]) if schema.get("items_schema") else inferred
@@ -321,13 +321,13 @@ def _default(schema: Schema) -> Any:
     return schema.get("default", PydanticUndefined) if schema["type"] == "default" else PydanticUndefined
 
 
-def _is_written(name: str, value: Any, told: Schema, default: Any, output: Output, given: set[str] | None) -> bool:
+def _is_written(name: str, value: Any, schema: Schema, default: Any, output: Output, given: set[str] | None) -> bool:
     """Return whether a member stands in the output."""
-    if told.get("serialization_exclude") or output.below(name) is None:
+    if schema.get("serialization_exclude") or output.below(name) is None:
         return False
     if (output.exclude_none and value is None) or (output.exclude_unset and given is not None and name not in given):
         return False
-    leaves = told.get("serialization_exclude_if")
+    leaves = schema.get("serialization_exclude_if")
     if leaves is not None and leaves(value):
         return False
     return not (output.exclude_defaults and default is not PydanticUndefined and value == default)

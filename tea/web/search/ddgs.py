@@ -79,17 +79,17 @@ class DdgsEngine:
         return [_hit(cast("Mapping[str, Any]", one)) for one in found]
 
 
-def _failure(said: str, closed: Sequence[tuple[str, Verdict]]) -> EngineFailed:
+def _failure(text: str, closed: Sequence[tuple[str, Verdict]]) -> EngineFailed:
     """Return the failure for an error of `ddgs`, in words of our own."""
     if closed:
         place, verdict = next((one for one in closed if not one[1].unresolved), closed[0])
         kind = "unresolved" if verdict.unresolved else "refused"
         return EngineFailed(kind, f"None of its engines could be reached. {verdict.problem(place)}")
-    if any(word in said for word in _CAPTCHA_WORDS):
+    if any(word in text for word in _CAPTCHA_WORDS):
         return EngineFailed("captcha", "Its engines want proof that a person asks.")
-    if "no results" in said:
+    if "no results" in text:
         return EngineFailed("broken", "Its engines found nothing, or gave an answer that it could not read.")
-    if "proxy" in said or "connect" in said:
+    if "proxy" in text or "connect" in text:
         return EngineFailed("unreachable", "None of its engines could be reached.")
     return EngineFailed("broken", "None of its engines gave an answer that it could read.")
 

@@ -116,21 +116,21 @@ def relaxed(query: str) -> str:
     return " ".join(re.sub(r"(?<!\S)-\S+", " ", plain).split())
 
 
-def ranked(given: Sequence[Given], most: int, rerank: Rerank | None = None) -> list[Ranked]:
+def ranked(answers: Sequence[Given], most: int, rerank: Rerank | None = None) -> list[Ranked]:
     """Return the results of all engines, without repeats, the best first; queries take turns.
 
     A page's score joins the places that engines gave it (reciprocal rank fusion, weighed by tier) and how well its
     words fit the query.
 
     Args:
-        given: What each engine gave for each query.
+        answers: What each engine gave for each query.
         most: How many at most.
         rerank: Gives how well texts fit a query, each from 0 to 1; by default the share of its words that they hold.
 
     Source: Cormack, Clarke and Büttcher, Reciprocal Rank Fusion (2009).
     """
     lists = [
-        _fused([one for one in given if one.query == query], query, rerank or covered) for query in _queries(given)
+        _fused([one for one in answers if one.query == query], query, rerank or covered) for query in _queries(answers)
     ]
     best: dict[str, Ranked] = {}
     for one in sorted((one for ones in lists for one in ones), key=lambda one: -one.score):
@@ -147,10 +147,10 @@ def covered(query: str, texts: Sequence[str]) -> list[float]:
     return [len(wanted & set(_words(text))) / max(1, len(wanted)) for text in texts]
 
 
-def _fused(given: Sequence[Given], query: str, rerank: Rerank) -> list[Ranked]:
+def _fused(answers: Sequence[Given], query: str, rerank: Rerank) -> list[Ranked]:
     """Return the results of one query, the best first."""
     places, found = dict[str, float](), dict[str, list[tuple[int, str, Hit]]]()
-    for one in given:
+    for one in answers:
         seen = set[str]()
         for place, hit in enumerate(one.hits, 1):
             if (key := _key(hit)) not in seen:
@@ -191,8 +191,8 @@ def _key(hit: Hit) -> str:
     return f"{normal(hit.url)}#{hit.place}" if hit.url.startswith(LOCAL) else normal(hit.url)
 
 
-def _queries(given: Sequence[Given]) -> list[str]:
-    return list(dict.fromkeys(one.query for one in given))
+def _queries(answers: Sequence[Given]) -> list[str]:
+    return list(dict.fromkeys(one.query for one in answers))
 
 
 def _words(text: str) -> list[str]:

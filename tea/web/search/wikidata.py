@@ -203,9 +203,9 @@ def _value(binding: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"text": " ".join(said.split())[:_MOST_TEXT]}
 
 
-def _moment(said: str, precision: str) -> dict[str, Any] | None:
+def _moment(text: str, precision: str) -> dict[str, Any] | None:
     """Return a date in its stated precision; None for one without a year."""
-    found = _MOMENT.fullmatch(said)
+    found = _MOMENT.fullmatch(text)
     exact = int(precision) if precision.isascii() and precision.isdigit() and len(precision) < 3 else 0
     if found is None or exact < _YEAR:
         return None
