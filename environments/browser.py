@@ -222,7 +222,9 @@ class Browser(Environment):
             seconds: How long, at most 10.
         """
         if not 0 < seconds <= MOST_WAIT:
-            raise ToolError(f"{seconds:g} seconds are not waited for.", fix=f"wait up to {MOST_WAIT}, and again.")
+            raise ToolError(
+                f"A wait of {seconds:g} seconds is out of range.", fix=f"wait up to {MOST_WAIT}, and again."
+            )
         await ctx.sleep(seconds)
         async with self._driven() as driver:
             await _downloaded(driver)
@@ -292,7 +294,7 @@ class Browser(Environment):
             links: Keep the addresses of links.
         """
         if offset < 0:
-            raise ToolError(f"offset {offset}.", fix="count characters from 0.")
+            raise ToolError(f"The offset {offset} is out of range.", fix="count characters from 0.")
         async with self._driven() as driver:
             module: Any = require_extra("browser_use.dom.markdown_extractor", "browser")
             watchdog: Any = driver.session._dom_watchdog

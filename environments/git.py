@@ -151,7 +151,7 @@ class GitRepositories(Environment):
         """
         _check(_REVISION, revision, "revision")
         if not 0 < limit <= MOST_COMMITS:
-            raise ToolError(f"limit {limit}.", fix=f"ask for 1 to {MOST_COMMITS} commits.")
+            raise ToolError(f"The limit {limit} is out of range.", fix=f"ask for 1 to {MOST_COMMITS} commits.")
         async with _opened(ctx, folder) as git:
             if not await _commit(git, "HEAD"):
                 return []
@@ -403,7 +403,7 @@ async def _origin(ctx: Context, folder: str, address: str) -> str:
         url = None
     if not url:
         raise ToolError(
-            f"{folder[:80]!r} was cloned from nowhere.", fix="clone it from an address, to pull and push there."
+            f"{folder[:80]!r} has no remote address.", fix="clone it from an address, to pull and push there."
         )
     url = url.strip('"')
     if address not in ("", url):

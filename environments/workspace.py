@@ -73,7 +73,7 @@ class Workspace(Environment):
             offset: Files to skip.
         """
         if limit < 1 or offset < 0:
-            raise ToolError(f"limit {limit}, offset {offset}.", fix="ask for 1 file or more, from 0 on.")
+            raise ToolError(f"Out of range: limit {limit}, offset {offset}.", fix="ask for 1 file or more, from 0 on.")
         chosen = tuple(_name(ctx, name) for name in names[:MOST_LISTED])
         listed = Files.listing if names else Files.shown
         return await self._work(ctx, listed, chosen, offset, min(limit, MOST_LISTED))
@@ -88,7 +88,7 @@ class Workspace(Environment):
             limit: Most characters.
         """
         if offset < 0 or limit < 1:
-            raise ToolError(f"offset {offset} with limit {limit}.", fix="offset from 0, limit from 1.")
+            raise ToolError(f"Out of range: offset {offset}, limit {limit}.", fix="give offset from 0, limit from 1.")
         return await self._work(ctx, Files.read, await _existing(ctx, name), offset, min(limit, MOST_SHOWN))
 
     @action(effects="reads", idempotent=True, network=False)
@@ -229,7 +229,7 @@ class Workspace(Environment):
         except OSError as error:
             words = error.strerror or type(error).__name__
             raise ToolError(
-                f"The workspace refuses: {words}.", fix="choose another name, or list the files."
+                f"The workspace cannot be changed: {words}.", fix="choose another name, or list the files."
             ) from error
 
     @contextmanager

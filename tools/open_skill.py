@@ -104,4 +104,4 @@ def _copy(workspace: str, place: str, files: Mapping[str, bytes]) -> None:
                 finally:
                     os.close(descriptor)
     except OSError as error:
-        raise ToolError(f"The workspace refuses: {error.strerror}.", fix="check the disk.") from error
+        raise ToolError(f"The files cannot be written: {error.strerror}.", fix="check the disk.") from error

@@ -48,7 +48,10 @@ async def read_file(
 ) -> Reading:
     """Read lines of a text, PDF, DOCX, PPTX, ODT, EPUB or EML file, or with `find` the passages that fit some words."""
     if start < 1 or lines < 1 or offset < 0:
-        raise ToolError(f"start {start}, lines {lines}, offset {offset}.", fix="count lines from 1, characters from 0.")
+        raise ToolError(
+            f"Out of range: start {start}, lines {lines}, offset {offset}.",
+            fix="count lines from 1, characters from 0.",
+        )
     file = await ctx.file(path)
     if (await asyncio.to_thread(_kind, file, path)).name in CONVERTED:
         text = await _document(Reader(await ctx.parser_terms()), file, path)

@@ -49,7 +49,7 @@ async def save_page(ctx: Context, url: str) -> Saved:
     answer = visit.answer
     if visit.wall or answer.status >= 300:
         why = WALLS[visit.wall] if visit.wall else "no such file is there"
-        raise ToolError(f"{answer.url[:300]!r} is not given: {why} (status {answer.status}).", fix="look elsewhere.")
+        raise ToolError(f"{answer.url[:300]!r} cannot be saved: {why} (status {answer.status}).", fix="look elsewhere.")
     if answer.truncated:
         problem = f"{answer.url[:300]!r} is larger than {len(answer.body):,} bytes."
         raise ToolError(problem, fix="look for a smaller source; the operator set this limit.")
@@ -84,4 +84,4 @@ def _write(workspace: str, name: str, data: bytes) -> None:
         with RootedFolder(workspace) as files:
             files.write(name, data)
     except OSError as error:
-        raise ToolError(f"The workspace refuses: {error.strerror}.", fix="check the disk.") from error
+        raise ToolError(f"The file cannot be written: {error.strerror}.", fix="check the disk.") from error

@@ -76,7 +76,9 @@ async def table_query(
     if sql.strip() and find:
         raise ToolError("Both sql and find were given.", fix="give one of them.")
     if len(find) > MOST_PHRASES or limit < 1 or offset < 0:
-        raise ToolError("Too much was asked for.", fix=f"at most {MOST_PHRASES} phrases, rows from 1.")
+        raise ToolError(
+            "Too many phrases, or rows out of range.", fix=f"give at most {MOST_PHRASES} phrases, and limit from 1."
+        )
     given = [await asyncio.to_thread(table_file, name, await ctx.file(name)) for name in files]
     folder = await ctx.cache()
     books = await open_books(ctx, given, folder)

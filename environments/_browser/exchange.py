@@ -31,7 +31,9 @@ def lent(path: Path, uploads: Path) -> Path:
         with open_resolved(path) as given, RootedFolder(uploads) as folder:
             folder.write(name, _pieces(given))
     except OSError as error:
-        raise ToolError(f"{path.name!r} cannot be lent: {error.strerror}.", fix="check the file.") from error
+        raise ToolError(
+            f"{path.name!r} cannot be copied for the browser: {error.strerror}.", fix="check the file."
+        ) from error
     return uploads / name
 
 
@@ -59,7 +61,7 @@ def received(download: Path, workspace: str, wished: str, *, whole: bool) -> dic
                 name = _kept(given, workspace, wished)
             folder.remove(download.name)
         except OSError as error:
-            raise ToolError(f"{wished!r} cannot be kept: {error.strerror}.", fix="check the workspace.") from error
+            raise ToolError(f"{wished!r} cannot be saved: {error.strerror}.", fix="check the workspace.") from error
     return {"name": name, "size": size}
 
 

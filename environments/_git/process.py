@@ -320,7 +320,7 @@ def _check_plain(files: RootedFolder, below: str) -> None:
     for folder, folders, names in os.walk(place):
         linked = [name for name in (*folders, *names) if os.path.islink(os.path.join(folder, name))]
         if linked or {"alternates", "http-alternates"} & {*names}:
-            raise ToolError("The repository refers to what lies elsewhere.", fix="clone it anew.")
+            raise ToolError("The repository refers to files outside of it.", fix="clone it anew.")
     if place.is_symlink() or not (place / "objects").is_dir() or not (place / "refs").is_dir():
         raise ToolError("The repository lacks its objects.", fix="clone it anew.")
 

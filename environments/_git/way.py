@@ -80,13 +80,13 @@ def denied(ended: Ended, remote: Remote) -> ToolError | None:
     begun, (last, verdict) = (remote.asked[0][0], remote.asked[-1]) if remote.asked else ("", ("", None))
     if verdict is not None and not verdict:
         told = repr(last[:100])
-        problem = f"{url!r} leads on to {told}, which may not be reached. {verdict.problem(told)}"
+        problem = f"{url!r} redirects to {told}, which may not be reached. {verdict.problem(told)}"
         return ToolError(problem, fix=verdict.fix("use an address at a public place."))
     wanted = "could not read Username" in ended.error or "could not read Password" in ended.error
     refused = "Authentication failed for" in ended.error
     if last != begun and (wanted or refused):
-        problem = f"{url!r} leads on to {last[:100]!r}, which asks for credentials of its own."
-        return ToolError(problem, fix="give the address that it leads to.")
+        problem = f"{url!r} redirects to {last[:100]!r}, which asks for credentials of its own."
+        return ToolError(problem, fix="give the address that it redirects to.")
     if wanted or (refused and given is None):
         fix = "set the key of the host (GITHUB_TOKEN, GITLAB_TOKEN, or url and key_env in [hosts.NAME] of tea.toml)."
         return ToolError(f"{url!r} asks for credentials, and none are set for its host.", fix=fix)

@@ -140,7 +140,7 @@ class GitHub:
     async def _answered(self, method: str, url: str, headers: Mapping[str, str], content: bytes | None) -> Answer:
         """Return the answer to one request to the API; a read with a passing failure is repeated."""
         if not url.startswith(f"{self._api}/"):  # it would be given the key
-            problem = f"GitHub leads on to {url[:100]!r}, which is not its API."
+            problem = f"GitHub redirects to {url[:100]!r}, which is not its API."
             raise ToolError(problem, fix="name the repository as it is called now.")
         for wait in (*self._retries, None) if method == "GET" else (None,):
             try:

@@ -225,7 +225,7 @@ class History:
     def _verify(self, digest: str) -> None:
         with self._object(digest) as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != digest:
-                raise ToolError("What was kept is damaged.", fix="write the file again.")
+                raise ToolError("The kept content is damaged.", fix="write the file again.")
 
     def _put(self, name: str, digest: str) -> None:
         self._verify(digest)
@@ -234,7 +234,7 @@ class History:
 
     def _object(self, digest: str) -> AbstractContextManager[BufferedReader]:
         if not re.fullmatch(r"[0-9a-f]{64}", digest) or not self._kept.is_file(f"{FOLDER}/objects/{digest}"):
-            raise ToolError("What was kept is gone.", fix="write the file again.")
+            raise ToolError("The kept content is missing.", fix="write the file again.")
         return self._kept.reading(f"{FOLDER}/objects/{digest}")
 
     def _names(self, below: str) -> list[str]:

@@ -70,7 +70,7 @@ async def chat(
     if sum(one is not None for one in (session, resume, fork)) > 1:
         raise BadInput("--session, --resume and --fork exclude each other.", fix="give one of them.")
     if at is not None and fork is None:
-        raise BadInput("--at goes with --fork.", fix="name the conversation with --fork.")
+        raise BadInput("--at needs --fork.", fix="name the conversation with --fork.")
     budget = {"steps": max_steps, "usd": max_cost, "seconds": seconds}
     options: dict[str, Any] = {
         "also": tool,
@@ -230,7 +230,7 @@ class _Talk:
 
     async def _fork(self, at: str) -> None:
         if at and not at.isdecimal():
-            raise BadInput(f"{at[:40]!r} is not a number of a turn.", fix="`/history` shows the turns.")
+            raise BadInput(f"{at[:40]!r} is not a turn number.", fix="`/history` shows the turns.")
         self.chat = await self.chat.fork(int(at) if at else None)
         await self._greet()
 
@@ -344,7 +344,9 @@ def _fault(command: Command, turn: "Turn") -> TeaError | None:
         return None
     fix = f"`tea trace {turn.run}{command.at}` shows what was tried."
     if turn.status == "exhausted":
-        return BudgetExceeded(turn.reason or "A budget ended first.", fix="raise it, for example with --max-steps.")
+        return BudgetExceeded(
+            turn.reason or "The budget was exhausted first.", fix="raise it, for example with --max-steps."
+        )
     return CallFailed(f"The turn did not succeed: {turn.reason or 'no reason was given'}", fix=fix)
 
 

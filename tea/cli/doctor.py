@@ -95,9 +95,7 @@ def _damage(tea: "Platform") -> list[str]:
             for version in tried(partial(versions.store.versions, kind, name)):
                 for found in tried(lambda at=(kind, name, version): [versions.document(*at)]):
                     if isinstance(found, Manifest) and tea.libraries[kind].misdescribed(found):
-                        damage.append(
-                            f"What the registry says of {found.ref} is not what its source says, which counts."
-                        )
+                        damage.append(f"The stored description of {found.ref} does not match its source, which counts.")
             tried(partial(versions.heads, kind, name))
     for run in tried(tea.tracer.runs):
         tried(partial(_read, tea, run))

@@ -27,7 +27,7 @@ async def eval_diff(
 
     for path in (out, picture):
         if path is not None and path.exists():
-            raise BadInput(f"{str(path)[-80:]!r} is there already.", fix="name a new file, or remove it first.")
+            raise BadInput(f"{str(path)[-80:]!r} already exists.", fix="name a new file, or remove it first.")
     async with command.platform() as tea:
         store = FileEvaluations(tea.home / "traces" / "evaluations")
         before, after = [await asyncio.to_thread(read_evaluation, store, one) for one in (first, second)]

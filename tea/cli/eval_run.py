@@ -168,10 +168,10 @@ def _read(path: Path, log: Path | None, **chosen: Any) -> "TaskSet":
     """Return the chosen tasks.
 
     Raises:
-        BadInput: They cannot be read, none is chosen, or the log is there already.
+        BadInput: They cannot be read, none is chosen, or the log already exists.
     """
     if log is not None and log.exists():
-        raise BadInput(f"{str(log)[-80:]!r} is there already.", fix="name a new file, or remove it first.")
+        raise BadInput(f"{str(log)[-80:]!r} already exists.", fix="name a new file, or remove it first.")
     options = {name: chosen[name] for name in ("level", "seed") if chosen[name] is not None}
     if chosen["benchmark"] is None:
         from tea.evaluate.task_set import read_task_set

@@ -37,7 +37,7 @@ async def eval_score(
 
     require_scorer(scorer)
     if (answer is None) == (trace is None):
-        raise BadInput("Either an answer or a trace is scored.", fix="give either --answer or --trace.")
+        raise BadInput("Exactly one of --answer and --trace is needed.", fix="give one of them.")
     judging = judging_option(judge_model, judge_prompt)
     if trace is not None:
         answer, question = await asyncio.to_thread(read_answer, trace, question)

@@ -43,7 +43,7 @@ async def export(
 
     chosen = _format(form)
     if out is not None and out.exists():
-        raise BadInput(f"{str(out)[-80:]!r} is there already.", fix="name a new file, or remove it first.")
+        raise BadInput(f"{str(out)[-80:]!r} already exists.", fix="name a new file, or remove it first.")
     lines: list[JsonObject] = []
     async with command.platform() as tea:
         found = [await asyncio.to_thread(tea.tracer.find, run) for run in runs or ["last"]]

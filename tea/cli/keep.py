@@ -28,7 +28,7 @@ async def keep(
 
     if (expected is None) is not checked:
         raise BadInput(
-            "A solution needs one check.", fix="give either --expected, or --checked if you checked it yourself."
+            "Exactly one of --expected and --checked is needed.", fix="give one; --checked if you checked it yourself."
         )
     given = Checked() if expected is None else Checked(scorer=scorer, expected=from_words(scorer, "", expected)[1])
     async with command.platform() as tea:

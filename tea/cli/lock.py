@@ -28,7 +28,7 @@ async def lock(
     from tea.protocols.lock import LOCK_FILE
 
     if refs and run:
-        raise BadInput("Refs and --run were given together.", fix="leave one of them out.")
+        raise BadInput("Refs and --run exclude each other.", fix="leave one of them out.")
     async with command.platform() as tea:
         made = await _made(tea, refs or [], run)
         path = out or tea.home / LOCK_FILE

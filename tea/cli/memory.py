@@ -116,7 +116,9 @@ def _events(tea: "Platform", session: str) -> "list[JsonObject]":
 
 
 def _nothing(session: str) -> BadInput:
-    return BadInput(f"No session {session[:60]!r} remembers anything.", fix="`tea memory ls` shows what there is.")
+    return BadInput(
+        f"No session {session[:60]!r} remembers anything.", fix="`tea memory ls` lists the insights of all sessions."
+    )
 
 
 def _named(tea: "Platform", insight: str, session: str | None) -> "list[Insight]":

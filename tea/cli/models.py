@@ -92,7 +92,7 @@ async def models(
     }
     stated |= {key: value for key, value in lists.items() if value}
     if action not in _ACTIONS:
-        raise BadInput(f"`tea models` cannot {action[:40]!r}.", fix=f"it can {', '.join(_ACTIONS)}.")
+        raise BadInput(f"`tea models` has no action {action[:40]!r}.", fix=f"actions are {', '.join(_ACTIONS)}.")
     if action != "add" and stated:
         raise BadInput(f"`tea models {action}` does not take {next(iter(stated))}.", fix="only `add` does.")
     async with command.platform() as tea:
@@ -230,7 +230,7 @@ async def _test(command: Command, tea: "Platform", name: str | None) -> int:
 
 
 async def _no_tool(ref: str, arguments: "JsonObject") -> "Response":
-    raise ProviderError(f"Outside of a run there is no {ref[:80]}.", fix="test another model.")
+    raise ProviderError(f"{ref[:80]} can be called only inside a run.", fix="test another model.")
 
 
 async def _asked(tea: "Platform", name: str) -> dict[str, Any]:

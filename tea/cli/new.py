@@ -41,7 +41,7 @@ async def new(
     `tea trust` said so.
     """
     if kind not in MAKERS:
-        raise BadInput(f"{kind[:40]!r} is not made from words.", fix=f"name one of {', '.join(MAKERS)}.")
+        raise BadInput(f"{kind[:40]!r} cannot be made from words.", fix=f"name one of {', '.join(MAKERS)}.")
     if not words.strip():
         raise BadInput("The description is empty.", fix="describe it in a sentence or two.")
     async with command.platform() as tea:

@@ -59,9 +59,9 @@ async def find(
 
 def _checked(ref: Ref, upto: Part) -> Ref:
     if ref.operation is not None and upto != "operation":
-        raise BadRef(f"'#{ref.operation}' names an operation, and a whole component is meant.", fix="leave it out.")
+        raise BadRef(f"A component is needed here, not its operation '#{ref.operation}'.", fix="leave it out.")
     if ref.selector is not None and upto == "component":
-        raise BadRef(f"'@{ref.selector}' names a version, and all of them are meant.", fix="leave it out.")
+        raise BadRef(f"A component is needed here, not its version '@{ref.selector}'.", fix="leave it out.")
     return ref
 
 

@@ -149,5 +149,5 @@ def _document_kind(source: str) -> Kind:
         return Direction.of(transformation(said["transform"])).target
     found: Kind | None = next((kind for kind in KEPT if kind == said.get("kind")), None)
     if found is None:
-        raise BadInput("The document does not say of which kind it is.", fix="add --kind, for example --kind model.")
+        raise BadInput("The document does not state its kind.", fix="add --kind, for example --kind model.")
     return found

@@ -36,7 +36,7 @@ async def retrieve(
     """Find components by their purpose, or show and erase the records of their past uses."""
     one = _kind(kind)
     if usage and forget:
-        raise BadInput("--usage and --forget were given together.", fix="give one of them.")
+        raise BadInput("--usage and --forget exclude each other.", fix="give one of them.")
     async with command.platform() as tea:
         if usage:
             one, name = await _served_by(tea, query, one)

@@ -79,7 +79,9 @@ class Stopping:
         while time.monotonic() < self._end:
             time.sleep(_TICK)
         if self.code is None:
-            fault = Interrupted("SIGTERM ended it in the midst.", fix="`tea runs` shows what it left, if it was a run.")
+            fault = Interrupted(
+                "SIGTERM ended the command before it was done.", fix="`tea runs` shows the run, if it was one."
+            )
             if self._as_json:
                 os.write(1, f"{document({'error': fault.record()})}\n".encode())
             else:

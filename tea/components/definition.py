@@ -120,10 +120,10 @@ def _define_environment(found: type[Environment], signatures: Mapping[str, Signa
     if found.state is Environment.state:
         raise BadComponent(f"{found.__name__} has no state.", fix="write `async def state(self) -> ...`.")
     if found.recovery not in get_args(Recovery):
-        problem = f"{found.__name__} recovers by {found.recovery!r:.40}."
+        problem = f"{found.__name__} declares an unknown recovery {found.recovery!r:.40}."
         raise BadComponent(problem, fix=f"declare one of {', '.join(get_args(Recovery))}.")
     if found.sharing not in get_args(Sharing):
-        problem = f"The sharing of {found.__name__} is {found.sharing!r:.40}."
+        problem = f"{found.__name__} declares an unknown sharing {found.sharing!r:.40}."
         raise BadComponent(problem, fix=f"declare one of {', '.join(get_args(Sharing))}.")
     if found.recovery == "snapshot" and (
         found.snapshot is Environment.snapshot or found.restore is Environment.restore
@@ -159,7 +159,7 @@ def _define_agent(found: type[Agent], loop: Loop | None, signatures: Mapping[str
     check_told(found)
     _check_init(found, "take it from the task")
     if twice := sorted(set(found.metadata) & set(_FACTS)):
-        raise BadComponent(f"The metadata of {found.__name__} holds {twice[0]!r}.", fix="declare it in the class.")
+        raise BadComponent(f"The metadata of {found.__name__} repeats {twice[0]!r}.", fix="declare it in the class.")
     run = _operation(found, "run", Traits(scope=True, concurrent=True), signatures)
     if read_hints(found.run).get("task") is not Task:
         raise BadComponent(f"`run` of {found.__name__} does not take a task.", fix=_RUN)
@@ -249,7 +249,7 @@ def _operation(found: type[Component], name: str, traits: Traits, signatures: Ma
     """
     method = inspect.getattr_static(found, name)
     if not inspect.isfunction(method) or not inspect.signature(method).parameters:
-        problem = f"{name!r} of {found.__name__} is not a method that an instance is given to."
+        problem = f"{name!r} of {found.__name__} is not an instance method."
         raise BadComponent(problem, fix=f"write `async def {name}(self, ...)`.")
     return Operation.of(method, traits, method=True, known=signatures.get(name))
 
@@ -307,7 +307,10 @@ def _named(found: type[Agent], kind: Kind) -> str:
 def _max_steps(found: type[Agent]) -> int:
     most = cast(object, found.max_steps)
     if type(most) is not int or most < 1:
-        raise BadComponent(f"max_steps of {found.__name__} is {most!r:.40}.", fix="write a number of at least 1.")
+        raise BadComponent(
+            f"max_steps of {found.__name__} is {most!r:.40}, not a number of steps.",
+            fix="write a number of at least 1.",
+        )
     return most
 
 
@@ -319,7 +322,9 @@ def _output(found: type[Agent]) -> dict[str, Any]:
     except (TypeError, ValueError, RecursionError):
         usable = False
     if not usable:
-        raise BadComponent(f"output of {found.__name__} is {output!r:.40}.", fix="write a JSON Schema, as a dict.")
+        raise BadComponent(
+            f"output of {found.__name__} is {output!r:.40}, not a JSON Schema.", fix="write a JSON Schema, as a dict."
+        )
     return dict(cast("Mapping[str, Any]", output))
 
 

@@ -211,7 +211,7 @@ class Manifest:
             problem = f"A stored component is not a manifest: the {odd!r} of its metadata is of another form."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         if data.get("digest") != found.digest:
-            problem = f"The source of {found.ref} is not what its digest promises, so it is not used."
+            problem = f"The source of {found.ref} does not match its digest, so it is not used."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         return found
 

@@ -27,7 +27,7 @@ def png_of(colours: bytes, width: int, height: int) -> bytes:
     from PIL import Image
 
     if len(colours) != width * height * 3:
-        raise ToolError("The picture has not the size of its screen.", fix="call again.")
+        raise ToolError("The picture does not have the size of its screen.", fix="call again.")
     made = BytesIO()
     Image.frombytes("RGB", (width, height), colours).save(made, "PNG")
     return made.getvalue()

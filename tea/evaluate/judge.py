@@ -59,7 +59,9 @@ class ModelJudge:
         question = Message(role="user", content=(TextPart(text=words),))
         said = await self._platform.models.complete(ModelRequest(model=self.model, messages=(question,)), _no_tool)
         if not said.text.strip():
-            raise ProviderError(f"The judge {self.model!r} said nothing.", fix="evaluate again; the runs are kept.")
+            raise ProviderError(
+                f"The judge {self.model!r} gave an empty answer.", fix="evaluate again; the runs are kept."
+            )
         tokens = said.usage.input_tokens + said.usage.output_tokens
         return Verdict(text=said.text, tokens=tokens, usd=said.usage.usd)
 

@@ -57,7 +57,7 @@ def published(scorer: str) -> str:
     """
     path, name, instructions = _PLACES[scorer]
     found = find_spec(_PACKAGE)
-    problem = f"The judge of {scorer!r} asks in the words of the package {_PACKAGE!r}, which is not installed."
+    problem = f"The judge of {scorer!r} needs a prompt of the package {_PACKAGE!r}, which is not installed."
     fix = f"{_install_command()}; or give your own words with --judge-prompt FILE."
     if found is None or not found.submodule_search_locations:
         raise MissingExtra(problem, fix=fix)
@@ -66,7 +66,7 @@ def published(scorer: str) -> str:
         texts = _texts(source)
         return _replaced(texts[name], {"instructions": texts[instructions]}) if instructions else texts[name]
     except (OSError, KeyError, SyntaxError, ValueError) as error:
-        problem = f"The package {_PACKAGE!r} here does not keep the words of {scorer!r} in {path}."
+        problem = f"The installed package {_PACKAGE!r} has no prompt for {scorer!r} in {path}."
         raise MissingExtra(problem, fix=fix) from error
 
 

@@ -142,7 +142,7 @@ async def evaluate(
         Conflict: Another process is at the same evaluation.
     """
     if not len(tasks) or epochs < 1 or concurrency < 1:
-        raise BadInput("An evaluation has at least one task, epoch and run at once.", fix="give numbers from 1.")
+        raise BadInput("An evaluation needs a task, an epoch and a run at once.", fix="give numbers from 1.")
     asked = _closing(plan or Plan(), tasks).checked()
     judge, helpers = _helpers(platform, tasks, judging)
     request = digest_of([asked.to_json(), tasks.digest, epochs, series])

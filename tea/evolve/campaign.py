@@ -259,7 +259,9 @@ class Campaign:
         allowed = {str(Ref.parse(one).at(None)) for one in self.refs}
         try:
             if strange := sorted(proposal.changes.keys() - allowed):
-                raise BadInput(f"{strange[0][:60]} is not among what may be rewritten.", fix="rewrite what was named.")
+                raise BadInput(
+                    f"The campaign may not rewrite {strange[0][:60]}.", fix="rewrite the components it names."
+                )
             staged = await stage(self.platform, proposal, self._use)
         except TeaError as error:
             self._verdicts.append((proposal, False))

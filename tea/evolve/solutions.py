@@ -64,7 +64,7 @@ async def keep(platform: Platform, run: str, checked: Checked, name: str = "") -
         given = await grade(checked.scorer, asked, Helpers(sandbox=lambda: platform.sandboxes.terms("")))
         if given.score < 1:
             problem = f"The answer of the run {found[:16]} is wrong: {given.why or 'it is not what was expected'}."
-            raise BadInput(problem, fix="nothing was kept; only right answers are.")
+            raise BadInput(problem, fix="keep a right answer; nothing was kept.")
     return await store(platform, task, answer, found, checked, name)
 
 

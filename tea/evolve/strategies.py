@@ -61,7 +61,7 @@ class Given:
         wanted = platform.libraries[ref.kind].variables(given)
         changes = {one.name: one.value for one in wanted if one.name in now and one.value != now[one.name]}
         if not changes:
-            problem = f"{ref.at(self.version)} changes nothing in what the campaign uses already."
+            problem = f"{ref.at(self.version)} does not differ from what the campaign uses already."
             raise BadInput(problem, fix=f"`tea history {name}` shows the versions.")
         why = f"the version {self.version}, as it is"
         return Proposal(changes={name: changes}, how="imported", why=why)  # beside other files it is code nobody wrote

@@ -126,7 +126,7 @@ def _differs(place: Path, files: Files) -> bool:
     if there == files:
         return False
     if not _unchanged(there):
-        problem = f"{str(place)[-120:]!r} is there, and is not what tea wrote."
+        problem = f"{str(place)[-120:]!r} exists, and was not written by tea."
         raise BadInput(problem, fix="remove it, or choose another folder.")
     return True
 
@@ -168,7 +168,9 @@ def _replace(place: Path, files: Files) -> None:
             os.rename(place, former)
         try:
             if not publish(fresh, place):
-                raise BadInput(f"{str(place)[-120:]!r} appeared meanwhile.", fix="remove it, then try again.")
+                raise BadInput(
+                    f"{str(place)[-120:]!r} was created meanwhile by something else.", fix="remove it, then try again."
+                )
         except BaseException:
             if former.exists():
                 publish(former, place)

@@ -204,7 +204,7 @@ class TaskFile(Record):
     @model_validator(mode="after")
     def _are_attempts(self) -> Self:
         if self.successive and self.attempts == 1:
-            raise BadInput("One attempt is not successive.", fix="say how many: attempts, or --attempts, from 2 to 16.")
+            raise BadInput("`successive` needs several attempts.", fix="set attempts, or --attempts, from 2 to 16.")
         if self.reflect and self.attempts > 1:
             problem = "A task with several attempts has no `reflect`: the judge looks at their answers."
             raise BadInput(problem, fix="leave one of the two out.")
@@ -274,7 +274,9 @@ class TaskFile(Record):
     def _are_versions(cls, value: dict[str, str]) -> dict[str, str]:
         for ref, selector in value.items():
             if str(Ref.parse(ref).at(None)) != ref:
-                raise BadRef(f"{ref[:80]!r} is more than kind:name.", fix="write kind:name, and the version as value.")
+                raise BadRef(
+                    f"{ref[:80]!r} is not of the form kind:name.", fix="write kind:name, and the version as value."
+                )
             check_selector(selector)
         return value
 

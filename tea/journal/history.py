@@ -82,7 +82,7 @@ class History:
         """
         found = tuple(records)
         if not found or found[0].kind != "run":
-            raise BadInput(f"The run {run} was never begun.", fix="start it again.")
+            raise BadInput(f"The run {run} has not begun.", fix="start it again.")
         check_revision(run, as_mapping(found[0].data))
         with understood(run):
             return cls._sorted(found, workspace)

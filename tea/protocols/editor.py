@@ -109,7 +109,7 @@ class Editor:
         def check() -> None:
             for version in chosen:
                 for user in self._library.services.recipes.referring(ref.at(version)):
-                    problem = f"{ref.at(version)} is what {user.recipe} is made of."
+                    problem = f"{ref.at(version)} is in use by {user.recipe}."
                     raise RegistryError(problem, fix=f"unregister {user.recipe.at(None)} first.")
 
         versions = self._library.services.versions

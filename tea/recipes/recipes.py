@@ -206,8 +206,8 @@ class Recipes:
         if not recipe.follow:
             return config
         if name in ahead or len(ahead) >= _MOST_FOLLOWED:
-            problem = f"{name} would follow itself, or is made of too much that follows."
-            raise BadComponent(problem, fix="restore a version of it that is not.")
+            problem = f"{name} would follow itself, or too many other recipes."
+            raise BadComponent(problem, fix="restore an earlier version of it.")
         token = _following.set(ahead | {name})
         try:
             moved = await self._moved(recipe, config)
@@ -238,7 +238,7 @@ class Recipes:
         for one in read_recipe(source).operands if is_recipe(source) else ():
             ref = replace(one.parsed, operation=None)
             if ref.selector in self._versions.head(ref.kind, ref.name).removed:
-                raise BadComponent(f"{ref} was taken out of sight.", fix="transform what is there.")
+                raise BadComponent(f"{ref} was unregistered.", fix="transform registered components.")
 
     def _operands(self, recipe: AnyRecipe) -> list[Manifest]:
         return [self._operand(recipe, operand) for operand in recipe.operands]
@@ -306,11 +306,11 @@ class Recipes:
         config = await self._libraries["tool"].info(Ref.parse(recipe.guard, kind="tool"))
         call = config.operation("call")
         if strange := set(cast("list[str]", call.parameters.get("required", []))) - _GUARD_KNOWS:
-            problem = f"The guard {config.ref} needs {min(strange)!r}, and no guard is given that."
+            problem = f"The guard {config.ref} needs {min(strange)!r}, which is not among the arguments of a guard."
             raise BadComponent(problem, fix="let it take action, arguments and state.")
         if value_faults(call.returns, "") and value_faults(call.returns, None):
-            problem = f"The guard {config.ref} returns no text, so it cannot say that nothing is wrong."
-            raise BadComponent(problem, fix="let it return why not, in words, and nothing where all is well.")
+            problem = f"The guard {config.ref} does not return text, so it cannot allow a call."
+            raise BadComponent(problem, fix="let it return the reason to refuse a call, or an empty text to allow it.")
 
     async def _registered(self, recipe: AnyRecipe, library: Library) -> Manifest:
         """Register a recipe; concurrent calls with the same one, here or in other processes, make one version."""

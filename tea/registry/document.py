@@ -107,10 +107,12 @@ class DocumentManager(Generic[T]):
             )
             check_name(common.name)
             if common.kind not in (None, self._kind):
-                raise BadInput(f"The {self._kind} says of itself that it is a {common.kind}.", fix="leave that out.")
+                raise BadInput(f"The {self._kind} states another kind, {common.kind}.", fix="leave `kind` out.")
             if self._kind in common.metadata:
-                problem = f"The metadata of the {self._kind} hold {self._kind!r}, where its own fields come to stand."
-                raise BadInput(problem, fix="call that something else.")
+                problem = (
+                    f"The metadata of the {self._kind} have a key {self._kind!r}, which is reserved for its own fields."
+                )
+                raise BadInput(problem, fix="choose another key.")
             return common, self._make(common.name, own), own
         except ValidationError as error:
             raise refusal(f"The {self._kind} is not usable: {reasons(error, 2)}.", "correct the document.") from error

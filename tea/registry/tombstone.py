@@ -65,7 +65,7 @@ class Tombstone:
         told: Any = document[_KEY]
         try:
             if set(document) != {_KEY} or not set(told) <= {one.name for one in fields(cls)}:
-                raise Damaged("A tombstone says more than it may.", fix="bring its version file back.")
+                raise Damaged("A tombstone has unexpected members.", fix="bring its version file back.")
             return _reader().validate_python(told)
         except (ValidationError, TypeError) as error:
             problem = f"A tombstone is unreadable: {reasons(error, 1)}."

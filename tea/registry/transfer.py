@@ -173,7 +173,7 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
     for one in data["versions"]:
         found = Tombstone.of(one) or Manifest.from_json(one)
         if not _exactly(one, found.to_json()):
-            raise BadInput(f"{found.ref} holds what it may not, or of another type.", fix=_FIX)
+            raise BadInput(f"{found.ref} has unexpected members, or members of another type.", fix=_FIX)
         if isinstance(found, Manifest) and found.kind == kind:
             if found.digest not in told:
                 here = _known(stored, found) if name in names[kind] else None
@@ -186,7 +186,7 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
     if set(data) != {"kind", "name", "versions", "heads"} or not heads:
         raise BadInput(f"{kind}:{name} has other members.", fix=_FIX)
     if not _exactly(data["heads"], [head.to_json() for head in heads]):
-        raise BadInput(f"a change of {kind}:{name} holds what it may not, or of another type.", fix=_FIX)
+        raise BadInput(f"a change of {kind}:{name} has unexpected members, or members of another type.", fix=_FIX)
     for head in heads:
         _check_head(head, versions)
     if heads[-1].current is not None and not isinstance(versions[heads[-1].current], Manifest):

@@ -384,7 +384,7 @@ def _check_in_sight(head: Head, ref: Ref) -> None:
 
 
 def _gone(ref: Ref) -> UnknownComponent:
-    return UnknownComponent(f"{ref} was taken out of sight meanwhile.", fix=f"`tea history {ref.at(None)}` shows more.")
+    return UnknownComponent(f"{ref} was unregistered meanwhile.", fix=f"see `tea history {ref.at(None)}`.")
 
 
 def operator() -> str:

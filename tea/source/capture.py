@@ -38,7 +38,7 @@ def captured(found: object) -> Captured:
     """Return the source of a live component with everything it refers to in its module.
 
     Raises:
-        BadComponent: The source is not to be had, or a name it refers to cannot be written in.
+        BadComponent: The source is not available, or a name it refers to cannot be written in.
     """
     declared = _declared(found)
     if declared is not None:
@@ -84,7 +84,7 @@ def _live(found: object) -> FunctionType | type:
 
 def _lost(name: str, names: list[str]) -> BadComponent:
     shown = ", ".join(one[:40] for one in names[:8])
-    problem = f"{name[:40]!r} refers to what cannot be written into its source: {shown}."
+    problem = f"{name[:40]!r} refers to a value that cannot be written into its source: {shown}."
     return refusal(problem, "pass them as parameters, or define them at the top level of the same file.")
 
 

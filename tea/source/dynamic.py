@@ -191,7 +191,7 @@ class DynamicManager:
                 agent, whose functions are components of their own.
 
         Raises:
-            BadComponent: Its source is not to be had, or it refers to names that cannot be written in.
+            BadComponent: Its source is not available, or it refers to names that cannot be written in.
         """
         from tea.source.capture import captured
         from tea.source.check import check_source
@@ -298,7 +298,7 @@ def check_told(manifest: Manifest, found: Definition) -> None:
     """
     signatures = {name: operation.signature for name, operation in found.operations.items()}
     if (_words(manifest), _descriptions(manifest.operations)) != (_words(found), _descriptions(signatures)):
-        problem = f"What the registry says of {manifest.ref} is not what its source declares, so it is not used."
+        problem = f"The stored description of {manifest.ref} does not match its source, so it is not used."
         raise Damaged(problem, fix="restore the file, or register the component again.")
 
 

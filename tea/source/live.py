@@ -42,7 +42,7 @@ def definition(live: FunctionType | type) -> Piece:
     """Return the statement defining a live function or class.
 
     Raises:
-        BadComponent: Its source is not to be had, for example because it was typed into a bare prompt.
+        BadComponent: Its source is not available, for example because it was typed into a bare prompt.
     """
     functions = functions_of(live)
     if functions:
@@ -52,7 +52,7 @@ def definition(live: FunctionType | type) -> Piece:
         for node in ast.walk(_parsed(code.co_filename, lines).tree) if lines else ():
             if isinstance(node, kinds) and node.name == live.__name__ and _holds(node, code.co_firstlineno, live):
                 return _piece(code.co_filename, lines, node)
-    problem = f"The source of {live.__name__[:60]!r} is not to be had."
+    problem = f"The source of {live.__name__[:60]!r} is not available."
     raise refusal(problem, "write it in a file or a notebook cell, or register its source text.")
 
 

@@ -26,10 +26,10 @@ def check_scopes(file: ParsedFile, names: Names) -> None:
         node, own = waiting.pop()
         spelled = _spelled(node)
         if isinstance(node, ast.Name) and node.id in rebound and isinstance(node.ctx, ast.Load):
-            problem = f"{node.id[:60]!r} is a name of Python's own, and bound by the file."
+            problem = f"{node.id[:60]!r} is a name that Python defines, and the file binds it anew."
             raise file.refuse(problem, "give yours another name.", node)
         if any(map(MANGLED.match, spelled)) or (own is not None and any(map(_is_private, spelled))):
-            problem = f"{spelled[0][:60]!r} is, in a class, not the name that it looks like."
+            problem = f"{spelled[0][:60]!r} stands for another name in a class."
             raise file.refuse(problem, "give it a name that does not begin with underscores.", node)
         if own and isinstance(node, ast.Name) and node.id in own and isinstance(node.ctx, ast.Load):
             problem = f"{node.id[:60]!r} is bound in a class and read in it, where it may stand for something else."

@@ -146,7 +146,7 @@ class FileWorkspaces:
             raise Damaged(f"Run {origin}: {error.problem}", fix="start its task again.") from error
         for before, now in zip(given, copied, strict=True):
             if before["sha256"] != now["sha256"]:
-                problem = f"The file {now['name'][:80]!r} of run {origin} is not what the run was given."
+                problem = f"The file {now['name'][:80]!r} of run {origin} differs from the file given to the run."
                 raise Damaged(problem, fix="bring it back, or start the task again.")
         return copied
 

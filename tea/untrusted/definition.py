@@ -192,7 +192,7 @@ class SandboxedEnvironment(Environment):
         if self._worker is not None and self._worker.loaded:
             self._snapshots = [await self._worker.ask({"do": "snapshot"})]
         if not self._snapshots:
-            raise CallFailed(f"What {self._config.ref} held is lost.", fix="call again: it begins anew.")
+            raise CallFailed(f"The state of {self._config.ref} is lost.", fix="call again: it begins anew.")
         return self._snapshots[0]
 
     async def restore(self, state: Any) -> None:

@@ -86,7 +86,7 @@ async def _process(state: _LoadedComponent, message: JsonObject, line: Line) -> 
     if do == "event":
         return await _under_way(state).go_on(message["event"])
     if state.definition is None:
-        raise CallFailed("What it held is lost: its interpreter ended between two calls.", fix="call again.")
+        raise CallFailed("Its state is lost: its interpreter ended between two calls.", fix="call again.")
     if do == "examples":
         return await trials(state.definition)
     if do == "begin":
@@ -108,7 +108,7 @@ async def _loop(*given: Any, **options: Any) -> Result:
 
 def _under_way(state: _LoadedComponent) -> Program:
     if state.program is None:
-        raise CallFailed("What it did is lost: its interpreter ended between two events.", fix="call again.")
+        raise CallFailed("Its progress is lost: its interpreter ended between two events.", fix="call again.")
     return state.program
 
 
@@ -267,7 +267,7 @@ def _sent(data: JsonObject) -> JsonObject:
     try:
         found = json.loads(json.dumps(data, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
-        raise BadArguments(f"What is asked is not JSON: {words_of(error)}.", fix="give plain data.") from error
+        raise BadArguments(f"The question is not JSON: {words_of(error)}.", fix="give plain data.") from error
     return found
 
 

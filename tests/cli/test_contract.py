@@ -57,5 +57,5 @@ def test_bad_input_writes_nothing(stocked: Tea) -> None:
     stocked("import", "file").refused(2, "file")
     stocked("import", "empty").refused(2, "SKILL.md")
     stocked("contract", "shout", "--skills", "file").refused(2, "file")
-    stocked("contract", "shout", "--skills", "mine").refused(2, "not what tea wrote")
+    stocked("contract", "shout", "--skills", "mine").refused(2, "was not written by tea")
     assert stocked.files() == before

@@ -33,7 +33,7 @@ def test_an_answer_is_reflected_on_kept_only_if_right_and_offered_again(tea: Tea
     found = tea("run", QUESTION, "--reflect", "1")
     assert (found.code, found.out.strip()) == (0, "42")
     assert "reflection: the answer 42 holds, after one look" in found.err
-    tea("keep", "last").refused(2, "A solution needs one check.")
+    tea("keep", "last").refused(2, "Exactly one of --expected and --checked is needed.")
     tea("keep", "last", "--expected", "43", "--scorer", "numeric").refused(2, "is wrong", "nothing was kept")
     tea("keep", "last", "--expected", "42", "--scorer", "magic").refused(2, "magic")
     kept = tea("keep", "last", "--expected", "42", "--scorer", "numeric", "--json").data

@@ -13,7 +13,7 @@ def test_without_a_model_nothing_is_made_and_one_line_says_so(tea: Tea, kind: st
 
 
 def test_what_is_not_made_from_words_is_refused(tea: Tea) -> None:
-    tea("new", "prompt", "greet").refused(2, "'prompt' is not made from words", "tool, agent, workflow")
+    tea("new", "prompt", "greet").refused(2, "'prompt' cannot be made from words", "tool, agent, workflow")
     tea("new", "tool", "  ").refused(2, "The description is empty")
 
 

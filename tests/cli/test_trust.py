@@ -111,7 +111,7 @@ def test_the_doctor_says_where_a_manifest_is_not_what_its_source_says(tea: Tea) 
     file.write_bytes(sealed(data))
     found = tea("doctor")
     assert found.code == 2
-    assert "damaged: What the registry says of tool:shout@1.0.0 is not what its source says" in found.out
+    assert "damaged: The stored description of tool:shout@1.0.0 does not match its source" in found.out
     assert "Say it louder." in tea("show", "shout").out
     assert "keys" not in tea("list", "tools").out + tea("show", "shout").out + tea("contract", "shout").out
 
@@ -131,7 +131,7 @@ def test_the_doctor_compares_each_part_of_the_parameters(tea: Tea, what: str, va
     else:
         schema["properties"]["by"][what] = value
     file.write_bytes(sealed(data))
-    assert "damaged: What the registry says of tool:shout@1.0.0" in tea("doctor").out
+    assert "damaged: The stored description of tool:shout@1.0.0" in tea("doctor").out
 
 
 def test_no_text_of_a_source_looks_like_another_file_or_like_its_end(tea: Tea) -> None:

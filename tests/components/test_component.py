@@ -174,15 +174,18 @@ async def run(self: object, ctx: Context, task: Task) -> Result:
         (type("Told", (Agent,), {"__doc__": "It.", "model": 3}), "model of Told holds 3"),
         (type("Mute", (Agent,), {"run": run}), "has no docstring"),
         (type("Bare", (Agent,), {"__doc__": "It.", "run": run, "metadata": [1]}), "metadata of Bare is"),
-        (type("Twice", (Agent,), {"__doc__": "It.", "run": run, "metadata": {"role": 1}}), "holds 'role'"),
+        (type("Twice", (Agent,), {"__doc__": "It.", "run": run, "metadata": {"role": 1}}), "repeats 'role'"),
         (type("Vague", (Agent,), {"__doc__": "It.", "run": run, "memory": "No Ref"}), "memory of Vague is not a ref"),
         (type("Odd", (Agent,), {"__doc__": "It.", "run": run, "memory": "tool:x"}), "'tool:x' as its memory"),
         (type("Told", (Environment,), {"__doc__": "It.", "state": state, "rules": 3}), "rules of Told is 3"),
         (type("Fixed", (Environment,), {"__doc__": "It.", "state": state, "evolvable": "no"}), "evolvable of Fixed is"),
-        (type("Lucky", (Environment,), {"__doc__": "It.", "state": state, "recovery": "luck"}), "recovers by 'luck'"),
+        (
+            type("Lucky", (Environment,), {"__doc__": "It.", "state": state, "recovery": "luck"}),
+            "unknown recovery 'luck'",
+        ),
         (
             type("Odd", (Environment,), {"__doc__": "It.", "state": state, "sharing": "most"}),
-            "sharing of Odd is 'most'",
+            "unknown sharing 'most'",
         ),
         (type("Static", (Environment,), {"__doc__": "It.", "state": staticmethod(state)}), "'state' of Static is no"),
         (type("Bare", (Environment,), {"__doc__": "It.", "state": state, "setup": state}), "'setup' of Bare cannot"),
@@ -229,7 +232,7 @@ def test_an_action_under_what_is_no_method_is_refused(wrapper: Any) -> None:
         return 1
 
     odd = type("Odd", (WebBrowser,), {"__doc__": "Odd.", "look": wrapper(action(look))})
-    with pytest.raises(BadComponent, match="'look' of Odd is not a method"):
+    with pytest.raises(BadComponent, match="'look' of Odd is not an instance method"):
         define(odd)
 
 

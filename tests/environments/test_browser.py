@@ -148,7 +148,7 @@ async def test_a_page_still_at_work_is_waited_for(act: Act, site: str) -> None:
     assert (await act("navigate", url=f"{site}/late")).unwrap()["title"] == "Early"
     assert (await act("wait", seconds=7)).unwrap()["title"] == "Late"
     refused = await act("wait", seconds=60)
-    assert refused.error["problem"] == "60 seconds are not waited for."
+    assert refused.error["problem"] == "A wait of 60 seconds is out of range."
 
 
 @pytest.mark.slow

@@ -148,7 +148,7 @@ async def test_a_redirect_to_another_host_gets_no_credentials(
         (home / "tea.toml").write_text(text.replace(f'"{server.place}"', f'"{server.place}", "{other.place}"'))
         async with Platform(home, state=tmp_path / "state", trust_home=True) as tea:
             words = await refused(acting(tea)("clone", url=f"{server.url}/plain.git"))
-            assert f"leads on to '{other.url}'" in words
+            assert f"redirects to '{other.url}'" in words
         assert server.given() == {f"ada:{TOKEN}"}
         assert other.asked
         assert other.given() == set()

@@ -317,7 +317,7 @@ def test_published_words_are_read_from_the_installed_package_without_running_it(
     try:
         words = filled(published("simpleqa"), "Who?", "Ada", "Bob")
         assert words == "Question: Who?\nGold: Ada\nSaid: Bob\nSay A, B or C, as {x}."
-        with pytest.raises(MissingExtra, match="does not keep the words of 'hle'"):
+        with pytest.raises(MissingExtra, match="has no prompt for 'hle'"):
             published("hle")
     finally:
         published.cache_clear()

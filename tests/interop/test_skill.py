@@ -191,7 +191,7 @@ def test_an_export_never_replaces_what_others_wrote(tmp_path: Path, change: str)
         case _:
             (place / "a.png").write_bytes(b"\xff")
     before = contents(folder)
-    with pytest.raises(BadInput, match="not what tea wrote") as caught:
+    with pytest.raises(BadInput, match="was not written by tea") as caught:
         write_skills(folder, [TOOL, Skill(name="pdf-forms", description="New.", body="New.")])
     assert len(str(caught.value)) < 300
     assert contents(folder) == before

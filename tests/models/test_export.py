@@ -113,4 +113,4 @@ async def test_several_runs_are_exported_into_a_new_file_and_no_other_is_overwri
     before = out.read_bytes()
     process = await started(tmp_path, "trace", "export", "--out", str(out))
     told = (await process.communicate())[1]
-    assert (process.returncode, b"is there already" in told, out.read_bytes()) == (2, True, before)
+    assert (process.returncode, b"already exists" in told, out.read_bytes()) == (2, True, before)

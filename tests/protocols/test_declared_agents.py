@@ -160,7 +160,7 @@ async def test_a_function_inside_of_another_may_not_rely_on_it(tea: Platform) ->
         """Count."""
         return len(city) + secret
 
-    with pytest.raises(BadComponent, match=r"'inner' refers to what cannot be written into its source: secret"):
+    with pytest.raises(BadComponent, match=r"'inner' refers to a value that cannot be written into its source: secret"):
         await tea.acp.register(capitals(tools=[inner]))
 
 

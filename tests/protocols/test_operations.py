@@ -416,7 +416,7 @@ async def test_what_a_recipe_is_made_of_is_not_purged(tmp_path: Path) -> None:
         await tea.acp.register(CALLER)
         [made] = await tea.transform("A2T", "caller", name="called")
         await tea.acp.update("caller", CALLER.replace("Call a tool.", "Call one tool."))
-        with pytest.raises(RegistryError, match=r"tool:called@1\.0\.0 is made of"):
+        with pytest.raises(RegistryError, match=r"is in use by tool:called@1\.0\.0"):
             await tea.acp.purge("caller@1.0.0")
         await tea.tcp.unregister("called")
         assert [str(one.ref) for one in await tea.acp.purge("caller@1.0.0")] == ["agent:caller@1.0.0"]

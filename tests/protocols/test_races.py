@@ -222,7 +222,7 @@ async def test_what_another_process_purges_while_it_is_transformed_is_refused(
     await here.tcp.update("a", JOIN.replace("def join", "def a").replace("Say", "Tell"))
     purge = between(defined, 1, lambda: asyncio.run(there.tcp.purge("a@1.0.0")))
     monkeypatch.setattr("tea.recipes.transforms.defined", purge)
-    with pytest.raises(BadComponent, match="taken out of sight"):
+    with pytest.raises(BadComponent, match="was unregistered"):
         await here.ecp.transform("T2E", ["a@1.0.0"], name="place")
     assert await here.ecp.list() == []
     await here.ecp.transform("T2E", ["a"], name="place")

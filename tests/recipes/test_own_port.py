@@ -97,7 +97,7 @@ async def wary(action: str) -> RETURNS:
         assert (await made.run("Speak.", agent="speaker")).reason == ""
         for verdict in ("bool", "dict[str, str]"):
             await made.tcp.register(wary.replace("RETURNS", verdict).replace("GIVEN", "False"))
-            with pytest.raises(BadComponent, match="returns no text"):
+            with pytest.raises(BadComponent, match="does not return text"):
                 await made.transform("T2A", "join", name="other", guard="wary")
         await made.tcp.update("wary", wary.replace("RETURNS", "bool").replace("GIVEN", "False"))
         refused = await made.run("Speak.", agent="speaker")

@@ -438,14 +438,14 @@ async def test_a_recipe_that_says_of_itself_what_it_is_not_is_not_used(stage: Pl
     [made] = await stage.transform("A2T", "echo", name="mirror")
     call = made.operations["call"]
     harmless = replace(call, traits=replace(call.traits, effects="reads"))
-    with pytest.raises(Damaged, match="not what its source declares"):
+    with pytest.raises(Damaged, match="does not match its source"):
         await stage.tcp.manager.definition(replace(made, operations={"call": harmless}))
 
 
 async def test_what_an_operand_is_may_be_purged_only_after_its_recipes(stage: Platform) -> None:
     await stage.transform("A2T", "echo", name="mirror")
     await stage.acp.unregister("echo")
-    with pytest.raises(TeaError, match=r"tool:mirror@1\.0\.0 is made of"):
+    with pytest.raises(TeaError, match=r"is in use by tool:mirror@1\.0\.0"):
         await stage.acp.purge("echo")
     await stage.tcp.unregister("mirror")
     assert await stage.acp.purge("echo")

@@ -68,8 +68,13 @@ def test_fields_that_a_kind_does_not_have_are_refused(manager: DocumentManager[A
 @pytest.mark.parametrize(
     ("manager", "fields", "problem", "fix"),
     [
-        (SOLUTIONS, {"task": "a", "content": 1, "kind": "model"}, "The solution says of itself", "leave that out"),
-        (MEMORIES, {"metadata": {"memory": 1}}, "metadata of the memory hold 'memory'", "something else"),
+        (
+            SOLUTIONS,
+            {"task": "a", "content": 1, "kind": "model"},
+            "The solution states another kind",
+            "leave `kind` out",
+        ),
+        (MEMORIES, {"metadata": {"memory": 1}}, "metadata of the memory have a key 'memory'", "another key"),
         (MODELS, {"preset": "openai", "model": "m"}, "names a preset", "tea models add"),
     ],
 )

@@ -272,5 +272,5 @@ async def test_a_notebook_cell_takes_along_what_other_cells_define() -> None:
 def test_source_that_nobody_kept_is_refused_with_a_remedy() -> None:
     values: dict[str, Any] = {"__name__": "__main__"}
     exec("from tea import tool\n@tool\nasync def typed(x: int) -> int:\n    'Doc.'\n    return x\n", values)
-    with pytest.raises(BadComponent, match=r"'typed' is not to be had\. Fix: write it in a file"):
+    with pytest.raises(BadComponent, match=r"'typed' is not available\. Fix: write it in a file"):
         MANAGER.capture(values["typed"])

@@ -127,7 +127,7 @@ def test_a_class_with_code_is_captured_with_it() -> None:
         "class Typed(Agent):\n    'Work.'\n    async def run(self, ctx: Context, task: Task) -> Result:\n        ...",
         exec_made,
     )
-    with pytest.raises(BadComponent, match="not to be had"):
+    with pytest.raises(BadComponent, match="not available"):
         MANAGER.capture(exec_made["Typed"])
 
 

@@ -137,7 +137,7 @@ def test_a_configuration_tells_its_kind(manager: DynamicManager) -> None:
 def test_what_a_manifest_says_otherwise_than_its_source_is_damage(
     manager: DynamicManager, changes: dict[str, Any]
 ) -> None:
-    with pytest.raises(Damaged, match="not what its source declares"):
+    with pytest.raises(Damaged, match="does not match its source"):
         manager.load(replace(manifest(manager, ENVIRONMENT, FILES), **changes))
 
 
