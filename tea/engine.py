@@ -83,7 +83,7 @@ class Engine:
             servers=servers,
             libraries=tea.libraries,
             models=tea.models,
-            prompts=PromptManager(tea.compiled),  # what is only looked at is not kept
+            prompts=PromptManager(tea.compiled),  # only runs keep compiled prompts
             memory=tea.memory,
             policy=policy or operator_policy(tea),
             consents=tea.consents,
@@ -107,7 +107,7 @@ class Engine:
         in_a_run = _in_a_run(executions, instances, tea.settings.model)
         permission = Authorizer(
             _outside(deps.policy), person, Recorder(None, ""), {}, frozenset(), tea.consents, (EVERY,)
-        )  # who makes a call from outside of any run consents to it by that
+        )  # a call from outside of any run is consent by itself
         direct = Direct(tea.tcp, tea.versions.store, tea.trust, permission, CALL_SECONDS, in_a_run)
         mask = deps.mask
         return cls(

@@ -191,7 +191,7 @@ def _shows_files(sandbox: SandboxSettings, home: Path) -> bool:
     try:
         with os.scandir(folder) as entries:
             return not all(one.name.endswith(".whl") and one.is_file(follow_symlinks=False) for one in entries)
-    except OSError:  # what is made there later is not known yet
+    except OSError:  # other files may be put there later
         return True
 
 

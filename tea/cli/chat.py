@@ -266,7 +266,7 @@ class _Talk:
             progress.close()
         if turn is None:
             turns = await self.chat.turns()
-            run = turns[-1].run if turns else progress.run  # that of a turn gone on with is not begun, so not shown
+            run = turns[-1].run if turns else progress.run  # a continued turn begins no run of its own
             stopped = f"The turn was stopped; the run {run} is kept."
             data = {"session": self.chat.session, **(turns[-1].to_json() if turns else {})}
             fix = "`/continue` goes on with it, or say something else."

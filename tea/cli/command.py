@@ -166,7 +166,7 @@ class Log(logging.Handler):
         try:
             line = one_line(self._tea.mask.plain(self.format(record)), _LONGEST)
             write(folded(line, sys.stderr) + "\n", sys.stderr)
-        except Exception:  # as every handler has it: what is logged ends nothing
+        except Exception:  # as in every handler: an error in logging must not end the program
             self.handleError(record)
 
 

@@ -77,7 +77,7 @@ async def _functions(tea: "Platform", records: "Sequence[TraceRecord]") -> "dict
             continue
         try:
             config = await tea.libraries[ref.kind].exact(ref, pin.digest)
-        except (RegistryError, StorageError):  # it is here no more; the calls are told all the same
+        except (RegistryError, StorageError):  # no longer registered; its calls are exported without a definition
             continue
         for one in callables(ref.kind, config.name, facts(config)):
             found[one.name] = {"name": one.name, "description": one.description, "parameters": one.parameters}

@@ -29,7 +29,7 @@ async def list_components(
     kinds = _kinds(kind)
     found: list[Row] = []
     async with command.platform() as tea:
-        await asyncio.to_thread(tea.trust.digests)  # unreadable, it would leave nothing to be listed
+        await asyncio.to_thread(tea.trust.digests)  # raises here if unreadable; below, it would drop every component
         for one in kinds:
             try:
                 found += await tea.libraries[one].list(state=None if everything else "active", category=category)

@@ -48,7 +48,7 @@ class AtTerminal:
         fitting, some = excerpt(whole, how), excerpt(all_choices, how)
         async with self._turn:
             self._forget()
-            if is_narrow(sys.stderr):  # a row would look like another line
+            if is_narrow(sys.stderr):  # a wrapped row would look like another line
                 write(f"{_NARROW}\n", sys.stderr)
                 return None
             with undisturbed() as put:

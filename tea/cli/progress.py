@@ -95,7 +95,7 @@ class Progress:
             return
         if data["type"] == "again":
             if before is None and not data["text"]:
-                return  # the try before brought nothing
+                return  # the attempt before it failed
             asked = data["text"] or self._targets.get(event.key, ("", "a model"))[1]
             self._targets[event.key], self._came[event.key] = ("model", asked), _NOTHING
             self._present(f"{who}: asks {asked} {'instead' if data['text'] else 'again'}")

@@ -39,8 +39,8 @@ _LONGEST_LINE, _MOST_LINES = 600, 60
 _GOES_ON = "... "
 _LIKE_IT = re.compile(rf"^((?:{_PAINT.pattern})*)\.(?=\.\.)", re.MULTILINE)  # a line that looks like such a row
 _NARROWEST = 13  # columns: `... ` and a tab fit
-_USUAL = 80  # columns of a terminal that tells none
-_held: list[tuple[str, TextIO]] | None = None  # what waits for the end of a question
+_USUAL = 80  # columns of a terminal of unknown width
+_held: list[tuple[str, TextIO]] | None = None  # output held back until a question is answered
 
 
 def clean(text: str) -> str:

@@ -21,7 +21,7 @@ async def update(
     check_version(version)
     async with command.platform() as tea:
         with declared_component(file, None) as what:
-            plain = isinstance(what, Path) or ":" in ref  # a declared agent has a prompt of its name
+            plain = isinstance(what, Path) or ":" in ref  # a declared agent comes with a prompt of the same name
             library, found = await find(tea, ref, KEPT if plain else ("agent",), upto="component")
             before = tea.versions.store.moves
             config = await library.update(found.name, what, version=version, reason=reason)

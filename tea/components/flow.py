@@ -12,7 +12,7 @@ from tea.errors import BadArguments, InternalError
 
 T = TypeVar("T")
 
-_OWN = ("enter", "exit")  # by these a fork, a resumed run and what was served know where agents work
+_OWN = ("enter", "exit")  # kinds of notes that mark an agent's scope, for forks, resumed runs and usage
 
 
 class AsyncioFlow:

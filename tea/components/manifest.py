@@ -19,7 +19,7 @@ from tea.refs import Kind, Ref
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
-RELATIONS_LABEL = "Relations (a debate follows them)"  # nothing else does: they are words for people
+RELATIONS_LABEL = "Relations (a debate follows them)"  # only debates use them; elsewhere they inform people
 MAX_STEPS = 50  # for one task, of an agent that declares no other limit
 _FACTS: Mapping[str, type[object]] = {  # what an agent declares in its metadata, and in which form
     **dict.fromkeys(("tools", "agents", "environments"), list),
@@ -150,7 +150,7 @@ class Manifest:
         for name, one in sorted(self.operations.items()):
             fields = cast("dict[str, dict[str, Any]]", one.parameters.get("properties", {}))
             said = [f"{field.replace('_', ' ')}: {schema.get('description', '')}" for field, schema in fields.items()]
-            own = one.description != self.description  # what is said twice would count twice
+            own = one.description != self.description  # a statement given twice would count twice
             lines += [f"{name.replace('_', ' ')}: {one.description}", *said] if own else said
         lines += self.facts().values()
         lines += [str(self.metadata[key]) for key in ("category", "toolkit") if self.metadata.get(key)]
@@ -193,7 +193,7 @@ class Manifest:
         """
         try:
             fields = {name: data[name] for name in Manifest.__slots__ if name not in ("digest", "sharing")}
-            fields["sharing"] = data.get("sharing", "shared")  # what is older does not say so
+            fields["sharing"] = data.get("sharing", "shared")  # older documents lack the field
             found = _reader().validate_python(fields)
         except (KeyError, ValueError) as error:
             problem = f"A stored component is not a manifest: {_fault(error)}."

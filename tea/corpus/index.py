@@ -110,7 +110,7 @@ class Index:
     @contextmanager
     def changing(self) -> Generator[Change]:
         """Yield a change of the index, in one transaction."""
-        make_folders(self._path.parent.parent)  # a home that nothing was written to yet
+        make_folders(self._path.parent.parent)  # nothing has been written to this home yet
         with database(self._path, _SCHEMA, private=True) as connection:
             connection.execute("BEGIN IMMEDIATE")
             self._clear_of_others(connection)

@@ -66,7 +66,7 @@ class Plan:
                 **({"answer": task.task.answer} if task.task.answer is not None else {}),
                 **{name: list(given) for name in ("without", "also", "allow") if (given := getattr(self, name))},
                 "closed": self.closed.model_dump(mode="json"),
-                "fresh": True,  # the answer of a task solved before would measure the memory of it
+                "fresh": True,  # else kept solutions and memories would be measured instead of the agent
             }
         )
 

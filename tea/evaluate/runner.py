@@ -286,7 +286,7 @@ class _Work:
                 self._write({"what": "again", "key": cell.key})
                 ended = None
             if ended is None and self._end:
-                continue  # what was had before is still counted
+                continue  # runs of earlier calls still count
             if ended is None:
                 ended = await self._run_cell(cell)
                 self._spend(ended)
@@ -375,7 +375,7 @@ class _Work:
         asked = Question(task=task.task, answer=ended["answer"], expected=task.expected, options=task.options)
         try:
             given: Grade = await grade(task.scorer, asked, self._helpers)
-        except TeaError as error:  # who judges is not who is judged, so this is not a score of 0
+        except TeaError as error:  # the judge failed, not the agent, so the score is not 0
             self._unscored = self._unscored or error
             return None
         line = {"what": "graded", "key": cell.key, "scoring": cell.scoring, "score": given.score, "why": given.why,

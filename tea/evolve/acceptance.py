@@ -146,7 +146,7 @@ class Betting:
         self.draws += len(found)
         if self.alpha > 0 and self.evidence >= 1 / self.alpha:
             return "accept"
-        futile = self.draws >= 40 and self.evidence < 1.2 and self.wealth[0] <= 0  # equal sides stay at 0
+        futile = self.draws >= 40 and self.evidence < 1.2 and self.wealth[0] <= 0  # 0 for equal sides
         return "reject" if futile or self.alpha <= 0 or self.draws >= 10 * self.tasks else "continue"
 
 

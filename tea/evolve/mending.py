@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tea.platform import Platform
     from tea.runs.outcome import Outcome
 
-_CODE = ("tool", "environment", "agent")  # kinds that run in sandboxes while nobody trusts them
+_CODE = ("tool", "environment", "agent")  # kinds whose untrusted versions run in sandboxes
 _FAULTS = ("CallFailed", "BadOutput", "ToolError")
 
 

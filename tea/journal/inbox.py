@@ -73,7 +73,7 @@ class Inbox:
         for one in tracer.runs():
             try:
                 questions += _questions(tracer, one)
-            except BadInput:  # another process removed it meanwhile
+            except BadInput:  # another process removed the run meanwhile
                 continue
             except StorageError as error:
                 problems.append(error.problem)

@@ -70,7 +70,7 @@ class Mask:
                 masked = masked.replace(word, name)
         if masked is text or _is_json(masked):
             return masked
-        return _text(self._walked(json.loads(text)))  # numbers or brackets spell a secret, or two names become one
+        return _text(self._walked(json.loads(text)))  # masking the text broke its JSON, so mask each value
 
     def plain(self, text: str) -> str:
         """Return any other text without the secrets."""

@@ -49,13 +49,13 @@ class RunStatus:
             first = self._first.get(key)
             self.meant[key] = record.data
             self.answers.pop(key, None)
-            self._drop({one for one in self.asked if _follows(one, key)})  # the call stands here, not where it stood
+            self._drop({one for one in self.asked if _follows(one, key)})  # it waits at this question now
             self.asked[key] = self._first[key] = first if first is not None and first.data == record.data else record
         elif kind == "answer":
             self.asked.pop(key, None)
             self._first.pop(key, None)
             self.answers[key] = str(as_mapping(record.data)["answer"])
-        elif kind == "intent":  # the call begins again, so it no longer stands where it asked
+        elif kind == "intent":  # the call begins again, so it no longer waits at its question
             self._intents.add(key)
             self._ended.discard(key)
             self._drop({one for one in self.asked if is_inside(one, key)})

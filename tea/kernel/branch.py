@@ -217,7 +217,7 @@ class Branches:
         for branch in reversed(self._alive):
             self.current = branch
             with suppress(BaseException):
-                for _ in range(_UNWINDS):  # each wait in its cleanup costs one; none may hold up the others
+                for _ in range(_UNWINDS):  # each wait in its cleanup takes a round; the limit lets the others end
                     branch.context.run(branch.work.throw, asyncio.CancelledError())
         self.current = None
         self._alive.clear()

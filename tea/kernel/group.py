@@ -155,7 +155,7 @@ async def race(branches: Branches, *work: Coroutine[Any, Any, Any]) -> tuple[int
             for index, one in enumerate(work):
                 group.spawn(contend(index, one))
     finally:
-        for one in work:  # who lost before the first step was never started
+        for one in work:  # work that lost before its first step was never awaited
             one.close()
     if not won:
         raise BadArguments(

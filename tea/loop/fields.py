@@ -15,7 +15,7 @@ from tea.types import JsonObject, JsonSchema, JsonValue
 UNKNOWN = "unknown"
 UNKNOWN_AFTER = 12  # searches that found no field, after which the missing ones are given up
 UNFOUND = "given up after {searches} that found no field; it may stay without a value, unless you know one"
-FEW = 2  # fields that need no list of what is found
+FEW = 2  # up to so many fields no list of found values is shown
 MOST_NAMED = 12
 _MOST_VALUE = 200
 _MOST_DEPTH = 4

@@ -316,7 +316,7 @@ class _Loop:
     def _offer(self) -> None:
         """Extend the functions on offer with found ones, and with the loop's own once they can matter."""
         if self.window.rereads or self.ledger.stalled >= STALL or self.window.full(share=NOTES_AT):
-            self.toolset.add(*self._notes())  # all at once, as each time the question begins otherwise
+            self.toolset.add(*self._notes())  # all at once, as each addition changes the beginning of the request
         before, added = self.variables.get("further", []), self.toolset.added()
         if len(added) > len(before):
             self.window.before += json_tokens(added) - json_tokens(before)

@@ -22,7 +22,7 @@ MOST_RESULT = 12_000
 MOST_REMEMBERED = 20
 MOST_PAGES = 20
 SAME_FAILURES = 3
-STEPS_OF_LOSS = 2  # the step that finds it, and one that opens again what was open
+STEPS_OF_LOSS = 2  # steps not counted after a loss: noticing it, and reopening the page or program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

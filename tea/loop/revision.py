@@ -25,7 +25,7 @@ _CONFIRMS = re.compile(
     re.IGNORECASE,
 )
 NOTE = "revision"
-LEAST_LEFT = 1  # questions that a look needs
+LEAST_LEFT = 1  # requests to the model that a revision needs
 
 
 @dataclass(slots=True)

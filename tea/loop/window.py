@@ -217,7 +217,7 @@ class Window:
         if asks and (state := await self._state(ctx, task, "".join(map(words, tail)), old)):
             self._carry_on(state, kept)
             self._failed = 0
-        elif asks:  # who could not say it now is asked again after some folds, ever later
+        elif asks:  # a failed summary is tried again, each time after more folds
             self._failed += 1
             self._waits = 2**self._failed
         self._make_room(tail, asked=asks)

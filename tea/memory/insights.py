@@ -12,7 +12,7 @@ from tea.types import JsonObject
 INSIGHT, RESULT, FORGOTTEN = "insight", "result", "forgotten"
 TOLD = "insights"  # member of a result: the insights that its task was told
 LEAST_AGAINST = 3
-_UNUSED = 50  # tasks that were told others
+_UNUSED = 50  # tasks that were told other insights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

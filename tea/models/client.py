@@ -202,7 +202,7 @@ class ProviderClient:
         status = getattr(error, "status_code", None)
         if not isinstance(status, int):
             cause: BaseException = error
-            while cause.__cause__ is not None:  # the transport's own, which no other's error has renamed
+            while cause.__cause__ is not None:  # the first cause, before other errors were raised from it
                 cause = cause.__cause__
             if "onnect call failed" in str(cause):
                 return CallFailure(f"nothing answers at {self._base_url}", again=True)

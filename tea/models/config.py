@@ -31,7 +31,7 @@ _ANSWER = 8192
 LIMITS = ("concurrency", "requests_per_minute", "attempts", "attempt_seconds", "seconds")
 PRICES = ("input", "cached", "written", "output")
 
-# What a budget is held with, and what a question is: as an option it would take the place of what tea says.
+# Members that tea sets itself, as for budgets and messages: options of these names would override them.
 _OWN = frozenset(
     {"max_tokens", "max_completion_tokens", "max_output_tokens", "n", "model", "messages", "input", "stream"}
 )

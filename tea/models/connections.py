@@ -14,8 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 _MOST_OF_AN_ERROR = 2**16  # bytes of its body
-_OF_THE_PROVIDER = ("organization", "project", "admin_api_key", "auth_token")  # what SDKs take of the environment
-_OF_ONE = ("content-length", "cookie", "idempotency-key")  # what belongs to one question, and to no other
+_OF_THE_PROVIDER = ("organization", "project", "admin_api_key", "auth_token")  # set by SDKs from the environment
+_OF_ONE = ("content-length", "cookie", "idempotency-key")  # headers of one request that must not be repeated
 
 
 def connections(sdk: Any, base_url: str, seconds: float) -> Any:

@@ -10,7 +10,7 @@ from tea.clock import epoch_seconds
 from tea.models.context_length import exceeds
 
 RETRIED = frozenset({408, 409, 425, 429})
-LASTING = ("insufficient_quota",)  # what no waiting mends, though its status may pass
+LASTING = ("insufficient_quota",)  # waiting does not help, though the status is one of temporary failures
 
 
 class CallFailure(Exception):

@@ -45,7 +45,7 @@ _TRAILING = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
 _MOST_LITERAL = 100_000
 _CONTROLS = {number: f"\\u{number:04x}" for number in range(32)}
 _SHOWN = 200  # characters of what cannot be read
-MOST_TOKENS = 10**12  # of one answer; who counts more does not count
+MOST_TOKENS = 10**12  # of one answer; a higher number cannot be a count of tokens
 Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
 """Gives the pieces of messages in the format's own form, with the contents of their media; some may be empty."""
 

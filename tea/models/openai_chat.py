@@ -201,7 +201,7 @@ class ChatAssembly:
             call |= {"extra_content": piece["extra_content"]} if piece.get("extra_content") else {}
             for name in ("name", "arguments"):
                 text = member(piece, "function").get(name)
-                if text and (name, text) != ("name", call["function"]["name"]):  # which some servers repeat
+                if text and (name, text) != ("name", call["function"]["name"]):  # some servers repeat the name
                     call["function"][name] += text
                     deltas.append(Delta(type="call", text=text))
         return deltas

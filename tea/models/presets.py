@@ -105,7 +105,7 @@ def configured(name: str, document: JsonObject) -> ModelConfig:
         problem = f"The model {name!r} is not usable: nothing says where it is reached."
         raise BadInput(problem, fix="start from a preset, or name its `base_url`, or its key as `key_env`.")
     if "prices" not in given and "base_url" in given and not is_local(str(config.base_url)):
-        return replace(config, prices={})  # what a preset is free of is one's own machine
+        return replace(config, prices={})  # a preset's price of nothing holds on one's own machine only
     return config
 
 

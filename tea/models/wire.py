@@ -45,7 +45,7 @@ from tea.types import (
 Tools = tuple[dict[str, Any], ...]
 _REFUSED = (400, 422)
 _CHOICE = re.compile("tool[_ -]choice")
-_ANSWER = re.compile("max_(?:completion_|new_|output_)?tokens|completion")  # the answer is what does not fit
+_ANSWER = re.compile("max_(?:completion_|new_|output_)?tokens|completion")  # the limit of the answer was refused
 _SENSES = {"image": "vision", "audio": "audio", "file": "files"}
 Read = Callable[[ModelResponse], ModelResponse]
 Answer: TypeAlias = "CoroutineType[Any, Any, ModelResponse]"

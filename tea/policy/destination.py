@@ -159,7 +159,7 @@ def fits_pattern(destination: str, pattern: str) -> bool:
             return False
         wanted, given = _split(pattern), urlsplit(address)
         host = wanted.netloc.lower()
-        host = host.rstrip("*") or host  # what ends a host is never left open
+        host = host.rstrip("*") or host  # a wildcard at the end of a host would match any domain
         if given.scheme != wanted.scheme or not fnmatchcase(given.netloc, host):
             return False
         rest = urlunsplit(("", "", given.path, given.query, ""))

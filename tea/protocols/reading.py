@@ -314,7 +314,7 @@ class Reading:
         except Quarantined as error:
             if config.version not in self.services.versions.head(self.kind, config.name).removed:
                 raise
-            raise untrusted(config.ref, config.ref.at(config.digest)) from error  # a recipe is made of it
+            raise untrusted(config.ref, config.ref.at(config.digest)) from error  # a recipe still uses it
 
     def _contract(self, refs: Iterable[Ref] | None, rows: Iterable[Row]) -> str:
         from tea.protocols.contract import contract

@@ -278,7 +278,7 @@ class KindRegistry:
             guard=guard,
             trust=partial(self._trust.grant, made.digest, str(made.ref.at(None))) if trusted else lambda: None,
         )
-        if trusted:  # else the words may be those of a sender, though its source was trusted meanwhile
+        if trusted:  # an untrusted version may have the sender's words, even if its source is trusted by now
             self.words.trust(made)
         if added == replace(made, version=added.version):  # else it was there, whoever wrote it
             self.words.record(added)

@@ -58,7 +58,7 @@ class OwnWords:
 
     def record(self, made: Manifest) -> None:
         """Record the origin of a version just written by this account."""
-        with suppress(StorageError):  # then it is what a sender says
+        with suppress(StorageError):  # unrecorded, the origin counts as the sender's claim
             self._trust.told.grant(_origin(made), str(made.ref.at(None)))
 
     def recorded(self, found: Manifest) -> bool:

@@ -72,7 +72,7 @@ class Status:
             BadInput: The run has no such message.
         """
         messages = [one for one in run.world.get("messages", ()) if one["who"] != "person"]
-        origin = str(run.world.get("run") or run.head.run)  # in a fork those are of the run that it goes on from
+        origin = str(run.world.get("run") or run.head.run)  # a fork keeps the message ids of the run it continues
         own = [one for one in messages if str(one["id"]).startswith(f"{origin}.")]
         shown = _chosen(name, run, origin, own)
         error, status, phase = run.reason, str(run.status), run.phase if run.active else ""

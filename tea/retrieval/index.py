@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # Tuned on descriptions of packages and functions, a sentence of each being the query; see design/004-retrieval.md.
 KEYWORDS = 0.6
-SERVED = 2.0  # what a component served counts at most so many times what it says of itself
-_HALF = 2.0  # uses that count half of that
+SERVED = 2.0  # weight of served tasks at most, relative to the description
+_HALF = 2.0  # number of uses with half of that weight
 _DIGITS = 5  # two sums of the same numbers in another order may differ behind these
 _NOISE = 1e-4
 _ROOM = 64

@@ -113,7 +113,7 @@ class BudgetAccount:
         self._whose = "budget" if parent is None else "delegation's budget"
         self._clock, self._begun = clock, clock()
         self._held: list[Reservation] = []
-        self._paid = 0.0  # what is known of the money spent, which an unknown price leaves as it is
+        self._paid = 0.0  # the known part of the money spent; unknown prices add nothing
 
     def share(self, budget: Budget) -> BudgetAccount:
         """Return an account for a part of the work, limited by this one too."""

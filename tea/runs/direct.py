@@ -30,7 +30,7 @@ from tea.types import JsonObject, JsonSchema, Principal, Response
 GLANCE = 0.002
 Invoke = Callable[[Kind, str, JsonObject, str | None], Coroutine[Any, Any, Response]]
 _MOST_KNOWN = 1024
-_KEY = "0.1"  # what a run would give the call: its first effect is to find the version
+_KEY = "0.1"  # the key the call has in a run, where looking up the version comes first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -402,7 +402,7 @@ class Executions:
         """Return a remark if the run read over the network after the fork's position, as pages may have changed."""
         calls: list[str] = []
         for (kind, ref, digest), key in fork.later_calls().items():
-            with suppress(TeaError, KeyError):  # of a version that is gone nothing is known
+            with suppress(TeaError, KeyError):  # a removed version has no traits to read
                 config = await self._deps.libraries[kind].exact(ref, digest)
                 traits = config.operations[Ref.parse(ref).operation or ""].traits
                 calls += [f"{ref} ({key})"] if traits.network and traits.effects == "reads" else []

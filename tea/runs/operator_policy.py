@@ -158,7 +158,7 @@ class OperatorPolicy:
     def _beyond(self, request: CallRequest, base: Verdict, places: tuple[str, ...]) -> Verdict:
         """Return the decision on a call leaving the workspace."""
         unnamed, sources = self._unnamed(request, places), request.known.sources
-        if not places:  # what it gave itself, after consent, is not a reason to ask again
+        if not places:  # its own earlier results, given with consent, need no further question
             sources = tuple(one for one in sources if one.kind != UNKNOWN or one.what not in request.names)
         does, law = "", "provenance: after untrusted reading a call goes only where a person named its destination"
         if unnamed:

@@ -233,7 +233,7 @@ def _worst(traits: Traits) -> Traits:
 
 
 def _delivered(key: str, call: CallRequest, outcome: JsonValue, traits: Traits) -> Delivered:
-    if call.passes_on:  # what it calls counts, not that it hands on what that gave
+    if call.passes_on:  # the inner call is delivered itself, so its words are not counted twice
         traits = replace(traits, returns_untrusted=False)
     return Delivered(
         ref=call.ref,

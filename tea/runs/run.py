@@ -515,7 +515,7 @@ class Run:
         if traits.effects in BEYOND and is_recipe(call.config.source):
             traits = replace(traits, declared=False)
         elif traits.effects in BEYOND:
-            with suppress(RegistryError, BadInput):  # it is not called, and carrying it out says why
+            with suppress(RegistryError, BadInput):  # it will not be called; its execution reports the reason
                 definition = await self.pins.definition(call.config)
                 traits = definition.operations[call.operation].signature.traits.opened(self._ways)
         unchanged = call.key == key and traits is call.traits

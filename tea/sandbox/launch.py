@@ -119,7 +119,7 @@ def command(layout: Layout, level: LevelName, entry: str = start.__name__) -> li
 
 def _bubblewrap(layout: Layout) -> list[str]:
     made = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
-    if os.geteuid() == 0:  # it goes on as nobody, which it needs these two for
+    if os.geteuid() == 0:  # it needs these two to change to an unprivileged account
         made += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         made += ["--unshare-user"]

@@ -72,7 +72,7 @@ _STILL = (
     ast.Attribute, ast.BinOp, ast.BitOr, ast.Constant, ast.List, ast.Name, ast.Starred, ast.Subscript, ast.Tuple,
     ast.UnaryOp, ast.USub, ast.expr_context,
 )  # fmt: skip
-_MOST_FOLLOWED = 5_000  # texts and names, each parsed or looked up
+_MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 

@@ -106,7 +106,7 @@ class Scratch:
 
     @contextmanager
     def _entry(self, make: Callable[[Path], int]) -> Generator[tuple[Path, int]]:
-        if self._folder.is_symlink():  # what it leads to is not a writer's, and would be swept away
+        if self._folder.is_symlink():  # the target of the link is not ours, and its files would be swept away
             raise NotADirectoryError(errno.ENOTDIR, "it is a link", str(self._folder))
         self._sweep()
         path, descriptor = self._claim(make)

@@ -53,7 +53,7 @@ def check_outcome(value: JsonValue, ref: str) -> None:
         result = Result.model_validate_json(json.dumps(value))
     except ValueError as error:
         raise CallFailed(f"{ref} gave something other than a result.", fix="let it return a `Result`.") from error
-    if result.handoff is not None:  # whoever goes on would do so in the name of the person
+    if result.handoff is not None:  # the next agent would act in the name of the person
         raise CallFailed(f"{ref} is not trusted, so it cannot hand over.", fix="let it call the other agent.")
     report = PurePath(result.report or "")
     if report.is_absolute() or ".." in report.parts:

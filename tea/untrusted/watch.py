@@ -58,7 +58,7 @@ class Watch:
         seen = self._seen
         if seen is None or len(seen) >= MOST:
             return
-        self._seen = None  # what is found out here is not a deed of the code
+        self._seen = None  # looking the event up raises events of its own, not the code's
         try:
             if words := self._words(event, arguments):
                 seen[words] = None

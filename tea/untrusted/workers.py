@@ -66,7 +66,7 @@ class Workers:
                 return await self._begun(config, context)
             if (oldest := self._oldest()) is not None:
                 await self._end(oldest)
-            elif nested():  # who waits here may be what the others wait for
+            elif nested():  # waiting could deadlock: the others may wait for this caller
                 problem = "Too many untrusted components call each other at once."
                 raise CallFailed(problem, fix="let them call fewer side by side.")
             else:

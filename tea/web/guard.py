@@ -169,7 +169,7 @@ class UrlGuard:
         except asyncio.CancelledError:
             if (task := asyncio.current_task()) is None or task.cancelling():
                 raise
-            return "resolver_failed"  # it called itself off, not us
+            return "resolver_failed"  # the resolver cancelled itself; this task was not cancelled
         except Exception:  # foreign code, which may raise anything
             return "resolver_failed"
 

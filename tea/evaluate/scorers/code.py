@@ -30,7 +30,7 @@ async def code(question: Question, helpers: Helpers) -> Grade:
 
     passed, why = 0, ""
     for number, test in enumerate(tests, 1):
-        sandbox = await Sandbox.open(await helpers.sandbox())  # a new one each, so no test sees another's traces
+        sandbox = await Sandbox.open(await helpers.sandbox())  # a new one each: no test sees another's files
         try:
             problem = await _run(sandbox, source, test)
         finally:
@@ -44,7 +44,7 @@ async def code(question: Question, helpers: Helpers) -> Grade:
 
 async def _run(sandbox: Any, source: str, test: str | JsonObject) -> str:
     """Return the fault of code found by one test, empty if there is none."""
-    mark = secrets.token_hex(16)  # tells who left before the last assertion; no wall: the code could read it
+    mark = secrets.token_hex(16)  # shows that all assertions ran; no protection, as the code could read it
     words = f"{source}\n\n{test}\n\nprint('\\n{mark}')\n" if isinstance(test, str) else source
     file = Path(sandbox.workspace, _FILE)
     await asyncio.to_thread(file.write_text, words, encoding="utf-8", errors="replace")

@@ -42,7 +42,7 @@ def text_of(data: bytes, content_type: str) -> tuple[str, str]:
     names = [header[1] if header else "", (said[1] or said[2]).decode("ascii") if said else ""]
     declared = [codec for name in names if (codec := _codec(name))]
     if declared[1:] and said and declared[1].startswith("utf-16"):
-        declared[1] = "utf-8"  # who can read the words in ASCII does not read UTF-16
+        declared[1] = "utf-8"  # the declaration was readable as ASCII, so the page is not UTF-16
     whole = [name for name in (*_utf8_first(declared, data), "utf-8") if _fits(data, name)]
     if whole:
         return data.decode(whole[0]), whole[0]

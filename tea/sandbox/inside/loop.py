@@ -50,7 +50,7 @@ class ChannelLoop(asyncio.BaseEventLoop):
         found = self.create_future()
         try:
             found.set_result(func(*args))
-        except Exception as error:  # it is whoever waits for the result to handle it
+        except Exception as error:  # raised where the result is awaited
             found.set_exception(error)
         return found
 

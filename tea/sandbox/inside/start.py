@@ -20,7 +20,7 @@ def main() -> None:
         os.environ.clear()
         os.environ.update(plan["env"])
         if not plan["own_pids"]:
-            os.chdir(plan["workspace"])  # while this process may still enter the folders that it lies in
+            os.chdir(plan["workspace"])  # before giving up the rights to enter the folders above it
         become(plan["user"])
         os.chdir(plan["workspace"])
         kernel.prctl(kernel.DUMPABLE, 0)  # so that nothing below it, which is the same account, looks into it

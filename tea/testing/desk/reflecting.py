@@ -40,7 +40,7 @@ class Diagnosis:
 
     def text_for(self, question: str) -> str:
         """Return the new text in the form wanted by an optimiser's question."""
-        if _IMPROVED in question:  # who is asked for feedback only, quotes what is shown
+        if _IMPROVED in question:  # asked for feedback only, it quotes the material
             return f"{_IMPROVED}{self.text}</IMPROVED_VARIABLE>"
         if "```" in question:
             return f"{self.why}\n```\n{self.text}\n```"
@@ -106,7 +106,7 @@ def _aimless(shown: Shown) -> Diagnosis:
             changed = _json(text, lambda data: {**data, "description": f"{data.get('description', '')} Checked."})
         elif component.startswith("prompt:"):
             changed = f"{text}\nWork with care."
-        else:  # who sees no cause in code leaves it alone
+        else:  # without a visible cause code is left unchanged
             changed = text
         return Diagnosis(component=component, variable=variable, text=changed, why="No cause is shown.")
     return Diagnosis(component="", variable="", text="", why="No variable is shown.")
