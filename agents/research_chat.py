@@ -23,7 +23,7 @@ class ResearchChat(Agent):
     async def run(self, ctx: Context, task: Task) -> Result:
         """Work in at most ten steps of one call each, and answer in the one after."""
         state = (await ctx.ecp.state("research")).unwrap()
-        known = json.dumps(_known(state), ensure_ascii=False)[:SHOWN]
+        known = json.dumps(_knowledge(state), ensure_ascii=False)[:SHOWN]
         datasets = tuple(name for name in task.files if not name.startswith("."))  # what it knows is told already
         task = task.model_copy(update={"files": datasets})
         return await work(
@@ -32,7 +32,7 @@ class ResearchChat(Agent):
         )  # fmt: skip
 
 
-def _known(state: Mapping[str, Any]) -> dict[str, Any]:
+def _knowledge(state: Mapping[str, Any]) -> dict[str, Any]:
     """Return the knowledge of a research, without the outputs of its tasks."""
     names = ("title", "objective", "evolving_objective", "hypothesis", "insights", "discoveries", "methodology")
     tasks = [

@@ -25,7 +25,7 @@ class ResearchClarify(Agent):
         asked = await consult(
             ctx, "research_questions", {**known, "datasets": datasets}, lambda response: response.output["questions"]
         )
-        answers = [{"question": one, "answer": await _said(ctx, one)} for one in asked]
+        answers = [{"question": one, "answer": await _ask_until_answered(ctx, one)} for one in asked]
         variables = {**known, "datasets": datasets, "answers": answers, "stage": "approval"}
         feedback = list[str]()
         for _ in range(MOST_PLANS):
@@ -35,12 +35,12 @@ class ResearchClarify(Agent):
             if await ctx.person(_shown(plan), (APPROVE, REJECT)) == APPROVE:
                 approved = {"objective": plan["objective"], "tasks": plan["tasks"], "answers": answers}
                 return Result(answer=approved)
-            said = await _said(ctx, "What shall be otherwise?")
+            said = await _ask_until_answered(ctx, "What shall be otherwise?")
             feedback.append(f"{_shown(plan)}\nRejected: {said}")
         return Result(ok=False, reason=f"{MOST_PLANS} plans were rejected.")
 
 
-async def _said(ctx: Context, question: str) -> str:
+async def _ask_until_answered(ctx: Context, question: str) -> str:
     """Ask until the answer is not empty, and return it."""
     for _ in range(MOST_PLANS):
         answer = (await ctx.person(question)).strip()

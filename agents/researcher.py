@@ -162,14 +162,14 @@ async def _judged(
         return None
     given: dict[int, int] = {one.number: one.number for one in store.claims}
     for offset, one in enumerate(verdict["claims"]):
-        if (claim := await _held(research, one)) is not None:
+        if (claim := await _add_claim(research, one)) is not None:
             given[first + offset] = claim.number
     for conflict in verdict["conflicts"]:
         store.disagree(conflict["about"], [[given[n] for n in side if n in given] for side in conflict["sides"]])
     return verdict
 
 
-async def _held(research: Research, one: Mapping[str, Any]) -> Claim | None:
+async def _add_claim(research: Research, one: Mapping[str, Any]) -> Claim | None:
     """Add a claim if its quotation is found in its recorded source, else keep it as rejected."""
     source = research.gathering.sources.of(one["source"])
     if source is None:

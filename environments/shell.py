@@ -85,7 +85,7 @@ class Shell(Environment):
         """Return what holds the code, the hosts within its reach, and its limits."""
         sandbox = self._ready()
         told = (f"{value} {_UNITS[name]}" for name, value in sandbox.limits.items() if name in _UNITS)
-        return f"{_held(sandbox)}; limits: {', '.join(told)}"
+        return f"{_sandbox_words(sandbox)}; limits: {', '.join(told)}"
 
     @action(effects="writes", network=False, sandbox_network="hosts")
     async def python(self, ctx: Context, code: str) -> Output:
@@ -144,7 +144,7 @@ def _output(ran: Any, sandbox: Sandbox, net: str = "", quiet: str = QUIET, notes
     parts.append(("NOTES", "\n".join((*ran.notes, *notes))))
     text = "\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip()) or quiet
     files = [File(name=name, size=size) for name, size in ran.files[:MOST_FILES]]
-    return Output(text=text, **({"files": files} if files else {}), sandbox=_held(sandbox, net))
+    return Output(text=text, **({"files": files} if files else {}), sandbox=_sandbox_words(sandbox, net))
 
 
 def _shown(name: str, printed: Printed) -> tuple[str, str]:
@@ -161,7 +161,7 @@ def _shown(name: str, printed: Printed) -> tuple[str, str]:
     return told, f"{text[:half]}\n[{left:,} characters left out]\n{text[-half:]}"
 
 
-def _held(sandbox: Sandbox, net: str = "") -> str:
+def _sandbox_words(sandbox: Sandbox, net: str = "") -> str:
     """Return the level, what it does not enforce, and what is within reach: the hosts for code unless told."""
     open_ = [name for name, held in sandbox.claims.items() if not held]
     within = net or (f"hosts [{', '.join(sandbox.hosts)}]" if sandbox.hosts else "none")

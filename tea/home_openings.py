@@ -86,7 +86,7 @@ def narrowed(settings: Settings, home: Path) -> Settings:
         settings,
         sandbox=sandbox,
         web=_without(web, opened),
-        search=_without({name: _usually_paced(name, one) for name, one in search.items()}, _raised_of_search(search)),
+        search=_without({name: _without_delays(name, one) for name, one in search.items()}, _raised_of_search(search)),
         research=_without(settings.research, _raised_of_research(settings.research)),
     )
 
@@ -263,8 +263,8 @@ def _paced(name: str, engine: Mapping[str, Any]) -> list[str]:
     return ["delay"] if 0 <= delay < usual_delay(name) or delay > _LONG_DELAY else []
 
 
-def _usually_paced(name: str, value: Any) -> Any:
-    """Return a value of `[search]`, of an engine's settings those without such a delay."""
+def _without_delays(name: str, value: Any) -> Any:
+    """Return a value of `[search]`, leaving out unusual delays from the settings of an engine."""
     if not isinstance(value, Mapping):
         return value
     engine = cast("Mapping[str, Any]", value)

@@ -31,13 +31,13 @@ async def listed(research: Research, plan: Plan, table: Table, forms: Mapping[st
     try:
         wanted = await _asked(research, plan, table, told)
     except BadOutput:
-        return _without(research, told, "how to ask it could not be read")
+        return _record_failure(research, told, "how to ask it could not be read")
     if not wanted["kind"].strip():
         return told
     response = await research.ctx.tcp.invoke("list_entities", {**wanted, "language": LANGUAGE})
     told["kind"] = wanted["kind"]
     if not response.ok:
-        return _without(research, told, str((response.error or {}).get("problem", "it failed")))
+        return _record_failure(research, told, str((response.error or {}).get("problem", "it failed")))
     found: Mapping[str, Any] = response.value
     told["query"] = found["query"]
     at = await research.ctx.now()
@@ -46,7 +46,7 @@ async def listed(research: Research, plan: Plan, table: Table, forms: Mapping[st
     names = ", ".join(repr(one) for one in found["unknown"])
     if not told["rows"]:
         none = "it has no member of this class with these properties"
-        return _without(research, told, f"it knows nothing by the name of {names}" if names else none)
+        return _record_failure(research, told, f"it knows nothing by the name of {names}" if names else none)
     if names:
         research.gathering.problems.append(f"Wikidata knows no property by the name of {names}.")
     if found["more"]:
@@ -71,8 +71,8 @@ async def _asked(research: Research, plan: Plan, table: Table, record: dict[str,
     return {**wanted, "columns": [one for one in wanted["columns"] if one["column"] in others]}
 
 
-def _without(research: Research, record: dict[str, Any], why: str) -> dict[str, Any]:
-    """Tell that the web alone has to do."""
+def _record_failure(research: Research, record: dict[str, Any], why: str) -> dict[str, Any]:
+    """Record why Wikidata gave no rows."""
     line = f"Wikidata gave no rows: {why.rstrip('.')}."
     research.gathering.problems.append(line)
     return {**record, "problem": line}

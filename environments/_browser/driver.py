@@ -156,14 +156,14 @@ class Driver:
         if kind == "prompt" and accept:
             parameters["promptText"] = self.events.text
         message = str(event.get("message", ""))[:MOST_WORDS]
-        answered = self._answered({"type": kind, "message": message, "accepted": accept}, parameters, session_id)
+        answered = self._answer_dialog({"type": kind, "message": message, "accepted": accept}, parameters, session_id)
         # an event is not awaited; an answer still on its way fails with the connection, and ends
         task = asyncio.get_running_loop().create_task(answered)
         self._answering.add(task)
         task.add_done_callback(self._answering.discard)
 
-    async def _answered(self, event: dict[str, Any], parameters: dict[str, Any], session_id: str | None) -> None:
-        """Answer a dialog, told of by several sessions of the protocol, and note the one answer to count."""
+    async def _answer_dialog(self, event: dict[str, Any], parameters: dict[str, Any], session_id: str | None) -> None:
+        """Answer a dialog reported by several sessions of the protocol, and note the answer once."""
         with suppress(Exception):  # the dialog was answered already, or is gone with its page
             send = self.session.cdp_client.send.Page
             await send.handleJavaScriptDialog(params=parameters, session_id=session_id)

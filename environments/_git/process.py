@@ -226,7 +226,7 @@ async def opened(workspace: str, folder: str, committer: CommitIdentity) -> Asyn
     """
     with TemporaryDirectory(prefix="tea-git-", ignore_cleanup_errors=True) as private:
         own = Path(private, "own")
-        tree, objects = await asyncio.to_thread(_taken, workspace, folder, own)
+        tree, objects = await asyncio.to_thread(_arrange, workspace, folder, own)
         found = Git(tree, own, objects, committer)
         found.settle()
         try:
@@ -295,8 +295,8 @@ def _is_head(name: str) -> bool:
     return name == ".git/HEAD" or name.endswith("/.git/HEAD")
 
 
-def _taken(workspace: str, folder: str, own: Path) -> tuple[Path, Path]:
-    """Lay git's own folder out for a repository, and return the folders of its files and of its objects."""
+def _arrange(workspace: str, folder: str, own: Path) -> tuple[Path, Path]:
+    """Arrange git's own folder for a repository, and return the folders of its files and objects."""
     with RootedFolder(workspace) as files:
         inside = files.inside(folder or ".")
         below = f"{inside}/.git"

@@ -54,7 +54,7 @@ async def doctor(
         found += await asyncio.to_thread(lambda: list(examine_derived(tea.home, mend=repair)))
         unmended = [one.problem for one in found if not (one.mendable or one.mended)]
         damage = [*tea.problems, *astray(tea), *await asyncio.to_thread(_damage, tea), *unmended]
-        runs = await asyncio.to_thread(_tried, damage, tea.tracer.runs)
+        runs = await asyncio.to_thread(_try_check, damage, tea.tracer.runs)
         data = {
             "versions": _versions(),
             "home": str(tea.home),
@@ -88,7 +88,7 @@ def _damage(tea: "Platform") -> list[str]:
     from tea.components.manifest import Manifest
 
     damage: list[str] = []
-    tried = partial(_tried, damage)
+    tried = partial(_try_check, damage)
     versions = tea.versions
     for kind in KEPT:
         for name in tried(partial(versions.names, kind)):
@@ -102,7 +102,7 @@ def _damage(tea: "Platform") -> list[str]:
     return damage
 
 
-def _tried(damage: list[str], look: Callable[[], list[T]]) -> list[T]:
+def _try_check(damage: list[str], look: Callable[[], list[T]]) -> list[T]:
     """Return the findings of a check; record a failed check as damage, too."""
     try:
         return look()
@@ -118,7 +118,7 @@ def _read(tea: "Platform", run: str) -> list[int]:
 
 
 def _counts(tea: "Platform", damage: list[str]) -> dict[str, int]:
-    return {kind: len(_tried(damage, partial(tea.versions.names, kind))) for kind in KEPT}
+    return {kind: len(_try_check(damage, partial(tea.versions.names, kind))) for kind in KEPT}
 
 
 def _granted(path: Path) -> int:

@@ -63,7 +63,7 @@ def mends_in(command: Command, tea: "Platform", run: str) -> list[dict[str, Any]
 async def mend_once(
     command: Command, tea: "Platform", outcome: "Outcome", model: str | None, progress: "Progress"
 ) -> "tuple[Outcome, list[dict[str, Any]]]":
-    """Return the outcome after mending a failing own component behind the run's end, and the mended one if any."""
+    """Mend a failing own component after the end of a run; return the outcome, and the mended component if any."""
     from tea.errors import TeaError
     from tea.evolve.mending import mend
 

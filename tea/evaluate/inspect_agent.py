@@ -41,7 +41,7 @@ def tea_agent(
         question = state.messages[-1].text
         address = f"http://127.0.0.1:{port}/v1"
         async with agents.sandbox_agent_bridge(state, port=port) as bridge:
-            await _listening(box(), port)
+            await _wait_for_proxy(box(), port)
             with tempfile.TemporaryDirectory(prefix="tea-") as home:
                 line = [*command, "run", "-", "--home", home, "--base-url", address, "--model", "inspect", "--json"]
                 ran = await box().exec([*line, *options], input=question, timeout=seconds)
@@ -67,7 +67,7 @@ def outcome_of(printed: str) -> tuple[str, str]:
     return answer if isinstance(answer, str) else json.dumps(answer), ""
 
 
-async def _listening(box: Any, port: int) -> None:
+async def _wait_for_proxy(box: Any, port: int) -> None:
     """Wait until the model proxy accepts connections, as it starts beside us."""
     check = f"exec 3<>/dev/tcp/127.0.0.1/{port}"
     for _ in range(_TRIES):

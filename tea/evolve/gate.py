@@ -165,7 +165,7 @@ class Gate:
             broken = _broken(base) | _broken(found)
             if len(broken) > _MOST_BROKEN * len(self.tasks):
                 return self._undecided(number, broken, found)
-            looks = self._looked(base, found, broken, alpha, look)
+            looks = self._looks_until(base, found, broken, alpha, look)
             step = looks.decision
             if step != "continue":
                 break
@@ -179,7 +179,7 @@ class Gate:
             return await self._with_tags(verdict, candidate, series, base, broken)
         return await self._cheaper(verdict, candidate, series, base, anchor, broken)
 
-    def _looked(self, base: Evaluation, found: Evaluation, broken: set[str], alpha: float, last: int) -> Looks:
+    def _looks_until(self, base: Evaluation, found: Evaluation, broken: set[str], alpha: float, last: int) -> Looks:
         """Return the looks up to the given one, with the relevant tasks."""
         means = {task: mean for task, mean in base.means().items() if task not in broken}
         scores = {task: [one.score for one in runs] for task, runs in found.by_task().items() if task in means}
@@ -244,7 +244,7 @@ class Gate:
         names = sorted(one.id for one in self.tasks.tasks)
         while step == "continue" and alpha:
             batch = [chance.choice(names) for _ in range(_BATCH)]
-            evaluations = [await self._drawn(use, f"{self.series}/strict/{number}/{side}", drawn + Counter(batch))
+            evaluations = [await self._run_drawn(use, f"{self.series}/strict/{number}/{side}", drawn + Counter(batch))
                            for side, use in (("new", candidate), ("old", incumbent))]  # fmt: skip
             seen = tuple(one.id for side in reversed(evaluations) for one in side)
             sides = [{task: runs for one in side for task, runs in one.by_task().items()} for side in evaluations]
@@ -264,7 +264,7 @@ class Gate:
         return Verdict(accepted=step == "accept", reason=reason, test=number, p=betting.p, level=alpha,
                        looks=betting.draws, gain=gain, evaluations=seen)  # fmt: skip
 
-    async def _drawn(self, use: Mapping[str, str], series: str, counts: Mapping[str, int]) -> list[Evaluation]:
+    async def _run_drawn(self, use: Mapping[str, str], series: str, counts: Mapping[str, int]) -> list[Evaluation]:
         """Return the evaluations of the drawn tasks, each task run as often as it was drawn."""
         chosen = {
             count: tuple(one for one in self.tasks.tasks if counts.get(one.id) == count)

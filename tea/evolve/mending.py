@@ -68,7 +68,7 @@ async def mend(
         return None
     manifest, variables = found
     name = str(manifest.ref.at(None))
-    material, left = await _material(platform, outcome, manifest, variables), await _left(platform, outcome)
+    material, left = await _material(platform, outcome, manifest, variables), await _remaining_budget(platform, outcome)
     proposal = await proposed(platform, material, model, budget=left)
     only = Proposal(changes={name: dict(proposal.changes.get(name, {}))}, why=proposal.why, run=proposal.run)
     staged = await stage(platform, only, {name: manifest.version})
@@ -116,8 +116,8 @@ def _task(platform: Platform, run: str) -> JsonObject:
     return as_mapping(as_mapping(first.data).get("task"))
 
 
-async def _left(platform: Platform, outcome: Outcome) -> JsonObject:
-    """Return the budget of a mend: the rest of its run's limit in dollars."""
+async def _remaining_budget(platform: Platform, outcome: Outcome) -> JsonObject:
+    """Return the budget of a repair: the rest of its run's limit in dollars."""
     task = await asyncio.to_thread(_task, platform, outcome.run)
     budget = Budget.model_validate(task.get("budget") or {})
     left = None if budget.usd is None else max(0.0, budget.usd - (outcome.cost.usd or 0.0))

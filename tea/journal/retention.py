@@ -109,7 +109,7 @@ def collect(tracer: Tracer, memory: MemoryManager, keeping: RetentionPolicy, *, 
 
 
 def _session(tracer: Tracer, run: str) -> str:
-    """Return the session of a run's start; the run's own if its journal does not contain one."""
+    """Return the session a run started in; the run's own if its journal does not name one."""
     try:
         return next((one.session for one in tracer.records(run)), run)
     except (BadInput, StorageError):

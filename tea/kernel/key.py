@@ -92,7 +92,7 @@ def branch_of(key: str) -> str:
 
 
 def spawner(path: str) -> str:
-    """Return the path of the branch or scope behind the spawning of a branch."""
+    """Return the path of the branch or scope that spawned a branch."""
     return path.rpartition("/")[0]
 
 

@@ -151,7 +151,7 @@ class Actions:
         self._made = {image: id for image, id in self._made.items() if image.partition(" ")[0] != name}
 
     def _earlier_result(self, call: ToolCall) -> Observation | None:
-        """Return the earlier result of the same reading call, if nothing has changed since."""
+        """Return the earlier result of an equal reading call, None if something may have changed since."""
         id = self._made.get(self.toolset.image(call))
         if id is None:
             return None

@@ -350,7 +350,7 @@ def _in_a_line(piece: str, lines: Sequence[str], everything: Sequence[float]) ->
 
 
 def insisted(evidence: Sequence[Evidence], doubt: str) -> tuple[Evidence, ...]:
-    """Return evidence with a doubt about an answer given all the same.
+    """Add a doubt about an answer to its evidence, as the answer was given again in spite of it.
 
     Args:
         evidence: The evidence, with its own doubts.

@@ -324,7 +324,7 @@ class Ending:
         return problem
 
     def _insisted(self, answer: JsonValue, evidence: Sequence[Evidence]) -> str:
-        """Return the raised doubt of an answer, if it still holds."""
+        """Return the doubt about an answer if it was raised before and still holds."""
         grounds = self._grounds(evidence)
         unread, known = self._is_unread(grounds), self._parts or self._task.facts or self._ledger.facts
         if not self._returned & {"nothing", "examples", "numbers"} or self._sees or self._solver or (unread and known):
@@ -369,7 +369,7 @@ class Ending:
         return [name for name in self._claimed(answer) if not any(_is_in(name, one) for one in sought)]
 
     def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
-        """Return evidence with the doubt of an answer that was insisted on, and one for each missing file it names."""
+        """Return evidence with the doubt about a repeated answer, and one for each missing file it names."""
         known = {one.source.strip() for one in evidence}
         claims = [Evidence(source=name, doubt=_no_file(name)) for name in self._claimed(answer) if name not in known]
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)

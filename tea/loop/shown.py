@@ -73,7 +73,7 @@ def told(columns: Sequence[Column], *, whole: bool = True) -> list[str]:
 
 
 def picked(answer: JsonValue, listed: Iterable[Listed], others: str) -> list[str]:
-    """Return the answer's values found in a list alone, if it names some of the list only.
+    """Return the values of an answer found only in lists, except for complete lists named as a whole.
 
     Args:
         answer: The answer.

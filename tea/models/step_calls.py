@@ -70,7 +70,7 @@ def settled(response: ModelResponse, schema: JsonObject, check: Read, parse: Rea
     except BadOutput as error:
         found = calls_in(response.text)
         if found is None:
-            return changed(response, unusable=_fault(response, schema, error.problem))
+            return changed(response, unusable=_unusable_reason(response, schema, error.problem))
         return _usable_part(response, found, schema)
 
 
@@ -99,8 +99,8 @@ def _usable_part(response: ModelResponse, found: Written, schema: JsonObject) ->
     return changed(response, output={**words, CALLS: made}, calls=(), unusable="")
 
 
-def _fault(response: ModelResponse, schema: JsonObject, problem: str) -> str:
-    """Return the reason an answer without calls is unusable, in one line; empty if its text may be intended."""
+def _unusable_reason(response: ModelResponse, schema: JsonObject, problem: str) -> str:
+    """Return why an answer without calls is unusable, in one line; empty if its text may be the answer."""
     said = answered(response.text).strip()
     if response.finish == "refusal":
         return f"The model refused: {_line(said).rstrip('. ') or 'it does not say why'}."

@@ -137,7 +137,7 @@ def _is_centred(block: Sequence[str], width: int) -> bool:
 
 
 def _is_next(one: Title, lines: Sequence[str], number: int) -> bool:
-    """Return whether a paragraph goes on with the number after a heading's: the heading says nothing of it."""
+    """Return whether a paragraph begins with the number after that of a heading, so it is not part of its section."""
     last, here = _COUNTED.match(one.text), _COUNTED.match(lines[number - 1].strip())
     if not last or not here or not _begins(lines, number):
         return False

@@ -241,7 +241,7 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
     missing = tuple(version for version in one.versions if version not in there)
     stones = {version for version in missing if isinstance(one.versions[version], Tombstone)}
     if not there:
-        whole = _led(one, house)
+        whole = _led_by_shipped(one, house)
         return _Plan(
             saved=whole,
             known=-1,
@@ -268,7 +268,7 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
     )
 
 
-def _led(one: _Saved, house: House) -> _Saved:
+def _led_by_shipped(one: _Saved, house: House) -> _Saved:
     """Return a component new to this registry, led by the shipped one of its name unless another is trusted."""
     newest = one.heads[-1]
     if _trusted(one, house) and newest.current not in newest.states:

@@ -109,7 +109,7 @@ class VersionManager(Stored):
             elif placed.is_hidden_in(newest):  # whoever took it out of sight meanwhile came after it
                 return placed.manifest
             trust()
-            if self._led(placed, newest, author):
+            if self._lead(placed, newest, author):
                 return placed.manifest
         refused = Conflict(f"{kind}:{name} is being registered by many at once.", fix="try again.")
         self._take_back(placed, author, refused)
@@ -279,7 +279,7 @@ class VersionManager(Stored):
             return None
         return _Placed(manifest, leads=current, reason=manifest.reason, new=True, removed=head.removed)
 
-    def _led(self, placed: _Placed, head: Head, author: str | None) -> bool:
+    def _lead(self, placed: _Placed, head: Head, author: str | None) -> bool:
         """Move the pointer to a placed version if it is to lead; False if somebody else moved it first."""
         if placed.leads:
             made = head.leading(placed.manifest.version)

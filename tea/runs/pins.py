@@ -98,7 +98,7 @@ class Pins:
         return [found.get(name) or self._pins[name] for name in names]
 
     async def pin(self, ref: Ref) -> Manifest:
-        """Return the version held by this run from its first look; only `resolve` records it.
+        """Return the version this run uses since its first lookup; only `resolve` records it.
 
         Raises:
             UnknownComponent: There is none.

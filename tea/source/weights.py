@@ -94,8 +94,8 @@ class _Scale:
             known[id(node)] = self._weigh(node)
         return known[id(node)]
 
-    def _once(self, what: str, node: ast.expr, measure: Callable[[ast.expr], float], meanwhile: float) -> float:
-        """Return a measure of a value, worked out once; `meanwhile` stands for it in a value made of itself."""
+    def _cached(self, what: str, node: ast.expr, measure: Callable[[ast.expr], float], meanwhile: float) -> float:
+        """Return a measure of a value, cached; `meanwhile` is its measure inside a value that contains itself."""
         key = what, id(node)
         if key not in self._measures:
             self._names.effort.spend()
@@ -190,7 +190,7 @@ class _Scale:
 
     def _are_distinct(self, node: ast.expr) -> bool:
         """Return whether the items of a loop over a value are distinct."""
-        return bool(self._once("distinct", node, self._all_distinct, False))
+        return bool(self._cached("distinct", node, self._all_distinct, False))
 
     def _all_distinct(self, node: ast.expr) -> bool:
         match node:
@@ -322,7 +322,7 @@ class _Scale:
 
     def _holds(self, sought: re.Pattern[str], node: ast.expr) -> bool:
         """Return whether a text may hold a sought one, by its parts."""
-        return bool(self._once(sought.pattern, node, partial(self._is_held, sought), True))
+        return bool(self._cached(sought.pattern, node, partial(self._is_held, sought), True))
 
     def _is_held(self, sought: re.Pattern[str], node: ast.expr) -> bool:
         match node:
@@ -384,7 +384,7 @@ class _Scale:
 
     def count(self, node: ast.expr) -> float:
         """Return how many values a loop over a value gives at most."""
-        return self._once("count", node, self._counted, math.inf)
+        return self._cached("count", node, self._counted, math.inf)
 
     def _counted(self, node: ast.expr) -> float:
         match node:
@@ -417,7 +417,7 @@ class _Scale:
 
     def _bits(self, node: ast.expr) -> float:
         """Return how many bits a number has at most; infinite for other values, and for too many."""
-        found = self._once("bits", node, self._measured, math.inf)
+        found = self._cached("bits", node, self._measured, math.inf)
         return found if found <= _MOST_BITS else math.inf
 
     def _measured(self, node: ast.expr) -> float:
@@ -465,7 +465,7 @@ class _Scale:
 
     def _is_short(self, node: ast.expr) -> bool:
         """Return whether the argument of an exact number is a number, or its text without a long exponent."""
-        return bool(self._once("short", node, self._shortness, False))
+        return bool(self._cached("short", node, self._shortness, False))
 
     def _shortness(self, node: ast.expr) -> bool:
         match node:

@@ -81,7 +81,7 @@ def _named(findings: Iterable[Finding]) -> Generator[Finding]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """Return the content of a folder, nothing if it cannot be looked at, a fault found elsewhere."""
+    """Return the entries of a folder, none if it cannot be read; that fault is found elsewhere."""
     try:
         return sorted(folder.iterdir())
     except OSError:

@@ -134,8 +134,8 @@ async def evaluate(
         text = await asyncio.to_thread(_checked, course, source)
         async with opened_trial(text, sandboxes, files or {}) as trial:
             await _loaded(course, trial)
-            await _tested(course, trial, cases)
-            await _strained(course, trial, cases)
+            await _run_tests(course, trial, cases)
+            await _strain(course, trial, cases)
             if given is not None:
                 await _on_task(course, trial, given)
     except _Refused:
@@ -161,7 +161,7 @@ async def passes(
     try:
         async with opened_trial(source, sandboxes, files or {}) as trial:
             await _loaded(course, trial)
-            await _tested(course, trial, cases)
+            await _run_tests(course, trial, cases)
     except _Refused:
         pass
     return course.passed == len(cases)
@@ -198,7 +198,7 @@ async def _loaded(course: _Course, trial: Trial) -> None:
     course.passes("examples", f"{len(examples)} as written")
 
 
-async def _tested(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
+async def _run_tests(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
     """Run the tests, and again in reverse order: a result may not depend on the calls before."""
     first: list[Tried] = []
     for case in cases:
@@ -221,7 +221,7 @@ async def _tested(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
     course.passes("state")
 
 
-async def _strained(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
+async def _strain(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
     """Call the tool with input outside the schema, with longer input, and with input that no call need end on.
 
     Outside of the schema each call is an error. On the tests' input, repeated, it ends by itself, as a value or an

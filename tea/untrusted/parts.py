@@ -1,4 +1,4 @@
-"""Parts: long values said once and named by number afterwards, as a conversation is in each question on it."""
+"""Parts: long values sent once and referred to by number afterwards, such as the messages of a conversation."""
 
 from __future__ import annotations
 

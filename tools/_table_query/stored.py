@@ -125,10 +125,10 @@ def stored(path: Path, file: str, name: str, folder: Path | None, *, loose: bool
     """
     with keeping(path, file, folder) as (kept, digest):
         target = kept / f"{digest}{SUFFIX}"
-        found = _told(target)
+        found = _copy_description(target)
         if found is None:
             source = _delimited(path, file, loose=loose)
-            found = None if source is None else _made(source, file, target)
+            found = None if source is None else _make_copy(source, file, target)
         return None if found is None else _table(found, file, name, target)
 
 
@@ -144,9 +144,9 @@ def stored_as(target: Path, file: str, name: str, source: Callable[[], Source | 
     Raises:
         ToolError: It is too large, or cannot be read.
     """
-    found = _told(target)
+    found = _copy_description(target)
     if found is None and (opened := source()) is not None:
-        found = _made(opened, file, target)
+        found = _make_copy(opened, file, target)
     return None if found is None else _table(found, file, name, target)
 
 
@@ -182,7 +182,7 @@ def _check_own(folder: Path) -> None:
         raise ToolError(f"{str(folder)!r} is not a folder of this account alone.", fix="remove it.")
 
 
-def _table(found: "_Told", file: str, name: str, target: Path) -> StoredTable:
+def _table(found: "_CopyDescription", file: str, name: str, target: Path) -> StoredTable:
     os.utime(target)
     columns, rows, told, layout = found
     return StoredTable(name=name, file=file, columns=columns, path=target, rows=rows, told=told, layout=layout)
@@ -193,10 +193,10 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(reading, "sha256").hexdigest()
 
 
-_Told = tuple[list[Column], int, list[ColumnDescription], str]
+_CopyDescription = tuple[list[Column], int, list[ColumnDescription], str]
 
 
-def _told(path: Path) -> _Told | None:
+def _copy_description(path: Path) -> _CopyDescription | None:
     """Return a copy's own description, None without one."""
     if not path.is_file():
         return None
@@ -234,7 +234,7 @@ def _delimited(path: Path, file: str, *, loose: bool) -> Source | None:
     )
 
 
-def _made(source: Source, file: str, target: Path) -> _Told | None:
+def _make_copy(source: Source, file: str, target: Path) -> _CopyDescription | None:
     """Make the copy of a table: read once to judge its columns, and once to keep them."""
     csv.field_size_limit(LONGEST_FIELD)
     judges = list[Judge]()
@@ -255,7 +255,7 @@ def _made(source: Source, file: str, target: Path) -> _Told | None:
     part = target.with_name(f".{target.name}-{os.getpid()}")
     try:
         with closing(sqlite3.connect(part)) as connection:
-            told = _filled(connection, columns, judges, source.rows())
+            told = _fill(connection, columns, judges, source.rows())
             facts = {"columns": [_as_json(one) for one in columns], "rows": rows, "told": told, "layout": source.layout}
             connection.execute("CREATE TABLE facts (facts TEXT)")
             connection.execute("INSERT INTO facts VALUES (?)", (json.dumps(facts),))
@@ -267,7 +267,7 @@ def _made(source: Source, file: str, target: Path) -> _Told | None:
     return columns, rows, told, source.layout
 
 
-def _filled(
+def _fill(
     connection: sqlite3.Connection, columns: list[Column], judges: list[Judge], rows: Iterator[list[str]]
 ) -> list[ColumnDescription]:
     """Write the rows, and return the columns' contents."""

@@ -32,7 +32,7 @@ def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[Raw
     if not tables:  # of a sheet with one row nobody can say whether it is a header, so it is shown
         tables = [RawTable(name=title, file=file, header=[], rows=[row]) for title, row in single]
     elif single:
-        tables[0].sheets = tuple(_said(title, row) for title, row in single)
+        tables[0].sheets = tuple(_row_words(title, row) for title, row in single)
     if not tables:
         raise ToolError(f"{file!r} holds no table.", fix="put a header row above the values.")
     if len(tables) == 1:
@@ -40,7 +40,7 @@ def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[Raw
     return tables
 
 
-def _said(title: str, row: Sequence[Cell]) -> str:
+def _row_words(title: str, row: Sequence[Cell]) -> str:
     """Return a sheet of one row in words."""
     text = " | ".join(" ".join(str(cell).split()) for cell in row if cell not in (None, ""))
     text = text if len(text) <= _MOST_SAID else text[:_MOST_SAID] + _CUT
