@@ -30,6 +30,16 @@ class Printed(Protocol):
         """Its beginning."""
         ...
 
+    @property
+    def cut(self) -> bool:
+        """Whether `text` is not all."""
+        ...
+
+    @property
+    def file(self) -> str:
+        """Where all of it is, if it is long."""
+        ...
+
 
 class File(TypedDict):
     """A file that a call made or changed."""

@@ -73,7 +73,8 @@ def opened(tea: Platform) -> dict[str, object]:
     usual = ResearchSettings()
     others |= {name: value for name, value in tea.settings.research.items() if value > getattr(usual, name)}
     search = SearchSettings.of(tea.settings.search)
-    others |= {name: getattr(search, name) for name in ("searches", "retries", "profile") if name in tea.settings.search}
+    given = [name for name in ("searches", "retries", "profile") if name in tea.settings.search]
+    others |= {name: getattr(search, name) for name in given}
     named = search.named.items()
     others |= {f"{name} delay": one.delay for name, one in named if "delay" in tea.settings.search[name]}
     others |= {"programs": tuple(one for one in sandbox.programs if one not in EDITORS) or None}

@@ -146,8 +146,16 @@ def test_what_cannot_be_read_is_one_finding_among_the_others(home: Tea, what: st
     "line",
     [
         *(("import", "loop"), ("corpus", "add", "loop"), ("corpus", "rm", "loop"), ("eval", "loop")),
-        *(("eval", "loop", "--benchmark", "hle"), ("eval", "score", "--scorer", "exact", "--expected", "1", "--trace", "loop")),
-        *(("run", "x", "--file", "loop"), ("load", "loop"), ("register", "loop"), ("eval", "loop", "--benchmark", "aime")),
+        *(
+            ("eval", "loop", "--benchmark", "hle"),
+            ("eval", "score", "--scorer", "exact", "--expected", "1", "--trace", "loop"),
+        ),
+        *(
+            ("run", "x", "--file", "loop"),
+            ("load", "loop"),
+            ("register", "loop"),
+            ("eval", "loop", "--benchmark", "aime"),
+        ),
     ],
     ids=" ".join,
 )
