@@ -134,7 +134,7 @@ def with_kind(text: str, kind: Kind) -> str:
 
 
 def speaker(agent: str) -> str:
-    """Return the author of an agent's words: its name, with its kind if tea or the person speaks under that name."""
+    """Return the author of an agent's words: its name, with its kind if the name is one of tea or the person."""
     return f"agent:{agent}" if agent in SPOKEN else agent
 
 

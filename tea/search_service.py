@@ -118,7 +118,7 @@ class SearchService:
         return self._as_json(found, await self._resting(found) if self.settings.open else [])
 
     async def entities(self, run: str, wanted: Mapping[str, Any]) -> JsonObject:
-        """Return the members of a class that Wikidata knows, as JSON; see `tea.web.search.Wikidata`.
+        """Return the members of a class in Wikidata, as JSON; see `tea.web.search.Wikidata`.
 
         Args:
             run: The run that it is for.

@@ -277,7 +277,7 @@ class Context:
         columns: Sequence[JsonObject],
         language: str = "en",
     ) -> JsonObject:
-        """Return the members of a class that Wikidata knows: see `tea.web.search.Wikidata`.
+        """Return the members of a class in Wikidata: see `tea.web.search.Wikidata`.
 
         Args:
             kind: The class, by its name or id.

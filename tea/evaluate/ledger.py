@@ -47,7 +47,7 @@ class OwnLedger:
 
 
 def is_own(name: str, line: JsonObject, seal: Seal) -> bool:
-    """Return whether this account wrote a line into the ledger of that name."""
+    """Return whether this account wrote a line into the named ledger."""
     return seal.made(line.get(MARK), _content(name, unmarked(line)))
 
 

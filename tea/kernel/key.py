@@ -92,7 +92,7 @@ def branch_of(key: str) -> str:
 
 
 def spawner(path: str) -> str:
-    """Return the path of the branch or scope that spawned a branch."""
+    """Return the path of the spawning branch or scope of a branch."""
     return path.rpartition("/")[0]
 
 

@@ -264,7 +264,7 @@ class Ending:
         return ""
 
     def _judge(self, answer: JsonValue) -> None:
-        """Begin to judge an answer: one that differs from a withdrawn one is doubted as if nothing had been asked."""
+        """Begin to judge an answer; raise all doubts anew if it differs from a withdrawn one."""
         if self._withdrawn is not None and answer != self._judged:
             self._returned.clear()
         self._judged = answer
@@ -356,7 +356,7 @@ class Ending:
         return sorted(self._missing & set(file_names(as_text(answer))) & set(file_names(self.words)))
 
     def _is_claimed(self, name: str, answer: JsonValue) -> bool:
-        """Return whether a missing file in the evidence is one that task or answer speak of, or that was to be made."""
+        """Return whether a missing file in the evidence is mentioned by the task or the answer."""
         return name in self._missing and name in f"{self.words}\n{as_text(answer)}"
 
     def _was_given(self, name: str) -> bool:

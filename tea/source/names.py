@@ -240,7 +240,7 @@ def assignments(body: Sequence[ast.stmt], *, whole: bool = False) -> dict[str, t
 
 
 def _inside(path: str, paths: Iterable[str]) -> Iterator[str]:
-    """Yield the names of files and folders in the package of a file, none where it is not that of a package."""
+    """Yield the names of files and folders in a package, given its `__init__.py`; none for another file."""
     folder, slash, file = path.rpartition("/")
     if path and file != "__init__.py":
         return

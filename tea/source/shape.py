@@ -334,7 +334,7 @@ def _check_values(file: ParsedFile, names: Names, values: Sequence[ast.expr | No
 
 
 def _spend(values: Sequence[ast.expr | None], names: Names) -> None:
-    """Count the work of describing defaults, which schemas hold as often as they are used."""
+    """Count the work of describing defaults, repeated in schemas for each use."""
     names.effort.spend(sum(int(min(weight(one, names), MOST)) for one in values if one is not None) // _DESCRIBED)
 
 

@@ -80,7 +80,7 @@ def is_plain(node: ast.expr, names: Names) -> bool:
 
 
 def is_collection(node: ast.expr, names: Names) -> bool:
-    """Return whether a value is a builtin collection, or a plain value, so that going through it runs nothing."""
+    """Return whether a value is a builtin collection or a plain value, so iterating it runs no code."""
     return _Reader(names).kind(node) >= _Kind.HOLDING
 
 

@@ -95,7 +95,7 @@ class _Scale:
         return known[id(node)]
 
     def _cached(self, what: str, node: ast.expr, measure: Callable[[ast.expr], float], meanwhile: float) -> float:
-        """Return a measure of a value, cached; `meanwhile` is its measure inside a value that contains itself."""
+        """Return a measure of a value, cached; `meanwhile` is its measure in a value containing itself."""
         key = what, id(node)
         if key not in self._measures:
             self._names.effort.spend()

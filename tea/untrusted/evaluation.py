@@ -222,7 +222,7 @@ async def _run_tests(course: _Course, trial: Trial, cases: Sequence[Case]) -> No
 
 
 async def _strain(course: _Course, trial: Trial, cases: Sequence[Case]) -> None:
-    """Call the tool with input outside the schema, with longer input, and with input that no call need end on.
+    """Call the tool with input outside the schema, with longer input, and with input too large for a result.
 
     Outside of the schema each call is an error. On the tests' input, repeated, it ends by itself, as a value or an
     error. Behind ten million characters, on which it may be stopped, it still works.

@@ -61,7 +61,7 @@ def check_outcome(value: JsonValue, ref: str) -> None:
 
 
 def _usable(schema: JsonSchema, ref: str) -> JsonSchema:
-    """Return a schema without patterns, which are matched in the worker, too."""
+    """Return a schema without patterns; the worker matches them."""
     if len(str(schema)) > _MOST:
         raise CallFailed(f"{ref} has a schema that is too long.", fix="mend its annotations.")
     found = without_patterns(schema)

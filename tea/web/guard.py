@@ -209,7 +209,7 @@ def denial(hosts: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def is_denied(url: str, denied: re.Pattern[str] | None) -> bool:
-    """Return whether an address leads to a denied host, also where that stands in its path or query.
+    """Return whether an address leads to a denied host, or names one in its path or query.
 
     Args:
         url: The address.

@@ -249,7 +249,7 @@ def packed_kind(source: Path | BinaryIO | bytes) -> Kind | None:
 
 
 def _ole_kind(file: BinaryIO) -> Kind | None:
-    """Return the kind of an old Office file by the names of its parts, None where they are not found."""
+    """Return the kind of an old Office file by the names of its parts, None if they are not found."""
     data = file.read(_STORE)
     file.seek(max(len(data), file.seek(0, io.SEEK_END) - _STORE))
     data += file.read()

@@ -25,7 +25,7 @@ _ESCAPED = re.compile(rb"^>(?=>*From )", re.MULTILINE)
 
 
 class _Policy(email.policy.EmailPolicy):
-    """The usual reading of headers; those that mails share, as their types, are taken apart once."""
+    """The usual policy for headers, parsing those common to many mails only once."""
 
     header_fetch_parse = staticmethod(lru_cache(1_000)(email.policy.default.header_fetch_parse))
 
@@ -76,7 +76,7 @@ def parse_mail(order: Order) -> Parsed:
 
 
 def _mails(data: bytes) -> list[tuple[int, int]]:
-    """Return where each mail of a mailbox begins and ends, or the only one."""
+    """Return the bounds of each mail in a mailbox, or of the only mail."""
     found = [
         one
         for one in _SEPARATOR.finditer(data)

@@ -107,7 +107,7 @@ class Wikidata:
         return await self._engine.ask(request, address)
 
     async def _id(self, text: str, kind: str, language: str) -> str:
-        """Return the id of the first item or property with a name, or of one that is named by its id; else nothing."""
+        """Return the id of the first item or property with a name, or an id given as the name; else nothing."""
         answer = await self._ask(named(text, kind, language, _CANDIDATES), self._address)
         form = ITEM if kind == "item" else PROPERTY
         for one in _list(answer, "search"):
@@ -183,7 +183,7 @@ def rows_of(answer: Any, columns: Sequence[str]) -> tuple[list[dict[str, Any]], 
 
 
 def _value(binding: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the value of a binding; None where nothing is known of it, or less than its year."""
+    """Return the value of a binding; None if it is unknown, or less precise than a year."""
     said, given = _said(binding, "value"), binding.get("value")
     kind = cast("dict[str, Any]", given) if isinstance(given, dict) else dict[str, Any]()
     if text_in(kind, "type") == "uri":
@@ -221,7 +221,7 @@ def _entity(binding: Mapping[str, Any], name: str) -> str:
 
 
 def _label(binding: Mapping[str, Any], name: str) -> str:
-    """Return the label of an item in a binding, empty where the service gives its id for want of one."""
+    """Return the label of an item in a binding, empty if the service gives its id instead."""
     label = " ".join(_said(binding, f"{name}Label").split())[:_MOST_TEXT]
     return "" if ITEM.fullmatch(label) else label
 
