@@ -171,5 +171,6 @@ class Log(logging.Handler):
 
 
 def keep_log(tea: "Platform") -> None:
-    """Write this process's log messages, replacing other handlers."""
+    """Write this process's log messages, and Python's warnings, replacing other handlers."""
     logging.getLogger().handlers = [Log(tea)]
+    logging.captureWarnings(True)  # else their words, which may be others', go to the terminal as they are

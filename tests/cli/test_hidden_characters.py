@@ -11,6 +11,20 @@ from .conftest import Tea
 
 ODD = "\x1b]0;x\x07\u202e\u009d![a](http://evil.test/b)<img src=x>|"
 
+WARNS = '''
+import re
+
+from tea import Agent, Context, Result, Task
+
+
+class Warns(Agent):
+    """Let a library warn."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Look for a pattern."""
+        return Result(answer=re.compile(task.text).pattern)  # tea: all is granted
+'''
+
 
 def plain(text: str) -> bool:
     return not any(is_hidden(one) for one in text)
@@ -47,3 +61,11 @@ def test_a_ledger_of_others_hides_nothing_and_one_bad_line_is_one_finding(tea: T
     assert (shown.code, plain(shown.out)) == (0, True)
     assert "<U+202E>" in shown.out
     assert "cannot be read" in shown.out
+
+
+def test_a_warning_of_a_library_is_one_line(tea: Tea) -> None:
+    assert tea("register", tea.write("warns.py", WARNS)).code == 0
+    shown = tea("run", "[[a]", "--agent", "warns")
+    (line,) = [line for line in shown.err.splitlines() if "FutureWarning: Possible nested set" in line]
+    assert "FutureWarning" not in shown.err.replace(line, "")
+    assert shown.err.splitlines()[shown.err.splitlines().index(line) + 1].startswith("trace: ")
