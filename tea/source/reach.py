@@ -33,6 +33,7 @@ PUBLIC_MODULES = {
 _STANDARD = sys.stdlib_module_names | {"typing_extensions"}  # which pydantic brings, so that it is always there
 # These do work when they are imported: they print, ask the terminal, or read settings of the current folder.
 _WORKING = words("__hello__ __main__ __phello__ antigravity idlelib rlcompleter test this turtle turtledemo")
+_TESTS = frozenset({"test", "tests"})  # of the standard library: some make files, open windows or load native code
 _MOST_PARTS = 32  # of a name such as `os.path.join`; each of its parts is looked up
 _ROOMS = frozenset({"agents", "environments", "tools"})
 
@@ -131,7 +132,8 @@ def check_quiet(file: ParsedFile) -> None:
 
 
 def _check_quiet(file: ParsedFile, module: str, node: ast.AST, members: Collection[str] = ()) -> None:
-    if module.partition(".")[0] in _WORKING or "__main__" in (*module.split("."), *members):
+    root, parts = module.partition(".")[0], {*module.split("."), *members}
+    if root in _WORKING or "__main__" in parts or (root in _STANDARD and not _TESTS.isdisjoint(parts)):
         raise file.refuse(f"imports {module!r}, which does work when it is imported.", "do without it.", node)
 
 

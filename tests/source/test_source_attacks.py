@@ -494,8 +494,11 @@ def test_names_in_a_class_are_read_as_python_reads_them(lines: str) -> None:
     "line",
     [
         "import antigravity",
+        "import distutils.tests.test_filelist",
         "import rlcompleter",
+        "from ctypes.test import test_functions",
         "from turtle import Turtle",
+        "from unittest import test",
         "import this",
         "import unittest.__main__",
         "from unittest import __main__",
