@@ -121,7 +121,10 @@ class Actions:
     def _refusal(self, call: ToolCall, index: int, agents: int, last: bool) -> TeaError | None:
         """Return the reason a call is not made, None if it is."""
         if call.unreadable:
-            return BadArguments(f"The call cannot be read: {call.unreadable}.", fix="write it again.")
+            return BadArguments(
+                f"The call cannot be read: {call.unreadable}.",
+                fix="write one JSON object with the names of its parameters.",
+            )
         if index >= self.max_calls:
             return ToolError(f"Only {self.max_calls} calls are made in one step.", fix="make it in the next step.")
         if self.toolset.is_agent(call.name) and (last or not self.limits.can_share(agents)):

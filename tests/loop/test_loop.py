@@ -145,6 +145,7 @@ async def test_an_unreadable_call_fails_alone(stage: Stage) -> None:
     outcome, model = await stage.play(ModelResponse(calls=(bad, good), finish="calls"), step(done(5)))
     first, second = observations(model.requests[1])[0]["calls"]
     assert "{oops" in first["error"]["problem"]
+    assert first["error"]["fix"] == "write one JSON object with the names of its parameters."
     assert second["value"] == 5
     assert outcome.answer == 5
 
