@@ -15,7 +15,7 @@ from tea.components.json_schema import schema_fault
 from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
-from tea.loop.ending import MOST_SCHEMA, Ending
+from tea.loop.ending import ANNOUNCED, MOST_SCHEMA, Ending
 from tea.loop.exchanges import json_tokens
 from tea.loop.fields import UNKNOWN_AFTER, Fields
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
@@ -162,6 +162,7 @@ class _Loop:
     heard: set[str] = field(default_factory=set[str])
     told: list[str] = field(default_factory=list[str])
     ended: str = ""
+    refused: str = ""
     strikes: int = 0
     last: int = 0
     closing: bool = False
@@ -205,10 +206,19 @@ class _Loop:
             await self.prepare(insights, variables)
             result = await self.run()
         except BudgetExceeded as error:
-            result = self.revision.held or self.ending.best(error.problem)
+            result = self.revision.held or await self._refused_end() or self.ending.best(error.problem)
         self.revision.note(self.ctx, result)
         await self.remember(result)
         return self._with_state(result)
+
+    async def _refused_end(self) -> Result | None:
+        """Return the end refused in the last step, marked as no other can be asked for; None without one."""
+        if (given := self.ending.refused) is not None:
+            call = ToolCall(id="last", name=DONE, arguments=dict(given))
+            return self.ending.finished(await self.actions.act((call,), last=True, ending=self.ending))
+        if self.refused and not self.ending.proposed(self.refused, last=True):
+            return self.ending.accepted
+        return None
 
     def _with_state(self, result: Result) -> Result:
         """Return a result with the last state of the work, if it is one of several attempts."""
@@ -356,7 +366,7 @@ class _Loop:
         if not reply.calls and (given := self._done_arguments(reply.said)) is not None:
             reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=dict(given)),))
         self.window.add(reply.message())
-        self.ended = ""
+        self.ended = self.refused = ""
         if not reply.calls:
             return await self._proposed_end(step, reply)
         added = len(self.toolset.added())
@@ -437,6 +447,7 @@ class _Loop:
         await self._record(step, reply, (), {})
         if not problem:
             return found
+        self.refused = "" if problem == ANNOUNCED else reply.said
         self.ledger.progress(new=self._is_unheard(problem))
         self._tell(problem)
         return None

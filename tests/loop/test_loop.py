@@ -1,5 +1,6 @@
 """The loop of every tool-calling agent, driven by scripted models through the planner."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -671,3 +672,29 @@ async def test_a_file_for_an_agent_that_is_not_there_is_told_before_it_begins(
     error = observations(model.requests[1])[0]["calls"][0]["error"]
     assert (error["problem"], error["fix"]) == (f"There is no file {file!r}.", "there are 'north.csv'.")
     assert outcome.answer == 1
+
+
+@pytest.mark.parametrize("end", ["The sum is 1945.", step(done("The sum is 1945."))])
+async def test_an_end_refused_before_the_budget_ends_is_the_answer_with_its_doubts(stage: Stage, end: Any) -> None:
+    spent = ModelResponse(output=end, usage=Usage(input_tokens=60))
+    if isinstance(end, str):
+        spent = ModelResponse(text=end, usage=Usage(input_tokens=60))
+    outcome, model = await stage.play(step(sum_of("3 + 4")), spent, step(done("never")), budget={"tokens": 60})
+    assert (outcome.answer, outcome.exit_code, len(model.requests)) == ("The sum is 1945.", 0, 2)
+    assert any(one.doubt for one in outcome.evidence)
+
+
+async def test_an_announcement_before_the_budget_ends_is_no_answer(stage: Stage) -> None:
+    said = ModelResponse(text="I will now compute the sum.", usage=Usage(input_tokens=60))
+    outcome, model = await stage.play(said, step(done("never")), budget={"tokens": 60})
+    assert (outcome.answer, outcome.status, len(model.requests)) == ("", "exhausted", 1)
+
+
+async def test_arguments_of_done_among_other_words_are_that_call(stage: Stage) -> None:
+    end = {"answer": "The sum is 7.", "evidence": [{"source": "calculator"}]}
+    words = f"Here is the answer:\n{json.dumps(end)}\nI hope this helps!"
+    outcome, model = await stage.play(step(sum_of("3 + 4")), words, step(done("never")))
+    assert (outcome.answer, len(model.requests)) == ("The sum is 7.", 2)
+    sketch = 'Write {"answer": "7"} to it.'
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), sketch, sketch, step(done("never")))
+    assert outcome.answer == sketch
