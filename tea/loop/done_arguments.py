@@ -9,7 +9,7 @@ from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import BadArguments
 from tea.loop.offer import CONFIDENCE
-from tea.models.written_calls import object_alone
+from tea.models.written_calls import object_alone, objects_in
 from tea.types import JsonObject, JsonSchema, JsonValue
 
 _ANSWER, _SUCCESS, _REASON, _EVIDENCE = "answer", "success", "reason", "evidence"
@@ -55,11 +55,16 @@ def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | 
 def written_end(text: str, form: JsonSchema | None) -> dict[str, Any] | None:
     """Return the arguments of `done` given as text without a call, None for other text, or the answer itself.
 
+    Among other words they are those of `done` if they hold more than `answer`.
+
     Args:
         text: The words.
         form: JSON Schema of the answer, None if it has none.
     """
     found = object_alone(text)
+    if found is None:
+        (found, *more) = [one for one in objects_in(text) if _ANSWER in one and one.keys() <= _OWN] or [None]
+        found = None if more or found is None or len(found) == 1 else found
     if found is None or not found.keys() <= _OWN or not (_ANSWER in found or (_SUCCESS in found and _REASON in found)):
         return None
     return None if form is not None and not value_faults(form, lossless(form, found)) else found

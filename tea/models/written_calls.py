@@ -166,6 +166,11 @@ def object_alone(text: str) -> dict[str, Any] | None:
     return None if first is None or _unwrapped(said[: first[0]] + said[first[1] :]) else first[2]
 
 
+def objects_in(text: str) -> list[dict[str, Any]]:
+    """Return the JSON objects in a text, up to the first incomplete one."""
+    return [value for _, _, value in _objects(answered(text))]
+
+
 def attempted(text: str) -> bool:
     """Return whether a text without calls was meant as one: it begins with incomplete or malformed JSON."""
     said = answered(text)
