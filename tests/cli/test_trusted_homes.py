@@ -225,6 +225,11 @@ def test_what_never_ends_in_the_place_of_a_file_is_one_line_at_once(tea: Tea, pl
     tea(*line.get(place, ["list"])).refused(2, place)
 
 
+def test_no_long_value_of_a_home_hides_that_it_is_left_out(tea: Tea) -> None:
+    tea.write("tea.toml", f'[sandbox]\nwheels = "/{"a" * 400}"\n')
+    assert "aaa...: left out until `tea trust --home` grants it.\n" in tea("run", "1+1").err
+
+
 def test_a_run_and_a_call_say_what_their_home_would_open(tea: Tea) -> None:
     tea.write("tea.toml", '[web]\nallow = ["127.0.0.1:9"]\n[sandbox]\nmemory_mb = 4096\n')
     said = tea("run", "1+1")
