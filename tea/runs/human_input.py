@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from tea.errors import ApprovalNeeded, BadArguments
+from tea.journal.mask import hidden_values
 from tea.journal.recorder import Recorder
 from tea.types import is_text
 
@@ -45,7 +46,7 @@ class HumanInput:
         if not _counts(answer, choices):
             self._recorder.ask(key, question, choices)
         if answer is None and self._person is not None:
-            answer = await self._person(_marked(question, agent), choices)
+            answer = await self._person(_with_hidden(_marked(question, agent), question), choices)
         if answer is None or not _counts(answer, choices):
             told = f"{question} ({' / '.join(choices)})" if choices else question
             wrong = "is not one of the choices" if is_text(answer) else "is not text"
@@ -60,6 +61,11 @@ def _marked(question: str, agent: str) -> str:
     lines = question.split("\n")
     marked = "\n".join(f"{ASKED}{line}" for line in lines)
     return question if len(lines) < 2 else f"{f'agent:{agent}' if agent else 'A component'} asks:\n{marked}"
+
+
+def _with_hidden(text: str, question: str) -> str:
+    """Return a question with a line about what of it is not shown: a home's `.env` may call any words a secret."""
+    return "\n".join(filter(None, (text, hidden_values(question))))
 
 
 def _counts(answer: str | None, choices: Sequence[str]) -> bool:

@@ -59,6 +59,21 @@ async def test_no_line_of_a_question_looks_like_one_that_tea_adds(tmp_path: Any)
     )
 
 
+async def test_a_question_tells_what_of_it_a_home_hides(tmp_path: Any) -> None:
+    asked: list[str] = []
+
+    async def person(question: str, choices: Sequence[str]) -> str:
+        asked.append(question)
+        return "tea"
+
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / ".env").write_text("A_KEY=Tea or coffee?\n")
+    async with Platform(tmp_path / "home", state=tmp_path / "state", person=person) as made:
+        await made.acp.register(ASKER)
+        assert (await made.run("Ask.", agent="asker")).ok
+    assert asked[0] == "<secret:A_KEY>\nNot shown, and set by the environment or by .env of the home: <secret:A_KEY>"
+
+
 async def test_nobody_is_bothered_with_a_question_without_words() -> None:
     async with platform() as made:
         answer = await made.ecp.invoke("human#ask", {"question": " "})
