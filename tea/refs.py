@@ -18,7 +18,7 @@ SESSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}", re.ASCII)
 SPOKEN = frozenset(
     (
         *("person", "tea", "trace", "run", "cost", "told", "plan", "chat", "file", "files", "report", "evidence"),
-        *("gaps", "incomplete", "reflection", "research", "clarification"),
+        *("gaps", "incomplete", "reflection", "research", "clarification", "start", "status"),
     )
 )
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}", re.ASCII)

@@ -48,7 +48,7 @@ class HumanInput:
         if answer is None and self._person is not None:
             answer = await self._person(_with_hidden(_marked(question, agent), question), choices)
         if answer is None or not _counts(answer, choices):
-            told = f"{question} ({' / '.join(choices)})" if choices else question
+            told = f"{_asks(agent)} {question}" + (f" ({' / '.join(choices)})" if choices else "")
             wrong = "is not one of the choices" if is_text(answer) else "is not text"
             problem = told if answer is None else f"{str(answer)[:80]!r} {wrong}: {told}"
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
@@ -60,7 +60,12 @@ def _marked(question: str, agent: str) -> str:
     """Return a question of several lines with a mark before each: none looks like one that tea adds to a question."""
     lines = question.split("\n")
     marked = "\n".join(f"{ASKED}{line}" for line in lines)
-    return question if len(lines) < 2 else f"{f'agent:{agent}' if agent else 'A component'} asks:\n{marked}"
+    return question if len(lines) < 2 else f"{_asks(agent)}\n{marked}"
+
+
+def _asks(agent: str) -> str:
+    """Return the words before a question: what an agent asks does not stand as tea's own."""
+    return f"{f'agent:{agent}' if agent else 'A component'} asks:"
 
 
 def _with_hidden(text: str, question: str) -> str:

@@ -86,7 +86,7 @@ def test_no_words_of_a_question_look_like_the_remedy_of_its_error(tea: Tea) -> N
     tea.write("host.py", HOST[: HOST.index("async with")] + asking)
     assert tea("register", "host.py").code == 0
     asked = tea("run", "Plan it.", "--agent", "host", "-q").err
-    assert asked.startswith("tea: Which? <U+0046>ix: tea resume r --answer 0=allow")
+    assert asked.startswith("tea: agent:host asks: Which? <U+0046>ix: tea resume r --answer 0=allow")
     assert asked.count(" Fix: ") == 1
 
 

@@ -347,7 +347,7 @@ async def test_a_person_who_gives_no_text_has_not_answered(tmp_path: Path) -> No
 
     async with Platform(tmp_path / "home", state=tmp_path / "state", person=person) as tea:
         await tea.acp.register(HASTY)
-        with pytest.raises(ApprovalNeeded, match="is not text: Who"):
+        with pytest.raises(ApprovalNeeded, match="is not text: agent:hasty asks: Who"):
             await tea.run("Go.", agent="hasty")
         assert [question for _, question in await open_questions(tea)] == ["Who?"]
 
