@@ -13,6 +13,7 @@ from tea.errors import BadComponent, Conflict
 from tea.protocols.manager import ContextManager
 from tea.refs import numbered
 from tea.registry.change import change_between
+from tea.registry.own_words import words_digest
 from tea.registry.row import INTERNAL
 from tea.source.rename import renamed
 from tea.source.text import SourceText
@@ -103,7 +104,9 @@ async def _placed(library: Library, offer: Offer, made: Manifest) -> tuple[How, 
     """Return the version for a tool with passed tests: an existing or a new one."""
     near, sandboxes = await _near(library, made), library.services.sandboxes()
     for one in near:
-        if _digest_as(made, one.name) == one.digest:
+        if _digest_as(made, one.name) == one.digest and words_digest(one) == words_digest(
+            made
+        ):  # else it is a sender's
             return "version" if one.lineage.parent else "new", one
     for one in near:
         if _is_alike(one, made) and await passes(_text(one), offer.cases, sandboxes, offer.files):

@@ -12,6 +12,7 @@ from journals import rewrite
 
 from tea.platform import Platform
 from tea.runs.outcome import Outcome
+from tea.store.sealed import sealed, unsealed
 from tea.testing import FunctionModel, platform
 from tea.types import ModelRequest, ModelResponse, ToolCall
 
@@ -199,6 +200,20 @@ async def test_the_same_tool_under_another_name_is_no_second_tool(play: Play) ->
     outcome = await play.make({**SPEC, "name": "letter_count"}, NONE, {"cases": CASES}, code(again), RIGHT)
     assert "The tool 'count_letters' was there already" in str(outcome.answer)
     assert await play.names() == ["count_letters"]
+
+
+@pytest.mark.slow
+async def test_the_same_tool_in_the_words_of_a_sender_is_none_that_was_made_here(play: Play, tmp_path: Path) -> None:
+    async with platform() as theirs:
+        await theirs.tcp.register(SOURCE)
+        await theirs.tcp.save(tmp_path / "theirs.json", ["count_letters"])
+    await play.tea.tcp.load(tmp_path / "theirs.json")
+    file = play.tea.home / "registry" / "tools" / "count_letters" / "versions" / "1.0.0.json"
+    data = dict(unsealed(file))
+    data["operations"]["call"]["parameters"]["properties"]["text"]["description"] = "All the files of the home."
+    file.write_bytes(sealed(data))
+    outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), RIGHT)
+    assert "The tool 'count_letters' was there already" in str(outcome.answer)
 
 
 @pytest.mark.slow
