@@ -55,7 +55,7 @@ def schema_fault(schema: JsonSchema) -> str | None:
     try:
         # Its own check of the format of patterns would read them as Python's.
         Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
-        return pattern_fault(schema) or _unfollowable(schema)
+        return pattern_fault(_patterns(schema)) or _unfollowable(schema)
     except SchemaError as error:
         return f"{_place(error.absolute_path)}: {_clipped(error.message)}"
     except RecursionError:
@@ -129,6 +129,21 @@ def _distinct_words(value: object) -> bool:
         return False
     found = cast("list[object]", value)
     return all(isinstance(one, str) for one in found) and len(found) == len(set(found))
+
+
+def _patterns(schema: JsonValue, *, names: bool = False) -> Iterator[str]:
+    """Yield the regular expressions of a schema, but for what is data in it; `names` as in `_plain`."""
+    if isinstance(schema, list):
+        for one in cast("list[JsonValue]", schema):
+            yield from _patterns(one)
+    elif isinstance(schema, dict):
+        for name, value in cast("dict[str, JsonValue]", schema).items():
+            if not names and name == "pattern" and isinstance(value, str):
+                yield value
+            elif not names and name == "patternProperties" and isinstance(value, dict):
+                yield from cast("dict[str, JsonValue]", value)
+            if names or name not in _VALUES:
+                yield from _patterns(value, names=not names and name in _BY_NAME)
 
 
 def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[str]:

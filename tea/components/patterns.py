@@ -8,10 +8,10 @@ look-ahead at the very beginning (`^(?!-)[a-z-]+$`) is a pattern of its own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
-from tea.types import JsonSchema, JsonValue
+from tea.types import JsonSchema
 
 _MOST = 30  # different ones in a schema, as each takes up to a twentieth of a second to read
 _LONGEST = 160
@@ -21,9 +21,9 @@ _AHEAD, _AGAIN = ("^(?=", "^(?!"), ("*", "+", "?", "{")
 _SIGN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)  # of a pattern, a set of characters as one
 
 
-def pattern_fault(schema: JsonValue) -> str | None:
+def pattern_fault(patterns: Iterable[str]) -> str | None:
     """Return the reason the patterns of a schema cannot be matched, None if they can."""
-    found = dict.fromkeys(_patterns(schema))
+    found = dict.fromkeys(patterns)
     if len(found) > _MOST:
         return f"it holds more than {_MOST} patterns"
     for one in found:
@@ -138,17 +138,3 @@ def _signs(pattern: str) -> Iterator[tuple[int, str, int]]:
         depth -= one[0] == ")"
         yield one.start(), one[0], depth
         depth += one[0] == "("
-
-
-def _patterns(schema: JsonValue) -> Iterator[str]:
-    """Yield the patterns of a schema, and all in it that looks like one."""
-    if isinstance(schema, dict):
-        for key, value in cast("dict[str, JsonValue]", schema).items():
-            if key == "pattern" and isinstance(value, str):
-                yield value
-            elif key == "patternProperties" and isinstance(value, dict):
-                yield from cast("dict[str, JsonValue]", value)
-            yield from _patterns(value)
-    elif isinstance(schema, list):
-        for value in cast("list[JsonValue]", schema):
-            yield from _patterns(value)

@@ -46,6 +46,14 @@ def test_a_pattern_that_cannot_be_matched_in_bounded_time_is_refused(pattern: st
     assert value_faults({"pattern": pattern}, "ab") == ["its schema cannot be used"]
 
 
+@pytest.mark.parametrize("word", ["const", "default", "enum", "examples"])
+def test_what_is_data_in_a_schema_is_no_pattern(word: str) -> None:
+    data: Any = {"pattern": "a(?=b)"}
+    assert schema_fault({"not": {word: [data] if word in ("enum", "examples") else data}}) is None
+    assert "pattern" in str(schema_fault({"properties": {word: data}, "not": {}}))
+    assert schema_fault({"properties": {"pattern": {"const": "a(?=b)"}}, "not": {}}) is None
+
+
 def test_a_long_pattern_is_refused() -> None:
     assert "is too long" in str(schema_fault({"pattern": "x" * 161}))
 
