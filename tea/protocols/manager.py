@@ -107,10 +107,10 @@ class ContextManager(Reading):
         return await asyncio.to_thread(self._registry.restore, self.ref(ref), reason, author)
 
     async def rollback(self, name: str, *, reason: str = "", author: str | None = None) -> Manifest:
-        """Go back to the pointer before the current one.
+        """Make the version current that was current before.
 
         Raises:
-            RegistryError: There is no earlier pointer.
+            RegistryError: No other version was current before.
         """
         return await asyncio.to_thread(self._registry.rollback, check_name(name), reason, author)
 

@@ -177,10 +177,10 @@ class KindRegistry:
         return found
 
     def rollback(self, name: str, reason: str, author: str | None) -> Manifest:
-        """Go back to the pointer before the current one.
+        """Make the version current that was current before.
 
         Raises:
-            RegistryError: There is no earlier pointer.
+            RegistryError: No other version was current before.
         """
         ref = Ref(kind=self.kind, name=name)
         self.resolve(ref)

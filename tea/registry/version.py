@@ -132,10 +132,10 @@ class VersionManager(Stored):
         return self._advance(kind, name, change, author, reason or f"restored {version}")
 
     def rollback(self, kind: Kind, name: str, *, author: str | None = None, reason: str = "") -> Head:
-        """Go back to the pointer before the current one; repeated calls go further back.
+        """Make the version current that was current before; repeated calls go further back.
 
         Raises:
-            RegistryError: There is no earlier pointer.
+            RegistryError: No other version was current before.
         """
 
         def change(head: Head) -> Head:
@@ -143,7 +143,7 @@ class VersionManager(Stored):
             while target is not None and target.current in head.removed:
                 target = self._head(kind, name, target.undo) if target.undo else None
             if target is None or target.current is None:
-                problem = f"{kind}:{name} has no earlier pointer to go back to."
+                problem = f"{kind}:{name} was not at another version before, so there is none to go back to."
                 raise RegistryError(problem, fix=f"`tea history {kind}:{name}` shows its versions; use `tea restore`.")
             why = reason or f"rolled back from {head.current}"
             return replace(head, current=target.current, undo=target.undo, reason=why)

@@ -371,7 +371,7 @@ async def test_what_is_in_use_is_not_purged(case: Case, house: House) -> None:
             await house.door.purge(ref)
     assert house.files() == before
     await house.door.purge("greeter@1.0.0")
-    with pytest.raises(RegistryError, match="no earlier pointer"):
+    with pytest.raises(RegistryError, match="not at another version before"):
         await house.door.rollback("greeter")
     with pytest.raises(UnknownComponent):
         await house.door.restore("greeter@1.0.0")

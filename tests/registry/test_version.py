@@ -207,7 +207,7 @@ def test_nothing_is_found_where_nothing_is(versions: VersionManager) -> None:
     assert versions.resolve(A) is None
     assert versions.resolve(A.at("sha256:" + "0" * 64)) is None
     assert versions.history("tool", "a") == []
-    with pytest.raises(RegistryError, match="no earlier pointer"):
+    with pytest.raises(RegistryError, match="not at another version before"):
         versions.rollback("tool", "a")
 
 
