@@ -63,7 +63,7 @@ def _words(schema: Mapping[str, Any], whole: Mapping[str, Any], depth: int) -> s
     if "const" in schema:
         return as_text(schema["const"])
     if allowed := as_words(schema.get("enum")):
-        return "one of " + ", ".join(allowed)
+        return "one of " + ", ".join(one or '""' for one in allowed)
     for key in ("anyOf", "oneOf"):
         if isinstance(schema.get(key), list):
             shown = schema[key][: _MOST_FIELDS + 1]

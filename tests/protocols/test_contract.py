@@ -230,6 +230,7 @@ async def test_a_tools_contract_says_all_that_a_caller_must_know(tmp_path: Path)
         ({"type": ["string", "null"]}, "string or null", []),
         ({"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "null"}]}, "array of number or null", []),
         ({"$ref": "#/$defs/A", "$defs": {"A": {"enum": [1, None]}}}, "one of 1, null", []),
+        ({"enum": ["", "day"]}, 'one of "", day', []),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, "object of integer", []),
         (
             {"properties": {"a": {"type": "string"}, "b": {}}, "required": ["a"], "type": "object"},
