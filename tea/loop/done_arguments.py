@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ _THOUGHTS = frozenset(("explanation", "reasoning", "thinking", "thought", "thoug
 _SOURCES = ("file", "path", "url", "filename", "file_name", "document", "name")
 _QUOTES = ("text", "excerpt", "passage", "snippet", "content")
 _TRUTHS: Mapping[str, bool] = {"yes": True, "no": False}
+_APART, _FILE = re.compile(r"[,;\n]"), re.compile(r"[^\s/][^\n]*\.[A-Za-z0-9]{1,5}")
 _MOST_NAMED = 8
 
 
@@ -28,7 +30,7 @@ def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | 
 
     Members of a typed answer beside `success`, `reason` and `evidence` become the answer if they fit its schema. Else
     one under another name, such as `result`, is the answer, and thoughts beside it are left out. A source in `evidence`
-    given as a text becomes an object, and its members may have other names.
+    given as a text becomes an object, a text of several files one for each, and its members may have other names.
 
     Args:
         parameters: JSON Schema of the arguments.
@@ -108,7 +110,8 @@ def _renamed(arguments: JsonObject, flat: JsonObject) -> dict[str, Any]:
 def _sources(value: JsonValue) -> JsonValue:
     """Return sources as objects."""
     if isinstance(value, str) and not value.lstrip().startswith(("[", "{")):
-        return [{_SOURCE: value}] if value.strip() else []
+        names = [one.strip() for one in _APART.split(value) if one.strip()]
+        return [{_SOURCE: one} for one in (names if all(map(_FILE.fullmatch, names)) else [value])]
     if isinstance(value, dict):
         return [_source(value)]
     return [_source(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value

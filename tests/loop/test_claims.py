@@ -11,6 +11,7 @@ from loop_kit import Stage, done, observations, step, sum_of, told
 from openpyxl import Workbook
 
 from tea.loop.claims import announces, file_names, is_expression, was_shown
+from tea.loop.done_arguments import corrected
 
 ROWS = "place,people\n" + "".join(f"town {number},{1000 + 7 * number}\n" for number in range(200))
 
@@ -219,6 +220,19 @@ async def test_members_of_a_typed_answer_given_beside_it_and_bare_sources_are_un
     end = ("done", {"n": "7", "evidence": "calculator"})
     outcome, _ = await stage.play(step(sum_of("3 + 4")), step(end), answer=form)
     assert (outcome.answer, [one.source for one in outcome.evidence]) == ({"n": 7}, ["calculator"])
+
+
+@pytest.mark.parametrize(
+    ("text", "sources"),
+    [
+        ("a b.csv, c.txt; d.xlsx", ["a b.csv", "c.txt", "d.xlsx"]),
+        ("the sum, of calculator", ["the sum, of calculator"]),
+        (" ", []),
+    ],
+)
+async def test_evidence_in_one_text_is_one_source_for_each_file(text: str, sources: list[str]) -> None:
+    found = corrected({"properties": {"evidence": {}}}, {"evidence": text}, None)
+    assert [one["source"] for one in found["evidence"]] == sources
 
 
 async def test_members_of_a_typed_answer_that_do_not_fit_are_told_to_go_into_the_answer(stage: Stage) -> None:
