@@ -233,7 +233,7 @@ async def test_a_fork_in_the_middle_of_attempts_comes_to_their_end(tea: Platform
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"successive": True}, "not successive"),
+        ({"successive": True}, "needs several attempts"),
         ({"attempts": 2, "reflect": 1}, "no `reflect`"),
         ({"attempts": 17}, "attempts"),
         ({"attempts": 0}, "attempts"),

@@ -40,7 +40,7 @@ def test_attempts_are_shown_with_their_costs(served: Tea) -> None:
 
 
 def test_attempts_that_make_no_sense_are_refused(tea: Tea) -> None:
-    tea("run", "Which city?", "--successive").refused(2, "not successive", "--attempts")
+    tea("run", "Which city?", "--successive").refused(2, "needs several attempts", "--attempts")
     tea("run", "Which city?", "--attempts", "2", "--reflect", "1").refused(2, "no `reflect`")
 
 
