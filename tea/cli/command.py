@@ -124,7 +124,7 @@ def execute(
 
     def tell(error: BaseException) -> int:
         cause = KeyboardInterrupt() if isinstance(error, asyncio.CancelledError) else error
-        return report(cause, as_json=chosen.as_json, verbose=chosen.verbose)
+        return report(cause, as_json=chosen.as_json, verbose=chosen.verbose, home=chosen.at)
 
     stopping = Stopping(tell, overseer, as_json=chosen.as_json)
     try:

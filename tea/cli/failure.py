@@ -31,12 +31,22 @@ class UsageFault(Protocol):
         ...
 
 
-def report(error: BaseException, *, as_json: bool, verbose: int) -> int:
-    """Report an error and return the exit code."""
+def report(error: BaseException, *, as_json: bool, verbose: int, home: str = "") -> int:
+    """Report an error and return the exit code.
+
+    Args:
+        error: What was raised.
+        as_json: Whether a program reads it.
+        verbose: How much more to say than usual.
+        home: The option for the home of the commands that answer a question, after a space.
+    """
     if isinstance(error, BrokenPipeError):
         discard(sys.stdout)
         return READER_GONE
     fault = explained(error)
+    if isinstance(fault, ApprovalNeeded) and fault.run:
+        fix = fault.fix.replace(f" {fault.run}", f" {fault.run}{home}")
+        fault = ApprovalNeeded(fault.problem, fix=fix, run=fault.run)
     if as_json and sys.stdout is not None:  # pyright: ignore[reportUnnecessaryComparison]
         run = {"run": fault.run} if isinstance(fault, Interrupted | ApprovalNeeded) and fault.run else {}
         write(document({"error": fault.record(), **run}) + "\n", sys.stdout)
@@ -72,7 +82,7 @@ def explained(error: BaseException) -> TeaError:
 
 def in_one_line(problem: str, fix: str, most: int = MOST_CHARACTERS) -> str:
     """Return `tea: problem. Fix: remedy` in a number of characters; if it is too long, the remedy is kept."""
-    remedy = one_line(fix, MOST_CHARACTERS // 2 + 50)
+    remedy = one_line(fix, max(MOST_CHARACTERS // 2 + 50, most // 2))
     ending = f" Fix: {remedy}"
     words = brief(_REMEDY.sub(f"<{number('F')}>", review(problem)), most - len(_PREFIX) - len(ending) - 1)
     return f"{_PREFIX}{sentence(words)}{ending}"

@@ -1,6 +1,7 @@
 """Test questions waiting for a person: seen later, and answered."""
 
 import os
+import re
 import shlex
 import subprocess
 from typing import Any
@@ -124,6 +125,20 @@ def test_the_line_that_answers_names_the_home_that_was_named(waiting: Tea) -> No
     waiting("run", "x", "--agent", "host", "--home", other)
     lines = [one for one in waiting("inbox", "--home", other).out.splitlines() if "tea resume" in one]
     assert [shlex.split(one)[-2:] for one in lines] == [["--home", str(other)]] * 2
+
+
+def test_the_error_of_a_run_that_waits_names_the_home_that_was_named_in_each_command(waiting: Tea) -> None:
+    other = waiting.folder / f"an other {'o' * 50}"
+    waiting("register", "host.py", "--home", other)
+    ended = waiting("run", "x", "--agent", "host", "--home", other)
+    run = waiting("runs", "--home", other, "--json").data["runs"][0]["run"]
+    where = f"{run} --home '{other}'"
+    assert f"tea resume {where} --answer " in ended.err
+    assert f"`tea inbox {where}` shows all 2 questions." in ended.err
+    answer = re.search(r"Fix: (.*); `tea inbox", ended.err)
+    assert answer is not None
+    assert waiting(*shlex.split(answer[1].replace("TEXT", "Lisbon"))[1:], "-q").code == 6
+    assert len(waiting("inbox", "--home", other, "--json").data["questions"]) == 1
 
 
 def test_consent_is_asked_with_the_arguments_of_the_call(tea: Tea) -> None:
