@@ -57,6 +57,7 @@ UNRESOLVED: frozenset[Reason] = frozenset({"unresolved", "resolver_failed", "res
 PORTS = frozenset({80, 443, 8080, 8443})
 
 _MOST_ANSWERS = 256
+_OTHERWISE = "give another address; operators open more: `allow` of [web] in tea.toml, `tea trust --home`."
 # Names that never leave the machine or its network: RFC 6761, RFC 6762, RFC 8375, RFC 7686, RFC 9476, and ICANN's
 # reservation of .internal, below which clouds keep their metadata services.
 _LOCAL_NAMES = ("localhost", "local", "localdomain", "internal", "home.arpa", "onion", "alt")
@@ -94,7 +95,7 @@ class Verdict:
             return f"The name in {what} does not resolve: {REASONS[self.reason]}."
         return f"The guard refuses {what}: {REASONS[self.reason]}."
 
-    def fix(self, otherwise: str) -> str:
+    def fix(self, otherwise: str = _OTHERWISE) -> str:
         """Return the remedy: for an unresolved name a look at it and the network, else another one."""
         return "check the spelling of the address, and the network." if self.unresolved else otherwise
 
@@ -139,13 +140,25 @@ class UrlGuard:
         target = read_address(url)
         return Verdict(False, target, None) if isinstance(target, str) else await self.check_target(target)
 
+    def foresee(self, url: str) -> Verdict | None:
+        """Return the verdict on an address as far as its words alone decide, None if its name has to be resolved."""
+        target = read_address(url)
+        return Verdict(False, target, None) if isinstance(target, str) else self._foreseen(target)
+
     async def check_target(self, target: Target) -> Verdict:
         """Return the verdict on a place."""
+        if (foreseen := self._foreseen(target)) is not None:
+            return foreseen
+        found = await self._addresses(target.host)
+        return Verdict(False, found, None) if isinstance(found, str) else _judged(found, opened=self._opens(target))
+
+    def _foreseen(self, target: Target) -> Verdict | None:
+        """Return the verdict on a place, None if its name has to be resolved."""
         if is_denied(target.url, self._denied):
             return Verdict(False, "denied", None)
         if self._only is not None and not self._only & {(target.host, None), (target.host, target.port)}:
             return Verdict(False, "not_declared", None)
-        opened = (target.host, target.port) in self._allow
+        opened = self._opens(target)
         if opened and target.ip is not None:
             return Verdict(True, "allowed", str(target.ip))
         if not opened:
@@ -153,8 +166,11 @@ class UrlGuard:
                 return Verdict(False, "local_name", None)
             if target.port not in PORTS:
                 return Verdict(False, "bad_port", None)
-        found = [target.ip] if target.ip is not None else await self._addresses(target.host)
-        return Verdict(False, found, None) if isinstance(found, str) else _judged(found, opened=opened)
+        return None if target.ip is None else _judged([target.ip], opened=opened)
+
+    def _opens(self, target: Target) -> bool:
+        """Return whether the operator's list names a place."""
+        return (target.host, target.port) in self._allow
 
     async def _addresses(self, name: str) -> list[Address] | Reason:
         """Return the IP addresses of a name, or the reason there are none."""

@@ -50,6 +50,27 @@ async def test_public_places_are_allowed_and_the_resolver_gets_the_ascii_name(ur
     assert verdict.address == (PUBLIC if name else urlsplit(url).hostname)
 
 
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("fares.html", "bad_scheme"),
+        ("http://site.test:8931/", "bad_port"),
+        ("http://localhost/", "local_name"),
+        ("https://10.0.0.1/", "not_public"),
+        ("https://below.closed.test/", "denied"),
+        (f"https://{PUBLIC}/", "public"),
+        ("http://127.0.0.1:8000/", "allowed"),
+        ("https://site.test/", None),
+        ("http://opened.test:9/", None),
+    ],
+)
+async def test_a_verdict_is_foreseen_where_no_name_has_to_be_resolved(url: str, reason: str | None) -> None:
+    guard = UrlGuard(["127.0.0.1:8000", "opened.test:9"], answering(PUBLIC), deny=["closed.test"])
+    foreseen = guard.foresee(url)
+    assert (None if foreseen is None else foreseen.reason) == reason
+    assert foreseen in (None, await guard.check(url))
+
+
 @pytest.mark.parametrize(("reason", "url"), WRITTEN, ids=lambda value: ascii(value)[:60])
 async def test_an_address_is_refused_for_how_it_is_written_before_anything_is_resolved(reason: str, url: str) -> None:
     async def resolve(name: str) -> Sequence[str]:
