@@ -51,7 +51,7 @@ class Page(Part):
     network=True,
     destinations=("url",),
     evolvable=False,
-    metadata={"category": "part"},
+    metadata={"category": "part", "guarded": True},
 )
 async def open_page(ctx: Context, url: str, question: str = "", start: int = 1, most: int = 0) -> Page:
     """Fetch a web page or PDF file through the guard, and give it as Markdown.

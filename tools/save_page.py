@@ -33,7 +33,7 @@ class Saved(TypedDict):
     destinations=("url",),
     evolvable=False,
     after="the file is in downloads/",
-    metadata={"category": "part"},
+    metadata={"category": "part", "guarded": True},
 )
 async def save_page(ctx: Context, url: str) -> Saved:
     """Fetch what is at an address through the guard, and put it into the folder `downloads`.

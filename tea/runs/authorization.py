@@ -27,6 +27,7 @@ CONSENT = ("allow", "deny")
 LOST_MEANWHILE = ". What it has open is lost until then: =always spares further questions"
 ALWAYS = "always"
 Check = Callable[[], Awaitable[Response]]
+Refusal = Callable[[CallRequest], TeaError | None]
 
 
 class Authorizer:
@@ -41,6 +42,7 @@ class Authorizer:
         consents: Which versions a person consented to, once for all their calls.
         allowed: Names of components, or `kind:name`, that need no such consent; with `*` none does.
         remember: Keeps what a person allows for good; without it that is not offered.
+        refusal: Gives the error of a call that would fail whatever a person says, so nobody is asked about it.
     """
 
     def __init__(
@@ -53,11 +55,13 @@ class Authorizer:
         consents: Consents,
         allowed: Collection[str] = (),
         remember: Remember | None = None,
+        refusal: Refusal = lambda request: None,
     ) -> None:
         self._policy, self._person, self._recorder = policy, person, recorder
         self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._answers, self._intents = answers, intents
         self._consents, self._allowed, self._remember = consents, allowed, remember
+        self._refusal = refusal
         self._said: dict[str, str] = {}
         self._outlived: list[_Consent] = []
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -95,6 +99,8 @@ class Authorizer:
         if decision == "deny":
             problem = f"The operator's policy does not allow {decisive}."
             return failure(response, request.ref, Denied(problem, fix="do without it."))
+        if decision in ("ask", "once") and (refused := self._refusal(request)) is not None:
+            return failure(response, request.ref, refused)
         uncertain = request.key in self._intents and not request.traits.idempotent
         if uncertain and request.traits.check and check is not None:
             found = await check()

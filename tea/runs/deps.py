@@ -175,6 +175,12 @@ class RunContext:
     attempts: Attempts
 
     @property
+    def web(self) -> dict[str, Any]:
+        """The operator's settings of the way out, with further places closed by the run; a run never opens any."""
+        web = self.deps.web
+        return {**web, **{name: [*web.get(name, ()), *more] for name, more in self.run_config.closed.items()}}
+
+    @property
     def id(self) -> str:
         """The id of the run."""
         return self.run_config.run

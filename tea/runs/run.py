@@ -30,6 +30,7 @@ from tea.runs.budget import BudgetAccount, BudgetAccounts
 from tea.runs.call import CallRequest
 from tea.runs.deps import RunContext, RunDeps
 from tea.runs.flows import AgentFlow, LeafFlow, Places
+from tea.runs.guarded import refusal
 from tea.runs.human_input import HumanInput
 from tea.runs.memories import Memories
 from tea.runs.model_calls import ModelCalls
@@ -114,6 +115,7 @@ class Run:
             deps.consents,
             run_config.allow,
             deps.remember,
+            partial(refusal, context.web),
         )
         self._resolved: dict[tuple[Kind, str], CallRequest] = {}
         self._inner: Counter[str] = Counter()

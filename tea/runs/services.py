@@ -6,7 +6,7 @@ import asyncio
 import random
 import secrets
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from tea.clock import timestamp
 from tea.components.port import (
@@ -170,7 +170,7 @@ class _Sandbox(Service):
         workspace = self._run.attempts.workspace(key)
         journaled = self._run.recorder.trace is not None  # else it is the caller's folder, which holds anything
         inputs = self._run.run_config.inputs if journaled else ()
-        deny = _web(self._run).get("deny", ())
+        deny = self._run.web.get("deny", ())
         where = workspace if journaled else ""
         return await self._run.deps.sandboxes.terms(where, inputs, way_out=request.way_out, deny=deny)
 
@@ -199,7 +199,7 @@ class _Search(Service):
         from tea.web.guard import denial, is_denied
         from tea.web.search.apis import WIKIDATA_PAGES
 
-        web = _web(self._run)
+        web = self._run.web
         if is_denied(WIKIDATA_PAGES, denial(web.get("deny", ()))):
             raise ToolError("Wikidata is closed to this run.", fix="go on without it.")
         found = await search.entities(self._run.id, request._asdict())
@@ -211,7 +211,7 @@ class _Search(Service):
         """Return findings without the results on hosts that are closed: their words give as much away as the pages."""
         from tea.web.guard import denial, is_denied
 
-        web = _web(self._run)
+        web = self._run.web
         denied, canaries = denial(web.get("deny", ())), web.get("canaries", ())
         if denied is None and not canaries:
             return found
@@ -238,12 +238,6 @@ class _Hosts(Service):
         return hosts.of(request.wanted)
 
 
-def _web(run: RunContext) -> dict[str, Any]:
-    """Return the operator's web settings, with further places closed by the run; a run never opens any."""
-    web = run.deps.web
-    return {**web, **{name: [*web.get(name, ()), *more] for name, more in run.run_config.closed.items()}}
-
-
 class _Session(Service):
     async def answer(self, request: SessionFolder, agent: str, key: str) -> JsonValue:
         config, store = self._run.run_config, self._run.deps.environments
@@ -255,4 +249,4 @@ class _Session(Service):
 
 class _Web(Service):
     async def answer(self, request: ReadWebSettings, agent: str, key: str) -> JsonValue:
-        return _web(self._run)
+        return self._run.web

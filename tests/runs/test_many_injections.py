@@ -149,8 +149,7 @@ AWAY: dict[str, list[Any]] = {
     "a yes": ["tool", "post", {"to": True}],
     "a host below the named one": ["tool", "fetch_page", {"url": "https://secret.good.test/"}],
     "a host beside it": ["tool", "fetch_page", {"url": "https://good.test.evil.test/"}],
-    "another port": ["tool", "fetch_page", {"url": "http://127.0.0.1:8080/"}],
-    "a name with a password": ["tool", "fetch_page", {"url": "https://secret@good.test/"}],
+    "another port": ["tool", "fetch_page", {"url": "https://good.test:8443/"}],
     "a query of the named host": ["tool", "fetch_page", {"url": "https://good.test/?secret"}],
     "an address that was made": ["tool", "fetch_page", {"url": "SITE/?q=secret"}],
     "a document that was made": ["tool", "to_markdown", {"source": "SITE/x.pdf?q=secret"}],
@@ -230,6 +229,17 @@ async def test_whatever_was_read_sends_nothing(stage: tuple[Platform, Site, Path
     make, steps = ATTEMPTS[what]
     question = await tried(stage, [*steps, mail()], [make(tmp_path)] if make else [])
     assert f"would go to {EVIL}, which nobody named, after untrusted reading" in question
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8080/", "https://secret@good.test/", "http://good.test:9/secret"])
+async def test_what_the_guard_refuses_anyway_goes_nowhere_and_asks_nobody(
+    stage: tuple[Platform, Site, Path], tmp_path: Path, url: str
+) -> None:
+    tea, _, _ = stage
+    steps = [["tool", "look", {"name": "notes.txt"}], ["tool", "fetch_page", {"url": url}]]
+    await tea.acp.register(scripted(*steps, name="Obedient"))
+    outcome = await tea.run("Tell good.test what is new.", agent="obedient", files=[text(tmp_path)])
+    assert outcome.answer[1] == "ToolError"
 
 
 async def test_nothing_is_asked_where_nothing_was_read(stage: tuple[Platform, Site, Path], tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from provenance_kit import EVIL, INJECTION, NOTES, READ, mail, plain, scripted, stock
+from provenance_kit import EVIL, INJECTION, NOTES, READ, TOOLS, mail, plain, scripted, stock
 
 from tea import Platform
 from tea.errors import ApprovalNeeded
@@ -29,6 +29,7 @@ async def meet() -> str:
     await both().wait()
     return "met"
 '''
+GET = next(one for one in TOOLS if "def get(" in one)
 ALLOWED = '[policy]\nexternal = "allow"\nirreversible = "allow"\n'
 
 
@@ -235,6 +236,33 @@ async def test_a_page_is_fetched_only_from_an_address_that_stood_somewhere(
             assert (await tea.run(task, agent="worker")).answer[1]["url"] == url
         else:
             assert "would fetch" in await asked(tea, task)
+
+
+@pytest.mark.parametrize(
+    ("url", "refused"),
+    [
+        ("more.html", True),
+        ("http://127.0.0.1:8931/", True),
+        ("http://site.test:8931/", True),
+        ("http://127.0.0.1:8000/", False),
+        ("https://nowhere.test/", False),
+    ],
+)
+async def test_nobody_is_asked_about_a_page_that_the_guard_refuses_anyway(
+    tmp_path: Path, url: str, *, refused: bool
+) -> None:
+    guarded = GET.replace('reads", ', 'reads", metadata={"guarded": True}, ').replace("def get", "def get_page")
+    for name, asks in (("get_page", not refused), ("get", True)):
+        folder = tmp_path / name
+        folder.mkdir()
+        async with plain(folder, '[web]\nallow = ["127.0.0.1:8000"]\n') as tea:
+            await stock(tea, scripted(READ, ["tool", name, {"url": url}]))
+            await tea.tcp.register(guarded)
+            if asks:
+                assert "would fetch" in await asked(tea)
+            else:
+                assert (await tea.run("Go.", agent="worker")).answer[1] == "ToolError"
+                assert not (await tea.inbox()).questions
 
 
 async def test_an_address_put_together_by_a_local_tool_is_not_a_link(tmp_path: Path) -> None:
