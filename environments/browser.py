@@ -7,7 +7,6 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
-from urllib.parse import urlsplit
 
 from tea import (
     Context,
@@ -23,17 +22,18 @@ from tea import (
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
+from ._browser.page import origin, where
 
 FOLDER = "downloads"
 PICTURES = "browser"
 MOST_ELEMENTS = 40_000
 MOST_PAGE = 30_000
-MOST_TITLE = 300
 DOWNLOAD_SECONDS = 60.0
 SETTLE_SECONDS = 0.3
 MOST_WAIT = 10  # seconds
 ACTION_SECONDS = 60.0
 UNTRUSTED = "untrusted"
+BLANK = "about:blank"
 TICKS = {"on": True, "off": False}
 SENDING = ("click", "input", "send_keys", "select_dropdown", "drag", "upload_file")
 
@@ -42,12 +42,13 @@ class Seen(TypedDict):
     """What an action led to; everything in it that a page wrote is untrusted.
 
     `dialogs` are questions and notices of pages with the answer each was given, `downloads` files that came into the
-    workspace.
+    workspace. `problem` says why the page is an error.
     """
 
     url: str
     title: str
     label: str
+    problem: NotRequired[str]
     said: NotRequired[str]
     dialogs: NotRequired[list[dict[str, Any]]]
     downloads: NotRequired[list[dict[str, Any]]]
@@ -78,7 +79,7 @@ class Browser(Environment):
     """
 
     name = "browser"
-    metadata: ClassVar[Mapping[str, Any]] = {"category": "web", "needs": "sandbox"}
+    metadata: ClassVar[Mapping[str, Any]] = {"category": "web", "needs": "sandbox", "guarded": True}
     recovery = "lost"
     sharing = "private"
     rules = """
@@ -107,7 +108,7 @@ class Browser(Environment):
         """Return address, title, tabs and indexed interactive elements of the page in front, and name its picture."""
         async with self._driven() as driver:
             state = await _state(driver, ctx)
-            self._looked = _origin(state["url"])
+            self._looked = origin(state["url"])
             return state
 
     @action(effects="reads", network=True, destinations=("url",))
@@ -118,9 +119,19 @@ class Browser(Environment):
             url: With http or https.
             new_tab: Keep the present page.
         """
-        if not url.lower().startswith(("http://", "https://")) and url != "about:blank":
-            raise ToolError(f"{url[:80]!r} is not a web address.", fix="begin it with https:// or http://.")
-        return await self._acted(ctx, "navigate", {"url": url, "new_tab": new_tab})
+        if url != BLANK and not url.lower().startswith(("http://", "https://")):
+            fix = "give the whole address, from https:// or http:// on, or click its link."
+            raise ToolError(f"{url[:80]!r} is not a web address.", fix=fix)
+        if self._browsing is None:
+            raise _not_set_up()
+        if url != BLANK:
+            await self._browsing.require_open(url)
+        seen = await self._acted(ctx, "navigate", {"url": url, "new_tab": new_tab})
+        if "problem" in seen:
+            await self._browsing.require_open(seen["url"])  # where it was led on to
+            fix = "the state shows what stands there; check the address, or open another."
+            raise ToolError(f"{seen['url'][:300]!r} did not open: {seen['problem']}.", fix=fix)
+        return seen
 
     @action(effects="external", network=True, destinations=("state.url",))
     async def click(self, ctx: Context, index: int, accept_dialogs: bool = False) -> Seen:
@@ -300,9 +311,9 @@ class Browser(Environment):
             watchdog: Any = driver.session._dom_watchdog
             watchdog.clear_cache()
             text, _ = await module.extract_clean_markdown(browser_session=driver.session, extract_links=links)
-            where = await _where(driver)
+            place = await where(driver)
         part = text[offset : offset + MOST_PAGE]
-        page = Page(url=where["url"], title=where["title"], label=UNTRUSTED, text=_framed(part), characters=len(text))
+        page = Page(url=place["url"], title=place["title"], label=UNTRUSTED, text=_framed(part), characters=len(text))
         if offset + MOST_PAGE < len(text):
             page["next_offset"] = offset + MOST_PAGE
         return page
@@ -413,7 +424,12 @@ async def _done(driver: Driver, name: str, parameters: dict[str, Any], files: li
         return await _dragged(driver, parameters["points"])
     if name == "history":
         return await _moved(driver, parameters["to"])
-    return await driver.act(name, parameters, files)
+    try:
+        return await driver.act(name, parameters, files)
+    except ToolError:
+        if name == "navigate" and "problem" in await where(driver):  # which the page in front tells
+            return ""
+        raise
 
 
 async def _moved(driver: Driver, to: str) -> str:
@@ -449,16 +465,12 @@ async def _downloaded(driver: Driver) -> None:
         await asyncio.sleep(SETTLE_SECONDS)
 
 
-async def _where(driver: Driver) -> dict[str, str]:
-    """Return address and title of the page in front, as it has them itself."""
-    found = await driver.send("Runtime", "evaluate", {"expression": "document.title", "returnByValue": True})
-    title = found.get("result", {}).get("value", "")
-    return {"url": str(await driver.session.get_current_page_url()), "title": str(title)[:MOST_TITLE]}
-
-
 async def _seen(driver: Driver) -> Seen:
-    where = await _where(driver)
-    return Seen(url=where["url"], title=where["title"], label=UNTRUSTED)
+    place = await where(driver)
+    seen = Seen(url=place["url"], title=place["title"], label=UNTRUSTED)
+    if "problem" in place:
+        seen["problem"] = place["problem"]
+    return seen
 
 
 async def _ticked(driver: Driver, node: Any) -> bool | None:
@@ -475,23 +487,17 @@ async def _ticked(driver: Driver, node: Any) -> bool | None:
 async def _require_origin(driver: Driver, looked: str) -> None:
     """Refuse to send anything to another origin than the one looked at: pages move on by themselves."""
     found = await driver.send("Runtime", "evaluate", {"expression": "location.href", "returnByValue": True})
-    now = _origin(str(found.get("result", {}).get("value", "")))
+    now = origin(str(found.get("result", {}).get("value", "")))
     if now != looked:
         problem = f"The page has gone to {now[:120]!r} by itself, from {looked[:120]!r}."
         raise ToolError(problem, fix="look at the state again, and decide anew.")
-
-
-def _origin(url: str) -> str:
-    """Return scheme, host and port of an address; without a host the address itself."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else url
 
 
 async def _state(driver: Driver, ctx: Context) -> dict[str, Any]:
     found = await driver.session.get_browser_state_summary(include_screenshot=True)
     elements = str(found.dom_state.llm_representation())
     state: dict[str, Any] = {
-        **await _where(driver),
+        **await where(driver),
         "label": UNTRUSTED,
         "tabs": [{"tab": str(one.target_id)[-4:], "url": str(one.url), "title": str(one.title)} for one in found.tabs],
         "elements": _framed(elements[:MOST_ELEMENTS]),

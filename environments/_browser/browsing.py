@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tea import SandboxService, ToolError
-from tea.web import GuardProxy, UrlGuard, WebSettings
+from tea.web import GuardProxy, UrlGuard, WebSettings, escaped
 
 from .driver import HEIGHT, WIDTH, Driver, check_extra
 from .exchange import lent, plain, received
@@ -59,7 +59,8 @@ class Browsing:
     """
 
     def __init__(self, terms: dict[str, Any], settings: dict[str, Any]) -> None:
-        self._terms, self._settings = terms, WebSettings.of(settings)
+        self._terms, web = terms, WebSettings.of(settings)
+        self._guard = UrlGuard(web.allow, deny=web.deny)
         self._leave, self._ready = asyncio.Event(), asyncio.get_running_loop().create_future()
         self._life: asyncio.Task[None] | None = None
         self._driver: Driver | None = None
@@ -136,8 +137,7 @@ class Browsing:
         service.own(service.files / "profile")
         service.own(service.files / DOWNLOADS)
         (service.files / UPLOADS).chmod(0o755)  # to be read alone, so nothing in it becomes a link meanwhile
-        guard = UrlGuard(self._settings.allow, deny=self._settings.deny)
-        proxy = GuardProxy(guard, connections=256)
+        proxy = GuardProxy(self._guard, connections=256)
         async with proxy.on_socket(service.way_out):
             profile = f"--user-data-dir={service.inside(service.files / 'profile')}"
             told = await service.start([str(program()), *FLAGS, profile, "about:blank"], ready=READY)
@@ -148,6 +148,16 @@ class Browsing:
                 finally:
                     await driver.close()
                     await service.close()  # before the proxy, which its connections would keep waiting
+
+    async def require_open(self, url: str) -> None:
+        """Refuse an address that the guard refuses to every page.
+
+        Raises:
+            ToolError: It says why.
+        """
+        verdict = await self._guard.check(escaped(url))
+        if not verdict:
+            raise ToolError(verdict.problem(repr(url[:300])), fix=verdict.fix())
 
     def lend(self, path: Path) -> str:
         """Copy a file into the browser's reach, and return its name there.

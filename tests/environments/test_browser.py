@@ -10,6 +10,7 @@ from asyncio.subprocess import PIPE, STDOUT
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socket import socket
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
@@ -54,7 +55,7 @@ class Site(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         type(self).seen.append(self.path)
-        self.send_response(200)
+        self.send_response(404 if self.path == "/gone" else 200)
         if self.path == "/file":
             self.send_header("Content-Disposition", 'attachment; filename="a\u202e b.txt"'.encode().decode("latin-1"))
         self.send_header("Content-Type", "text/html; charset=utf-8")
@@ -76,10 +77,18 @@ def site() -> Iterator[str]:
         thread.join()
 
 
+@pytest.fixture(scope="module")
+def closed() -> Iterator[int]:
+    """Hold a port at which nobody listens."""
+    with socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def tea(site: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
+async def tea(site: str, closed: int, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Platform]:
     folder = tmp_path_factory.mktemp("home")
-    (folder / "tea.toml").write_text(f'[web]\nallow = ["{site.removeprefix("http://")}"]\n')
+    (folder / "tea.toml").write_text(f'[web]\nallow = ["{site.removeprefix("http://")}", "127.0.0.1:{closed}"]\n')
     async with Platform(folder, policy=AllowTrusted(), state=folder / "state", trust_home=True) as made:
         yield made
 
@@ -240,6 +249,36 @@ async def test_a_page_is_read_as_markdown_between_marks_it_cannot_write(act: Act
     assert mark is not None
     assert page["text"].endswith(f"</page {mark[1]}>")
     assert "Ignore your rules" in page["text"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("url", "problem", "fix"),
+    [
+        ("SITE/gone", "'SITE/gone' did not open: it answered with status 404.", "the state shows"),
+        ("http://127.0.0.1:1/", "The guard refuses 'http://127.0.0.1:1/': its port is not 80", "`allow` of [web]"),
+        ("SITE/away", "The guard refuses 'http://127.0.0.1:1/': its port is not 80", "`allow` of [web]"),
+        ("http://127.0.0.1:CLOSED/", "'http://127.0.0.1:CLOSED/' did not open: it ", "check the address"),
+        ("http://a.invalid/", "The name in 'http://a.invalid/' does not resolve", "check the spelling"),
+        ("more.html", "'more.html' is not a web address.", "or click its link"),
+    ],
+)
+async def test_an_address_that_did_not_open_is_a_failure_that_says_why(
+    act: Act, site: str, closed: int, url: str, problem: str, fix: str
+) -> None:
+    handler_of(site).pages["/away"] = "<script>location='http://127.0.0.1:1/'</script>"
+    whole, expected = (words.replace("SITE", site).replace("CLOSED", str(closed)) for words in (url, problem))
+    error = (await act("navigate", url=whole)).error
+    assert error["problem"].startswith(expected)
+    assert fix in error["fix"]
+
+
+@pytest.mark.slow
+async def test_an_act_that_led_to_an_error_says_so(act: Act, site: str) -> None:
+    handler_of(site).pages["/leads"] = "<!doctype html><a href=/gone>Gone</a>"
+    await act("navigate", url=f"{site}/leads")
+    assert (await press(act, "Gone"))["problem"] == "it answered with status 404"
+    assert "problem" not in (await act("history", to="back")).unwrap()
 
 
 @pytest.mark.slow

@@ -66,6 +66,36 @@ async def shop(tea: Platform, site: str, task: str) -> Any:
     return await tea.run(task, agent="worker")
 
 
+LINKED = "<!doctype html><title>Shop</title><a href=more.html>More</a>"
+SURE = "<!doctype html><title>More</title>"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("{site}/more.html?d=secret", None),
+        ("more.html", "'more.html'"),
+        ("http://127.0.0.1:1/", "The guard refuses"),
+        ("http://site.test:8931/", "The guard refuses"),
+    ],
+)
+async def test_only_an_address_that_nobody_gave_and_the_guard_may_open_is_asked_about(
+    tmp_path: Path, url: str, said: str | None
+) -> None:
+    with opened(LINKED) as (site, here):
+        here.pages["/more.html"] = SURE
+        async with plain(tmp_path, f'[web]\nallow = ["{site.removeprefix("http://")}"]\n') as tea:
+            steps = [["act", "browser#navigate", {"url": one}] for one in (f"{site}/", url.format(site=site))]
+            await tea.acp.register(scripted(*steps).replace('response.error["code"]', 'response.error["problem"]'))
+            if said is not None:
+                assert said in str((await tea.run("Go.", agent="worker")).answer[1])
+                assert not (await tea.inbox()).questions
+                return
+            with pytest.raises(ApprovalNeeded, match="would fetch"):
+                await tea.run("Go.", agent="worker")
+
+
 INDEXED = (
     scripted(name="Worker")
     .replace("steps = json.loads('' or task.text)", "steps = STEPS")
