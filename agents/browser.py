@@ -38,8 +38,19 @@ class BrowserUse(Agent):
             title="Work in the browser",
             pages=lambda state: {} if state["url"] == BLANK else {state["url"]: state["title"]},
             files=_downloaded,
+            completed=_completed,
+            told=lambda value: {name: part for name, part in value.items() if name != "links"},  # the state has them
         )
         return await operate(ctx, task, browser)
+
+
+def _completed(action: str, given: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of an action; a path, as the state shows links of the site in front, as a whole address."""
+    url = given.get("url")
+    if action != "navigate" or not isinstance(url, str) or not url.startswith("/") or url.startswith("//"):
+        return given
+    origin = "/".join(str(seen.get("url", "")).split("/")[:3])
+    return {**given, "url": f"{origin}{url}"}
 
 
 def _downloaded(value: dict[str, Any]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from tea import (
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
-from ._browser.page import origin, where
+from ._browser.page import described, links, origin, where
 
 FOLDER = "downloads"
 PICTURES = "browser"
@@ -42,7 +42,7 @@ class Seen(TypedDict):
     """What an action led to; everything in it that a page wrote is untrusted.
 
     `dialogs` are questions and notices of pages with the answer each was given, `downloads` files that came into the
-    workspace. `problem` says why the page is an error.
+    workspace, `links` the addresses of an opened page. `problem` says why the page is an error.
     """
 
     url: str
@@ -52,6 +52,7 @@ class Seen(TypedDict):
     said: NotRequired[str]
     dialogs: NotRequired[list[dict[str, Any]]]
     downloads: NotRequired[list[dict[str, Any]]]
+    links: NotRequired[list[str]]
 
 
 class Page(TypedDict):
@@ -376,7 +377,9 @@ class Browser(Environment):
             finally:
                 driver.events.accept = False
             seen = await _seen(driver)
-            if said and name != "navigate":  # where it led says as much
+            if name == "navigate":
+                seen["links"] = await links(driver)
+            elif said:
                 seen["said"] = said
             if driver.events.dialogs:
                 seen["dialogs"] = driver.events.dialogs
@@ -495,7 +498,7 @@ async def _require_origin(driver: Driver, looked: str) -> None:
 
 async def _state(driver: Driver, ctx: Context) -> dict[str, Any]:
     found = await driver.session.get_browser_state_summary(include_screenshot=True)
-    elements = str(found.dom_state.llm_representation())
+    elements = await described(driver, found.dom_state)
     state: dict[str, Any] = {
         **await where(driver),
         "label": UNTRUSTED,

@@ -1,17 +1,25 @@
-"""Page: the page in front: its address and title, and its failure."""
+"""Page: the page in front: its address and title, its failure, and its links."""
 
+from collections.abc import Iterable
 from typing import Any, cast
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from .driver import Driver
+from tea import require_extra
+from tea.web import escaped
+
+from .driver import EXTRA, Driver
 
 MOST_TITLE = 300
+MOST_LINKS, MOST_LINK = 200, 500  # addresses of a page, and characters of one
+MOST_SHOWN = 100  # characters of an address beside its element; a longer one would be cut off, and is left out
 ERROR_PAGE = "chrome-error:"
 LOOK = """(() => {
   const opened = performance.getEntriesByType('navigation')[0];
-  return {title: document.title, place: location.href,
+  return {title: document.title, place: location.href, base: document.baseURI,
           status: opened ? opened.responseStatus : 0};
 })()"""
+LINKS = f"""[...new Set([...document.links].map(one => one.href.split('#')[0]))]
+  .filter(one => one.startsWith('http') && one.length <= {MOST_LINK}).slice(0, {MOST_LINKS})"""
 
 
 async def where(driver: Driver) -> dict[str, str]:
@@ -25,6 +33,25 @@ async def where(driver: Driver) -> dict[str, str]:
     elif isinstance(status, int) and status >= 400:
         found["problem"] = f"it answered with status {status}"
     return found
+
+
+async def links(driver: Driver) -> list[str]:
+    """Return the addresses of the links of the page in front, without its frames."""
+    found = await _evaluated(driver, LINKS)
+    return list(map(str, cast("list[Any]", found))) if isinstance(found, list) else []
+
+
+async def described(driver: Driver, dom: Any) -> str:
+    """Return the elements of a page as text, links with their addresses: of the page's own site the path alone.
+
+    Args:
+        driver: The browser.
+        dom: What the library found in the page.
+    """
+    facts = await _facts(driver)
+    _address(dom.selector_map.values(), str(facts.get("place", "")), str(facts.get("base", "")))
+    views: Any = require_extra("browser_use.dom.views", EXTRA)
+    return str(dom.llm_representation([*views.DEFAULT_INCLUDE_ATTRIBUTES, "href"]))
 
 
 def origin(url: str) -> str:
@@ -43,3 +70,37 @@ async def _evaluated(driver: Driver, expression: str) -> Any:
     """Return the value of an expression in the page in front, None if the page lets it fail."""
     found = await driver.send("Runtime", "evaluate", {"expression": expression, "returnByValue": True})
     return found.get("result", {}).get("value")
+
+
+def _address(elements: Iterable[Any], place: str, base: str) -> None:
+    """Put the addresses of links into their elements in the form to show; those of frames have another base."""
+    for node in elements:
+        attributes: dict[str, str] = node.attributes or {}
+        if "href" not in attributes:
+            continue
+        shown = "" if _is_framed(node) else _shown(attributes.pop("href"), place, base)
+        attributes.pop("href", None)
+        if shown:
+            attributes["href"] = shown
+
+
+def _shown(href: str, place: str, base: str) -> str:
+    """Return an address as it is shown, empty for one that is not."""
+    try:
+        whole = escaped(urljoin(base, href))
+        own = origin(whole) == origin(place)
+    except ValueError:  # of no form that is an address
+        return ""
+    if not whole.startswith(("http://", "https://")):
+        return ""
+    shown = (whole.removeprefix(origin(whole)) or "/") if own else whole
+    return shown if len(shown) <= MOST_SHOWN else ""
+
+
+def _is_framed(node: Any) -> bool:
+    above = node.parent_node
+    while above is not None:
+        if str(above.tag_name).lower() in ("iframe", "frame"):
+            return True
+        above = above.parent_node
+    return False

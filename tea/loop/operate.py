@@ -37,6 +37,9 @@ class Operated:
         title: Title of the report.
         pages: The pages that a state shows: titles by address. They are the evidence of the result.
         files: The files that an action brought into the workspace: origins by name. They are evidence, too.
+        completed: The arguments of an action, given its name, the arguments of the model, and what was seen last: a
+            state, or the outcome of an action.
+        told: The parts of an action's outcome that the model is told.
     """
 
     environment: str
@@ -46,6 +49,8 @@ class Operated:
     title: str
     pages: Callable[[dict[str, Any]], dict[str, str]] = lambda state: {}
     files: Callable[[dict[str, Any]], dict[str, str]] = lambda value: {}
+    completed: Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]] = lambda action, given, seen: given
+    told: Callable[[dict[str, Any]], dict[str, Any]] = lambda value: value
 
 
 @dataclass(slots=True, kw_only=True)
@@ -61,6 +66,7 @@ class Work:
         files: Origins of the files that came into the workspace, by name.
         asked: Number of questions to the model.
         last: What the last action gave, to tell of the next one only what is other.
+        seen: The state, or what an action gave after it.
         extracted: What was read that belongs to the answer.
         log: The conversation in Markdown.
         actions: Names of the actions done so far.
@@ -76,6 +82,7 @@ class Work:
     files: dict[str, str] = field(default_factory=dict[str, str])
     asked: int = 0
     last: dict[str, Any] = field(default_factory=dict[str, Any])
+    seen: dict[str, Any] = field(default_factory=dict[str, Any])
     extracted: list[str] = field(default_factory=list[str])
     log: list[str] = field(default_factory=list[str])
     actions: set[str] = field(default_factory=set[str])
@@ -115,6 +122,7 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
         work.steps.append({"evaluation": "", "memory": "", "next_goal": "", "results": [result]})
         response = await ctx.ecp.state(work.on.environment)
     state: dict[str, Any] = response.unwrap()
+    work.seen = state
     if len(work.pages) < MOST_PAGES:
         work.pages.update(work.on.pages(state))
     if state.get("screenshot"):
@@ -174,8 +182,9 @@ async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str,
 
 
 async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
+    given = work.on.completed(one["action"], one.get("arguments", {}), work.seen)
     try:
-        response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", one.get("arguments", {}))
+        response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", given)
     except TeaError as error:
         return {"action": one["action"], "ok": False, "result": f"{error.problem} {error.fix}"}
     if response.error is not None:
@@ -183,8 +192,9 @@ async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
     if not response.ok or not isinstance(response.value, dict):
         words = response.value if response.ok else response.error
         return {"action": one["action"], "ok": response.ok, "result": _text(words)}
-    value = cast("dict[str, Any]", response.value)
-    work.files.update(work.on.files(value))
+    work.seen = cast("dict[str, Any]", response.value)
+    work.files.update(work.on.files(work.seen))
+    value = work.on.told(work.seen)
     other = {name: part for name, part in value.items() if name not in work.last or work.last[name] != part}
     work.last = value
     return {"action": one["action"], "ok": True, "result": _text(other) if other else ""}

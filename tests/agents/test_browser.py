@@ -23,7 +23,8 @@ from tea.testing import ScriptedModel
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 PAGE = (
-    b"<!doctype html><title>Shop</title><p>The kettle costs 42 crowns.<button onclick=\"document.title='bought'\">Buy"
+    b"<!doctype html><title>Shop</title><p>The kettle costs 42 crowns.<a href='offers?all=1'>All</a>"
+    b"<button onclick=\"document.title='bought'\">Buy"
 )
 
 LEADER = "Browse two pages in the browser.\nFirst left.\nThen right.\nThen end."
@@ -89,6 +90,22 @@ async def test_it_reads_a_page_and_keeps_log_film_and_report(tea: Platform, play
     assert "navigate" in (folder / "log.md").read_text()
     assert words in outcome.report.read_text()
     assert (await tea.replay(outcome.run)).ok
+
+
+async def test_a_link_is_followed_by_its_path_and_its_page_is_told_once(
+    tea: Platform, played: Played, site: str
+) -> None:
+    follows, ends = step(("navigate", {"url": "/offers?all=1"})), step(extracted="42", final={"success": True})
+    played.model = ScriptedModel([step(("navigate", {"url": site})), follows, ends])
+    outcome = await tea.run("What does the kettle cost?", agent="browser")
+    assert outcome.ok
+    shop, offers = (one.variables["state"] for one in played.model.requests[1:])
+    assert "href=/offers?all=1" in shop["elements"]
+    assert offers["url"] == f"{site}/offers?all=1"
+    told = [
+        json.loads(result["result"]) for one in played.model.requests[2].variables["steps"] for result in one["results"]
+    ]
+    assert not any("links" in one for one in told)
 
 
 async def test_two_at_once_have_pages_and_files_of_their_own(

@@ -74,6 +74,7 @@ SURE = "<!doctype html><title>More</title>"
 @pytest.mark.parametrize(
     ("url", "said"),
     [
+        ("{site}/more.html", "More"),
         ("{site}/more.html?d=secret", None),
         ("more.html", "'more.html'"),
         ("http://127.0.0.1:1/", "The guard refuses"),
