@@ -11,14 +11,14 @@ memory or the state of agents, passes the run's store; through an environment, t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from tea.components.operation import Traits
 from tea.kernel.key import outer
 from tea.policy.destination import addresses_in, canonical_address, texts_in
-from tea.policy.rules import effects_of
+from tea.policy.rules import BEYOND, effects_of
 from tea.types import JsonObject, JsonValue
 
 UNKNOWN = "unknown"
@@ -98,6 +98,12 @@ class Delivered(NamedTuple):
         return Source("read", self.ref, line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}...", self.key)
 
     @property
+    def sends_words(self) -> bool:
+        """Whether texts among its arguments may leave the workspace."""
+        beyond = self.traits is None or self.traits.effects in BEYOND
+        return beyond and any(map(_holds_text, self.arguments.values()))
+
+    @property
     def reads_network(self) -> bool:
         """Whether the operation reads the network and says nothing of its outcome."""
         return self.traits is not None and self.traits.network and self.traits.returns_untrusted is None
@@ -172,6 +178,7 @@ class Provenance:
         self._answers: defaultdict[str, list[str]] = defaultdict(list)
         self._store = Reading()
         self._environments: defaultdict[str, Reading] = defaultdict(Reading)
+        self._sent_to = set[str]()
         given = [Source("file", name) for name in files]
         self._store.add(given)
         self._scopes[""].add(one for one in given if not _is_plain(one.what))
@@ -226,7 +233,7 @@ class Provenance:
         """
         self._inside.pop(call.key, None)
         reading = self._around(place)[0]
-        reading.links |= call.links(clean=not reading.sources)
+        reading.links |= self._links(call, clean=not reading.sources)
         for one in (call, *inside):
             self._take(reading, one)
         self.hear(call.key)
@@ -235,7 +242,7 @@ class Provenance:
         """Add the outcome of a call from inside an effect to the knowledge of the later calls inside of it."""
         around = self._around(key)
         reading = self._inside.setdefault(key, Reading())
-        reading.links |= call.links(clean=not any(one.sources for one in around))
+        reading.links |= self._links(call, clean=not any(one.sources for one in around))
         self._take(reading, call)
 
     def kept(self, place: str) -> None:
@@ -283,8 +290,17 @@ class Provenance:
         """Add a person's answers to the questions from inside an effect, after its outcome is delivered."""
         self.typed += tuple(self._answers.pop(effect, ()))
 
+    def _links(self, call: Delivered, *, clean: bool) -> set[str]:
+        """Return the addresses of an outcome open to be followed.
+
+        An environment that was sent words after untrusted reading gives none: a page may put them together from these.
+        """
+        return call.links(clean=clean) if clean or call.environment not in self._sent_to else set()
+
     def _take(self, reading: Reading, call: Delivered) -> None:
         """Add the sources of an outcome to a reading, and to its store."""
+        if call.environment and call.sends_words and reading.sources:
+            self._sent_to.add(call.environment)
         traits, found = call.traits, list[Source]()
         told = [reading]
         if traits is None or traits.effects != "reads":
@@ -312,6 +328,18 @@ class Provenance:
         while scope and scope not in self._scopes:
             scope = outer(scope)
         return [*found, self._scopes[scope]]
+
+
+def _holds_text(value: JsonValue) -> bool:
+    match value:
+        case str():
+            return True
+        case Mapping():
+            return any(map(_holds_text, cast("Mapping[str, JsonValue]", value).values()))
+        case list() | tuple():
+            return any(map(_holds_text, cast("Sequence[JsonValue]", value)))
+        case _:
+            return False
 
 
 def _links(value: JsonValue) -> set[str]:
