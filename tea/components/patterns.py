@@ -19,6 +19,8 @@ _READING = 1_500  # steps of work to read one
 _MATCHED = 20  # characters that are gone through in one step
 _AHEAD, _AGAIN = ("^(?=", "^(?!"), ("*", "+", "?", "{")
 _SIGN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)  # of a pattern, a set of characters as one
+_IN_SET = re.compile(r"\\.|--|[\[&~]", re.DOTALL)  # in some dialects signs of sets within sets
+_BLANKS_DROPPED = re.compile(r"\?[a-zA-Z-]*x")
 
 
 def pattern_fault(patterns: Iterable[str]) -> str | None:
@@ -106,7 +108,7 @@ def _read(pattern: str) -> Callable[[str], bool]:
     try:
         parts = [
             (wanted, SchemaValidator(core_schema.str_schema(pattern=one)).isinstance_python)
-            for one, wanted in _parted(pattern)
+            for one, wanted in _parted(_plain(pattern))
         ]
     except (SchemaError, UnicodeError) as error:
         raise ValueError(pattern) from error
@@ -129,6 +131,27 @@ def _parted(pattern: str) -> list[tuple[str, bool]]:
     if found and any((sign, depth) == ("|", 0) for _, sign, depth in _signs(rest)):
         raise ValueError(pattern)
     return [*found, (rest, True)]
+
+
+def _plain(pattern: str) -> str:
+    """Return a pattern whose sets hold signs and no other sets, as the standard says.
+
+    Raises:
+        ValueError: It asks for a dialect in which blanks and lines of comments mean nothing.
+    """
+    if any(sign == "(" and _BLANKS_DROPPED.match(pattern, at + 1) for at, sign, _ in _signs(pattern)):
+        raise ValueError(pattern)
+    return "".join(
+        sign[0] + _IN_SET.sub(_escaped, sign[1:]) if len(sign) > 1 and sign[0] == "[" else sign
+        for _, sign, _ in _signs(pattern)
+    )
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """Return a sign of a set as it stands for itself; of two hyphens the second, behind others, ends a range."""
+    if found[0] == "--":
+        return r"\--" if found.start() == found.string.startswith("^") else r"-\-"
+    return found[0] if found[0][0] == "\\" else f"\\{found[0]}"
 
 
 def _signs(pattern: str) -> Iterator[tuple[int, str, int]]:

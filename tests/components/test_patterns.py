@@ -37,6 +37,7 @@ def test_no_pattern_takes_long(pattern: str) -> None:
         "^(?=a)*b",
         "^(?=a",
         "(",
+        "(?x)a{#}\n900}",
         r"\w{1000}",
     ],
 )
@@ -56,6 +57,24 @@ def test_what_is_data_in_a_schema_is_no_pattern(word: str) -> None:
 
 def test_a_long_pattern_is_refused() -> None:
     assert "is too long" in str(schema_fault({"pattern": "x" * 161}))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "matched", "others"),
+    [
+        ("^[[a]$", "[a", "b]"),
+        ("^[[:a]$", "[:a", "]b"),
+        ("^[a&&b]$", "a&b", "c]"),
+        ("^[ab~~b]$", "ab~", "c]"),
+        ("^[+--]$", "+,-", ".]"),
+        ("^[--/]$", "-./", "+a"),
+        (r"^[\[\]a-c-]$", "[]b-", "d&"),
+        ("^[^[a&&a]$", "b]", "[a&"),
+    ],
+)
+def test_a_set_of_characters_holds_what_it_lists(pattern: str, matched: str, others: str) -> None:
+    assert schema_fault({"pattern": pattern}) is None
+    assert [one for one in matched + others if value_faults({"pattern": pattern}, one)] == list(others)
 
 
 def test_very_many_patterns_are_refused_before_any_is_read() -> None:
