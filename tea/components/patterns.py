@@ -13,12 +13,17 @@ from typing import Any, cast
 
 from tea.types import JsonSchema
 
-_MOST = 30  # different ones in a schema, as each takes up to a twentieth of a second to read
-_LONGEST = 160
-_READING = 1_500  # steps of work to read one
-_MATCHED = 20  # characters that are gone through in one step
+_MOST = 30  # different ones in a schema
+_LONGEST, _LARGEST = 160, 75_000  # a pattern, and all of a schema as `_size` counts them: a third of a second to read
+_READ = 2  # of that size, read in one step of work
+_MATCHED = 500  # places of a pattern that are tried in one step, as all may be tried for each character
+_MATCH = 100  # places tried in the time that each match takes beside that
+_WIDE_TO_READ, _WIDE_TO_MATCH = 60, 3  # the sizes of a set of all letters
+_WIDE = re.compile(r"\\[wWpP]")
 _AHEAD, _AGAIN = ("^(?=", "^(?!"), ("*", "+", "?", "{")
-_SIGN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", re.DOTALL)  # of a pattern, a set of characters as one
+_SIGN = re.compile(  # of a pattern, a set of characters as one, and a number of times
+    r"\\[pPuUx]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[^}]*\}|.", re.DOTALL
+)
 _IN_SET = re.compile(r"\\.|--|[\[&~]", re.DOTALL)  # in some dialects signs of sets within sets
 _BLANKS_DROPPED = re.compile(r"\?[a-zA-Z-]*x")
 
@@ -28,9 +33,11 @@ def pattern_fault(patterns: Iterable[str]) -> str | None:
     found = dict.fromkeys(patterns)
     if len(found) > _MOST:
         return f"it holds more than {_MOST} patterns"
+    if too_long := next((one for one in found if len(one) > _LONGEST), None):
+        return f"the pattern {too_long[:_LONGEST]!r}... is too long"
+    if sum(_size(one, _WIDE_TO_READ) for one in found) > _LARGEST:
+        return "its patterns repeat too much"
     for one in found:
-        if len(one) > _LONGEST:
-            return f"the pattern {one[:_LONGEST]!r}... is too long"
         try:
             _read(one)
         except ValueError:
@@ -49,7 +56,8 @@ class Matching:
 
     def __init__(self, spend: Callable[[int], None]) -> None:
         self._spend = spend
-        self._read: dict[str, Callable[[str], bool]] = {}
+        self._read: dict[str, tuple[int, Callable[[str], bool]]] = {}
+        self._tried = 0
 
     def checks(self) -> Mapping[str, Any]:
         """Return the checks of the keywords with patterns."""
@@ -61,10 +69,14 @@ class Matching:
 
     def _matches(self, pattern: str, text: str) -> bool:
         if pattern not in self._read:
-            self._spend(_READING)
-            self._read[pattern] = _read(pattern)
-        self._spend(len(text) // _MATCHED)
-        return self._read[pattern](text)
+            if len(pattern) > _LONGEST:
+                raise ValueError(pattern)
+            self._spend(1 + _size(pattern, _WIDE_TO_READ) // _READ)
+            self._read[pattern] = _size(pattern, _WIDE_TO_MATCH), _read(pattern)
+        size, matches = self._read[pattern]
+        steps, self._tried = divmod(self._tried + _MATCH + len(text) * size, _MATCHED)
+        self._spend(steps)
+        return matches(text)
 
     def _check_text(self, validator: Any, pattern: str, value: Any, _: JsonSchema) -> Iterator[Exception]:
         from jsonschema import ValidationError
@@ -152,6 +164,31 @@ def _escaped(found: re.Match[str]) -> str:
     if found[0] == "--":
         return r"\--" if found.start() == found.string.startswith("^") else r"-\-"
     return found[0] if found[0][0] == "\\" else f"\\{found[0]}"
+
+
+def _size(pattern: str, wide: int) -> int:
+    """Return how many signs a pattern has with all that is repeated written out, and no less.
+
+    Args:
+        pattern: A pattern.
+        wide: What a set of all letters counts.
+    """
+    groups, last = [0], 0
+    for _, sign, _ in _signs(pattern):
+        if sign == "(":
+            groups.append(1)
+            continue
+        if sign in _AGAIN:
+            continue
+        if sign == ")" and len(groups) > 1:
+            last = added = groups.pop()
+        elif sign[0] == "{":
+            added = last * max(0, *(int(one) - 1 for one in re.findall("[0-9]+", sign)), 0)
+            last += added
+        else:
+            last = added = wide if _WIDE.search(sign) else 1
+        groups[-1] += added
+    return sum(groups)
 
 
 def _signs(pattern: str) -> Iterator[tuple[int, str, int]]:

@@ -59,6 +59,32 @@ def test_a_long_pattern_is_refused() -> None:
     assert "is too long" in str(schema_fault({"pattern": "x" * 161}))
 
 
+LARGE = ["(?:(?:a?){100}){100}c", "[ab]*a[ab]{9000}c", "(?:a*{ 200 }){200}c", "(?:(?:b|[^c]){100}){10,50}c"]
+
+
+@pytest.mark.parametrize("pattern", LARGE)
+def test_a_large_pattern_is_not_matched_for_long(pattern: str) -> None:
+    assert schema_fault({"pattern": pattern}) is None
+    assert value_faults({"pattern": pattern}, "ab" * 5_000) == ["its schema takes too long to check"]
+
+
+def test_patterns_are_not_matched_for_very_many_short_names() -> None:
+    named: dict[str, Any] = {"patternProperties": {f"x{n}$": {} for n in range(30)}, "additionalProperties": {}}
+    value = {f"n{n}": 1 for n in range(1_000)}
+    assert value_faults(named, {"x1": 1}) == []
+    assert value_faults({"allOf": [named] * 80}, value) == ["its schema takes too long to check"]
+
+
+def test_patterns_that_are_large_together_are_refused_before_any_is_read() -> None:
+    many = [{"pattern": rf"{n}\w{{1,64}}"} for n in range(30)]
+    assert schema_fault({"anyOf": many[:18]}) is None
+    assert schema_fault({"anyOf": many}) == "its patterns repeat too much"
+
+
+def test_a_long_pattern_that_nobody_looked_at_before_is_not_read() -> None:
+    assert value_faults({"pattern": "^" + "(?=a)" * 30_000}, "a") == ["its schema cannot be used"]
+
+
 @pytest.mark.parametrize(
     ("pattern", "matched", "others"),
     [
