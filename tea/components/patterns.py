@@ -39,12 +39,30 @@ def pattern_fault(patterns: Iterable[str]) -> str | None:
         return "its patterns repeat too much"
     for one in found:
         try:
-            _read(one)
+            matcher(one)
         except ValueError:
             return (
                 f"the pattern {one!r} cannot be matched: write it without references, and look ahead at its beginning"
             )
     return None
+
+
+def matcher(pattern: str) -> Callable[[str], bool]:
+    """Return the function that tells whether a text holds a match of a pattern.
+
+    Raises:
+        ValueError: It is not a pattern, or not one of these.
+    """
+    from pydantic_core import SchemaError, SchemaValidator, core_schema
+
+    try:
+        parts = [
+            (wanted, SchemaValidator(core_schema.str_schema(pattern=one)).isinstance_python)
+            for one, wanted in _parted(_plain(pattern))
+        ]
+    except (SchemaError, UnicodeError) as error:
+        raise ValueError(pattern) from error
+    return lambda text: all(matches(text) is wanted for wanted, matches in parts)
 
 
 class Matching:
@@ -72,7 +90,7 @@ class Matching:
             if len(pattern) > _LONGEST:
                 raise ValueError(pattern)
             self._spend(1 + _size(pattern, _WIDE_TO_READ) // _READ)
-            self._read[pattern] = _size(pattern, _WIDE_TO_MATCH), _read(pattern)
+            self._read[pattern] = _size(pattern, _WIDE_TO_MATCH), matcher(pattern)
         size, matches = self._read[pattern]
         steps, self._tried = divmod(self._tried + _MATCH + len(text) * size, _MATCHED)
         self._spend(steps)
@@ -107,24 +125,6 @@ class Matching:
             words, patterns = (", ".join(map(repr, sorted(some))) for some in (others, named))
             verb = "does" if len(others) == 1 else "do"
             yield ValidationError(f"{words} {verb} not match any of the regexes: {patterns}")
-
-
-def _read(pattern: str) -> Callable[[str], bool]:
-    """Return the function that tells whether a text holds a match of a pattern.
-
-    Raises:
-        ValueError: It is not a pattern, or not one of these.
-    """
-    from pydantic_core import SchemaError, SchemaValidator, core_schema
-
-    try:
-        parts = [
-            (wanted, SchemaValidator(core_schema.str_schema(pattern=one)).isinstance_python)
-            for one, wanted in _parted(_plain(pattern))
-        ]
-    except (SchemaError, UnicodeError) as error:
-        raise ValueError(pattern) from error
-    return lambda text: all(matches(text) is wanted for wanted, matches in parts)
 
 
 def _parted(pattern: str) -> list[tuple[str, bool]]:

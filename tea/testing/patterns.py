@@ -8,6 +8,8 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
+from tea.components.patterns import matcher
+
 _MORE = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -20,11 +22,14 @@ def matching(pattern: str, chance: Random | None) -> str:
     """Return a text matched by a regular expression: the shortest choices, or others by chance.
 
     Raises:
-        NoMatch: None was found, since it looks around itself in ways that are not tried.
+        NoMatch: None was found, since it looks around itself in ways that are not tried, or is none of Python's.
     """
     parser: Any = import_module("re._parser")
-    text = _written(parser.parse(pattern), chance, {})
-    if re.search(pattern, text) is None:
+    try:
+        text, matches = _written(parser.parse(pattern), chance, {}), matcher(pattern)
+    except (re.error, ValueError) as error:
+        raise NoMatch from error
+    if not matches(text):
         raise NoMatch
     return text
 

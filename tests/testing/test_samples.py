@@ -159,3 +159,15 @@ def test_a_reference_leads_into_the_schema_also_where_it_comes_back() -> None:
 def test_where_there_is_no_value_that_is_said(schema: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         sample(schema)
+
+
+def test_patterns_are_those_of_schemas_also_where_python_reads_none_or_takes_long() -> None:
+    found = sample({"anyOf": [{"type": "string", "pattern": r"^\p{L}+$"}, {"const": 1}]})
+    assert found == 1
+    slow: dict[str, Any] = {
+        "required": ["a" * 40],
+        "patternProperties": {"(a*)*c": {}},
+        "additionalProperties": {"const": 1},
+    }
+    assert sample(slow) == {"a" * 40: 1}
+    assert sample({"type": "string", "pattern": "(?:a?){40}a{40}b"}) == "a" * 40 + "b"
