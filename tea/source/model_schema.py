@@ -19,6 +19,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WrapSerialize
 from pydantic.errors import PydanticUserError
 from pydantic_core import SchemaError, to_jsonable_python
 
+from tea.components.json_schema import schema_fault
+from tea.components.patterns import matcher
 from tea.errors import BadInput
 from tea.source.text import one_line, words
 from tea.types import JsonSchema
@@ -51,7 +53,7 @@ _FORMATS: Mapping[str, Any] = {
     "duration": timedelta,
     "uuid": UUID,
 }
-_CONFIG = ConfigDict(strict=True, allow_inf_nan=False, protected_namespaces=(), regex_engine="python-re")
+_CONFIG = ConfigDict(strict=True, allow_inf_nan=False, protected_namespaces=())
 
 
 def schema_to_json(model: type[BaseModel]) -> JsonSchema:
@@ -81,6 +83,8 @@ def model_from_schema(schema: JsonSchema, name: str) -> type[BaseModel]:
         BadInput: The schema is not of type object, or uses words that no model can carry.
     """
     try:
+        if fault := schema_fault(schema):
+            raise _refuse(f"cannot be used: {one_line(fault, 160)}")
         return _Models(schema).root(name)
     except (PydanticUserError, SchemaError, re.error, TypeError, ValueError, KeyError, AttributeError) as error:
         raise _refuse(f"cannot be used ({type(error).__name__}: {one_line(str(error), 80)})") from error
@@ -271,7 +275,22 @@ def _only(schema: Mapping[str, Any], kind: str) -> dict[str, Any]:
 
 def _bounded(kind: Any, schema: Mapping[str, Any]) -> Any:
     bounds: dict[str, Any] = {_BOUNDS[key]: value for key, value in schema.items() if key in _BOUNDS}
+    if kind is str and "pattern" in bounds:
+        pattern = bounds.pop("pattern")
+        kind = Annotated[kind, AfterValidator(_matched(pattern)), Field(json_schema_extra={"pattern": pattern})]
     return Annotated[kind, Field(**bounds)] if bounds else kind
+
+
+def _matched(pattern: str) -> Callable[[str], str]:
+    """Return the check of a text against a pattern, in time that grows with the text alone."""
+    matches = matcher(pattern)
+
+    def check(text: str) -> str:
+        if not matches(text):
+            raise ValueError(f"it does not match {pattern!r}")
+        return text
+
+    return check
 
 
 def _field_names(properties: Mapping[str, Any]) -> list[str]:

@@ -228,3 +228,15 @@ def test_a_schema_that_refers_to_itself_makes_a_model_that_does() -> None:
     model = MANAGER.model_from_schema(schema, "Chain")
     assert accepts(model, {"value": 1, "next": {"value": 2}})
     assert not accepts(model, {"value": 1, "next": {"next": {}}})
+
+
+def test_a_pattern_is_matched_as_in_a_check_of_the_schema() -> None:
+    for pattern, text, other in ((r"^\p{L}+$", "für", "für 1"), ("^(?:a?){40}a{40}$", "a" * 40, "a" * 40 + "b")):
+        schema: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}
+        model = MANAGER.model_from_schema(schema, "M")
+        assert MANAGER.schema_to_json(model)["properties"]["a"]["pattern"] == pattern
+        assert model.model_validate({"a": text}).model_dump() == {"a": text}
+        with pytest.raises(ValidationError, match="does not match"):
+            model.model_validate({"a": other})
+    with pytest.raises(TeaError, match="more than 30 patterns"):
+        MANAGER.model_from_schema({"type": "object", "patternProperties": {f"{n}": {} for n in range(31)}}, "M")
