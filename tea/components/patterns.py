@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import inf
 from typing import Any, cast
 
 from tea.types import JsonSchema
@@ -25,6 +26,8 @@ _SIGN = re.compile(  # of a pattern, a set of characters as one, and a number of
     r"\\[pPuUx]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[^}]*\}|.", re.DOTALL
 )
 _IN_SET = re.compile(r"\\.|--|[\[&~]", re.DOTALL)  # in some dialects signs of sets within sets
+_TIMES = re.compile(r"\{([0-9]+)(,)?([0-9]*)\}")
+_NO_CHARACTER = frozenset({*"^$*+?|", r"\b", r"\B"})
 _BLANKS_DROPPED = re.compile(r"\?[a-zA-Z-]*x")
 
 
@@ -56,13 +59,14 @@ def matcher(pattern: str) -> Callable[[str], bool]:
     from pydantic_core import SchemaError, SchemaValidator, core_schema
 
     try:
+        plain, least, most = _without_length(_plain(pattern))
         parts = [
             (wanted, SchemaValidator(core_schema.str_schema(pattern=one)).isinstance_python)
-            for one, wanted in _parted(_plain(pattern))
+            for one, wanted in _parted(plain)
         ]
     except (SchemaError, UnicodeError) as error:
         raise ValueError(pattern) from error
-    return lambda text: all(matches(text) is wanted for wanted, matches in parts)
+    return lambda text: least <= len(text) <= most and all(matches(text) is wanted for wanted, matches in parts)
 
 
 class Matching:
@@ -166,6 +170,19 @@ def _escaped(found: re.Match[str]) -> str:
     return found[0] if found[0][0] == "\\" else f"\\{found[0]}"
 
 
+def _without_length(pattern: str) -> tuple[str, int, float]:
+    r"""Return a pattern without the number of times that its only sign is repeated, and the limits that it sets.
+
+    With that number, `^\w{1,255}$` would be too large to be read.
+    """
+    signs = [sign for _, sign, _ in _signs(pattern)]
+    times = _TIMES.fullmatch(signs[2]) if len(signs) == 4 and (signs[0], signs[3]) == ("^", "$") else None
+    if times is None or signs[1] in _NO_CHARACTER:
+        return pattern, 0, inf
+    least, more, most = int(times[1]), times[2], times[3]
+    return f"^{signs[1]}*$", least, int(most) if most else inf if more else least
+
+
 def _size(pattern: str, wide: int) -> int:
     """Return how many signs a pattern has with all that is repeated written out, and no less.
 
@@ -174,7 +191,7 @@ def _size(pattern: str, wide: int) -> int:
         wide: What a set of all letters counts.
     """
     groups, last = [0], 0
-    for _, sign, _ in _signs(pattern):
+    for _, sign, _ in _signs(_without_length(pattern)[0]):
         if sign == "(":
             groups.append(1)
             continue

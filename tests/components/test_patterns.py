@@ -68,6 +68,19 @@ def test_a_large_pattern_is_not_matched_for_long(pattern: str) -> None:
     assert value_faults({"pattern": pattern}, "ab" * 5_000) == ["its schema takes too long to check"]
 
 
+@pytest.mark.parametrize("sign", [r"\w", r"[\w.-]", ".", "a", r"\p{L}", "[^b]"])
+@pytest.mark.parametrize(
+    ("times", "least", "most"), [("7", 7, 7), ("3,", 3, 3_000), ("2,255", 2, 255), ("0,9999", 0, 9_999)]
+)
+def test_a_sign_may_be_repeated_often(sign: str, times: str, least: int, most: int) -> None:
+    schema = {"pattern": f"^{sign}{{{times}}}$"}
+    assert schema_fault(schema) is None
+    for size in (least - 1, least, most, most + 1):
+        fits = least <= size <= most or (times == "3," and size > most)
+        assert (value_faults(schema, "a" * size) == []) is (fits or size < least == 0)
+    assert value_faults(schema, "a" * (most - 1) + "\n") or sign == "[^b]"
+
+
 def test_patterns_are_not_matched_for_very_many_short_names() -> None:
     named: dict[str, Any] = {"patternProperties": {f"x{n}$": {} for n in range(30)}, "additionalProperties": {}}
     value = {f"n{n}": 1 for n in range(1_000)}
