@@ -26,6 +26,7 @@ _SIGN = re.compile(  # of a pattern, a set of characters as one, and a number of
     r"\\[pPuUx]\{[^}]*\}|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\{[^}]*\}|.", re.DOTALL
 )
 _IN_SET = re.compile(r"\\.|--|[\[&~]", re.DOTALL)  # in some dialects signs of sets within sets
+_ESCAPED = {r"\<": "<", r"\>": ">"}  # in some dialects the ends of words
 _TIMES = re.compile(r"\{([0-9]+)(,)?([0-9]*)\}")
 _NO_CHARACTER = frozenset({*"^$*+?|", r"\b", r"\B"})
 _BLANKS_DROPPED = re.compile(r"\?[a-zA-Z-]*x")
@@ -158,7 +159,7 @@ def _plain(pattern: str) -> str:
     if any(sign == "(" and _BLANKS_DROPPED.match(pattern, at + 1) for at, sign, _ in _signs(pattern)):
         raise ValueError(pattern)
     return "".join(
-        sign[0] + _IN_SET.sub(_escaped, sign[1:]) if len(sign) > 1 and sign[0] == "[" else sign
+        sign[0] + _IN_SET.sub(_escaped, sign[1:]) if len(sign) > 1 and sign[0] == "[" else _ESCAPED.get(sign, sign)
         for _, sign, _ in _signs(pattern)
     )
 
@@ -167,7 +168,7 @@ def _escaped(found: re.Match[str]) -> str:
     """Return a sign of a set as it stands for itself; of two hyphens the second, behind others, ends a range."""
     if found[0] == "--":
         return r"\--" if found.start() == found.string.startswith("^") else r"-\-"
-    return found[0] if found[0][0] == "\\" else f"\\{found[0]}"
+    return _ESCAPED.get(found[0], found[0]) if found[0][0] == "\\" else f"\\{found[0]}"
 
 
 def _without_length(pattern: str) -> tuple[str, int, float]:

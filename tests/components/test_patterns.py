@@ -109,6 +109,7 @@ def test_a_long_pattern_that_nobody_looked_at_before_is_not_read() -> None:
         ("^[--/]$", "-./", "+a"),
         (r"^[\[\]a-c-]$", "[]b-", "d&"),
         ("^[^[a&&a]$", "b]", "[a&"),
+        (r"^[\<a]$|^\>$", "<>a", "b"),
     ],
 )
 def test_a_set_of_characters_holds_what_it_lists(pattern: str, matched: str, others: str) -> None:
