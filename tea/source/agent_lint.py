@@ -143,7 +143,8 @@ def _check_kept(file: ParsedFile, names: Names) -> None:
         match node:
             case ast.ClassDef(body=body):
                 values = [one for one in body if isinstance(one, ast.Assign | ast.AnnAssign)]
-                kept = [one.value for one in values if not _DECLARED.issuperset(bindings(one))]
+                declared = _DECLARED if node.bases else frozenset[str]()  # by an agent, which has a base
+                kept = [one.value for one in values if not declared.issuperset(bindings(one))]
             case ast.FunctionDef(args=given) | ast.AsyncFunctionDef(args=given) | ast.Lambda(args=given):
                 kept = [*given.defaults, *given.kw_defaults]
             case _:

@@ -354,6 +354,12 @@ def test_agents_declare_what_they_list_in_lists_too(name: str) -> None:
     assert check(declared).source == declared
 
 
+@pytest.mark.parametrize("name", ["metadata", "tools"])
+def test_other_classes_keep_nothing_under_the_names_that_an_agent_declares(name: str) -> None:
+    shelf = f"class Shelf:\n    {name} = []\n\n\n"
+    assert "shared by all runs" in refusal_of(agent(f"Shelf.{name}.append(task.text)", shelf))
+
+
 def test_the_lint_names_the_line() -> None:
     assert refusal_of(agent("import asyncio")).startswith("line 9: agents do not use 'asyncio'.")
 
