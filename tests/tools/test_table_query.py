@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import time
 import zipfile
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -526,6 +527,24 @@ async def test_a_text_that_no_cell_of_its_column_has_is_warned_of(ask: Ask, wher
 )
 async def test_texts_that_cells_have_and_texts_compared_otherwise_are_not_warned_of(ask: Ask, sql: str) -> None:
     assert "warning" not in (await ask(PEOPLE, sql=sql)).unwrap()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT n FROM people WHERE city = 'Paris' -- AND city = 'paris'\n AND n = 1 /* it's city = 'x' */",
+        "SELECT /* it's */ n FROM people WHERE city = 'Paris' AND name || city = 'AnnParis'",
+    ],
+)
+async def test_what_stands_in_comments_is_no_comparison(ask: Ask, sql: str) -> None:
+    assert "warning" not in (await ask(PEOPLE, sql=sql)).unwrap()
+
+
+@pytest.mark.parametrize("words", ["a" * 12_000, '"' * 12_000])
+async def test_no_words_in_a_query_take_long_to_look_for_texts_in(ask: Ask, words: str) -> None:
+    begun = time.process_time()
+    (await ask(PEOPLE, sql=f"SELECT n FROM people /* {words} */")).unwrap()
+    assert time.process_time() - begun < 5
 
 
 async def test_a_text_in_a_column_of_any_of_several_tables_is_not_warned_of(ask: Ask) -> None:

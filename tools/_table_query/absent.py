@@ -1,21 +1,21 @@
 """Comparisons of a column with a text in a statement, to tell of texts that no cell has."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-_NAME = r'"(?:[^"]|"")+"|[^\W\d]\w*'
-_TEXT = r"'(?:[^']|'')*'"
-_COLUMN = rf"(?:(?P<table>{_NAME})\s*\.\s*)?(?P<column>{_NAME})"
-_SIDE = rf"(?:\b(?P<function>norm|lower|upper|trim)\s*\(\s*)?{_COLUMN}(?(function)\s*\))"
-_OPERATOR = r"(?:==?|!=|<>|\bis(?:\s+not)?\b|(?:\bnot\s+)?\bin\b|(?:\bnot\s+)?(?P<like>\blike\b))"
-_COMPARED = re.compile(
-    rf"{_SIDE}\s*{_OPERATOR}\s*(?P<texts>\(\s*{_TEXT}(?:\s*,\s*{_TEXT})*\s*\)|{_TEXT})(?!\s*\|\|)|{_TEXT}",
-    re.IGNORECASE,
-)
+# No part gives back what it took, and what is no comparison is taken whole: the time grows with the statement alone.
+_NAME = r'"(?:[^"]|"")++"|[^\W\d]\w*+'
+_TEXT = r"'(?:[^']|'')*+'"
+_COLUMN = rf"(?:(?P<table>{_NAME})\s*+\.\s*+)?(?P<column>{_NAME})"
+_SIDE = rf"(?:\b(?P<function>norm|lower|upper|trim)\s*+\(\s*+)?{_COLUMN}(?(function)\s*+\))"
+_OPERATOR = r"(?:==?|!=|<>|\bis(?:\s++not)?\b|(?:\bnot\s++)?\bin\b|(?:\bnot\s++)?(?P<like>\blike\b))"
+_SOME = rf"(?P<texts>\(\s*+{_TEXT}(?:\s*+,\s*+{_TEXT})*+\s*+\)|{_TEXT})(?!\s*+\|\|)"
+_OTHERS = rf"""{_TEXT}|"(?:[^"]|"")*+"?|\w++|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"""
+_COMPARED = re.compile(rf"(?P<joined>[|+\-*/%]\s*+)?{_SIDE}\s*+{_OPERATOR}\s*+{_SOME}|{_OTHERS}", re.IGNORECASE)
 _TEXTS = re.compile(_TEXT)
-_RENAMED = re.compile(rf"\bas\s+({_NAME})", re.IGNORECASE)
-_JOINING = ("|", "+", "-", "*", "/", "%")
+_RENAMED = re.compile(rf"\bas\s++({_NAME})", re.IGNORECASE)
 
 
 class Comparison(NamedTuple):
@@ -38,13 +38,15 @@ def comparisons(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[tupl
         columns: The names of each table's columns, by its name.
     """
     renamed = {unquoted(found[1]).casefold() for found in _RENAMED.finditer(sql)}
+    named = defaultdict[str, list[tuple[str, str]]](list)
+    for table, one in ((table, one) for table, some in columns.items() for one in some):
+        named[one.casefold()].append((table, one))
     for found in _COMPARED.finditer(sql):
         name = unquoted(found["column"] or "").casefold()
-        if not name or name in renamed or sql[: found.start()].rstrip().endswith(_JOINING):
+        if not name or name in renamed or found["joined"]:
             continue
         of = unquoted(found["table"] or "")
-        among = {of: columns[of]} if of in columns else columns
-        meant = [(table, one) for table, some in among.items() for one in some if one.casefold() == name]
+        meant = [one for one in named.get(name, ()) if of not in columns or one[0] == of]
         for text in _TEXTS.findall(found["texts"]):
             plain, function = text[1:-1].replace("''", "'"), (found["function"] or "").lower()
             if meant:
