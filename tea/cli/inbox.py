@@ -55,7 +55,8 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
             caller = f"agent:{one_line(one.agent)} calls it. " if one.agent else ""
             lines.append(_deeper(f"{caller}Its digest is {one_line(one.digest, _WORDS)}."))
             lines.append(_deeper(f"arguments:\n{indent(excerpt(given, whole), '  ')}"))
-        lines += filter(None, [_deeper(hidden_values(f"{one.question}\n{given}"))])
+        unseen = hidden_values("\n".join((one.question, given, *one.choices)))
+        lines += filter(None, [_deeper(excerpt(review(unseen), whole))])
         if one.choices:
             further = " / text in place of its result" if one.call else ""
             lines.append(_deeper(f"choices: {excerpt(' / '.join(map(one_line, one.choices)), whole)}{further}"))

@@ -46,7 +46,8 @@ class HumanInput:
         if not _counts(answer, choices):
             self._recorder.ask(key, question, choices)
         if answer is None and self._person is not None:
-            answer = await self._person(_with_hidden(_marked(question, agent), question), choices)
+            unseen = hidden_values("\n".join((question, *choices)))
+            answer = await self._person("\n".join(filter(None, (_marked(question, agent), unseen))), choices)
         if answer is None or not _counts(answer, choices):
             told = f"{_asks(agent)} {question}" + (f" ({' / '.join(choices)})" if choices else "")
             wrong = "is not one of the choices" if is_text(answer) else "is not text"
@@ -66,11 +67,6 @@ def _marked(question: str, agent: str) -> str:
 def _asks(agent: str) -> str:
     """Return the words before a question: what an agent asks does not stand as tea's own."""
     return f"{f'agent:{agent}' if agent else 'A component'} asks:"
-
-
-def _with_hidden(text: str, question: str) -> str:
-    """Return a question with a line about what of it is not shown: a home's `.env` may call any words a secret."""
-    return "\n".join(filter(None, (text, hidden_values(question))))
 
 
 def _counts(answer: str | None, choices: Sequence[str]) -> bool:

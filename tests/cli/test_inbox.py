@@ -234,3 +234,13 @@ def test_what_a_question_does_not_show_is_named(tea: Tea) -> None:
     assert "'irreversible' and <secret:ASKED_TOKEN>, once for this version" in shown
     names = "<secret:ASKED_TOKEN>, <secret:BOB_TOKEN>"
     assert f"\n    Not shown, and set by the environment or by .env of the home: {names}\n" in shown
+
+
+def test_the_hidden_values_that_a_question_names_itself_are_shown_in_part(tea: Tea) -> None:
+    asking = "return Result(answer=await ctx.person(' '.join(f'<secret:K{n}>' for n in range(1000)), ['<secret:C>']))"
+    tea("register", tea.write("host.py", HOST.partition("async with")[0] + asking))
+    tea("run", "Plan it.", "--agent", "host", "-q")
+    (told,) = (line for line in tea("inbox").out.splitlines() if "Not shown" in line)
+    assert "characters are not shown here; `tea inbox" in told
+    assert told.endswith("<secret:C>")
+    assert len(told) < 800

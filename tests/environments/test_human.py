@@ -67,11 +67,12 @@ async def test_a_question_tells_what_of_it_a_home_hides(tmp_path: Any) -> None:
         return "tea"
 
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / ".env").write_text("A_KEY=Tea or coffee?\n")
+    (tmp_path / "home" / ".env").write_text("A_KEY=Tea or coffee?\nB_KEY=Nothing but coffee\n")
     async with Platform(tmp_path / "home", state=tmp_path / "state", person=person) as made:
-        await made.acp.register(ASKER)
+        await made.acp.register(ASKER.replace('"coffee"]', '"Nothing but coffee"]'))
         assert (await made.run("Ask.", agent="asker")).ok
-    assert asked[0] == "<secret:A_KEY>\nNot shown, and set by the environment or by .env of the home: <secret:A_KEY>"
+    told = "Not shown, and set by the environment or by .env of the home: <secret:A_KEY>, <secret:B_KEY>"
+    assert asked[0] == f"<secret:A_KEY>\n{told}"
 
 
 async def test_nobody_is_bothered_with_a_question_without_words() -> None:
