@@ -58,10 +58,11 @@ class HumanInput:
 
 
 def _marked(question: str, agent: str) -> str:
-    """Return a question of several lines with a mark before each: none looks like one that tea adds to a question."""
+    """Return a question behind who asks it, each of several lines with a mark: none looks like one that tea adds."""
     lines = question.split("\n")
-    marked = "\n".join(f"{ASKED}{line}" for line in lines)
-    return question if len(lines) < 2 else f"{_asks(agent)}\n{marked}"
+    return (
+        "\n".join((_asks(agent), *(f"{ASKED}{line}" for line in lines))) if lines[1:] else f"{_asks(agent)} {question}"
+    )
 
 
 def _asks(agent: str) -> str:

@@ -38,7 +38,7 @@ async def test_a_person_who_is_there_answers_at_once(tmp_path: Any) -> None:
         assert outcome.answer[:2] == ["tea", "a cup"]
         assert outcome.answer[2].startswith("A person")
         assert (await made.replay(outcome.run)).answer == outcome.answer
-    assert asked == [("Tea or coffee?", ("tea", "coffee")), ("How much?", ())]
+    assert asked == [("agent:asker asks: Tea or coffee?", ("tea", "coffee")), ("agent:asker asks: How much?", ())]
 
 
 async def test_no_line_of_a_question_looks_like_one_that_tea_adds(tmp_path: Any) -> None:
@@ -72,7 +72,7 @@ async def test_a_question_tells_what_of_it_a_home_hides(tmp_path: Any) -> None:
         await made.acp.register(ASKER.replace('"coffee"]', '"Nothing but coffee"]'))
         assert (await made.run("Ask.", agent="asker")).ok
     told = "Not shown, and set by the environment or by .env of the home: <secret:A_KEY>, <secret:B_KEY>"
-    assert asked[0] == f"<secret:A_KEY>\n{told}"
+    assert asked[0] == f"agent:asker asks: <secret:A_KEY>\n{told}"
 
 
 async def test_nobody_is_bothered_with_a_question_without_words() -> None:

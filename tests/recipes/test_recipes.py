@@ -94,7 +94,7 @@ async def inquire(ctx: Context) -> list[str]:
 '''
 
     async def person(question: str, choices: Sequence[str]) -> str:
-        return question.lower()
+        return question.removeprefix("agent:caller asks: ").lower()
 
     async with platform(person=person) as made:
         await made.tcp.register(source)
