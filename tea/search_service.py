@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -314,8 +316,17 @@ class SearchService:
 
         own = self.settings.of_engine(name)
         delay = usual_delay(name) if own.delay < 0 else own.delay
-        service = self.settings.place(name) if name in APIS else name
-        return Pace(service=service, delay=delay, per_day=own.per_day, fresh=self.settings.fresh)
+        return Pace(service=self._account(name), delay=delay, per_day=own.per_day, fresh=self.settings.fresh)
+
+    def _account(self, name: str) -> str:
+        """Return what the record of an engine is of: its address, with a digest of the key and options used there.
+
+        What a home's own key met, or its own model said, is not said of another one.
+        """
+        if name not in APIS:
+            return name
+        used = json.dumps([self._key(name), self._options(name)], sort_keys=True)
+        return f"{self.settings.place(name)} {sha256(used.encode()).hexdigest()[:16]}"
 
     def _rerank(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return how well texts fit a query, from 0 to 1: by its words, and by its meaning; blocks."""

@@ -87,6 +87,23 @@ async def test_what_an_engine_elsewhere_answered_or_refused_is_not_said_of_anoth
             assert (await searched(tea, "lighthouse"))["results"][0]["url"] == "https://two.example/"
 
 
+async def test_what_one_key_met_at_an_engine_is_not_said_of_another_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = {"/b": Page(status=429, headers={"retry-after": "3600"})}
+    async with Site(pages).open() as site:
+        async with searching(tmp_path, site, {"brave": "/b"}) as tea:
+            with pytest.raises(ToolError):
+                await searched(tea, "lighthouse")
+        site.pages["/b"] = page("brave")
+        async with searching(tmp_path, site, {"brave": "/b"}) as tea:
+            with pytest.raises(ToolError, match="rests"):
+                await searched(tea, "lighthouse")
+        monkeypatch.setenv("BRAVE_API_KEY", f"another-{KEY}")
+        async with searching(tmp_path, site, {"brave": "/b"}) as tea:
+            assert (await searched(tea, "lighthouse"))["results"]
+
+
 async def test_without_an_engine_one_error_says_what_to_do(tmp_path: Path) -> None:
     async with Site({}).open() as site, searching(tmp_path, site, {"google": "/g"}, keys=False) as tea:
         with pytest.raises(BadInput, match=r"No search engine is configured. google: the variable GOOGLE") as refused:
