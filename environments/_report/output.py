@@ -1,6 +1,7 @@
 """Output: a report as files: Markdown, one HTML page with its figures inside, PDF."""
 
 import base64
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from html import escape
@@ -15,6 +16,7 @@ from .pdf import Figure, pdf_of
 EXTRA = "reports"
 MOST_NAMES = 200
 MOST_FIGURE = 20_000_000
+MOST_FIGURES = 100_000_000  # of a report, each as often as it stands there
 
 _KINDS = {
     ".png": "image/png",
@@ -118,11 +120,15 @@ def _holds(folder: RootedFolder, name: str, data: bytes) -> bool:
 
 def _figures(tokens: Sequence[Any], root: Path, folder: PurePath) -> dict[str, Figure | str]:
     """Return each figure by its source, or why it is not embedded."""
-    sources = [child.attrs["src"] for one in tokens for child in one.children or () if child.type == "image"]
-    return {source: _figure(unquote(source), root, folder) for source in sources}
+    sources = Counter(child.attrs["src"] for one in tokens for child in one.children or () if child.type == "image")
+    found, left = dict[str, Figure | str](), MOST_FIGURES
+    for source, times in sources.items():
+        one = found[source] = _figure(unquote(source), root, folder, min(MOST_FIGURE, left // times))
+        left -= times * len(one.data) if isinstance(one, Figure) else 0
+    return found
 
 
-def _figure(source: str, root: Path, folder: PurePath) -> Figure | str:
+def _figure(source: str, root: Path, folder: PurePath, most: int) -> Figure | str:
     path = folder / source.removeprefix("file://")
     try:
         with RootedFolder(root) as files:
@@ -130,12 +136,12 @@ def _figure(source: str, root: Path, folder: PurePath) -> Figure | str:
             if path.suffix.lower() not in _KINDS or not files.is_file(str(path)):
                 return "it is not a picture of the workspace"
             with files.reading(str(path)) as file:
-                data = file.read(MOST_FIGURE + 1)
+                data = file.read(most + 1)
     except ToolError:
         return "it lies outside of the workspace"
     except (OSError, ValueError):
         return "it cannot be read"
-    return Figure(path.name, data) if len(data) <= MOST_FIGURE else "it is too large"
+    return Figure(path.name, data) if len(data) <= most else "it is too large"
 
 
 def _html(tokens: Sequence[Any], title: str, figures: Mapping[str, Figure]) -> str:

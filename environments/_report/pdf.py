@@ -17,6 +17,7 @@ _FAMILIES = ("DejaVuSans", "NotoSans-Regular", "LiberationSans-Regular", "FreeSa
 _SIZES = {"h1": 20, "h2": 15, "h3": 12.5, "h4": 11, "h5": 10.5, "h6": 10.5}
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
 _MOST_PIXELS = 40_000_000
+_MOST_OF_ALL = 200_000_000  # pixels of a report, each picture as often as it stands there
 _MARKS = {"strong": "b", "em": "i", "s": "strike"}
 
 
@@ -51,14 +52,15 @@ def pdf_of(tokens: Sequence[Any], title: str, figures: Mapping[str, Figure]) -> 
     return out.getvalue(), notes + page.notes
 
 
-def _check(figure: Figure) -> None:
-    """Raise an error for a file that is no picture for a page, before anything else reads it.
+def _pixels(figure: Figure, left: int) -> int:
+    """Return the pixels of a picture, before anything else reads it; raise an error for a file that is none for a page.
 
     Its name says nothing of its form, and other forms, as PostScript, are read by programs of their own.
     """
     with require_extra("PIL.Image", EXTRA).open(io.BytesIO(figure.data), formats=_FORMATS) as found:
-        if found.width * found.height > _MOST_PIXELS:
+        if (pixels := found.width * found.height) > min(_MOST_PIXELS, left):
             raise ToolError(f"{figure.name!r} has too many pixels.", fix="make it smaller.")
+        return pixels
 
 
 class _Page:
@@ -70,6 +72,7 @@ class _Page:
         self._colors: Any = require_extra("reportlab.lib.colors", EXTRA)
         self.width, self.height = 0.0, 0.0
         self.notes: list[str] = []
+        self._left = _MOST_OF_ALL
 
     def flow(self, tokens: Iterator[Any], until: str = "", style: str = "p") -> Iterator[Any]:
         """Yield the page's parts, up to a closing token."""
@@ -113,7 +116,7 @@ class _Page:
             figure = self._figures.get(child.attrs["src"]) if child.type == "image" else None
             if figure is not None:
                 try:
-                    _check(figure)
+                    self._left -= _pixels(figure, self._left)
                     picture = self._platypus.Image(io.BytesIO(figure.data))
                     scale = min(1.0, self.width / picture.drawWidth, self.height * 0.8 / picture.drawHeight)
                     picture.drawWidth, picture.drawHeight = picture.drawWidth * scale, picture.drawHeight * scale

@@ -622,3 +622,13 @@ async def test_a_page_embeds_no_huge_picture_and_none_of_another_form_than_it_re
     made = (await act("complete", title="T", name="r", formats=["pdf"])).unwrap()
     assert made["notes"] == ["a.png is not in the PDF: it cannot be read as a picture."]
     assert opened == []
+
+
+async def test_a_picture_that_stands_in_a_report_very_often_is_not_read_so_often(act: Act, folder: Path) -> None:
+    Image.new("1", (6_000, 6_000)).save(folder / "a.png")
+    (folder / "b.png").write_bytes(bytes(1_000_000))
+    await act("add", text="![a](a.png)\n\n" * 8 + "![b](b.png)\n\n" * 101)
+    made = (await act("complete", title="T", name="r", formats=["html", "pdf"])).unwrap()
+    assert made["notes"].count("a.png is not in the PDF: it cannot be read as a picture.") == 3
+    assert "b.png is not embedded: it is too large." in made["notes"]
+    assert (folder / "r.html").stat().st_size < 10_000_000
