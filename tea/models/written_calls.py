@@ -16,6 +16,7 @@ from tea.types import JsonObject
 CALLS = "calls"
 _LISTS = (CALLS, "tool_calls")
 _GIVEN = ("arguments", "parameters")
+_LINE_ENDS = re.compile(r"[ \t`]*(?:\n|\Z)")
 _BEGINS = re.compile(r'\{\s*["}]')
 # What models put before a call: a fence, a tag such as <tool_call>, a mark such as [TOOL_CALLS], a list.
 _WRAPPED = re.compile(r"(?:\s|```\w*|<[^<>]{1,40}>|\[[A-Z_]{1,40}\]|\[)*\{")
@@ -167,8 +168,9 @@ def object_alone(text: str) -> dict[str, Any] | None:
 
 
 def objects_in(text: str) -> list[dict[str, Any]]:
-    """Return the JSON objects in a text, up to the first incomplete one."""
-    return [value for _, _, value in _objects(answered(text))]
+    """Return the JSON objects in a text that end their line, up to the first incomplete one: others are quoted."""
+    said = answered(text)
+    return [value for _, end, value in _objects(said) if _LINE_ENDS.match(said, end)]
 
 
 def attempted(text: str) -> bool:
