@@ -117,6 +117,12 @@ async def test_no_name_of_a_file_for_an_agent_takes_long() -> None:
     assert found == []
 
 
+async def test_very_many_names_of_files_that_are_to_be_written_take_no_longer_each() -> None:
+    begun = time.process_time()
+    assert to_be_written("write a.csv " * 100_000) == {"a.csv"}
+    assert time.process_time() - begun < 2 * SECONDS
+
+
 async def test_a_long_sum_leaves_the_loop_to_others(tea: Platform) -> None:
     begun = time.process_time()
     outcome = await tea.run("1+" * 12_000 + "1", budget={"seconds": 60})

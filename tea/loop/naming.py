@@ -94,9 +94,8 @@ def to_be_written(text: str) -> set[str]:
         saves, signs = [one.end() for one in _SAVES.finditer(sentence)], list(_SIGN.finditer(sentence))
         ends = [one.end() for one in signs]
         for name in _files(sentence):
-            saved = saves[: bisect(saves, name.start())][-1:]
-            sign = signs[: bisect(ends, name.start())][-1:]
-            is_out = bool(saved) and (not sign or sign[0].start() < saved[0] or sign[0]["out"] is not None)
+            last, at = bisect(saves, name.start()) - 1, bisect(ends, name.start()) - 1
+            is_out = last >= 0 and (at < 0 or signs[at].start() < saves[last] or signs[at]["out"] is not None)
             found[name[0]] = found.get(name[0], True) and is_out
     return {name for name, is_out in found.items() if is_out}
 
