@@ -167,10 +167,10 @@ async def test_work_side_by_side_is_shown_part_by_part_and_compared_in_any_order
         outcome = await tea.run("Go.", agent="beside")
         records = list(tea.tracer.records(outcome.run))
     lines = [one.strip() for one in tree(records).splitlines()]
-    told = [one for one in lines if one.startswith(("a:", "b:", "tool tool:calculator"))]
+    told = [one for one in lines if one.startswith(("note part: ", "tool tool:calculator"))]
     assert [one.partition("(")[2][:22] or one for one in told] == [
-        "a: begins", '{"expression": "1 * 97', '{"expression": "2 * 97',
-        "b: begins", '{"expression": "1 * 98', '{"expression": "2 * 98',
+        "note part: a: begins", '{"expression": "1 * 97', '{"expression": "2 * 97',
+        "note part: b: begins", '{"expression": "1 * 98', '{"expression": "2 * 98',
     ]  # fmt: skip
     assert lines[-2 if lines[-1].startswith("(") else -1].startswith("done: ")
     inner = [one for one in records if "/" in one.key]
