@@ -104,9 +104,8 @@ async def _placed(library: Library, offer: Offer, made: Manifest) -> tuple[How, 
     """Return the version for a tool with passed tests: an existing or a new one."""
     near, sandboxes = await _near(library, made), library.services.sandboxes()
     for one in near:
-        if _digest_as(made, one.name) == one.digest and words_digest(one) == words_digest(
-            made
-        ):  # else it is a sender's
+        same_words = words_digest(one) == words_digest(made)  # else they are a sender's
+        if same_words and _digest_as(made, one.name) == one.digest:
             return "version" if one.lineage.parent else "new", one
     for one in near:
         if _is_alike(one, made) and await passes(_text(one), offer.cases, sandboxes, offer.files):
