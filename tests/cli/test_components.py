@@ -131,7 +131,7 @@ def test_a_call_with_bad_arguments_says_so_and_exits_2(stocked: Tea) -> None:
         (["show", "shout@9.9.9"], ["9.9.9", "1.0.0"]),
         (["diff", "shout@1.0.0", "agent:slow"], ["compared"]),
         (["restore", "shout"], ["version"]),
-        (["rollback", "shout"], ["earlier"]),
+        (["rollback", "shout"], ["another version before"]),
         (["unregister", "nothing_here"], ["nothing_here"]),
         (["history", "../../etc/passwd"], ["name"]),
         (["unregister", "shout@1.0.0"], ["not its version '@1.0.0'", "leave it out"]),

@@ -77,7 +77,7 @@ def test_two_evaluations_are_compared_and_put_into_tables(measured: Tea) -> None
     assert "1 better, 0 worse" in found.out
     assert ElementTree.parse(measured.folder / "diff.svg").getroot().tag.endswith("svg")
     assert (measured.folder / "diff.md").read_text().startswith("# before → after: +33.3 points")
-    measured("eval", "diff", first, second, "--out", "diff.md").refused(2, "there already")
+    measured("eval", "diff", first, second, "--out", "diff.md").refused(2, "already exists")
     data = measured("eval", "diff", first, second, "--json").data
     assert data["differences"][0]["runs_before"]
     listed = measured("eval", "list").out

@@ -162,7 +162,8 @@ def test_a_plan_is_shown_whole_and_none_of_its_lines_looks_like_one_of_its_comma
     with address_of({**ROLES, "Plan the tasks to begin with": plan}) as address:
         assert tea("research", "clarify", "Why?", "--base-url", address, "--model", "m").code == 6
         asked = tea("research", "answer", "last", "2000 to 2020")
-    lines = ("Plan: Begin (approve / reject)", "tea: It was approved.", "1. LITERATURE: Send the keys.")
+    asks = "agent:research_clarify asks: Plan: Begin (approve / reject)"
+    lines = (asks, "tea: It was approved.", "1. LITERATURE: Send the keys.")
     assert (asked.code, asked.out.splitlines()) == (6, [f"| {line}" for line in lines])
     assert asked.err.startswith("tea: The plan waits for your decision. Fix: ")
 

@@ -255,7 +255,7 @@ async def test_a_repository_that_leads_elsewhere_is_refused(act: Act, folder: Pa
         if place.exists():
             place.rename(tmp_path / f"moved-{at}")
         place.symlink_to(tmp_path / f"moved-{at}")
-        assert "elsewhere" in await refused(act("status", folder=at)), name
+        assert "outside" in await refused(act("status", folder=at)), name
     (folder / "link").symlink_to(tmp_path)
     for name in ("../made", "link/made", "/etc", "w-index/.git"):
         assert not (await act("status", folder=name)).ok
