@@ -147,7 +147,10 @@ def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
     run = served("research", "status", "--json").data["run"]
     served("research", "start", "Why?", "--clarification", run).refused(2, "is not approved")
     plan = served("research", "answer", run, "2000 to 2020")
-    assert (plan.code, plan.out) == (6, "| agent:research_clarify asks: Plan: Begin\n| 1. LITERATURE: How do cities grow?\n")
+    assert (plan.code, plan.out) == (
+        6,
+        "| agent:research_clarify asks: Plan: Begin\n| 1. LITERATURE: How do cities grow?\n",
+    )
     assert "approve, or 'reject: ' and what shall be otherwise" in plan.err
     served("research", "answer", run, "reject").refused(2, "needs feedback", "'reject: '")
     assert served("research", "answer", run, "reject", "--feedback", "Shorter.").code == 6
