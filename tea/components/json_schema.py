@@ -132,7 +132,7 @@ def _distinct_words(value: object) -> bool:
 
 
 def _patterns(schema: JsonValue, *, names: bool = False) -> Iterator[str]:
-    """Yield the regular expressions of a schema, but for what is data in it; `names` as in `_plain`."""
+    """Yield the regular expressions of a schema, without those in its data; `names` as in `_plain`."""
     if isinstance(schema, list):
         for one in cast("list[JsonValue]", schema):
             yield from _patterns(one)

@@ -151,7 +151,7 @@ def _parted(pattern: str) -> list[tuple[str, bool]]:
 
 
 def _plain(pattern: str) -> str:
-    """Return a pattern whose sets hold signs and no other sets, as the standard says.
+    """Return a pattern with the special signs of other dialects escaped, such as those of sets within sets.
 
     Raises:
         ValueError: It asks for a dialect in which blanks and lines of comments mean nothing.
@@ -165,7 +165,7 @@ def _plain(pattern: str) -> str:
 
 
 def _escaped(found: re.Match[str]) -> str:
-    """Return a sign of a set as it stands for itself; of two hyphens the second, behind others, ends a range."""
+    """Return a sign of a set, escaped; the second of two hyphens behind another sign ends a range."""
     if found[0] == "--":
         return r"\--" if found.start() == found.string.startswith("^") else r"-\-"
     return _ESCAPED.get(found[0], found[0]) if found[0][0] == "\\" else f"\\{found[0]}"
