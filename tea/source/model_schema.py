@@ -20,7 +20,7 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import SchemaError, to_jsonable_python
 
 from tea.components.json_schema import schema_fault
-from tea.components.patterns import matcher
+from tea.components.patterns import Pattern
 from tea.errors import BadInput
 from tea.source.text import one_line, words
 from tea.types import JsonSchema
@@ -283,7 +283,7 @@ def _bounded(kind: Any, schema: Mapping[str, Any]) -> Any:
 
 def _matched(pattern: str) -> Callable[[str], str]:
     """Return the check of a text against a pattern, in time that grows with the text alone."""
-    matches = matcher(pattern)
+    matches = Pattern(pattern).matches
 
     def check(text: str) -> str:
         if not matches(text):

@@ -8,7 +8,7 @@ from importlib import import_module
 from random import Random
 from typing import Any
 
-from tea.components.patterns import matcher
+from tea.components.patterns import Pattern
 
 _MORE = 3
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -26,7 +26,7 @@ def matching(pattern: str, chance: Random | None) -> str:
     """
     parser: Any = import_module("re._parser")
     try:
-        text, matches = _written(parser.parse(pattern), chance, {}), matcher(pattern)
+        text, matches = _written(parser.parse(pattern), chance, {}), Pattern(pattern).matches
     except (re.error, ValueError) as error:
         raise NoMatch from error
     if not matches(text):

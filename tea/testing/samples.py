@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, TypeVar, cast
 
 from tea.components.json_schema import schema_fault, value_faults
-from tea.components.patterns import matcher
+from tea.components.patterns import Pattern
 from tea.errors import BadInput
 from tea.testing.patterns import NoMatch, matching
 from tea.types import JsonSchema, JsonValue
@@ -171,7 +171,9 @@ class _Sampler:
 
     def _other(self, words: dict[str, Any], name: str) -> Any:
         patterns = cast("dict[str, Any]", words.get("patternProperties", {}))
-        return next((one for key, one in patterns.items() if matcher(key)(name)), words.get("additionalProperties", {}))
+        return next(
+            (one for key, one in patterns.items() if Pattern(key).matches(name)), words.get("additionalProperties", {})
+        )
 
     def _array(self, words: dict[str, Any], depth: int) -> list[JsonValue]:
         first = cast("list[Any]", words.get("prefixItems", []))

@@ -38,7 +38,10 @@ def test_no_pattern_takes_long(pattern: str) -> None:
         "^(?=a",
         "(",
         "(?x)a{#}\n900}",
-        r"\w{1000}",
+        r"\w{1001}",
+        r"\p{L}{50}",
+        "(?:(?:a?){100}){100}c",
+        "(?:(?:b|[^c]){100}){10,50}c",
     ],
 )
 def test_a_pattern_that_cannot_be_matched_in_bounded_time_is_refused(pattern: str) -> None:
@@ -56,21 +59,19 @@ def test_what_is_data_in_a_schema_is_no_pattern(word: str) -> None:
 
 
 def test_a_long_pattern_is_refused() -> None:
-    assert "is too long" in str(schema_fault({"pattern": "x" * 161}))
+    assert "is too long" in str(schema_fault({"pattern": "x" * 501}))
 
 
-LARGE = ["(?:(?:a?){100}){100}c", "[ab]*a[ab]{9000}c", "(?:a*{ 200 }){200}c", "(?:(?:b|[^c]){100}){10,50}c"]
+def test_a_large_pattern_is_not_matched_for_long() -> None:
+    schema: dict[str, Any] = {"pattern": "[ab]*a[ab]{900}c"}
+    assert schema_fault(schema) is None
+    assert value_faults(schema, "ab" * 500) == ["value: 'abab" + "ab" * 76 + "..."]
+    assert value_faults(schema, "ab" * 100_000) == ["its schema takes too long to check"]
 
 
-@pytest.mark.parametrize("pattern", LARGE)
-def test_a_large_pattern_is_not_matched_for_long(pattern: str) -> None:
-    assert schema_fault({"pattern": pattern}) is None
-    assert value_faults({"pattern": pattern}, "ab" * 5_000) == ["its schema takes too long to check"]
-
-
-@pytest.mark.parametrize("sign", [r"\w", r"[\w.-]", ".", "a", r"\p{L}", "[^b]"])
+@pytest.mark.parametrize("sign", [r"\w", r"[\w.-]", ".", "a", "[^b]"])
 @pytest.mark.parametrize(
-    ("times", "least", "most"), [("7", 7, 7), ("3,", 3, 3_000), ("2,255", 2, 255), ("0,9999", 0, 9_999)]
+    ("times", "least", "most"), [("7", 7, 7), ("3,", 3, 1_000), ("2,255", 2, 255), ("0,999", 0, 999)]
 )
 def test_a_sign_may_be_repeated_often(sign: str, times: str, least: int, most: int) -> None:
     schema = {"pattern": f"^{sign}{{{times}}}$"}
@@ -81,17 +82,26 @@ def test_a_sign_may_be_repeated_often(sign: str, times: str, least: int, most: i
     assert value_faults(schema, "a" * (most - 1) + "\n") or sign == "[^b]"
 
 
+@pytest.mark.parametrize(
+    ("pattern", "matched", "others"),
+    [
+        (r"^\u00e9[\u0061-\u0063]$", ["éa", "éc"], ["éd", "e"]),
+        (r"^\\u00e9$", [r"\u00e9"], ["é"]),
+        (r"^\d$", ["7"], ["٣", "x"]),
+        (r"^\p{L}+$", ["é", "ü"], ["7", "\ud800"]),
+        ("^(?!x)", ["a", "\ud800"], ["x"]),
+    ],
+)
+def test_letters_are_those_of_the_standard(pattern: str, matched: list[str], others: list[str]) -> None:
+    assert schema_fault({"pattern": pattern}) is None
+    assert [one for one in matched + others if value_faults({"pattern": pattern}, one)] == others
+
+
 def test_patterns_are_not_matched_for_very_many_short_names() -> None:
     named: dict[str, Any] = {"patternProperties": {f"x{n}$": {} for n in range(30)}, "additionalProperties": {}}
     value = {f"n{n}": 1 for n in range(1_000)}
     assert value_faults(named, {"x1": 1}) == []
     assert value_faults({"allOf": [named] * 80}, value) == ["its schema takes too long to check"]
-
-
-def test_patterns_that_are_large_together_are_refused_before_any_is_read() -> None:
-    many = [{"pattern": rf"{n}\w{{1,64}}"} for n in range(30)]
-    assert schema_fault({"anyOf": many[:18]}) is None
-    assert schema_fault({"anyOf": many}) == "its patterns repeat too much"
 
 
 def test_a_long_pattern_that_nobody_looked_at_before_is_not_read() -> None:
