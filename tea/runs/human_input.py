@@ -38,12 +38,14 @@ class HumanInput:
 
         Raises:
             ApprovalNeeded: Nobody is there to answer, or the answer is not one of the choices.
-            BadArguments: It is not text that a person could read.
+            BadArguments: It is not text that a person could read, or its choices cannot be told apart.
         """
         if not all(map(is_text, (question, *choices))):
             raise BadArguments("A question to a person, or one of its choices, is not text.", fix="ask in words.")
         answer = self._answers.get(key) if self._recorder.same(key, question, choices) else None
         if not _counts(answer, choices):
+            if fault := _choices_fault(choices):
+                raise BadArguments(fault, fix="give each choice other words.")
             self._recorder.ask(key, question, choices)
         if answer is None and self._person is not None:
             unseen = hidden_values("\n".join((question, *choices)))
@@ -55,6 +57,14 @@ class HumanInput:
             raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
         self._recorder.answered(key, {"question": question}, answer)
         return answer
+
+
+def _choices_fault(choices: Sequence[str]) -> str | None:
+    """Return why choices shown on one line, parted by slashes, cannot be told apart, None if they can."""
+    for one in choices:
+        if not one or one != " ".join(one.split()) or " / " in f" {one} ":
+            return f"{one[:60]!r} is not seen as one choice: it is empty, or has odd blanks or a slash of its own."
+    return None if len({*choices}) == len(choices) else "One of the choices stands twice."
 
 
 def _marked(question: str, agent: str) -> str:

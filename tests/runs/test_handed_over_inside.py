@@ -103,6 +103,12 @@ async def test_a_person_is_asked_in_words_only(odd: str) -> None:
     assert (outcome.answer, evidence) == (["BadArguments"] * 2, [])
 
 
+@pytest.mark.parametrize("odd", ["yes", "yes ", " no", "", "a  b", "a\nb", "no / maybe", "/ maybe", "a\u00a0b"])
+async def test_choices_that_a_person_cannot_tell_apart_are_not_asked_about(odd: str) -> None:
+    outcome, evidence = await done(f"return await ctx.person('Go on?', ['yes', {odd!r}])")
+    assert (outcome.answer, evidence) == (["BadArguments"] * 2, [])
+
+
 async def test_a_state_that_a_tool_loaded_is_its_own() -> None:
     outcome, _ = await done(
         """
