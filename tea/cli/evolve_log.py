@@ -10,6 +10,7 @@ from tea.cli.command import Command
 from tea.cli.fields import fields
 from tea.cli.terminal import SENDER, one_line
 from tea.errors import ResourceExhausted, StorageError
+from tea.journal.form import ODD
 from tea.refs import Ref, is_version
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _lines(tea: "Platform", name: str, problems: list[str]) -> "list[JsonObject]
 def _text(line: "JsonObject", name: str) -> str:
     try:
         return one_line(_words(line, name), 400) + ("" if line["own"] else SENDER)
-    except (KeyError, TypeError, ValueError) as error:
+    except ODD as error:
         return one_line(f"a line of the ledger cannot be read: {type(error).__name__} {error}", 200)
 
 

@@ -85,6 +85,21 @@ def test_the_log_says_which_decisions_this_account_did_not_record(tea: Tea) -> N
     assert [one.endswith(", as its sender says") for one in (test, decided)] == [False, True]
 
 
+def test_a_number_without_end_in_a_ledger_hides_no_other_decision(tea: Tea) -> None:
+    ledgers = tea.folder / "traces" / "evolution" / "ledgers"
+    ledgers.mkdir(parents=True)
+    verdict = {"accepted": True, "reason": "better", "test": 1, "gain": 0.9, "p": 0.001, "level": 0.01}
+    line = {
+        "what": "verdict", "campaign": "c", "strategy": "reflection", "digest": "d", "use": {}, "time": "2026-01-01",
+        "proposal": {"changes": {"prompt:planner": {"agent_profile": "You answer."}}, "why": "shorter"},
+    }  # fmt: skip
+    lines = [{**line, "verdict": {**verdict, "gain": gain}} for gain in (10**400, 0.9)]
+    (ledgers / "set.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    log = tea("evolve", "log", "prompt:planner")
+    assert (log.code, "a line of the ledger cannot be read: OverflowError" in log.out) == (0, True), log
+    assert "accepted: better; gain +90.0 points" in log.out
+
+
 def test_bad_input_is_one_line_with_a_remedy(tea: Tea) -> None:
     tea.write("set.jsonl", SET)
     for arguments, said in (
