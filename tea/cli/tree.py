@@ -1,13 +1,13 @@
 """A run's records as a tree for people: agents hold their calls, steps and the agents they called."""
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.fields import fields, items
 from tea.cli.terminal import brief, one_line
-from tea.kernel.key import branch_of, innermost, is_below, outer, path_of, spawner
+from tea.kernel.key import branch_of, innermost, outer, path_of, scopes_around, spawner
 from tea.untrusted import PROGRAM
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
         positions: Put number and key of each record before it, in the journal's order.
     """
     ends = {one.key: one for one in records if one.kind in ("done", "failed", "fired", "message")}
-    scopes = [path_of(one.key) for one in records if _is_note(one, "enter")]
+    scopes = {path_of(one.key) for one in records if _is_note(one, "enter")}
     told = set(map(_problem, records))
     levels = dict(_levels(records))
     lines: list[str] = []
@@ -49,7 +49,7 @@ def tree(records: "Sequence[TraceRecord]", *, whole: bool = False, positions: bo
     return "\n".join(lines)
 
 
-def _grouped(records: "Sequence[TraceRecord]", scopes: "Sequence[str]") -> "Iterator[TraceRecord]":
+def _grouped(records: "Sequence[TraceRecord]", scopes: Set[str]) -> "Iterator[TraceRecord]":
     """Yield the records of a run by branch and scope: those in a scope right behind its beginning."""
     places = {*scopes, *(branch_of(one.key) for one in records)} - {""}
     inside: dict[str, list[TraceRecord | str]] = {"": []}
@@ -77,9 +77,9 @@ def _grouped(records: "Sequence[TraceRecord]", scopes: "Sequence[str]") -> "Iter
     yield from of("")
 
 
-def _depth(record: "TraceRecord", scopes: list[str]) -> int:
+def _depth(record: "TraceRecord", scopes: Set[str]) -> int:
     """Return the number of scopes around a record; the record of entering a scope counts as outside it."""
-    inside = sum(is_below(record.key, scope) for scope in scopes)
+    inside = sum(one in scopes for one in scopes_around(record.key))
     return inside - 1 if _is_note(record, "enter") else inside
 
 

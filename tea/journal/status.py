@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, Self, TypeVar
 
@@ -9,7 +11,7 @@ from tea.errors import BadInput, StorageError
 from tea.journal.form import understood
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.tracer import Tracer
-from tea.kernel.key import asked_in, effect_key, is_inside
+from tea.kernel.key import asked_in, effect_key, inside
 from tea.types import JsonValue
 
 ASKED = "asked"
@@ -33,6 +35,10 @@ class RunStatus:
         self._first: dict[str, TraceRecord] = {}
         self._intents: set[str] = set()
         self._ended: set[str] = set()
+        # The keys of the questions so far, sorted; by their effect; and with their numbers by the call that asks.
+        self._keys: list[str] = []
+        self._of_effect: defaultdict[str, set[str]] = defaultdict(set)
+        self._numbered: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
 
     @classmethod
     def of(cls, records: Iterable[TraceRecord]) -> Self:
@@ -49,7 +55,9 @@ class RunStatus:
             first = self._first.get(key)
             self.meant[key] = record.data
             self.answers.pop(key, None)
-            self._drop({one for one in self.asked if _follows(one, key)})  # it waits at this question now
+            self._drop(self._later(key))  # it waits at this question now
+            self._of_effect[effect_key(key)].add(key)
+            self._sort_in(key)
             self.asked[key] = self._first[key] = first if first is not None and first.data == record.data else record
         elif kind == "answer":
             self.asked.pop(key, None)
@@ -58,22 +66,26 @@ class RunStatus:
         elif kind == "intent":  # the call begins again, so it no longer waits at its question
             self._intents.add(key)
             self._ended.discard(key)
-            self._drop({one for one in self.asked if is_inside(one, key)})
+            for some in inside(key, self._keys):
+                self._drop(self._keys[some])
+                del self._keys[some]
         elif kind == "evidence" and key in self._intents and _of_tool(record):
             self._ended.add(key)
         elif kind in _OUTCOMES:
             self._ended.add(key)
-            self._drop({one for one in self.asked if effect_key(one) == key})
+            self._drop(self._of_effect.pop(key, ()))
         elif kind == "waiting":
-            still = as_mapping(record.data).get("open", ())
-            self._drop({one for one in self.asked if effect_key(one) not in still})
+            still = set(as_mapping(record.data).get("open", ()))
+            for effect in self._of_effect.keys() - still:
+                self._drop(self._of_effect.pop(effect))
         self.status = "ended" if kind == "end" else "waiting" if self.asked else "unfinished"
 
     @property
     def uncertain(self) -> frozenset[str]:
         """Keys of calls with an unknown outcome: begun, not ended, and not known to wait at a question."""
         begun = {key for key in self._intents if key not in self._ended}
-        return frozenset(key for key in begun if not any(is_inside(one, key) for one in self.asked))
+        asked = sorted(self.asked)
+        return frozenset(key for key in begun if not any(asked[some] for some in inside(key, asked)))
 
     @property
     def said(self) -> dict[str, str]:
@@ -81,9 +93,25 @@ class RunStatus:
         uncertain = self.uncertain
         return {key: answer for key, answer in self.answers.items() if key not in uncertain}
 
-    def _drop(self, keys: set[str]) -> None:
+    def _later(self, key: str) -> list[str]:
+        """Return the later questions of the call that asks one, which is the last of that call from then on."""
+        call, when = asked_in(key)
+        if not when:
+            return []
+        numbered, later = self._numbered[call], list[str]()
+        while numbered and numbered[-1][0] > when:
+            later.append(numbered.pop()[1])
+        numbered.append((when, key))
+        return later
+
+    def _sort_in(self, key: str) -> None:
+        at = bisect_left(self._keys, key)
+        if self._keys[at : at + 1] != [key]:
+            self._keys.insert(at, key)
+
+    def _drop(self, keys: Iterable[str]) -> None:
         for key in keys:
-            del self.asked[key]
+            self.asked.pop(key, None)
 
 
 class StatusReader:
@@ -102,12 +130,6 @@ def _of_tool(record: TraceRecord) -> bool:
     """Return whether a record is evidence of a tool call's result, still valid when its effect begins again."""
     data = as_mapping(record.data)
     return data.get("kind") == "tool" and "target" in data
-
-
-def _follows(key: str, other: str) -> bool:
-    """Return whether a key belongs to the same call as another, and to a later question of it."""
-    (call, number), (asking, when) = asked_in(key), asked_in(other)
-    return call == asking and number > when > 0
 
 
 T = TypeVar("T")

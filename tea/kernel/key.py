@@ -12,7 +12,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container
+from bisect import bisect_left
+from collections.abc import Container, Iterator, Sequence
 
 _DIGITS = "0123456789"
 _GRAMMAR = re.compile(r"[0-9./!~?]*")
@@ -70,14 +71,15 @@ def asked_in(key: str) -> tuple[str, int]:
     return (call, int(number)) if number.isdecimal() and call else (key, 0)
 
 
-def is_inside(key: str, call: str) -> bool:
-    """Return whether a key lies inside a call."""
-    return key.startswith((f"{call}!", f"{call}~"))
+def inside(call: str, keys: Sequence[str]) -> tuple[slice, slice]:
+    """Return the places of those of some sorted keys that lie inside a call, the last first."""
+    first, after, later, last = (bisect_left(keys, f"{call}{sign}") for sign in '!"~\x7f')
+    return slice(later, last), slice(first, after)
 
 
-def is_below(key: str, scope: str) -> bool:
-    """Return whether a key lies inside a scope, or a branch spawned by it."""
-    return key.startswith((f"{scope}.", f"{scope}/"))
+def scopes_around(key: str) -> Iterator[str]:
+    """Yield the scopes that a key lies inside of, and the branches that spawned its own, the outermost first."""
+    return (key[:at] for at, sign in enumerate(key) if sign in "./")
 
 
 def path_of(key: str) -> str:

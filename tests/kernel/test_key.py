@@ -10,13 +10,13 @@ from tea.kernel.key import (
     check_key,
     effect_key,
     innermost,
-    is_below,
+    inside,
     is_check,
-    is_inside,
     outer,
     path_of,
     question_key,
     run_and_key,
+    scopes_around,
     spawned_path,
     step_key,
 )
@@ -48,8 +48,10 @@ def test_the_innermost_scope_is_found_through_branches_and_effects(key: str, fou
 
 
 def test_a_scope_holds_what_is_done_in_it_and_in_the_branches_that_it_spawned() -> None:
-    assert [is_below(key, "0.3") for key in ("0.3.0", "0.3/0.1", "0.3", "0.30.1")] == [True, True, False, False]
-    assert [is_inside(key, "0.3") for key in ("0.3!0", "0.3~1", "0.3", "0.3.1")] == [True, True, False, False]
+    for key, scopes in (("0.3.0", ["0", "0.3"]), ("0.3/0.1", ["0", "0.3", "0.3/0"]), ("0.3", ["0"]), ("0", [])):
+        assert list(scopes_around(key)) == scopes
+    keys = sorted(("0.3", "0.3!0", "0.3!1~2", "0.3.1", "0.3/1!0", "0.3?!0", "0.30!0", "0.3~1", "1"))
+    assert [one for part in inside("0.3", keys) for one in keys[part]] == ["0.3~1", "0.3!0", "0.3!1~2"]
     assert [branch_of(key) for key in ("0.3.0", "0.3/1.12.4", "0", "")] == ["0", "0.3/1", "0", ""]
 
 
