@@ -20,6 +20,7 @@ Object = dict[str, Any]
 ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """What code raises that is given data of another form than it was written for."""
 _WORDS = 120
+_LONGEST_KEY = 2_000  # characters; calls are nested less deep
 
 
 def _is_moment(text: str) -> str:
@@ -46,7 +47,7 @@ def _is_operation(text: str) -> str:
 
 
 Moment = Annotated[str, Field(max_length=40), AfterValidator(_is_moment)]
-Key = Annotated[str, AfterValidator(_is_key)]
+Key = Annotated[str, Field(max_length=_LONGEST_KEY), AfterValidator(_is_key)]
 AgentName = Annotated[str, AfterValidator(_is_agent)]
 Operation = Annotated[str, AfterValidator(_is_operation)]
 Count = Annotated[int, Field(ge=0, lt=10**18)]

@@ -155,3 +155,14 @@ def test_an_odd_head_is_one_finding_among_the_others(home: Tea, tmp_path: Path) 
     assert tea("doctor").code == 2
     tea("replay", first).refused(2, first)
     tea("resume", first).refused(2, f"The journal of the run {first} holds what no run writes")
+
+
+def test_a_key_without_end_is_what_no_run_writes(home: Tea, tmp_path: Path) -> None:
+    shutil.copytree(home.folder, tmp_path / "work", symlinks=True)
+    tea = Tea(tmp_path / "work", home.state, home.warm)
+    store = FileJournals(tea.folder / "traces")
+    run = store.runs()[0]
+    head, first, *_ = ({k: v for k, v in dict(one).items() if k not in ("seq", "check")} for one in store.read(run))
+    line, end = encode(head, End(), 1)
+    (tea.folder / "traces" / run / "journal.jsonl").write_bytes(line + encode({**first, "key": "." * 3_000}, end)[0])
+    tea("trace", run).refused(2, f"The journal of the run {run} holds what no run writes")
