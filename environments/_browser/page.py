@@ -11,22 +11,36 @@ from .driver import EXTRA, Driver
 
 MOST_TITLE = 300
 MOST_LINKS, MOST_LINK = 200, 500  # addresses of a page, and characters of one
+MOST_LOOKED = 2_000  # links of a page, the same addresses among them
+MOST_PLACE = 2_000  # characters of a page's own address, and of that its links are relative to
 MOST_SHOWN = 100  # characters of an address beside its element; a longer one would be cut off, and is left out
 ERROR_PAGE = "chrome-error:"
-LOOK = """(() => {
-  const opened = performance.getEntriesByType('navigation')[0];
-  return {title: document.title, place: location.href, base: document.baseURI,
-          status: opened ? opened.responseStatus : 0};
-})()"""
-LINKS = f"""[...new Set([...document.links].map(one => one.href.split('#')[0]))]
-  .filter(one => one.startsWith('http') && one.length <= {MOST_LINK}).slice(0, {MOST_LINKS})"""
+# Scripts of a page may replace what its document and its arrays do, so sizes are kept by operators and loops alone.
+LOOK = f"""(() => {{
+  const text = (given, most) => typeof given === 'string' && given.length <= most ? given : '';
+  const opened = performance.getEntriesByType('navigation')[0], status = opened ? opened.responseStatus : 0;
+  const title = document.title;
+  let begun = '';
+  for (let at = 0; typeof title === 'string' && at < title.length && at < {MOST_TITLE}; at++) begun += title[at];
+  return {{title: begun, place: text(location.href, {MOST_PLACE}), base: text(document.baseURI, {MOST_PLACE}),
+          status: typeof status === 'number' ? status : 0}};
+}})()"""
+LINKS = f"""(() => {{
+  const links = document.links;
+  let found = '';
+  for (let at = 0; at < links.length && at < {MOST_LOOKED}; at++) {{
+    const one = links[at].href;
+    if (typeof one === 'string' && one.length <= {MOST_LINK}) found += one + '\\n';
+  }}
+  return found;
+}})()"""
 
 
 async def where(driver: Driver) -> dict[str, str]:
     """Return address and title of the page in front, as it has them itself, and why it is none, if it is none."""
     facts = await _facts(driver)
     url = str(await driver.session.get_current_page_url())
-    found = {"url": url, "title": str(facts.get("title", ""))[:MOST_TITLE]}
+    found = {"url": url, "title": str(facts.get("title", ""))}
     status = facts.get("status")
     if str(facts.get("place", "")).startswith(ERROR_PAGE):
         found["problem"] = "it cannot be reached"
@@ -37,8 +51,8 @@ async def where(driver: Driver) -> dict[str, str]:
 
 async def links(driver: Driver) -> list[str]:
     """Return the addresses of the links of the page in front, without its frames."""
-    found = await _evaluated(driver, LINKS)
-    return list(map(str, cast("list[Any]", found))) if isinstance(found, list) else []
+    found = dict.fromkeys(one.partition("#")[0] for one in str(await _evaluated(driver, LINKS) or "").split("\n"))
+    return [one for one in found if one.startswith("http")][:MOST_LINKS]
 
 
 async def described(driver: Driver, dom: Any) -> str:
