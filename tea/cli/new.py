@@ -59,7 +59,7 @@ async def new(
     if not outcome.ok or not made:
         return conclude(command, outcome)
     data = {"how": found["how"], "run": outcome.run, "made": [_facts(one) for one in made]}
-    command.show("\n".join(_lines(made, str(found["how"]))), data)
+    command.show("\n".join(_lines(made, str(found["how"]), command.at)), data)
     command.tell(f"trace: tea trace {outcome.run}{command.at} ({cost_words(outcome.cost)})")
     return 0
 
@@ -80,7 +80,7 @@ def _adopted(tea: "Platform", run: str) -> "JsonObject":
     return found
 
 
-def _lines(made: "Sequence[Manifest]", how: str) -> list[str]:
+def _lines(made: "Sequence[Manifest]", how: str, at: str) -> list[str]:
     """Return the registered component, its tests, and how to trust it or take it back."""
     lines: list[str] = []
     for one in made:
@@ -90,9 +90,9 @@ def _lines(made: "Sequence[Manifest]", how: str) -> list[str]:
         return lines
     names = [str(one.ref.at(None)) for one in made]
     for name in names:
-        lines += [f"to trust it: tea show {name} --source", f"  after that: tea trust {name}"]
+        lines += [f"to trust it: tea show {name} --source{at}", f"  after that: tea trust {name}{at}"]
     undo = "rollback" if how == "version" else "unregister"
-    return [*lines, *(f"to undo it:  tea {undo} {name}" for name in names)]
+    return [*lines, *(f"to undo it:  tea {undo} {name}{at}" for name in names)]
 
 
 def _test_words(test: "JsonObject") -> str:

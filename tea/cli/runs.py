@@ -33,7 +33,7 @@ async def runs(
             command.tell(one_line(problem, 250))
     waiting = sum(one["status"] == "waiting" for one in found)
     if waiting and not command.as_json:
-        command.tell(f"{waiting} wait{'s' if waiting == 1 else ''} for an answer: tea inbox")
+        command.tell(f"{waiting} wait{'s' if waiting == 1 else ''} for an answer: tea inbox{command.at}")
     if len(ids) > limit and not command.as_json:
         command.tell(f"{len(ids) - limit} more: tea runs --limit {len(ids)}")
 

@@ -65,7 +65,7 @@ async def trace(
         with understood(name):
             waiting = RunStatus.of(records).status == "waiting"
         if waiting:
-            command.tell(f"it waits for an answer: tea inbox {name}")
+            command.tell(f"it waits for an answer: tea inbox {name}{command.at}")
 
 
 def _steps(tracer: "Tracer", run: str | None, wanted: dict[str, str | int | None], problems: list[str]) -> "list[Step]":

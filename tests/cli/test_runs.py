@@ -11,6 +11,18 @@ import pytest
 
 from .conftest import COUNTER, PAY, PAYER, RUDE, SHOUT, SLOW, Tea, on_a_terminal
 
+ASKS = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asks(Agent):
+    """Ask a person."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Ask."""
+        return Result(answer=await ctx.person("Which?"))
+'''
+
 SEER = '''
 from tea import Agent, Context, Result, Task
 
@@ -127,6 +139,16 @@ def test_what_a_run_of_another_home_names_for_later_leads_to_that_home(tea: Tea)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
     assert err.splitlines()[-1].endswith(f" --home '{home}'` goes on with it.")
+
+
+def test_what_is_said_of_a_waiting_run_of_another_home_leads_to_its_questions(tea: Tea) -> None:
+    home = tea.folder / "other home"
+    tea("register", tea.write("asks.py", ASKS), "--home", home)
+    assert tea("run", "x", "--agent", "asks", "--home", home).code == 6
+    assert f"tea inbox --home '{home}'" in tea("runs", "--home", home).err
+    traced = tea("trace", "--home", home).err.strip()
+    assert traced.startswith("it waits for an answer: tea inbox ")
+    assert traced.endswith(f" --home '{home}'")
 
 
 def test_a_time_budget_ends_a_run_with_5(stocked: Tea) -> None:

@@ -245,6 +245,14 @@ def test_a_run_and_a_call_say_what_their_home_would_open(tea: Tea) -> None:
     assert "left out" not in tea("call", "calculator", "expression=1+1").err
 
 
+def test_the_command_that_grants_a_home_named_with_home_names_it(tea: Tea) -> None:
+    home = tea.folder / "other home"
+    home.mkdir()
+    (home / "tea.toml").write_text('[web]\nallow = ["127.0.0.1:9"]\n')
+    said = tea("run", "1+1", "--home", home).err
+    assert f": left out until `tea trust --home '{home}'` grants it.\n" in said
+
+
 @pytest.mark.parametrize(
     "place",
     [
