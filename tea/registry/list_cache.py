@@ -80,6 +80,8 @@ class ListCache:
                 lasting = lasting and facts is None
             elif facts is not None:
                 facts = Facts._make(facts)
+                if name not in shipped:  # whatever its manifest says
+                    facts = facts._replace(origin="registry")
                 if facts.digest in trusted and f"{facts.digest}/{facts.words}" not in told:
                     facts = self._own(name, facts)
                 found.append(line(self._kind, name, facts, trusted=facts.digest in trusted))

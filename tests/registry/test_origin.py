@@ -71,6 +71,18 @@ async def test_an_edited_version_does_not_become_one_that_ships_with_tea(tmp_pat
         ]
 
 
+async def test_a_list_does_not_say_of_a_version_that_it_ships_with_tea_where_its_manifest_alone_does(
+    tmp_path: Path,
+) -> None:
+    async with platform(tmp_path) as tea:
+        own = await tea.tcp.register(SUMS.replace("calculator", "sums"))
+        edit(tea, "tools/sums/versions/1.0.0.json", lineage={**own.lineage.to_json(), "how": "bundled"})
+    async with Platform(tmp_path / "home", state=tmp_path / "other") as tea:
+        await tea.tcp.trust("sums")
+        rows = {one.name: one.origin for one in await tea.tcp.list()}
+        assert (rows["sums"], rows["calculator"]) == ("registry", "bundled")
+
+
 async def test_what_an_earlier_tea_shipped_gives_way_to_what_ships_now(tmp_path: Path) -> None:
     home = unpack(1, tmp_path)
     (stored,) = (home / "registry" / "agents" / "planner" / "versions").glob("*.json")
