@@ -284,10 +284,7 @@ class _Scale:
 
     def _repeated(self, what: ast.expr, times: ast.expr) -> float:
         """Return the weight of a value repeated as often as an expression says, if it is a number."""
-        bits = self._bits(times)
-        if isinstance(times, ast.Constant) and isinstance(times.value, int):
-            return self.weigh(what) * max(1, abs(times.value))
-        return self.weigh(what) * 2.0**bits if bits <= _LENGTH_BITS else math.inf
+        return self.weigh(what) * max(1.0, self._times(times))
 
     def _call(self, node: ast.Call) -> float:
         bits, given = self._bits(node), [*node.args, *(one.value for one in node.keywords)]
@@ -369,7 +366,7 @@ class _Scale:
             work += summed(small.weigh(loop.iter), large.weigh(loop.iter))
             count = large.count(loop.iter)
             rounds = max(1.0, summed(small.count(loop.iter), count))
-            fewest = count if fewest == 1.0 else max(1.0, min(fewest, count))
+            fewest = max(1.0, count if fewest == 1.0 else min(fewest, count))
             targets = _targets(loop)
             through.update(dict.fromkeys(targets, loop.iter))
             through.update(_keys(loop))

@@ -232,6 +232,12 @@ def test_ordinary_patterns_and_members_are_taken() -> None:
     )
 
 
+@pytest.mark.parametrize("lines", ["A = {}\nX = sum(x for x in A)\n", f"X = 'a' * 0x{'f' * 300}\n"])
+def test_loops_without_rounds_and_huge_factors_are_no_errors_of_the_check(lines: str) -> None:
+    with suppress(BadComponent):
+        MANAGER.check(HEAD + lines + TOOL)
+
+
 def test_what_is_unpacked_is_a_collection() -> None:
     endless = "from multiprocessing.process import _process_counter\n*X, = _process_counter"
     assert "is not a collection" in refused(f"{HEAD}{endless}{TOOL}")
