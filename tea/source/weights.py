@@ -18,6 +18,7 @@ from tea.source.text import parsed_expression
 MOST, MOST_TOGETHER = 2.0**20, 2.0**24  # of one expression, and of all of a file; an item or a character weighs 1
 _MOST_BITS = 2**16
 _FLOAT_BITS, _LENGTH_BITS, _UNKNOWN = 1_024, 32, 1_000.0
+_MOST_PLACES = 1_000  # that a number is rounded to: Python makes the power of ten
 _COUNTED = {"len": _LENGTH_BITS, "ord": 21}
 _NUMERIC = frozenset({"abs", "float", "int", "max", "min", "round"})
 _EXACT = frozenset({"decimal.Decimal", "fractions.Fraction"})
@@ -291,7 +292,7 @@ class _Scale:
         if not math.isinf(bits):
             return bits / 8 + sum(map(self.weigh, given))
         origin = self._names.origin(node.func)
-        if origin in _EXACT and not all(map(self._is_short, given)):
+        if (origin in _EXACT and not all(map(self._is_short, given))) or self._rounds_far(node):
             return math.inf
         own = 1 + sum(self.weigh(one) + self.count(one) for one in given)
         own += self.weigh(node.func) if isinstance(node.func, ast.Name) else 0
@@ -434,7 +435,7 @@ class _Scale:
             case ast.Call(func=ast.Name(id=name)) if name in _COUNTED and self._names.origin(node.func) == name:
                 return float(_COUNTED[name])
             case ast.Call(func=ast.Name(id=name), args=[_, *_] as given, keywords=[]) if name in _NUMERIC:
-                own = self._names.origin(node.func) == name
+                own = self._names.origin(node.func) == name and not self._rounds_far(node)
                 return max(_FLOAT_BITS, *map(self._bits, given)) if own else math.inf
             case ast.Name(id=name) if name in self._local:
                 return math.inf
@@ -445,6 +446,11 @@ class _Scale:
                 return max(scale._bits(one) for scale, one in held)
             case _:
                 return math.inf
+
+    def _rounds_far(self, node: ast.Call) -> bool:
+        """Return whether a number is rounded to many places, or to as many as another value says."""
+        places = [*node.args[1:], *(one.value for one in node.keywords)]
+        return self._names.origin(node.func) == "round" and any(self._times(one) > _MOST_PLACES for one in places)
 
     def _combined(self, operation: ast.operator, left: ast.expr, right: ast.expr) -> float:
         one, two = self._bits(left), self._bits(right)

@@ -204,6 +204,8 @@ VALUES = {
     "sets put together": "import re\n\nX = re.compile(('[a-' + chr(92) + 'uffff]') * 5000, re.I)\n",
     "sets in a loop": "import re\n\nX = [re.compile(p * 5000, re.I) for p in ['[a-\\uffff]']]\n",
     "sets cut out": "import re\n\nX = re.compile('[ a - \\\\ u f f f f ]'[::2] * 5000, re.I)\n",
+    "far places": "X = round(1, -10**9)\n",
+    "far places of a fraction": "from fractions import Fraction\n\nX = [round(Fraction(1, 3), n) for n in [10**9]]\n",
     "instances": "from dataclasses import dataclass, field\n\n\n@dataclass\nclass K:\n"
     "    x: list = field(default_factory=lambda: [0] * 30000)\n\n\nX = [K() for i in range(9000)]\n",
     "texts of instances": "from typing import NamedTuple\n\n\nclass K(NamedTuple):\n    x: str = 'a' * 30000\n\n\n"
