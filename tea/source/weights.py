@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
+from tea.source.field_patterns import pattern_weight
 from tea.source.names import KNOWN_NAMES, Names, declared
 from tea.source.text import parsed_expression
 
@@ -295,6 +296,8 @@ class _Scale:
         if (origin in _EXACT and not all(map(self._is_short, given))) or self._rounds_far(node):
             return math.inf
         own = 1 + sum(self.weigh(one) + self.count(one) for one in given)
+        if origin == "pydantic.Field":
+            own += sum(self._field_pattern(one.value) for one in node.keywords if one.arg == "pattern")
         own += self.weigh(node.func) if isinstance(node.func, ast.Name) else 0
         if origin in _HASHED and given:
             own += self._compared([ast.Starred(_first(given[0]) if origin == "dict" else given[0])])
@@ -317,6 +320,16 @@ class _Scale:
                 return _CHARACTERS * self.weigh(text) / _SHORTEST_SET
             case _:
                 return 0.0
+
+    def _field_pattern(self, node: ast.expr) -> float:
+        """Return the work of a field's pattern in either engine of pydantic; infinite unless it is written out."""
+        match node:
+            case ast.Constant(value=str() as text):
+                return pattern_weight(text) + self.weigh(node) ** 2 / _SQUARES["re.compile"] + self._pattern([node])
+            case ast.Name(id=name) if name not in self._local and (held := self._values(node)):
+                return max(scale._field_pattern(one) for scale, one in held)
+            case _:
+                return 0.0 if isinstance(node, ast.Constant) else math.inf
 
     def _holds(self, sought: re.Pattern[str], node: ast.expr) -> bool:
         """Return whether a text may hold a sought one, by its parts."""

@@ -192,6 +192,7 @@ def test_ordinary_ways_out_of_try_are_compiled() -> None:
     MANAGER.check(f"{HEAD}def g(x):\n    try:\n{exits}    finally:\n{closing}{TOOL}")
 
 
+FIELD = '# /// script\n# dependencies = ["pydantic"]\n# ///\nfrom pydantic import BaseModel, Field\n\n'
 VALUES = {
     "bytes as a member": "import enum\n\n\nclass E(bytes, enum.Enum):\n    A = 2**31\n",
     "text as a member": "import enum\n\n\nclass E(str, enum.Enum):\n    A = (b'a-' + b'bz' * 20000, 'punycode')\n",
@@ -206,6 +207,13 @@ VALUES = {
     "sets cut out": "import re\n\nX = re.compile('[ a - \\\\ u f f f f ]'[::2] * 5000, re.I)\n",
     "far places": "X = round(1, -10**9)\n",
     "far places of a fraction": "from fractions import Fraction\n\nX = [round(Fraction(1, 3), n) for n in [10**9]]\n",
+    "pattern of a field": f"{FIELD}X = Field(pattern=r'(\\w{{100}}){{100}}')\n",
+    "patterns of fields": f"{FIELD}P = r'\\w{{140}}'\nX = [Field(pattern=P) for i in range(100)]\n",
+    "verbose pattern of a field": f"{FIELD}X = Field(pattern='(?x)a {{ # \\n 1000000}}')\n",
+    "alternatives of a field": f"{FIELD}X = Field(pattern='{'a' * 100_000}|{'a' * 100_000}')\n",
+    "sets of a field": f"{FIELD}X = Field(pattern='(?i){'[a-z]' * 5_000}')\n",
+    "pattern of a field in a loop": f"{FIELD}P = 'a'\nX = [Field(pattern=P) for P in [r'(\\w{{100}}){{100}}']]\n",
+    "joined pattern of a field": f"{FIELD}X = Field(pattern='a' + '{{1000}}' * 3)\n",
     "instances": "from dataclasses import dataclass, field\n\n\n@dataclass\nclass K:\n"
     "    x: list = field(default_factory=lambda: [0] * 30000)\n\n\nX = [K() for i in range(9000)]\n",
     "texts of instances": "from typing import NamedTuple\n\n\nclass K(NamedTuple):\n    x: str = 'a' * 30000\n\n\n"
@@ -232,6 +240,21 @@ def test_ordinary_patterns_and_members_are_taken() -> None:
         "LOG = logging.getLogger(__name__)\n\n\n"
         f"class E(str, enum.Enum):\n    A = 'a'\n{TOOL}"
     )
+
+
+def test_ordinary_patterns_of_fields_and_rounded_numbers_are_taken() -> None:
+    patterns = [
+        r"^[\\w.+-]+@[\\w-]+\\.[\\w.-]+$",
+        r"^\\d{4}-\\d{2}-\\d{2}$",
+        r"^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$",
+        r"^[a-z]{1,63}(\\.[a-z]{1,63}){1,10}$",
+    ]
+    fields = "".join(
+        f"    f{i}: str = Field('', pattern='{one}')\n" for i, one in enumerate(patterns[:-1] * 5 + patterns)
+    )
+    model = f"class D(BaseModel):\n{fields}    g: str = Field('', pattern=HASH)\n"
+    head = f"{FIELD}HASH = '^[0-9a-f]{{64}}$'\nX = round(2 / 3, 2) * 2.5\n\n\n"
+    MANAGER.check(f"{HEAD}{head}{model}{TOOL}")
 
 
 @pytest.mark.parametrize("lines", ["A = {}\nX = sum(x for x in A)\n", f"X = 'a' * 0x{'f' * 300}\n"])
