@@ -142,8 +142,18 @@ async def test_a_sheet_that_begins_far_below_is_read(ask: Ask) -> None:
         ("a.json", json.dumps({f"t{'!' * n}": [{"a": 1}] for n in range(1_500)})),
         ("a.json", "[" * 1_000_000),
         ("a.json", "[" + "[]," * 10_000_000 + "[]]"),
+        ("a.json", "{" + ",".join(f'"{n}":{{}}' for n in range(1_600_000)) + "}"),
     ],
-    ids=["one long row", "many columns", "an open quotation mark", "a key for each", "tables", "deep", "lists"],
+    ids=[
+        "one long row",
+        "many columns",
+        "an open quotation mark",
+        "a key for each",
+        "tables",
+        "deep",
+        "lists",
+        "objects",
+    ],
 )
 async def test_a_text_that_would_multiply_is_refused(ask: Ask, name: str, content: str) -> None:
     with bounded():

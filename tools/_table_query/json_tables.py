@@ -6,10 +6,11 @@ from typing import cast
 
 from tea import ToolError
 
-from .tables import MOST_CELLS, Budget, Cell, RawTable, plain
+from .tables import Budget, Cell, RawTable, plain
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Record = Mapping[str, Json]
+_MOST_VALUES = 3_000_000  # of a file; an empty object among others takes 300 bytes once it is a row
 _WRAPPERS = {"data", "rows", "records", "items", "results", "values", "features", "entries", "list", "objects"}
 
 
@@ -19,8 +20,8 @@ def read_json(text: str, name: str, file: str, budget: Budget) -> list[RawTable]
     Raises:
         ToolError: The text is not JSON, holds no table, or too much.
     """
-    if sum(map(text.count, "[{,")) > 2 * MOST_CELLS:  # each value is many times as large once it is read
-        raise ToolError(f"{file!r} holds more than {2 * MOST_CELLS:,} values.", fix="split the file.")
+    if sum(map(text.count, "[{,")) > _MOST_VALUES:
+        raise ToolError(f"{file!r} holds more than {_MOST_VALUES:,} values.", fix="split the file.")
     try:
         found = _tables(_parse(text, file), name)
         tables = [_raw(records, label, file, budget) for label, records in found]
