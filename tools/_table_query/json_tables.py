@@ -10,7 +10,8 @@ from .tables import Budget, Cell, RawTable, plain
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Record = Mapping[str, Json]
-_MOST_VALUES = 3_000_000  # of a file; an empty object among others takes 300 bytes once it is a row
+_MOST_VALUES = 10_000_000  # of a file
+_BRACKET = 6  # values that take as much memory as an object or a list with nothing in it, once it is a row
 _WRAPPERS = {"data", "rows", "records", "items", "results", "values", "features", "entries", "list", "objects"}
 
 
@@ -20,7 +21,7 @@ def read_json(text: str, name: str, file: str, budget: Budget) -> list[RawTable]
     Raises:
         ToolError: The text is not JSON, holds no table, or too much.
     """
-    if sum(map(text.count, "[{,")) > _MOST_VALUES:
+    if text.count(",") + _BRACKET * sum(map(text.count, "[{")) > _MOST_VALUES:
         raise ToolError(f"{file!r} holds more than {_MOST_VALUES:,} values.", fix="split the file.")
     try:
         found = _tables(_parse(text, file), name)
