@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, cast
 
@@ -89,7 +89,7 @@ async def lock_refs(libraries: Libraries, refs: Iterable[Ref]) -> Lock:
         Archived: One is kept for the record only, so that no run could use it.
         BadInput: One is needed in two versions, which no run could use at once.
     """
-    current = await _current(libraries)
+    is_known = await _known(libraries)
     found: dict[str, Locked] = {}
     wanted = [(ref, "") for ref in refs]
     while wanted:
@@ -102,7 +102,7 @@ async def lock_refs(libraries: Libraries, refs: Iterable[Ref]) -> Lock:
         if found.setdefault(name, one) != one:
             problem = f"{name} is needed as {found[name].version} and, by {by or 'your words'}, as {one.version}."
             raise BadInput(problem, fix="a lock holds one version of each: lock them apart, with --out.")
-        wanted += [(other, name) for other in reached(config, lambda kind, name: f"{kind}:{name}" in current)]
+        wanted += [(other, name) for other in reached(config, is_known, libraries[config.kind].services)]
     return Lock(components=found)
 
 
@@ -112,7 +112,7 @@ async def lacking(lock: Lock, libraries: Libraries, ref: Ref) -> list[str]:
     Raises:
         UnknownComponent: A version of the lock is not there.
     """
-    current = await _current(libraries)
+    is_known = await _known(libraries)
     seen: set[str] = set()
     wanted = [str(ref.at(None))]
     while wanted:
@@ -123,7 +123,7 @@ async def lacking(lock: Lock, libraries: Libraries, ref: Ref) -> list[str]:
         if name in lock.components:
             one, locked = Ref.parse(name), lock.components[name]
             config = await libraries[one.kind].exact(one.at(locked.version), locked.digest)
-            wanted += [str(it.at(None)) for it in reached(config, lambda kind, name: f"{kind}:{name}" in current)]
+            wanted += [str(it.at(None)) for it in reached(config, is_known, libraries[config.kind].services)]
     return sorted(seen - lock.components.keys())
 
 
@@ -167,6 +167,11 @@ async def _by_digest(library: ContextManager, ref: Ref) -> Manifest | None:
         return await library.info(ref)
     except UnknownComponent:
         return None
+
+
+async def _known(libraries: Libraries) -> Callable[[Kind, str], bool]:
+    current = await _current(libraries)
+    return lambda kind, name: f"{kind}:{name}" in current
 
 
 async def _current(libraries: Libraries) -> dict[str, Locked]:

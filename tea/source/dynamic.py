@@ -21,6 +21,7 @@ from tea.errors import Damaged, TeaError
 from tea.refs import Kind
 from tea.source.cache import SourceCache
 from tea.source.checked import Checked
+from tea.source.mentions import Mentions
 from tea.source.model_schema import model_from_schema, schema_to_json
 from tea.source.module import PrivateModule
 from tea.source.requires import installed
@@ -97,6 +98,10 @@ class DynamicManager:
         from tea.source.check import outlined
 
         return outlined(source, kind)
+
+    def mentions(self, source: str) -> Mentions:
+        """Return what a source checked before says of other components; raises BadComponent."""
+        return Mentions.of(source, self._kept)
 
     def load(self, manifest: Manifest) -> Definition:
         """Return the definition of a version; its source runs at most once while the definition is referenced.
