@@ -159,7 +159,8 @@ class Warm:
         self.kept.mkdir()
         self.streams = [streams / name for name in ("in", "out", "err")]
         program = [sys.executable, str(Path(__file__).with_name("warm.py"))]
-        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process with threads is not to be forked
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=alone)
 
     def __call__(self, line: list[str], folder: Path, environment: dict[str, str], stdin: bytes) -> Finished:
         for path, content in zip(self.streams, (stdin, b"", b""), strict=True):

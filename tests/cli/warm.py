@@ -1,21 +1,42 @@
 """A process with tea imported, forked for each command line: the real command, without its start.
 
+What commands load on first use is loaded, too; `tests/test_imports.py` looks at what they load in fresh processes.
+
 Reads one JSON object a line (`line`, `folder`, `environment`, `streams`) and answers with the exit code.
 """
 
 import json
 import os
 import sys
+from importlib import import_module
 from typing import Any, NoReturn
 
 import tea.cli.app
+import tea.cli.chat
 import tea.components.json_schema
+import tea.corpus.corpus
+import tea.engine
+import tea.evaluate.runner
+import tea.evolve.campaign
+import tea.loop.loop
 import tea.platform
+import tea.source.check
+
+_ALSO = (
+    "concurrent.futures.thread",
+    "docstring_parser",
+    "jinja2.sandbox",
+    "jsonschema",
+    "pydantic.dataclasses",
+    "queue",
+)
 
 
 def serve() -> None:
     """Carry out requests until the input ends."""
     tea.cli.app.application()
+    for name in _ALSO:
+        import_module(name)
     for request in sys.stdin:
         child = os.fork()
         if child == 0:
