@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +62,14 @@ def sources_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     SharedCache.folder = tmp_path_factory.mktemp("compiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tea.platform, "SourceCache", SharedCache)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def installed_packages_asked_once() -> Iterator[None]:
+    """Look once for components of installed packages: no test installs one for its own process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tea.platform, "entry_point_roots", cache(tea.platform.entry_point_roots))
         yield
 
 
