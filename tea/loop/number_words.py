@@ -20,7 +20,8 @@ _VALUES = {
 }
 _FACTORS = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _WORD = "|".join(sorted((*_VALUES, *_FACTORS), key=len, reverse=True))
-_WRITTEN = re.compile(rf"\b(?:{_WORD})s?(?:(?:[\s-]+and)?[\s-]+(?:{_WORD})s?)*\b", re.IGNORECASE)
+_FIRST = "".join(sorted({word[0] for word in (*_VALUES, *_FACTORS)}))  # most words of a text begin otherwise
+_WRITTEN = re.compile(rf"\b(?=[{_FIRST}])(?:{_WORD})s?(?:(?:[\s-]+and)?[\s-]+(?:{_WORD})s?)*\b", re.IGNORECASE)
 _SCALED = re.compile(
     r"(?<![\w.,])(\d+(?:[.,]\d+)?)\s?(?:(thousand|million|billion)s?|(k|m|mn|mio|bn))\b", re.IGNORECASE
 )
