@@ -10,7 +10,6 @@ from tea.cli.command import Command
 from tea.cli.fields import fields
 from tea.cli.terminal import SENDER, one_line
 from tea.errors import ResourceExhausted, StorageError
-from tea.journal.form import ODD
 from tea.refs import Ref, is_version
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def _lines(tea: "Platform", name: str, problems: list[str]) -> "list[JsonObject]
 
 
 def _text(line: "JsonObject", name: str) -> str:
+    from tea.journal.form import ODD
+
     try:
         return one_line(_words(line, name), 400) + ("" if line["own"] else SENDER)
     except ODD as error:
