@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from tea.components.json_schema import value_faults
+from tea.components.lossless import lossless
 from tea.components.manifest import Lineage, Manifest
 from tea.components.variable import Variable
 from tea.errors import BadArguments, BadComponent, BadOutput, NotEvolvable
@@ -30,6 +31,7 @@ Find = Callable[[str], Awaitable[Prompt]]
 _MAIN = ("system", "message")
 _READ = "prompt as read"
 _KEPT, _KEPT_BYTES = 256, 64 * 2**10
+_REASONS = 8  # a model has one more try, so it is told of as many faults as it can mend at once
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -179,14 +181,17 @@ class PromptManager:
         )
 
     def check_output(self, prompt: Prompt, value: JsonValue) -> JsonValue:
-        """Return a model's answer if it fits the prompt's schema.
+        """Return a model's answer in the types of the prompt's schema, converted only where nothing is lost by it.
 
         Raises:
-            BadOutput: It does not; the first reasons are named.
+            BadOutput: It does not fit; the first reasons are named.
         """
         if prompt.output is None:
             return value
-        if faults := value_faults(prompt.output, value):
+        if not value_faults(prompt.output, value, limit=1):
+            return value
+        value = lossless(prompt.output, cast(JsonObject, value))
+        if faults := value_faults(prompt.output, value, limit=_REASONS):
             problem = f"The answer does not fit the prompt {prompt.name!r}: {'; '.join(faults)}."
             raise BadOutput(problem, fix="answer with JSON that follows the output schema.")
         return value

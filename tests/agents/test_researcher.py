@@ -259,7 +259,7 @@ async def test_evidence_that_does_not_say_it_ends_without_an_answer(tmp_path: Pa
 
 async def test_an_answer_has_the_form_of_the_task_and_names_its_evidence(tmp_path: Path) -> None:
     model = Script(researcher=plan(), researcher_verdict=quoting(BUILT))
-    model.replies["researcher_answer"] = turns(draft("1871"), draft(1871, 1))
+    model.replies["researcher_answer"] = turns(draft("In 1871."), draft(1871, 1))
     async with world(tmp_path, model, {"/a": text(BUILT)}) as (tea, _):
         outcome = await tea.run(QUESTION, agent="researcher", answer={"type": "integer"})
         assert outcome.answer == 1871

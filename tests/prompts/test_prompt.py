@@ -258,6 +258,31 @@ def test_a_step_that_does_not_fit_is_refused_with_its_reason(change: dict[str, A
 
 
 @pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ({"count": "2"}, {"count": 2}),
+        ({"count": 2, "note": None}, {"count": 2}),
+        ({"count": 2, "of": "a"}, {"count": 2, "of": ["a"]}),
+    ],
+)
+def test_an_answer_is_read_in_the_types_of_its_schema(given: dict[str, Any], read: dict[str, Any]) -> None:
+    form = (
+        "output: {type: object, required: [count], additionalProperties: false, properties: "
+        "{count: {type: integer}, note: {type: string}, of: {type: array, items: {type: string}}}}\n"
+    )
+    prompt = manager.parse(source(form))
+    assert (manager.check_output(prompt, given), manager.parse_output(prompt, json.dumps(given))) == (read, read)
+
+
+def test_an_answer_with_several_faults_is_told_of_all_of_them() -> None:
+    faults = {"evaluation": True, "memory": True, "next_goal": True, "calls": [{"name": True}]}
+    with pytest.raises(BadOutput) as refused:
+        manager.check_output(manager.parse(BASE), {**faults, "extra": 1})
+    told = refused.value.problem
+    assert [name for name in (*faults, "extra") if name not in told] == [], told
+
+
+@pytest.mark.parametrize(
     "text", ["", "I think so.", "```json\n{\n```", "NaN", "[" * 100_000, '{"a":1,"a":2}', "\ud800"]
 )
 def test_text_that_is_not_json_is_refused(text: str) -> None:
