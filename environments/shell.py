@@ -6,7 +6,7 @@ from typing import Any, ClassVar, NotRequired, Protocol, TypedDict
 
 from tea import Context, Environment, Sandbox, ToolError, action, copied_name
 
-MOST_SHOWN = 60_000
+MOST_SHOWN = 18_000  # of both streams; an agent is shown 20,000 characters of a result, and only its beginning
 QUIET = "Executed successfully; there was no output."
 MOST_FILES = 50
 MOST_NOTES = 5
@@ -149,7 +149,8 @@ def _copies(ctx: Context, ran: Any) -> list[str]:
 
 
 def _output(ran: Any, sandbox: Sandbox, net: str = "", quiet: str = QUIET, notes: Sequence[str] = ()) -> Output:
-    parts = [_shown("STDOUT", ran.stdout), _shown("STDERR", ran.stderr), ("RESULT", ran.result)]
+    out, err = ran.stdout, ran.stderr
+    parts = [_shown("STDOUT", out, beside=err), _shown("STDERR", err, beside=out), ("RESULT", ran.result)]
     parts.append(("EXIT", str(ran.exit or "")))
     parts.append(("NOTES", "\n".join((*ran.notes, *notes))))
     text = "\n".join(f"{name}:\n{text.rstrip()}" for name, text in parts if text.strip()) or quiet
@@ -157,13 +158,13 @@ def _output(ran: Any, sandbox: Sandbox, net: str = "", quiet: str = QUIET, notes
     return Output(text=text, **({"files": files} if files else {}), sandbox=_sandbox_words(sandbox, net))
 
 
-def _shown(name: str, printed: Printed) -> tuple[str, str]:
+def _shown(name: str, printed: Printed, *, beside: Printed) -> tuple[str, str]:
     """Return a stream under its name; for a long one the name tells of the middle left out, and where it can be read.
 
-    Of one that was cut, the notes tell where all of it is.
+    It has what the other stream leaves, at least half. Of one that was cut, the notes tell where all of it is.
     """
-    text, half = printed.text, MOST_SHOWN // 2
-    left = len(text) - MOST_SHOWN
+    half = (MOST_SHOWN - min(len(beside.text), MOST_SHOWN // 2)) // 2
+    text, left = printed.text, len(printed.text) - 2 * half
     if left <= 0:
         return name, text
     where = f"; all of it is in {printed.file}" if printed.file and not printed.cut else ""

@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tea.errors import BadInput
+from tea.loop.observation import MOST_CHARACTERS
 from tea.platform import Platform
 from tea.sandbox.session import limited_by
 from tea.sandbox.settings import SandboxSettings
@@ -106,12 +107,27 @@ async def test_a_call_that_a_limit_stops_is_an_error_that_says_how_to_go_on(tea:
 async def test_long_output_is_shown_by_its_ends(tea: Platform) -> None:
     text = (await act(tea, "python", session="long", code="print('a' * 100_000 + 'z')")).unwrap()["text"]
     told = (
-        "STDOUT (100,002 characters, of which 40,002 in the middle are left out; all of it is in /tmp/stdout-1.txt):\n"
+        "STDOUT (100,002 characters, of which 82,002 in the middle are left out; all of it is in /tmp/stdout-1.txt):\n"
     )
     assert text.startswith(told)
     assert "characters left out]" in text
     assert text.endswith("z")
-    assert len(text) < 61_000
+    assert len(text) < 19_000
+
+
+async def test_the_ends_of_two_long_streams_are_within_what_an_agent_is_shown(tea: Platform) -> None:
+    both = "import sys; print('a' * 30_000 + 'y'); print('b' * 30_000 + 'z', file=sys.stderr); 7"
+    text = (await act(tea, "python", session="both", code=both)).unwrap()["text"]
+    assert [end in text for end in ("ay\nSTDERR", "bz\nRESULT:\n7")] == [True, True]
+    assert [f"all of it is in /tmp/{name}-1.txt" in text for name in ("stdout", "stderr")] == [True, True]
+    assert len(text) < MOST_CHARACTERS
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+async def test_one_long_stream_has_the_room_that_the_other_leaves(tea: Platform, stream: str) -> None:
+    code = f"import sys; print('a' * 17_000, file=sys.{stream})"
+    text = (await act(tea, "python", session=stream, code=code)).unwrap()["text"]
+    assert text == f"{stream.upper()}:\n{'a' * 17_000}"
 
 
 async def test_installing_without_a_folder_of_wheels_is_refused_with_the_remedy(tea: Platform) -> None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MOST_KEPT_APART = 32 << 20
-MOST_WITHOUT_FILE = 60_000
+MOST_WITHOUT_FILE = 9_000
 _BLOCK = 1 << 16
 _TURNS = 16
 
