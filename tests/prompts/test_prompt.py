@@ -11,7 +11,8 @@ from tea.errors import BadArguments, BadComponent, BadOutput
 from tea.prompts.manager import Prompt, PromptManager
 from tea.types import Message, TextPart
 
-BASE = (Path(__file__).parents[2] / "agents" / "tool_calling.md").read_text(encoding="utf-8")
+AGENTS = Path(__file__).parents[2] / "agents"
+BASE = (AGENTS / "tool_calling.md").read_text(encoding="utf-8")
 PROMPT = """---
 name: greeter
 description: Greets.
@@ -288,6 +289,14 @@ def test_an_answer_with_several_faults_is_told_of_all_of_them() -> None:
 def test_text_that_is_not_json_is_refused(text: str) -> None:
     with pytest.raises(BadOutput, match="not JSON"):
         manager.parse_output(manager.parse(BASE), text)
+
+
+@pytest.mark.parametrize("file", sorted(AGENTS.glob("*.md")), ids=lambda file: file.stem)
+def test_a_bundled_prompt_says_the_form_of_its_answer_in_words(file: Path) -> None:
+    prompt = manager.parse(file.read_text(encoding="utf-8"))
+    told = "\n".join(prompt.sections.values())
+    names = (prompt.output or {}).get("properties", {})
+    assert [name for name in names if f'"{name}"' not in told and f"`{name}`" not in told] == []
 
 
 def test_many_fences_are_read_in_linear_time() -> None:
