@@ -14,7 +14,8 @@ _MEANINGS = (
     {"path", "paths", "file", "files", "filename", "filenames", "filepath", "filepaths", "source", "sources", "url"}
     | {"urls", "uri", "link", "document", "image", "picture", "name", "names"},
     {"sql", "query", "statement"},
-    {"query", "q", "question", "search"},
+    {"query", "queries", "q", "question", "search"},
+    {"task", "question", "query", "prompt", "request", "instruction", "instructions"},
     {"text", "content", "contents"},
     {"code", "program", "script"},
     {"expression", "formula"},

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from tea.components.lossless import lossless
+from tea.components.naming import understood
 from tea.loop.schemas import compact
 from tea.refs import Kind
 from tea.types import JsonObject, JsonSchema
@@ -65,6 +66,10 @@ class Capability:
         """Return arguments with the exact ref of the named component."""
         named = arguments.get("name")
         return {**arguments, "name": self.exact[named]} if isinstance(named, str) and named in self.exact else arguments
+
+    def understood(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments by the names of its parameters, and in their types."""
+        return understood({**self.parameters, "additionalProperties": False}, arguments)
 
     def meant(self, arguments: JsonObject) -> JsonObject:
         """Return arguments in the types of its parameters, without those equal to their defaults."""

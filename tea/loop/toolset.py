@@ -422,6 +422,7 @@ class Toolset:
     async def _delegate(
         self, capability: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None
     ) -> Observation:
+        call = changed(call, arguments=capability.understood(call.arguments))
         try:
             task = self._part(capability, await with_files(self._ctx, call.arguments, self._task.files), facts, share)
         except BadArguments as error:

@@ -10,6 +10,8 @@ NAMES: dict[str, dict[str, Any]] = {
     "read": {"path": {"type": "string"}, "start": {"type": "integer"}, "find": {"type": "string"}},
     "convert": {"source": {"type": "string"}, "question": {"type": "string"}, "url": {"type": "string"}},
     "table": {"files": {"type": "array", "items": {"type": "string"}}, "sql": {"type": "string"}},
+    "search": {"queries": {"type": "array", "items": {"type": "string"}}, "since": {"type": "string"}},
+    "agent": {"task": {"type": "string"}, "files": {"type": "array", "items": {"type": "string"}}},
     "move": {"name": {"type": "string"}, "new": {"type": "string"}},
 }
 
@@ -29,6 +31,9 @@ def schema(function: str, **more: Any) -> dict[str, Any]:
         ("convert", {"path": "a.pdf", "question": "Why?"}, {"source": "a.pdf", "question": "Why?"}),
         ("convert", {"file": "a.pdf", "query": "Why?"}, {"source": "a.pdf", "question": "Why?"}),
         ("table", {"path": "a.csv", "query": "SELECT 1"}, {"files": ["a.csv"], "sql": "SELECT 1"}),
+        ("search", {"query": "lakes", "since": "day"}, {"queries": ["lakes"], "since": "day"}),
+        ("agent", {"question": "Why?", "file": "a.pdf"}, {"task": "Why?", "files": ["a.pdf"]}),
+        ("agent", {"prompt": "Why?"}, {"task": "Why?"}),
         ("table", {"filse": ["a.csv"]}, {"files": ["a.csv"]}),
     ],
 )

@@ -422,6 +422,18 @@ async def test_a_part_is_told_what_is_noted_and_what_other_parts_found(stage: St
     assert "first one" in str(model.requests[3].messages)
 
 
+async def test_a_task_given_to_an_agent_under_another_name_is_understood(stage: Stage) -> None:
+    replies = [
+        step(("analyzer", {"question": "Which town?", "file": "north.csv"})),
+        step(done("one")),
+        step(done("one")),
+    ]
+    _, model = await stage.play(*replies)
+    assert "There is no file 'north.csv'" in observations(model.requests[1])[0]["calls"][0]["error"]["problem"]
+    _, model = await stage.play(step(("analyzer", {"question": "Which town?"})), *replies[1:])
+    assert "Which town?" in str(model.requests[1].messages)
+
+
 async def test_bad_delegations_are_observations(stage: Stage) -> None:
     wrong: list[tuple[str, dict[str, Any]]] = [
         ("analyzer", {}),
