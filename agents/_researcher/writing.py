@@ -95,7 +95,7 @@ def _numbers(claims: Sequence[Claim]) -> dict[str, int]:
 def _references(claims: Sequence[Claim]) -> list[dict[str, Any]]:
     quotes: dict[str, list[str]] = {}
     for one in claims:
-        quotes.setdefault(one.url, []).append(one.quote)
+        quotes.setdefault(one.url, [one.title]).append(one.quote)  # its title is its word, too
         if one.date and one.date not in quotes[one.url]:
             quotes[one.url].append(one.date)  # the platform itself writes it beside claims
     titles = {one.url: one.title for one in claims}

@@ -247,6 +247,24 @@ async def test_the_date_beside_a_contradiction_in_a_report_is_not_doubted(tmp_pa
     assert all("which its source does not contain" not in one for one in outcome.gaps)
 
 
+async def test_a_name_that_the_title_of_a_source_tells_is_not_doubted_in_a_report(tmp_path: Path) -> None:
+    def section(request: Any) -> Any:
+        (shown,) = request.variables["evidence"]
+        return {"markdown": f"The light of Harrow was built in 1871 [1](<{shown['url']}>)."}
+
+    model = Script(
+        researcher=plan(kind="report"), researcher_verdict=quoting("It was built in 1871."),
+        researcher_answer=draft("It was built in 1871.", 1, title="The light", sections=[]),
+        researcher_section=section,
+    )  # fmt: skip
+    async with world(tmp_path, model, docs={"harrow.md": "# Harrow\n\nIt was built in 1871.\n"}) as (tea, _):
+        outcome = await tea.run("Write a report on the lighthouse.", agent="researcher")
+        assert outcome.report is not None
+        written = outcome.report.read_text()
+    assert ("[1](" in written, "[?]" in written) == (True, False), written
+    assert outcome.gaps == ()
+
+
 async def test_evidence_that_does_not_say_it_ends_without_an_answer(tmp_path: Path) -> None:
     unsaid = {"answer": None, "supported": False, "evidence": [], "reason": "The year is not told."}
     model = Script(researcher=plan(), researcher_verdict=quoting("Ships pass it."), researcher_answer=unsaid)
