@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tea.components.context import Context
-from tea.errors import StateLost, TeaError
-from tea.loop.checks import are_fuller
+from tea.errors import BadOutput, StateLost, TeaError
+from tea.loop.checks import are_fuller, numbers_stand_in
 from tea.loop.step import consult
 from tea.types import Evidence, Message, Result, Task
 
@@ -108,7 +108,12 @@ async def operate(ctx: Context, task: Task, on: Operated) -> Result:
     final: dict[str, Any] = {}
     while not final and work.asked < work.most and work.failures < SAME_FAILURES:
         state = await _observed(ctx, work)
-        step = await _generated(ctx, task, work, state, sees="vision" in senses)
+        try:
+            step = await _generated(ctx, task, work, state, sees="vision" in senses)
+        except BadOutput as error:
+            work.failures += 1
+            work.steps.append(_failed("answer", error.problem))
+            continue
         final = await _executed(ctx, work, step)
     return await _recorded(ctx, task, work, final)
 
@@ -118,8 +123,7 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
     response = await ctx.ecp.state(work.on.environment)
     if not response.ok and response.error is not None:
         work.losses += response.error["code"] == StateLost.__name__
-        result = {"action": "state", "ok": False, "result": f"{response.error['problem']} {response.error['fix']}"}
-        work.steps.append({"evaluation": "", "memory": "", "next_goal": "", "results": [result]})
+        work.steps.append(_failed("state", f"{response.error['problem']} {response.error['fix']}"))
         response = await ctx.ecp.state(work.on.environment)
     state: dict[str, Any] = response.unwrap()
     work.seen = state
@@ -128,6 +132,12 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
     if state.get("screenshot"):
         work.pictures.append(state["screenshot"])
     return state
+
+
+def _failed(action: str, problem: str) -> dict[str, Any]:
+    """Return a step in which nothing could be done."""
+    result = {"action": action, "ok": False, "result": problem}
+    return {"evaluation": "", "memory": "", "next_goal": "", "results": [result]}
 
 
 async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any], *, sees: bool) -> dict[str, Any]:
@@ -218,7 +228,7 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
     report = await _reported(ctx, task, work, answer, records)
     pages = tuple(Evidence(source=name, detail=about) for name, about in (*work.pages.items(), *work.files.items()))
     if ok:
-        return Result(answer=answer, report=report, evidence=pages)
+        return Result(answer=answer, report=report, evidence=pages, gaps=_concluded(answer, final))
     reason = final.get("reason") or f"The task was not done in {work.asked} steps."
     return Result(ok=False, answer=answer or None, reason=reason, report=report, evidence=pages)
 
@@ -229,6 +239,12 @@ def _answer(work: Work, final: dict[str, Any]) -> str:
     last = "" if not results else _text(work.last) if results[-1]["ok"] and work.last else results[-1]["result"]
     extracted, words = "\n\n".join(work.extracted), str(final.get("answer") or "").strip()
     return words if words and are_fuller(words, extracted) else extracted or words or last
+
+
+def _concluded(answer: str, final: dict[str, Any]) -> tuple[str, ...]:
+    """Return a line for final words with a number that the answer, made of what was read, does not have."""
+    words = str(final.get("answer") or "").strip()
+    return () if numbers_stand_in(words, answer) else (f"Concluded, and not read: {words}",)
 
 
 async def _reported(ctx: Context, task: Task, work: Work, answer: str, records: list[str]) -> str | None:

@@ -93,7 +93,9 @@ async def tea(tmp_path: Path) -> AsyncIterator[Platform]:
         yield made
 
 
-async def worked(tea: Platform, task: str, *steps: dict[str, Any], **options: Any) -> tuple[Any, list[dict[str, Any]]]:
+async def worked(
+    tea: Platform, task: str, *steps: dict[str, Any] | str, **options: Any
+) -> tuple[Any, list[dict[str, Any]]]:
     """Return the end of a task, and the variables of each question."""
     model = ScriptedModel(list(steps))
     async with Platform(tea.home, model=model, state=tea.home.parent / "state") as made:
@@ -174,3 +176,25 @@ async def test_what_was_extracted_is_the_answer_unless_the_final_words_hold_it(
     end = {"success": True, "answer": final}
     outcome, _ = await worked(tea, "Look.", pulled(2, extracted=extracted), pulled(final=end))
     assert (outcome.ok, outcome.answer) == (True, answer)
+
+
+async def test_a_number_concluded_from_what_was_read_is_told_beside_it(tea: Platform) -> None:
+    end = {"success": True, "answer": "Two kettles cost 84."}
+    outcome, _ = await worked(tea, "Look.", pulled(2, extracted="The kettle costs 42."), pulled(final=end))
+    assert (outcome.ok, outcome.answer) == (True, "The kettle costs 42.")
+    assert outcome.gaps == ("Concluded, and not read: Two kettles cost 84.",)
+
+
+async def test_final_words_without_another_number_are_not_told_beside_the_answer(tea: Platform) -> None:
+    end = {"success": True, "answer": "Done: I read the price, 42."}
+    outcome, _ = await worked(tea, "Look.", pulled(2, extracted="The kettle costs 42."), pulled(final=end))
+    assert (outcome.answer, outcome.gaps) == ("The kettle costs 42.", ())
+
+
+async def test_an_answer_that_cannot_be_read_is_a_failed_step_and_the_work_goes_on(tea: Platform) -> None:
+    steps = (pulled(1, extracted="It is at 1."), "I pull it.", "I did.", pulled(final=END))
+    outcome, asked = await worked(tea, "Pull it.", *steps)
+    assert (outcome.ok, outcome.answer) == (True, "It is at 1.")
+    (result,) = asked[3]["steps"][-1]["results"]
+    assert (result["action"], result["ok"]) == ("answer", False)
+    assert "not JSON" in result["result"]
