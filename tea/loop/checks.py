@@ -6,6 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, cast
 
 from tea.loop.observation import Observation
@@ -233,6 +234,12 @@ def numbers_stand_in(words: str, text: str) -> bool:
     wanted = list(_wanted(_plain(words)))
     known = list(numbers_in(_plain(text)))
     return len(wanted) <= _MOST_SOUGHT and all(_found(one, known) for one in wanted)
+
+
+def shares_a_number(words: str, text: str) -> bool:
+    """Return whether a number of some words occurs in a text."""
+    known = list(numbers_in(_plain(text)))
+    return any(_found(one, known) for one in islice(_wanted(_plain(words)), _MOST_SOUGHT))
 
 
 def are_fuller(words: str, text: str) -> bool:

@@ -446,6 +446,36 @@ async def test_bad_delegations_are_observations(stage: Stage) -> None:
     assert [call["error"]["code"] for call in calls] == ["BadArguments"] * 4
 
 
+COUNTER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Counter(Agent):
+    """Count people."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Count."""
+        doubts = ("Oslo, people: '878' does not stand in its source", "Bergen, people: 291 was not looked for")
+        return Result(answer={"Oslo": 878, "Bergen": 0}, gaps=doubts)
+'''
+
+
+@pytest.mark.parametrize(
+    ("answer", "gaps"),
+    [("Oslo has 878.", ("Oslo, people: '878' does not stand in its source",)), ("Oslo has 879,100.", ())],
+)
+async def test_what_an_agent_doubts_of_a_number_is_told_with_an_answer_that_has_it(
+    stage: Stage, answer: str, gaps: tuple[str, ...]
+) -> None:
+    await stage.tea.acp.register(COUNTER)
+    await stage.tea.acp.register(KEEPER.replace("Keeper", "Lead").replace('tools=["read_file"]', 'agents=["counter"]'))
+    end = step(done(answer, evidence=[{"source": "task"}]))
+    outcome, _ = await stage.play(
+        step(("counter", {"task": "Count."})), end, end, "It holds.", task=answer, agent="lead"
+    )
+    assert (outcome.answer, outcome.gaps) == (answer, gaps)
+
+
 async def test_a_delegate_may_use_only_the_tools_of_the_task(stage: Stage) -> None:
     replies = [step(("analyzer", {"task": "x"})), step(sum_of("1 + 1")), step(done("a")), step(done("b"))]
     _, model = await stage.play(*replies, tools=["positive"])
