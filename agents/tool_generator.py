@@ -63,6 +63,7 @@ DOUBT: dict[str, Any] = {
     "returns": {},
     "fails": {"type": "boolean"},
 }
+MISQUOTED = "The quote {!r} does not stand in the task or its files: give words exactly as they stand there."
 
 
 class ToolGenerator(Agent):
@@ -192,6 +193,9 @@ class _Work:
         self.doubted.append(case["arguments"])
         try:
             found = await self.ask("doubt", DOUBT, spec=spec, case=case, trouble=trouble)
+            if self.misquotes(found):
+                again = f"{trouble}\n{MISQUOTED.format(found['quote'][:MOST_WHY])}"
+                found = await self.ask("doubt", DOUBT, spec=spec, case=case, trouble=again)
         except BadOutput:
             return None, "what was said about it could not be read"
         wanted = _case({**found, "arguments": case["arguments"]})
@@ -206,11 +210,16 @@ class _Work:
         """Return why a doubted test stands; empty if it is replaced."""
         if found["wrong"] == "code" or same:
             return str(found["steps"])
-        words = "\n".join([self.task.text, *(one["content"] for one in self.materials)])
-        if not _plain(found["quote"]) or _plain(found["quote"]) not in _plain(words) or not found["steps"].strip():
+        if self.misquotes(found) or not found["steps"].strip():
             return "no other value was worked out from words of the task"
         (first, *_) = (await self.ctx.tcp.evaluate("", mended))["stages"]
         return "" if first["ok"] else f"without it the tests would not be usable: {first['words']}"
+
+    def misquotes(self, found: dict[str, Any]) -> bool:
+        """Return whether a test is called wrong by words that do not stand in the task or its files."""
+        words = "\n".join([self.task.text, *(one["content"] for one in self.materials)])
+        quote = _plain(found["quote"])
+        return found["wrong"] == "test" and (not quote or quote not in _plain(words))
 
     async def adopted(
         self, spec: dict[str, Any], cases: list[dict[str, Any]], source: str

@@ -365,14 +365,31 @@ async def test_a_wrong_test_failed_twice_alike_is_replaced_by_a_value_from_the_t
     assert (doubt["case"]["returns"], doubt["replaced"]["returns"], doubt["quote"]) == (5, 6, "How many a")
 
 
+async def test_words_that_do_not_stand_in_the_task_are_asked_for_once_more(play: Play) -> None:
+    other, misquoted = SOURCE.replace("sum(", "0 + sum("), {**DOUBT, "quote": "How many an a"}
+    outcome = await play.make(SPEC, NONE, {"cases": WRONG}, code(SOURCE), code(other), misquoted, DOUBT, RIGHT)
+    assert outcome.ok, outcome.reason
+    first, second = (one for one in play.requests if one.variables["stage"] == "doubt")
+    assert "does not stand" not in first.variables["trouble"]
+    assert "The quote 'How many an a' does not stand in the task" in second.variables["trouble"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("quote", ["The code gave 6.", ""])
+async def test_a_doubted_test_stands_where_no_words_of_the_task_are_quoted(play: Play, quote: str) -> None:
+    doubts = [{**DOUBT, "quote": quote}] * 2
+    outcome = await play.make(SPEC, NONE, {"cases": WRONG}, code(SOURCE), code(SOURCE), *doubts, *[code(SOURCE)] * 4)
+    assert not outcome.ok
+    assert "The test was looked at again, and stands" in play.requests[7].variables["trials"][0]["trouble"]
+    assert await play.names() == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "doubt",
     [
         {**DOUBT, "wrong": "code"},
         {**DOUBT, "returns": 5},
-        {**DOUBT, "quote": "The code gave 6."},
-        {**DOUBT, "quote": ""},
         {**DOUBT, "returns": None, "fails": True},  # one value would be left, given by a constant
     ],
 )
