@@ -69,7 +69,7 @@ async def mend(
     manifest, variables = found
     name = str(manifest.ref.at(None))
     material, left = await _material(platform, outcome, manifest, variables), await _remaining_budget(platform, outcome)
-    proposal = await proposed(platform, material, model, budget=left)
+    proposal = await proposed(platform, material, model, budget=left, components=(name,))
     only = Proposal(changes={name: dict(proposal.changes.get(name, {}))}, why=proposal.why, run=proposal.run)
     staged = await stage(platform, only, {name: manifest.version})
     gone_on = await platform.fork(outcome.run, use=dict(staged.use), watch=watch)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -124,7 +124,7 @@ class Reflection:
         text, tried = material(platform, known), list[Proposal]()
         for _ in range(self.attempts):
             shown_so_far = "\n\n".join([text, *map(_disproved, tried)])
-            proposal = await proposed(platform, shown_so_far, self.model, known.account)
+            proposal = await proposed(platform, shown_so_far, self.model, known.account, components=known.variables)
             found = await _counterfactuals(platform, known, proposal)
             told = [asdict(one) for one in found]
             tried.append(replace(proposal, diagnosis={**proposal.diagnosis, "counterfactuals": told}))
@@ -172,6 +172,7 @@ async def proposed(
     model: str | None = None,
     account: Account | None = None,
     budget: Mapping[str, Any] | None = None,
+    components: Iterable[str] = (),
 ) -> Proposal:
     """Return the proposal of the agent `reflector` on some material.
 
@@ -181,6 +182,7 @@ async def proposed(
         model: Which model configuration reflects; the home's default without one.
         account: Counts the run.
         budget: Its limits; none of its own by default.
+        components: What may be changed, `kind:name` each; a name without its kind means the one of that name.
 
     Raises:
         ProviderError: The model cannot be reached, or gave no proposal.
@@ -195,11 +197,17 @@ async def proposed(
         raise ProviderError(f"The reflection gave no proposal: {outcome.reason}", fix=fix)
     found = cast("dict[str, Any]", outcome.answer)
     return Proposal(
-        changes={str(found["component"]): {str(found["variable"]): str(found["text"])}},
+        changes={_named(str(found["component"]), components): {str(found["variable"]): str(found["text"])}},
         why=str(found["why"]),
         run=outcome.run,
         diagnosis={name: found[name] for name in found if name not in ("text", "why", "component", "variable")},
     )
+
+
+def _named(said: str, components: Iterable[str]) -> str:
+    """Return the only one of some components with a name, or else what was said."""
+    found = {one for one in components if said in (one, one.partition(":")[2])}
+    return found.pop() if len(found) == 1 else said
 
 
 def strategy(name: str, model: str | None = None) -> Strategy:

@@ -107,6 +107,18 @@ async def test_a_component_outside_of_the_campaign_is_not_touched(tea: Platform)
     assert len(await tea.libraries["prompt"].history("planner")) <= 1
 
 
+async def test_a_reflection_may_name_a_component_without_its_kind(tmp_path: Path) -> None:
+    class Short(Obedient):
+        def reflect(self, shown: str) -> dict[str, Any]:
+            return {**super().reflect(shown), "component": "speller"}
+
+    async with platform(tmp_path, Short()) as tea:
+        await tea.acp.register(AGENT)
+        await tea.libraries["prompt"].register(PROMPT)
+        report = await campaign(tea).run(Limits(tests=1))
+    assert (report.tests, report.accepted) == (1, 1)
+
+
 @pytest.mark.slow
 async def test_proposers_learn_nothing_of_the_gate_but_accept_or_reject(tea: Platform) -> None:
     proposer = Proposes("Be kind.\n", "Write the word in capitals.\n", "Be kind, always.\n")
