@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 from tea.loop.observation import Observation
 from tea.loop.opening import Head
 from tea.models.rendering import result_text
-from tea.types import Evidence, Fact, JsonObject, JsonValue
+from tea.types import Evidence, Fact, JsonObject, JsonValue, Result
 
 GIVEN = ("task", "the task", "question")  # what a person said needs no other source
 ANSWER = "the answer"  # the source of a doubt about an answer without evidence
@@ -35,6 +35,7 @@ _PLACE = re.compile(
 _SOURCE = re.compile(r"https?://\S+|\S.{0,198}\.\w{1,8}")
 _SEPARATOR = re.compile(r"[,;:|({\[=]")
 _LONGEST_QUOTE, _MOST_READ = 2_000, 1_000_000
+_MOST_GAPS = 12  # that are told of the results of agents
 _MOST_SOUGHT = 200  # pieces of a quote, and numbers of a piece, of which each is sought in every line
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "–": "-", "—": "-", "−": "-", "\xa0": " "})
 
@@ -236,10 +237,12 @@ def numbers_stand_in(words: str, text: str) -> bool:
     return len(wanted) <= _MOST_SOUGHT and all(_found(one, known) for one in wanted)
 
 
-def shares_a_number(words: str, text: str) -> bool:
-    """Return whether a number of some words occurs in a text."""
-    known = list(numbers_in(_plain(text)))
-    return any(_found(one, known) for one in islice(_wanted(_plain(words)), _MOST_SOUGHT))
+def gaps_about(results: Iterable[Result], answer: str) -> list[str]:
+    """Return the first gaps of results that name a number of an answer, as of values that were doubted."""
+    known = list(numbers_in(_plain(answer)))
+    gaps = dict.fromkeys(gap for one in results for gap in one.gaps)
+    about = (gap for gap in gaps if any(_found(one, known) for one in islice(_wanted(_plain(gap)), _MOST_SOUGHT)))
+    return list(islice(about, _MOST_GAPS))
 
 
 def are_fuller(words: str, text: str) -> bool:

@@ -9,16 +9,7 @@ from typing import Any, cast
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.errors import ToolError
-from tea.loop.checks import (
-    ANSWER,
-    Sources,
-    evidence_in,
-    insisted,
-    joined,
-    numbers_stand_in,
-    shares_a_number,
-    with_doubts,
-)
+from tea.loop.checks import ANSWER, Sources, evidence_in, gaps_about, insisted, joined, numbers_stand_in, with_doubts
 from tea.loop.claims import announces, file_names, is_expression, is_program, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.form import formed, read_as
@@ -529,14 +520,9 @@ class Ending:
             evidence=evidence,
             report=self._report,
             exhausted=last and not success,
-            gaps=(*gaps, *self._report_gaps, *self._gaps_of_parts(value["answer"])),
+            gaps=(*gaps, *self._report_gaps, *gaps_about((one for _, one in self._parts), as_text(value["answer"]))),
             partial=bool(gaps),
         )
-
-    def _gaps_of_parts(self, answer: JsonValue) -> list[str]:
-        """Return what agents doubted of numbers that the answer has."""
-        found = (gap for _, one in self._parts for gap in one.gaps if shares_a_number(gap, as_text(answer)))
-        return list(dict.fromkeys(found))[:MOST_NAMED]
 
 
 def _examples(values: Sequence[str]) -> str:
