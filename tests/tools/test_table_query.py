@@ -547,6 +547,16 @@ async def test_no_words_in_a_query_take_long_to_look_for_texts_in(ask: Ask, word
     assert time.process_time() - begun < 5
 
 
+async def test_many_long_cells_take_no_time_to_find_the_nearest_among(ask: Ask) -> None:
+    rows = "".join(f"{number:0100b}\n" for number in range(10**29, 10**29 + 2_000))
+    begun = time.process_time()
+    said = await ask(
+        {"t.csv": f"a\n{rows}"}, sql=f"SELECT * FROM t WHERE a IN ('1{'01' * 20}', '{'10' * 50}', '{'01' * 45}')"
+    )
+    assert said.unwrap()["warning"].startswith('nothing in "a" is \'10')
+    assert time.process_time() - begun < 3
+
+
 async def test_a_text_in_a_column_of_any_of_several_tables_is_not_warned_of(ask: Ask) -> None:
     both: dict[str, str | bytes] = {"a.csv": "k,city\n1,Paris\n2,Rome\n", "b.csv": "k,city\n1,Oslo\n2,Lima\n"}
     joined = "SELECT COUNT(*) FROM a JOIN b USING (k) WHERE {}"
