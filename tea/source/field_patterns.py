@@ -12,7 +12,7 @@ _SIGN, _SETS = 20.0, dict.fromkeys("dDsS", 800.0) | dict.fromkeys("pPwW", 4_000.
 _SET = re.compile(rf"\\([{''.join(_SETS)}])")
 _VERBOSE = re.compile(r"\(\?[a-zA-Z-]*x")  # in such patterns blanks and comments may stand within a repetition
 _REPEATED = re.compile(r"(.?)\{\s*(\d*)\s*,?\s*(\d*)\s*\}", re.DOTALL)
-_BEHIND = frozenset(")}?*+ \t\n\r")  # signs before a repetition of several signs
+_BEHIND = frozenset(["", *")}?*+ \t\n\r"])  # signs before a repetition of several; none after another repetition
 
 
 def pattern_weight(pattern: str) -> float:

@@ -208,6 +208,7 @@ VALUES = {
     "far places": "X = round(1, -10**9)\n",
     "far places of a fraction": "from fractions import Fraction\n\nX = [round(Fraction(1, 3), n) for n in [10**9]]\n",
     "pattern of a field": f"{FIELD}X = Field(pattern=r'(\\w{{100}}){{100}}')\n",
+    "repeated repetition of a field": f"{FIELD}X = Field(pattern='a{{1000}}{{1000}}')\n",
     "patterns of fields": f"{FIELD}P = r'\\w{{140}}'\nX = [Field(pattern=P) for i in range(100)]\n",
     "verbose pattern of a field": f"{FIELD}X = Field(pattern='(?x)a {{ # \\n 1000000}}')\n",
     "alternatives of a field": f"{FIELD}X = Field(pattern='{'a' * 100_000}|{'a' * 100_000}')\n",
