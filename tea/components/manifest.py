@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from tea.components.content import content_fault
 from tea.components.operation import Signature, reasons
-from tea.components.schema_words import type_words
+from tea.components.schema_words import TypeWords
 from tea.errors import Damaged, UnknownComponent
 from tea.refs import Kind, Ref
 from tea.types import JsonObject, JsonValue
@@ -281,10 +281,10 @@ def _fact_text(fact: object) -> str:
 
 def _operation_text(name: str, signature: Signature) -> str:
     properties = cast("dict[str, dict[str, Any]]", signature.parameters.get("properties", {}))
-    required = set(signature.parameters.get("required", []))
+    required, types = set(signature.parameters.get("required", [])), TypeWords(signature.parameters)
     lines = [f"### {name}", signature.description]
     for key, schema in properties.items():
-        kind = type_words(schema, signature.parameters)
+        kind = types.of(schema)
         need = "required" if key in required else f"default {schema.get('default')!r}"
         lines.append(f"- {key} ({kind}, {need}): {schema.get('description') or ''}".rstrip(": "))
     lines += [f"    >>> {example.call}\n    {example.result}" for example in signature.examples]

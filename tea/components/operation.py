@@ -25,7 +25,7 @@ from tea.components.context import Context
 from tea.components.docstring import Docstring, read_docstring, require_short
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.components.naming import name_hint
-from tea.components.schema_words import type_words
+from tea.components.schema_words import TypeWords
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.threads import Threads
 from tea.types import Effects, JsonObject, JsonSchema, JsonValue
@@ -358,18 +358,18 @@ def _repeatable(schema: JsonSchema) -> JsonSchema:
 def parameters_in_words(schema: JsonObject) -> str:
     """Return the parameters of a schema in one line: names, types, and the needed ones."""
     properties = cast("Mapping[str, JsonObject]", schema.get("properties", {}))
-    needed = cast("Sequence[str]", schema.get("required", ()))
+    needed, types = frozenset(cast("Sequence[str]", schema.get("required", ()))), TypeWords(schema)
     shown = [
-        f"{name}{_kind(one, schema)}{', needed' if name in needed else ''}"
+        f"{name}{_kind(one, types)}{', needed' if name in needed else ''}"
         for name, one in properties.items()
         if not str(one.get("description", "")).startswith(FOR_PROGRAMS)
     ]
     return f"its parameters are {'; '.join(shown)}"[:_MOST_PARAMETERS] if shown else "it takes no parameters"
 
 
-def _kind(schema: JsonObject, whole: JsonObject) -> str:
+def _kind(schema: JsonObject, types: TypeWords) -> str:
     """Return the type of a parameter in brackets, its mere kind for a long one; empty for any value."""
-    words = type_words(schema, whole)
+    words = types.of(schema)
     words = words if len(words) <= _MOST_TYPE else str(schema.get("type", "any"))
     return "" if words == "any" else f" ({words})"
 

@@ -10,7 +10,7 @@ from typing import Any
 from tea.components.manifest import RELATIONS_LABEL, Manifest, is_recipe
 from tea.components.markdown import block, code, inline, one_line, plain, prose
 from tea.components.operation import Signature, Traits
-from tea.components.schema_words import as_object, as_words, limit_words, type_words
+from tea.components.schema_words import TypeWords, as_object, as_words, limit_words, type_words
 from tea.errors import BadComponent
 from tea.protocols.contract_documents import document_facts
 from tea.recipes.recipe import EnvironmentToAgent, read_recipe
@@ -171,20 +171,21 @@ def _operation(name: str, signature: Signature, *, purpose: str) -> Iterator[str
 
 
 def _parameters(signature: Signature) -> Iterator[str]:
-    fields, required = as_object(signature.parameters.get("properties")), as_words(signature.parameters.get("required"))
+    fields, types = as_object(signature.parameters.get("properties")), TypeWords(signature.parameters)
+    required = frozenset(as_words(signature.parameters.get("required")))
     for key, schema in fields.items():
-        yield _parameter(key, as_object(schema), signature, required=key in required)
+        yield _parameter(key, as_object(schema), types, required=key in required)
     if not fields:
         yield "- No parameters."
 
 
-def _parameter(key: str, own: Mapping[str, Any], signature: Signature, *, required: bool) -> str:
+def _parameter(key: str, own: Mapping[str, Any], types: TypeWords, *, required: bool) -> str:
     needs = ["required" if required else "optional"]
     if not required and "default" in own:
         needs = [f"default {code(json.dumps(own['default'], ensure_ascii=False, default=str))}"]
     needs += [inline(limit) for limit in limit_words(own)]
     words = inline(str(own.get("description") or ""))
-    line = f"- {code(key)} ({code(type_words(own, signature.parameters))}, {', '.join(needs)})"
+    line = f"- {code(key)} ({code(types.of(own))}, {', '.join(needs)})"
     return f"{line}: {words}" if words else line
 
 

@@ -1,6 +1,7 @@
 """Test contracts, and no component's words make one say something about another."""
 
 import asyncio
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -256,6 +257,20 @@ def test_a_type_of_very_many_alternatives_is_told_in_part() -> None:
     steps = {f"a{i}": {"anyOf": [{"$ref": f"#/$defs/a{i + 1}"}] * 2_000} for i in range(5)}
     assert type_words({"$ref": "#/$defs/a0", "$defs": {**steps, "a5": {"type": "null"}}}).startswith("any or ...")
     assert type_words({"anyOf": [{"const": str(i)} for i in range(14)]}).endswith("10 or 11 or ...")
+
+
+def test_types_that_hold_each_other_take_time_that_grows_with_their_schema() -> None:
+    held: dict[str, Any] = {"A": {"type": "object", "properties": {f"p{i}": {"$ref": "#/$defs/A"} for i in range(13)}}}
+    fields = {f"q{i}": {"$ref": "#/$defs/A"} for i in range(1_000)}
+    shape: Any = {"type": "object", "$defs": held, "properties": fields}
+    call = Signature(name="call", description="Sum.", parameters=shape, returns={})
+    found = Manifest(
+        kind="tool", name="sums", version="1.0.0", description="Sum.", source="", operations={"call": call}
+    )
+    begun = time.process_time()
+    assert found.text().count("p0?: {p0?: {p0?: object, ") == 1_000
+    assert contract("tool", [ContractEntry(name="sums", found=found)]).count("p0?: {p0?: {p0?: object, ") == 1_000
+    assert time.process_time() - begun < 5
 
 
 async def test_a_contract_follows_every_change(tmp_path: Path) -> None:
