@@ -16,6 +16,7 @@ if _typing.TYPE_CHECKING:
     from tea.components.equality import same as same
     from tea.components.files import copied_name as copied_name
     from tea.components.files import nearest as nearest
+    from tea.components.line_diff import unified_diff as unified_diff
     from tea.components.pictures import number_elements as number_elements
     from tea.components.pictures import png_of as png_of
     from tea.errors import BadOutput as BadOutput
@@ -75,6 +76,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.components.component": "Agent Environment action tool",
         "tea.components.context": "Context",
         "tea.components.files": "copied_name nearest",
+        "tea.components.line_diff": "unified_diff",
         "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
         "tea.components.equality": "same",
         "tea.components.pictures": "number_elements png_of",

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from tea import RootedFolder, ToolError
+from tea import RootedFolder, ToolError, unified_diff
 
 from .finding import Match
 from .history import Change, History
@@ -188,7 +188,7 @@ class Files:
         after = self._bytes(name) if self._folder.is_file(name) or other else None
         old, new = ([] if one is None else _text(one, name).splitlines() for one in (before, after))
         heads = (NOWHERE if before is None else f"a/{other or name}", NOWHERE if after is None else f"b/{name}")
-        text = "\n".join(difflib.unified_diff(old, new, *heads, lineterm=""))
+        text = "\n".join(unified_diff(old, new, *heads))
         return Compared(diff=text[:MOST_SHOWN], more=len(text) > MOST_SHOWN)
 
     def write(self, name: str, data: bytes, replace: bool) -> File:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from tea.characters import path_line
+from tea.components.line_diff import unified_diff
 from tea.components.manifest import Manifest
 from tea.registry.change import change_between
 
@@ -70,5 +70,5 @@ def _schemas(manifest: Manifest) -> list[str]:
 
 def _unified(old: Iterable[str], new: Iterable[str], a: Manifest, b: Manifest) -> str:
     """Return a unified diff; a line without newline is followed by a mark, with a beginning no content line has."""
-    lines = difflib.unified_diff(list(old), list(new), str(a.ref), str(b.ref), n=2)
+    lines = unified_diff(list(old), list(new), str(a.ref), str(b.ref), context=2, end="\n")
     return "".join(line if line.endswith("\n") else f"{line}\n{_UNENDED}" for line in lines).removesuffix("\n")

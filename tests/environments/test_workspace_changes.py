@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -226,6 +227,15 @@ async def test_differences_are_to_the_last_change_or_another_file(act: Act, fold
     await act("write", name="b.txt", text="one\n")
     assert (await act("diff", name="b.txt")).unwrap()["diff"] == "--- /dev/null\n+++ b/b.txt\n@@ -0,0 +1 @@\n+one"
     assert (await act("diff", name="a.txt", other="b.txt")).unwrap()["diff"].endswith("+two")
+
+
+async def test_files_that_share_many_lines_are_compared_soon(act: Act, folder: Path) -> None:
+    shared = [f"{number % 110}" for number in range(4_000)]
+    (folder / "a.txt").write_text("\n".join(shared))
+    (folder / "b.txt").write_text("\n".join(f"{one}\nx{number}" for number, one in enumerate(shared)))
+    begun = time.process_time()
+    assert (await act("diff", name="b.txt", other="a.txt")).unwrap()["more"]
+    assert time.process_time() - begun < 5
 
 
 async def test_a_file_called_by_its_path_elsewhere_is_its_copy(act: Act, folder: Path) -> None:

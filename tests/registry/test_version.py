@@ -1,6 +1,7 @@
 """Test immutable versions, movable pointers, and the history of both."""
 
 import json
+import time
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -196,6 +197,14 @@ def test_a_diff_shows_source_schema_and_kind_of_change() -> None:
     assert "two" not in found.schema
     same = diff(old, old)
     assert (same.change, same.source, same.schema) == ("none", "", "")
+
+
+def test_a_diff_of_versions_that_share_many_lines_is_shown_soon() -> None:
+    shared = [f"#{number % 110}" for number in range(4_000)]
+    changed = [line for number, one in enumerate(shared) for line in (one, f"#x{number}")]
+    begun = time.process_time()
+    assert "+#x3999" in diff(tool("\n".join(shared)), tool("\n".join(changed))).source
+    assert time.process_time() - begun < 5
 
 
 def test_a_diff_of_prompts_shows_their_text() -> None:
