@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, cast, get_args
 
@@ -58,14 +59,15 @@ def _takes(new: JsonSchema, old: JsonSchema) -> bool:
     wide, narrow = _meaning(new), _meaning(old)
     if wide == narrow:
         return True
-    return all(any(one == other for other in _alternatives(wide)) for one in _alternatives(narrow))
+    return _alternatives(narrow) <= _alternatives(wide)
 
 
-def _alternatives(schema: Any) -> list[Any]:
-    """Return the alternative schemas for a value: it has to fit one of them."""
+def _alternatives(schema: Any) -> set[str]:
+    """Return the alternative schemas for a value, as JSON: it has to fit one of them."""
     found = as_object(schema)
     listed = found.get("anyOf")
-    return cast("list[Any]", listed) if isinstance(listed, list) and len(found) == 1 else [schema]
+    every = cast("list[Any]", listed) if isinstance(listed, list) and len(found) == 1 else [schema]
+    return {json.dumps(one, sort_keys=True) for one in every}
 
 
 def _promises_less(old: Signature, new: Signature) -> bool:

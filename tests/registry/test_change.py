@@ -1,5 +1,6 @@
 """Test the size of changes: breaking, adding, and neither."""
 
+import time
 from typing import Any
 
 import pytest
@@ -134,6 +135,14 @@ def test_a_changed_prompt(new: Manifest, change: str) -> None:
 def test_a_version_of_somebody_else_may_have_any_schema(parameters: dict[str, Any]) -> None:
     odd = manifest(operations={"call": operation(parameters)})
     assert change_between(manifest(), odd) == change_between(odd, manifest()) == "major"
+
+
+def test_very_many_alternatives_are_compared_soon() -> None:
+    values = [{"const": number} for number in range(20_000)]
+    old, new = ({"call": operation(schema(a={"anyOf": some}))} for some in (values, [TEXT, *reversed(values)]))
+    begun = time.process_time()
+    assert change_between(manifest(operations=old), manifest(operations=new)) == "minor"
+    assert time.process_time() - begun < 4
 
 
 ODD: list[Any] = [5, {"variables": 5}, {"required": 5}, {"required": [[]]}]
