@@ -27,6 +27,7 @@ MOST_FILES = 10_000
 MOST_BYTES = 1_000_000_000
 MOST_VISITED = 20_000
 MOST_SEARCHED = 20_000_000
+MOST_LIKE = 100  # characters of a line, by which the one most like another is found
 BLOCK = 1 << 20
 
 _TYPES = {
@@ -384,8 +385,9 @@ def _no_text(name: str) -> ToolError:
 def _no_passage(name: str, old: str, text: str) -> ToolError:
     """Return the error for a missing passage, with the line most like its first one."""
     first = next((line for line in old.splitlines() if line.strip()), "")
-    near = difflib.get_close_matches(first, text.splitlines()[:2_000], n=1) if first else []
-    fix = f"the nearest line is {near[0][:120]!r}." if near else "read the file, and copy the passage exactly."
+    begun = [line[:MOST_LIKE] for line in text.splitlines()[:2_000]]
+    near = difflib.get_close_matches(first[:MOST_LIKE], begun, n=1) if first else []
+    fix = f"the nearest line is {near[0]!r}." if near else "read the file, and copy the passage exactly."
     return ToolError(f"The passage does not stand in {name[:80]!r}; nothing was changed.", fix=fix)
 
 

@@ -229,6 +229,14 @@ async def test_differences_are_to_the_last_change_or_another_file(act: Act, fold
     assert (await act("diff", name="a.txt", other="b.txt")).unwrap()["diff"].endswith("+two")
 
 
+async def test_the_line_most_like_a_long_one_is_found_soon(act: Act, folder: Path) -> None:
+    lines = ["".join(chr(0x4E00 + number * step % 127) for number in range(8_000)) for step in range(1, 60)]
+    (folder / "a.txt").write_text("\n".join(lines))
+    begun = time.process_time()
+    assert "does not stand in" in await refused(act("replace", name="a.txt", old=lines[0][::-1], new="x"))
+    assert time.process_time() - begun < 3
+
+
 async def test_files_that_share_many_lines_are_compared_soon(act: Act, folder: Path) -> None:
     shared = [f"{number % 110}" for number in range(4_000)]
     (folder / "a.txt").write_text("\n".join(shared))
