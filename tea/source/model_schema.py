@@ -53,6 +53,7 @@ _FORMATS: Mapping[str, Any] = {
     "duration": timedelta,
     "uuid": UUID,
 }
+_MOST_MATCHED = 10**9  # characters of a text times instructions of a pattern, as all may be tried for each
 _CONFIG = ConfigDict(strict=True, allow_inf_nan=False, protected_namespaces=())
 
 
@@ -282,11 +283,13 @@ def _bounded(kind: Any, schema: Mapping[str, Any]) -> Any:
 
 
 def _matched(pattern: str) -> Callable[[str], str]:
-    """Return the check of a text against a pattern, in time that grows with the text alone."""
-    matches = Pattern(pattern).matches
+    """Return the check of a text against a pattern, in bounded time."""
+    read = Pattern(pattern)
 
     def check(text: str) -> str:
-        if not matches(text):
+        if len(text) * read.size > _MOST_MATCHED:
+            raise ValueError(f"it is too long to be matched with {pattern!r}")
+        if not read.matches(text):
             raise ValueError(f"it does not match {pattern!r}")
         return text
 

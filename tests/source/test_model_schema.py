@@ -1,6 +1,7 @@
 """Test models to JSON Schema and back: both accept the same values."""
 
 import json
+import time
 from datetime import datetime
 from enum import Enum
 from typing import Any, Literal
@@ -240,3 +241,13 @@ def test_a_pattern_is_matched_as_in_a_check_of_the_schema() -> None:
             model.model_validate({"a": other})
     with pytest.raises(TeaError, match="more than 30 patterns"):
         MANAGER.model_from_schema({"type": "object", "patternProperties": {f"{n}": {} for n in range(31)}}, "M")
+
+
+def test_a_text_that_takes_long_to_match_does_not_fit() -> None:
+    shape: Any = {"type": "object", "properties": {"a": {"type": "string", "pattern": ".{0,999}b"}}}
+    model = MANAGER.model_from_schema(shape, "Long")
+    model.model_validate_json(json.dumps({"a": f"{'a' * 50_000}b"}))
+    begun = time.process_time()
+    with pytest.raises(ValidationError, match="too long to be matched"):
+        model.model_validate_json(json.dumps({"a": "a" * 1_000_000}))
+    assert time.process_time() - begun < 5
