@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-_MOST_COMPARED = 2**20  # pairs of lines: the time grows with more than their number
+_MOST_COMPARED = 2**22  # pairs of lines: three seconds where all are shared, and none in a row
 _Change = tuple[str, int, int, int, int]
 
 
