@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
@@ -85,18 +85,7 @@ class ScoredRun:
             ValueError: It is not such an object.
         """
         known = {one.name for one in fields(cls)}
-        given = {name: value for name, value in data.items() if name in known}
-        try:
-            return _scored_runs().validate_json(to_json(given), strict=True)
-        except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, fault["loc"]))
-            raise ValueError(f"{place} of a result: {fault['msg']}") from error
-
-
-@cache
-def _scored_runs() -> TypeAdapter[ScoredRun]:
-    return TypeAdapter(ScoredRun)
+        return _checked(cls, {name: value for name, value in data.items() if name in known}, "a result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,20 +161,37 @@ class Evaluation:
 
     @classmethod
     def of(cls, head: JsonObject, runs: Sequence[ScoredRun]) -> Evaluation:
-        """Return an evaluation from its head and runs."""
-        return cls(
-            id=head["id"],
-            name=head["name"],
-            set_digest=head["set"],
-            plan=Plan.from_json(head["plan"]),
-            plan_digest=head["plan_digest"],
-            epochs=head["epochs"],
-            series=head["series"],
-            runs=tuple(runs),
-            components=head["components"],
-            model=head["model"],
-            begun=head["begun"],
-        )
+        """Return an evaluation from its head and runs.
+
+        Raises:
+            KeyError: The head lacks something.
+            ValueError: It has something in another form.
+        """
+        names = ("id", "name", "plan", "plan_digest", "epochs", "series", "components", "model", "begun")
+        given = {name: head[name] for name in names} | {"set_digest": head["set"], "runs": ()}
+        return replace(_checked(cls, given, "its head"), runs=tuple(runs))
+
+
+T = TypeVar("T")
+
+
+def _checked(form: type[T], given: JsonObject, where: str) -> T:
+    """Return the value in a JSON object.
+
+    Raises:
+        ValueError: It has another form.
+    """
+    try:
+        return _adapter(form).validate_json(to_json(given), strict=True)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, fault["loc"]))
+        raise ValueError(f"{place} of {where}: {fault['msg']}") from error
+
+
+@cache
+def _adapter(form: type[T]) -> TypeAdapter[T]:
+    return TypeAdapter(form)
 
 
 def read_evaluation(store: FileEvaluations, name: str) -> Evaluation:

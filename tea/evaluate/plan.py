@@ -95,13 +95,6 @@ class Plan:
             "label": self.label,
         }
 
-    @classmethod
-    def from_json(cls, data: JsonObject) -> Plan:
-        """Return the plan in a JSON object written by `to_json`."""
-        given: dict[str, Any] = {name: data[name] for name in ("agent", "model", "use", "budget", "label")}
-        given |= {name: tuple(data[name]) for name in ("without", "also", "allow")}
-        return cls(**given, closed=Closed.model_validate(data["closed"]))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:

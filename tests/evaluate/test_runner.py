@@ -431,6 +431,23 @@ async def test_results_of_other_types_are_damage_in_one_line(tea: Platform, name
     assert "\n" not in raised.value.problem
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("plan.label", 1), ("plan.agent", [1]), ("plan.model", {}), ("plan.use", []), ("name", 1), ("epochs", "x"),
+     ("model", [1]), ("components", "x"), ("begun", None), ("plan", "x"), ("plan.closed", {"deny": 1})],
+)  # fmt: skip
+async def test_a_head_of_other_types_is_damage_in_one_line(tea: Platform, name: str, value: object) -> None:
+    found = await evaluate(tea, tasks("a"), STUBBED)
+    path = tea.home / "traces" / "evaluations" / found.id / "evaluation.json"
+    head = json.loads(path.read_text())
+    *outer, last = name.split(".")
+    (head[outer[0]] if outer else head)[last] = value
+    path.write_text(json.dumps(head))
+    with pytest.raises(Damaged, match=rf"is damaged: {name}.* of its head: [^\n]+") as raised:
+        read_evaluation(FileEvaluations(tea.home / "traces" / "evaluations"), found.id)
+    assert "\n" not in raised.value.problem
+
+
 async def test_what_is_written_is_json_line_by_line(tea: Platform) -> None:
     found = await evaluate(tea, tasks("a", "fail b"), STUBBED)
     path = tea.home / "traces" / "evaluations" / found.id / "results.jsonl"
