@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, Literal, cast
 
-from tea.errors import ErrorRecord
+from tea.errors import ErrorRecord, ResourceExhausted, TeaError
 from tea.journal.form import understood
 from tea.journal.inbox import Inbox, Question
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.status import RunStatus, beginnings
 from tea.journal.tracer import Tracer
 from tea.refs import Ref
+from tea.research.form import Paper, Plan, World, check
 from tea.types import merge_patch
 
 SCIENTIST, CLARIFIER, AUTHOR = "scientist", "research_clarify", "research_paper"
@@ -23,6 +26,7 @@ State = Literal["queued", "processing", "waiting", "interrupted", "completed", "
 ACTIVE = frozenset(("queued", "processing", "waiting", "interrupted"))
 
 _ENVIRONMENT = "environment:research@"
+_ANSWERS: Mapping[str, type[Any]] = {CLARIFIER: Plan, AUTHOR: Paper}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +132,18 @@ def reading(tracer: Tracer, head: Head) -> Reading:
         held = standing.status != "ended" and tracer.store.held(head.run)
         ended = as_mapping(next((one.data for one in records if one.kind == "end"), None))
         told = [as_mapping(as_mapping(one.data).get("data")) for one in records if _tells(one)]
-        world = states(records)
+        world = _last(states(records))
+        if world:
+            check(World, world)
+        if ended.get("status") == "done" and head.agent in _ANSWERS:
+            check(_ANSWERS[head.agent], ended.get("answer"))
     status = _status(standing, ended, at_work=held, begun=len(records) > 1)
     questions = Inbox.of(tracer, head.run).questions if status == "waiting" else ()
     here = [one for one in told if told and one.get("message") == told[-1].get("message")]
     return Reading(
         head=head,
         status=status,
-        world=world[-1] if world else {},
+        world=world or {},
         phase=str(told[-1].get("phase", "")) if told else "",
         task=str(told[-1].get("task", "")) if told else "",
         last=records[-1].time,
@@ -148,10 +156,24 @@ def reading(tracer: Tracer, head: Head) -> Reading:
     )
 
 
-def states(records: Iterable[TraceRecord]) -> list[dict[str, Any]]:
-    """Return the worlds of a run after each change by its actions, oldest first; each is its own."""
+def readings(tracer: Tracer, heads: Iterable[Head], problems: list[str]) -> Iterator[Reading]:
+    """Yield the runs of several beginnings; add what is wrong with unreadable ones to `problems`."""
+    for one in heads:
+        try:
+            yield reading(tracer, one)
+        except ResourceExhausted:
+            raise
+        except TeaError as error:
+            problems.append(error.problem)
+
+
+def states(records: Iterable[TraceRecord]) -> Iterator[dict[str, Any]]:
+    """Yield the world of a run after each change by its actions; from a beginning on it is one, changed in its place.
+
+    A journal may hold a large world and many small changes, so none is copied.
+    """
     acting: dict[str, str] = {}
-    found: list[dict[str, Any]] = []
+    world: dict[str, Any] | None = None
     for one in records:
         data = as_mapping(one.data)
         if one.kind == "start" and str(data.get("target", "")).startswith(_ENVIRONMENT):
@@ -159,16 +181,41 @@ def states(records: Iterable[TraceRecord]) -> list[dict[str, Any]]:
         elif one.kind == "done" and one.key in acting:
             value = as_mapping(as_mapping(data.get("data")).get("value"))
             if acting.pop(one.key) == "begin" and "plan" in value:
-                found.append(dict(value))
-            elif value.get("patch") and found:
-                found.append(merge_patch(found[-1], as_mapping(value["patch"])))
-    return found
+                yield (world := deepcopy(dict(value)))
+            elif value.get("patch") and world is not None:
+                _change(world, as_mapping(value["patch"]))
+                yield world
 
 
-def at_message(worlds: Sequence[Mapping[str, Any]], number: int) -> Mapping[str, Any] | None:
-    """Return the last of some worlds with no message after the given number, None without one."""
-    fitting = [one for one in worlds if len(one["messages"]) == number]
-    return fitting[-1] if fitting else None
+def at_message(tracer: Tracer, run: str, number: int) -> Mapping[str, Any] | None:
+    """Return the last world of a run with no message after the given number, None without one.
+
+    Raises:
+        StorageError: Its journal cannot be read.
+    """
+    with understood(run):
+        fitting = [place for place, one in enumerate(_worlds(tracer, run)) if len(one["messages"]) == number]
+        return _last(islice(_worlds(tracer, run), fitting[-1] + 1)) if fitting else None
+
+
+def _worlds(tracer: Tracer, run: str) -> Iterator[dict[str, Any]]:
+    return states(tracer.records(run))
+
+
+def _last(worlds: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    return next(iter(deque(worlds, maxlen=1)), None)
+
+
+def _change(world: dict[str, Any], patch: Mapping[str, Any]) -> None:
+    """Change a world in its place, as `merge_patch` would."""
+    for name, value in patch.items():
+        inner = world.get(name)
+        if value is None:
+            world.pop(name, None)
+        elif isinstance(inner, dict) and isinstance(value, Mapping):
+            _change(cast("dict[str, Any]", inner), cast("Mapping[str, Any]", value))
+        else:
+            world[name] = merge_patch(None, value)
 
 
 def _status(standing: RunStatus, ended: Mapping[str, Any], *, at_work: bool, begun: bool) -> State:

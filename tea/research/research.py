@@ -35,7 +35,7 @@ from tea.research.conversation import (
     at_message,
     heads,
     reading,
-    states,
+    readings,
 )
 from tea.research.guard import give_up, stale, turn
 from tea.research.settings import MODES, ResearchSettings
@@ -241,7 +241,7 @@ class Research:
         """Return the conversations, the latest first; add unreadable ones to `problems`."""
         found = await asyncio.to_thread(self._latest, problems if problems is not None else [])
         now, limits = self._clock(), self.limits
-        return [Status.of(one, one.head.session, now, limits) for one in found]
+        return [Status.of(one, one.head.run, now, limits) for one in found]
 
     async def tell(self, name: str, text: str) -> int:
         """Send a message to a running research; the next boundary of its cycle takes it.
@@ -506,7 +506,7 @@ class Research:
                 held = found.get(one.session)
                 if held is None or held.agent != SCIENTIST:
                     found[one.session] = one
-        return [reading(self._tracer, one) for one in found.values()]
+        return list(readings(self._tracer, found.values(), problems))
 
     def _at(self, found: Reading, at: int | None) -> tuple[Mapping[str, Any], Reading]:
         """Return the world of a conversation at a message, and its run.
@@ -518,7 +518,7 @@ class Research:
             return found.world, found
         for one in heads(self._tracer, session=found.head.session):
             if one.agent == SCIENTIST:
-                world = at_message(states(self._tracer.records(one.run)), at or 0)
+                world = at_message(self._tracer, one.run, at or 0)
                 if world is not None:
                     return world, reading(self._tracer, one)
         count = len(found.world.get("messages", ()))

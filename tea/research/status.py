@@ -86,7 +86,7 @@ class Status:
             message=str(shown["id"]) if shown else f"{run.head.run}.1",
             status=status,
             mode=str(run.world.get("mode", "")),
-            iteration=int(shown["iteration"]) if shown else 0,
+            iteration=int(shown.get("iteration", 0)) if shown else 0,
             phase=phase,
             phases=run.phases,
             reply=shown if shown is not None and shown["status"] != _PENDING else None,

@@ -1,0 +1,97 @@
+"""Worlds of conversations in journals that somebody else wrote."""
+
+import json
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tea.errors import Damaged
+from tea.journal.record import as_mapping
+from tea.platform import Platform
+from tea.research.conversation import head_of, reading
+from tea.store.journal import FileJournals
+from tea.store.lines import End, encode
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+DONE: dict[str, Any] = {"objective": "", "tasks": []}
+ODD: tuple[tuple[str, Any], ...] = (
+    ("messages", 7), ("messages", [7]), ("messages", "x"), ("plan", [1]), ("plan", {"a": {}}), ("discoveries", [1]),
+    ("title", [1]), ("datasets", 7), ("clarification", "x"), ("hypothesis", None),
+)  # fmt: skip
+Records = list[dict[str, Any]]
+Change = Callable[[Records], Records]
+
+
+def rewrite(tea: Platform, run: str, change: Change) -> None:
+    """Change the records of a run as whoever made the home can: each line has its check."""
+    folder, end, lines = tea.home / "traces", End(), list[bytes]()
+    for one in change(json.loads(json.dumps(list(map(dict, FileJournals(folder).read(run)))))):
+        record = {name: value for name, value in one.items() if name not in ("seq", "check", "number")}
+        line, end = encode(record, end, one.get("number", 0))
+        lines.append(line)
+    Path(folder, run, "journal.jsonl").write_bytes(b"".join(lines))
+
+
+def begun_with(**world: Any) -> Change:
+    """Return a change of the world that a run began with, which nothing changes later."""
+
+    def change(records: Records) -> Records:
+        for one in records:
+            value: Any = as_mapping(one["data"].get("data") if one["kind"] == "done" else None).get("value")
+            if "plan" in as_mapping(value):
+                value.update(world)
+            elif "patch" in as_mapping(value):
+                del value["patch"]
+        return records
+
+    return change
+
+
+async def test_a_world_of_another_form_is_damage_and_one_finding_of_a_list(lab: Any) -> None:
+    lab.plays(plan_next=DONE)
+    odd, other = [await lab.tea.research.run("Why do cities grow?", mode="steering") for _ in range(2)]
+    for name, value in ODD:
+        rewrite(lab.tea, odd.run, begun_with(**{name: value}))
+        for look in (lab.tea.research.status(odd.run), lab.tea.research.branch(odd.run, 1)):
+            with pytest.raises(Damaged, match=f"The journal of the run {odd.run} holds what no run writes"):
+                await look
+        problems = list[str]()
+        found = [one.conversation for one in await lab.tea.research.list(problems)]
+        assert (other.conversation in found, odd.conversation in found) == (True, False), name
+        assert any(odd.run in one for one in problems), name
+        rewrite(lab.tea, odd.run, begun_with(**{name: odd.state[name]}))
+
+
+async def test_a_large_world_with_many_small_changes_is_read_in_little_memory(lab: Any) -> None:
+    lab.plays(plan_next=DONE)
+    run = (await lab.tea.research.run("Why do cities grow?", mode="steering")).run
+
+    def change(records: Records) -> Records:
+        start = next(one for one in records if one["kind"] == "start" and one["data"]["target"].endswith("#begin"))
+        end = next(place for place, one in enumerate(records) if (one["kind"], one["key"]) == ("done", start["key"]))
+        records[end]["data"]["data"]["value"] |= {f"name {number}": 0 for number in range(5_000)}
+        more = Records()
+        for number in range(500):
+            key, data = f"0.2.{number + 1_000}", records[end]["data"]
+            value = {"patch": {"title": str(number)}}
+            more += [
+                {**start, "key": key, "data": {**start["data"], "target": "environment:research@1.0.0#write"}},
+                {**records[end], "key": key, "data": {**data, "data": {**data["data"], "value": value}}},
+            ]
+        return [*records[: end + 1], *more, *records[end + 1 :]]
+
+    rewrite(lab.tea, run, change)
+    tracer = lab.tea.tracer
+    head = head_of(run, next(tracer.records(run)))
+    assert head is not None
+    tracemalloc.start()
+    try:
+        world = reading(tracer, head).world
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert len(world) > 5_000
+    assert most < 30_000_000
