@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from tea.errors import BadRef, Damaged, ErrorRecord, words_of
 from tea.kernel.key import is_key
-from tea.refs import NAME, Ref
+from tea.refs import NAME, SESSION, Ref
 from tea.types import JsonObject, JsonValue
 
 Object = dict[str, Any]
@@ -41,6 +41,12 @@ def _is_agent(text: str) -> str:
     raise ValueError("it has an agent whose name is not valid")
 
 
+def _is_session(text: str) -> str:
+    if not text or SESSION.fullmatch(text):
+        return text
+    raise ValueError("it has a session whose name is not valid")
+
+
 def _is_operation(text: str) -> str:
     Ref.parse(text)
     return text
@@ -49,6 +55,7 @@ def _is_operation(text: str) -> str:
 Moment = Annotated[str, Field(max_length=40), AfterValidator(_is_moment)]
 Key = Annotated[str, Field(max_length=_LONGEST_KEY), AfterValidator(_is_key)]
 AgentName = Annotated[str, AfterValidator(_is_agent)]
+Session = Annotated[str, AfterValidator(_is_session)]
 Operation = Annotated[str, AfterValidator(_is_operation)]
 Count = Annotated[int, Field(ge=0, lt=10**18)]
 Amount = Annotated[float, Field(ge=0, lt=1e18, allow_inf_nan=False)]
@@ -60,7 +67,7 @@ class _Record(TypedDict):
     time: NotRequired[Moment]
     span: NotRequired[str]
     parent: NotRequired[str]
-    session: NotRequired[str]
+    session: NotRequired[Session]
     task: NotRequired[str]
     agent: NotRequired[AgentName]
     kind: NotRequired[str]

