@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
 from tea.errors import Damaged
 from tea.evaluate.plan import Plan
+from tea.journal.form import Amount, Count
 from tea.store.evaluations import FileEvaluations
 from tea.types import JsonObject, JsonValue
 
@@ -48,17 +49,17 @@ class ScoredRun:
     """
 
     id: str
-    epoch: int
-    score: float
+    epoch: Count
+    score: Annotated[float, Field(ge=0, le=1)]
     kind: str
     status: str
     answer: JsonValue
     reason: str
     run: str
-    usd: float | None
-    tokens: int
-    steps: int
-    seconds: float
+    usd: Amount | None
+    tokens: Count
+    steps: Count
+    seconds: Amount
     tags: tuple[str, ...] = ()
     split: str = ""
     cluster: str = ""

@@ -31,10 +31,13 @@ def table_of(form: str, evaluations: Sequence[Evaluation]) -> str:
         evaluations: The evaluations, in the order of the lines.
 
     Raises:
-        BadInput: There is no such form.
+        BadInput: There is no such form, or an evaluation has no results yet.
     """
     if form not in _FORMS:
         raise BadInput(f"There is no table {form[:40]!r}.", fix=f"choose one of {', '.join(_FORMS)}.")
+    for one in evaluations:
+        if not one.runs:
+            raise BadInput(f"The evaluation {one.id} has no results.", fix="evaluate again, or leave it out.")
     return numbered("\n".join(_FORMS[form](evaluations)))
 
 

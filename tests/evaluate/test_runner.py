@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tea.evaluate import Evaluation, Plan, ScoredRun, Spending, TaskSet, compare
 from tea.evaluate.evaluation import read_evaluation
 from tea.evaluate.judge import Judging
 from tea.evaluate.outputs import figures_text
+from tea.evaluate.tables import table_of
 from tea.store.evaluations import FileEvaluations
 from tea.testing import FunctionModel, TestModel
 from tea.types import ModelRequest
@@ -419,8 +421,10 @@ async def test_an_evaluation_is_read_back_and_compared_with_the_runs_behind(tea:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("usd", "x"), ("score", "1"), ("epoch", 1.5), ("run", None), ("tags", [1]), ("judging", [])]
-)
+    ("name", "value"),
+    [("usd", "x"), ("score", "1"), ("epoch", 1.5), ("run", None), ("tags", [1]), ("judging", []), ("usd", 1e308),
+     ("score", 1e308), ("seconds", 1e308), ("tokens", -1)],
+)  # fmt: skip
 async def test_results_of_other_types_are_damage_in_one_line(tea: Platform, name: str, value: object) -> None:
     found = await evaluate(tea, tasks("a"), STUBBED)
     path = tea.home / "traces" / "evaluations" / found.id / "results.jsonl"
@@ -446,6 +450,13 @@ async def test_a_head_of_other_types_is_damage_in_one_line(tea: Platform, name: 
     with pytest.raises(Damaged, match=rf"is damaged: {name}.* of its head: [^\n]+") as raised:
         read_evaluation(FileEvaluations(tea.home / "traces" / "evaluations"), found.id)
     assert "\n" not in raised.value.problem
+
+
+@pytest.mark.parametrize("form", ["levels", "benchmarks", "ablation", "strategies", "efficiency"])
+async def test_an_evaluation_without_results_is_put_into_no_table(tea: Platform, form: str) -> None:
+    found = await evaluate(tea, tasks("a"), STUBBED)
+    with pytest.raises(BadInput, match=f"The evaluation {found.id} has no results"):
+        table_of(form, [replace(found, runs=())])
 
 
 async def test_what_is_written_is_json_line_by_line(tea: Platform) -> None:
