@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tea.errors import BadArguments, StorageError
+from tea.store.access import foreign_hand
 from tea.store.files import damaged, open_regular, reading, shown, storage_error, write_all, writing
 from tea.store.scratch import PRIVATE_FILE, Scratch, sync_folder
 from tea.store.strict import DEPTH, Refused, as_json_object, check_depth, dumps, loads
@@ -277,6 +278,9 @@ class _Stream:
         except Refused as reason:
             raise damaged(self._path, str(reason)) from reason
         try:
+            status = os.fstat(descriptor)
+            if (status.st_dev, status.st_ino) != self._identity and (reason := foreign_hand(descriptor)):
+                raise damaged(self._path, reason)
             fcntl.flock(descriptor, lock)
             yield descriptor
         finally:

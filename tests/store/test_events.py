@@ -119,6 +119,17 @@ def test_a_stream_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     assert store.read("s") == ({"n": 2},)
 
 
+def test_a_stream_that_every_account_may_write_is_neither_read_nor_added_to(tmp_path: Path) -> None:
+    FileEvents(tmp_path).append("run", "1", {"n": 1})
+    path = tmp_path / "run.jsonl"
+    path.chmod(0o666)
+    before = path.read_bytes()
+    for use in (lambda one: one.read("run"), lambda one: one.append("run", "2", {"n": 2})):
+        with pytest.raises(Damaged, match="every account may write it"):
+            use(FileEvents(tmp_path))
+    assert path.read_bytes() == before
+
+
 def test_a_link_in_place_of_a_stream_is_refused(tmp_path: Path) -> None:
     (tmp_path / "target").touch()
     (tmp_path / "s.jsonl").symlink_to("target")
