@@ -12,6 +12,7 @@ from hypothesis import settings
 from loopback_only import forbid_outside_network
 
 import tea.platform
+import tea.registry.list_cache
 from tea.source.cache import SourceCache
 
 settings.register_profile("tea", parent=settings.get_profile("default"), deadline=None)
@@ -62,6 +63,7 @@ def sources_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     SharedCache.folder = tmp_path_factory.mktemp("compiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tea.platform, "SourceCache", SharedCache)
+        patch.setattr(tea.registry.list_cache, "SourceCache", SharedCache)
         yield
 
 
