@@ -12,7 +12,7 @@ from hypothesis import settings
 from loopback_only import forbid_outside_network
 
 import tea.platform
-import tea.registry.list_cache
+import tea.registry.kind_registry
 from tea.source.cache import SourceCache
 
 settings.register_profile("tea", parent=settings.get_profile("default"), deadline=None)
@@ -63,7 +63,7 @@ def sources_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     SharedCache.folder = tmp_path_factory.mktemp("compiled")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tea.platform, "SourceCache", SharedCache)
-        patch.setattr(tea.registry.list_cache, "SourceCache", SharedCache)
+        patch.setattr(tea.registry.kind_registry, "SourceCache", SharedCache)
         yield
 
 

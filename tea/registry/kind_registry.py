@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from tea.clock import timestamp
-from tea.components.manifest import Lineage, Manifest
+from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.errors import AlreadyRegistered, BadInput, Damaged, RegistryError, UnknownComponent
 from tea.refs import FIRST, KINDS, Kind, Ref, Version, is_digest, plural
 from tea.registry.head import Head
@@ -16,11 +16,14 @@ from tea.registry.list_cache import ListCache, Outline, Shipped
 from tea.registry.own_words import Build, Draft, OwnWords
 from tea.registry.row import Row
 from tea.registry.version import Again, Guard, NewVersion, VersionManager
+from tea.source.cache import SourceCache
+from tea.source.requires import installed
 from tea.source.text import SourceText, text_digest
 from tea.source.trust import Trust
 from tea.types import State
 
 _BY_PEOPLE = frozenset({"hand", "bundled", "copy", "restore"})
+_SHIPPED = "shipped"
 _ENTER = "use it inside `async with Platform(...) as tea:`."
 
 
@@ -44,7 +47,8 @@ class KindRegistry:
         self.kind: Kind = kind
         self._versions, self._trust, self._build = versions, trust, build
         self.words = OwnWords(trust, draft, build)
-        self._shown = ListCache(kind, versions, trust, outline, self.resolve, self.words.of)
+        self._kept = SourceCache(trust.path.parent)
+        self._shown = ListCache(kind, versions, trust, outline, self.resolve, self.words.of, self._kept)
         self._opened = False  # whether what is shipped was looked at
         self._shipped: Mapping[str, Shipped] = {}  # replaced as a whole, since other threads look meanwhile
         self._described: dict[str, Manifest] = {}
@@ -311,7 +315,7 @@ class KindRegistry:
         if head.number and self._versions.holds(self.kind, name, digest):
             return None
         if digest not in self._described:
-            self._described[digest] = self._build(shipped.text, str(FIRST), Lineage(how="bundled"), "", "shipped")
+            self._described[digest] = self._first(shipped)
             self.words.take(self._described[digest])
         first = self._described[digest]
         begun = self._versions.resolve(first.ref.at(digest))
@@ -319,6 +323,17 @@ class KindRegistry:
             return self.words.of(begun)
         build: Callable[[str], Manifest] = lambda wanted: replace(first, version=wanted)  # noqa: E731
         return build(self._versions.next_version(self.kind, name, build))
+
+    def _first(self, shipped: Shipped) -> Manifest:
+        """Return a shipped source as its first version, without executing it where another process has described it."""
+        text = shipped.text
+        key = (_SHIPPED, self.kind, shipped.digest, installed(text.requires), *text.changes)
+        found = None if is_recipe(text.source) else self._kept.read(*key)  # a recipe depends on other components
+        if found is not None:
+            return Manifest.from_json(found)
+        made = self._build(text, str(FIRST), Lineage(how="bundled"), "", "shipped")
+        self._kept.keep(made.to_json(), *key)
+        return made
 
     def _means(self, ref: Ref, head: Head, shipped: Manifest) -> bool:
         """Return whether `ref` stands for the shipped version not stored yet."""

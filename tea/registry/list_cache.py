@@ -40,6 +40,7 @@ class ListCache:
         outline: Says what shipped source is for; raises BadComponent.
         current: Says which version a name means; raises UnknownComponent.
         own_words: Gives a version what its own source says.
+        kept: Where the outlines of shipped components are kept for the next process.
     """
 
     def __init__(
@@ -50,10 +51,11 @@ class ListCache:
         outline: Outline,
         current: Callable[[Ref], Manifest],
         own_words: Callable[[Manifest], Manifest],
+        kept: SourceCache,
     ) -> None:
         self._kind: Kind = kind
         self._versions, self._trust, self._outline, self._current = versions, trust, outline, current
-        self._own_words, self._kept = own_words, SourceCache(trust.path.parent)
+        self._own_words, self._kept = own_words, kept
         self._outlined: dict[str, Facts] = {}
         self._said: Mapping[str, tuple[JsonValue, ...]] = {}
         self._listed: _Listed | None = None

@@ -105,6 +105,24 @@ async def test_first_use_stores_and_reading_does_not(case: Case, folder: Path, o
     assert await again.pin("greeter@1.0.0") == pinned == await again.info("greeter")
 
 
+async def test_what_one_process_described_is_described_to_the_next_without_being_executed(
+    case: Case, folder: Path, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(case, folder, "described")
+    library = opened()
+    await library.init()
+    seen = await library.info("described")
+
+    def build(*_: object) -> None:
+        pytest.fail("it is described once more")
+
+    monkeypatch.setattr(MANAGERS[case.kind], "build", build)
+    again = opened()
+    await again.init()
+    assert await again.info("described") == seen
+    assert replace(await again.pin("described"), created=seen.created) == seen
+
+
 async def test_the_next_edition_takes_the_place_of_the_last_but_never_of_a_persons_own(
     case: Case, folder: Path, opened: Opener
 ) -> None:
