@@ -1,13 +1,16 @@
 """A process with tea imported, forked for each command line: the real command, without its start.
 
-What commands load on first use is loaded, too; `tests/test_imports.py` looks at what they load in fresh processes.
+What commands load on first use is loaded, too, and installed packages are asked for components;
+`tests/test_imports.py` looks at what they load in fresh processes.
 
 Reads one JSON object a line (`line`, `folder`, `environment`, `streams`) and answers with the exit code.
 """
 
+import gc
 import json
 import os
 import sys
+from functools import cache
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -37,6 +40,9 @@ def serve() -> None:
     tea.cli.app.application()
     for name in _ALSO:
         import_module(name)
+    tea.platform.entry_point_roots = cache(tea.platform.entry_point_roots)  # of its path alone, which does not change
+    tea.platform.entry_point_roots()
+    gc.freeze()  # a collection in a child copies no page of what is loaded
     for request in sys.stdin:
         child = os.fork()
         if child == 0:
