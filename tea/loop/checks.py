@@ -17,7 +17,8 @@ from tea.types import Evidence, Fact, JsonObject, JsonValue, Result
 GIVEN = ("task", "the task", "question")  # what a person said needs no other source
 ANSWER = "the answer"  # the source of a doubt about an answer without evidence
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
-_GROUPING = re.compile(r"(?<=\d)[,\u2009\u202f '_](?=\d{3}(?!\d))")
+# What stands before is asked after the sign, which is rarer than digits; in other patterns of numbers, too.
+_GROUPING = re.compile(r"[,\u2009\u202f '_](?<=\d.)(?=\d{3}(?!\d))")
 _WORD = re.compile(r"[^\W\d_]+")
 _FRAGMENT = re.compile(r"\.{3}|…|\n|;|\||(?<=[.!?])\s")
 MOST_LINE = 160  # characters of the line shown beside a quote that does not stand

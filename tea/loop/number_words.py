@@ -23,7 +23,7 @@ _WORD = "|".join(sorted((*_VALUES, *_FACTORS), key=len, reverse=True))
 _FIRST = "".join(sorted({word[0] for word in (*_VALUES, *_FACTORS)}))  # most words of a text begin otherwise
 _WRITTEN = re.compile(rf"\b(?=[{_FIRST}])(?:{_WORD})s?(?:(?:[\s-]+and)?[\s-]+(?:{_WORD})s?)*\b", re.IGNORECASE)
 _SCALED = re.compile(
-    r"(?<![\w.,])(\d+(?:[.,]\d+)?)\s?(?:(thousand|million|billion)s?|(k|m|mn|mio|bn))\b", re.IGNORECASE
+    r"(\d(?<![\w.,]\d)\d*(?:[.,]\d+)?)\s?(?:(thousand|million|billion)s?|(k|m|mn|mio|bn))\b", re.IGNORECASE
 )
 _SHORT = {"k": 1_000, "m": 1_000_000, "mn": 1_000_000, "mio": 1_000_000, "bn": 1_000_000_000}
 _PARTS = re.compile(rf"\b({_WORD})s?\b", re.IGNORECASE)

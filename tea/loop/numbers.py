@@ -36,7 +36,7 @@ _ASIDE = re.compile(
 )
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[ ,.'\u2019_]\d{3}(?!\d))*(?:[.,]\d+)?(?![^\W\d]*\d)")
 _GROUPED = re.compile(r"(?<=\d)[ ,.'\u2019_](?=\d{3}(?!\d))")
-_COMMA, _DOTTED = re.compile(r"(?<=\d),(?=\d)"), re.compile(r"(?<=\d)\.(?=\d{3}(?!\d))")
+_COMMA, _DOTTED = re.compile(r",(?<=\d,)(?=\d)"), re.compile(r"\.(?<=\d\.)(?=\d{3}(?!\d))")
 _AGE = re.compile(r"\b(?:old|ages?|aged|full|completed?|years?|alt|Jahren?|ans|a\u00f1os|anni)\b", re.IGNORECASE)
 _JUDGED = {"confidence", "certainty", "probability", "likelihood", "rating"}  # an answer says so of itself
 _CELLS = re.compile(r"\s*[,;|\t]\s*|\s{2,}")
