@@ -107,6 +107,12 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, warm: Warm) -> Tea:
     return tea
 
 
+@pytest.fixture(scope="module")
+def waiting(prepared: Tea) -> list[str]:
+    """The ids of the waiting runs, the same in each copy of the home."""
+    return [one["run"] for one in prepared("runs", "--json").data["runs"] if one["status"] == "waiting"]
+
+
 @pytest.fixture
 def home(prepared: Tea, tmp_path: Path, warm: Warm) -> Iterator[Tea]:
     """A copy of the prepared home."""
@@ -119,11 +125,11 @@ def home(prepared: Tea, tmp_path: Path, warm: Warm) -> Iterator[Tea]:
 
 
 @pytest.mark.parametrize(("what", "how"), CASES, ids=[f"{what}: {how.__name__}" for what, how in CASES])
-def test_what_cannot_be_read_is_one_finding_among_the_others(home: Tea, what: str, how: Callable[[Path], None]) -> None:
+def test_what_cannot_be_read_is_one_finding_among_the_others(
+    home: Tea, waiting: list[str], what: str, how: Callable[[Path], None]
+) -> None:
     if how is closed and os.geteuid() == 0:
         return  # nothing is closed to root
-    runs = home("runs", "--json").data["runs"]
-    waiting = [one["run"] for one in runs if one["status"] == "waiting"]
     path = home.folder / PLACES[what][0].replace("RUN", waiting[0])
     path.parent.mkdir(exist_ok=True)
     path.exists() or path.mkdir()
