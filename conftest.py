@@ -25,7 +25,7 @@ _LINE = "report"
 
 
 class SharedCache(SourceCache):
-    """Hold one session's checked and compiled sources, a function of the texts alone.
+    """Hold all tests' checked and compiled sources, a function of the texts alone.
 
     Args:
         folder: Where it lies, whatever a platform says.
@@ -46,11 +46,18 @@ def no_outside_network() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of all processes of these tests, for findings about this machine, and about texts alone."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.fixture(autouse=True, scope="session")
-def no_operator_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def no_operator_settings(machine: Path) -> Iterator[None]:
     """Hide the operator's home, keys, proxies and cache, to show tests a fresh machine."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_CACHE_HOME", str(machine / "cache"))
         for name in os.environ:
             if name.startswith("TEA_") or name.endswith("_API_KEY") or name.lower().endswith("_proxy"):
                 patch.delenv(name)
@@ -58,9 +65,9 @@ def no_operator_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
 
 
 @pytest.fixture(autouse=True, scope="session")
-def sources_compiled_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let all platforms of a session share findings about a source, as those of one operator do."""
-    SharedCache.folder = tmp_path_factory.mktemp("compiled")
+def sources_compiled_once(machine: Path) -> Iterator[None]:
+    """Let all platforms of these tests share findings about a source, as those of one operator do."""
+    SharedCache.folder = machine
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tea.platform, "SourceCache", SharedCache)
         patch.setattr(tea.registry.kind_registry, "SourceCache", SharedCache)

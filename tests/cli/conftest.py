@@ -152,11 +152,11 @@ class Finished:
 
 
 class Warm:
-    """The process of warm.py, with shared findings on this machine, and compiled sources."""
+    """The process of warm.py, with the findings on this machine, and the compiled sources, of all tests."""
 
-    def __init__(self, streams: Path) -> None:
-        self.cache, self.kept = streams / "cache", streams / "kept"
-        self.kept.mkdir()
+    def __init__(self, streams: Path, machine: Path) -> None:
+        self.cache, self.kept = machine / "cache", machine / "kept"
+        self.kept.mkdir(mode=0o700, exist_ok=True)
         self.streams = [streams / name for name in ("in", "out", "err")]
         program = [sys.executable, str(Path(__file__).with_name("warm.py"))]
         alone = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}  # a process with threads is not to be forked
@@ -229,8 +229,8 @@ class Tea:
 
 
 @pytest.fixture(scope="session")
-def warm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
-    warm = Warm(tmp_path_factory.mktemp("streams"))
+def warm(tmp_path_factory: pytest.TempPathFactory, machine: Path) -> Iterator[Warm]:
+    warm = Warm(tmp_path_factory.mktemp("streams"), machine)
     yield warm
     warm.close()
 
