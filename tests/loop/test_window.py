@@ -495,7 +495,7 @@ class Erratic:
         return says(*calls, text="so " * chance.choice([0, 10, 3_000, 9_000]))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", [pytest.param(one, marks=pytest.mark.slow if one > 2 else ()) for one in range(12)])
 async def test_whatever_a_model_does_each_question_fits_and_no_pair_is_torn(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     dialect, fold = DIALECTS[chance.choice(sorted(DIALECTS))], chance.choice(["recent", "restart", "summary"])

@@ -44,6 +44,7 @@ def raced(home: Path) -> list[dict[str, list[str]]]:
     return [json.loads(one.communicate(timeout=60)[0]) for one in runners]
 
 
+@pytest.mark.slow
 async def test_several_processes_register_one_name_and_no_version_is_lost(tmp_path: Path) -> None:
     folder = tmp_path / "shipped" / "tools"
     folder.mkdir(parents=True)

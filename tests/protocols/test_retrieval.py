@@ -127,6 +127,7 @@ async def test_a_home_without_registry_is_left_alone(tmp_path: Path) -> None:
     assert not (tmp_path / "home").exists()
 
 
+@pytest.mark.slow
 async def test_processes_that_register_and_ask_at_once_agree_in_the_end(tmp_path: Path) -> None:
     script = """
 import asyncio, sys

@@ -161,7 +161,9 @@ async def test_a_fork_begins_where_what_changes_comes_in(tea: Platform) -> None:
     assert other.answer == "2: 2 4"
 
 
-@pytest.mark.parametrize("cut", range(4, 60, 6))
+@pytest.mark.parametrize(
+    "cut", [pytest.param(one, marks=pytest.mark.slow if one % 4 else ()) for one in range(4, 60, 6)]
+)
 async def test_a_fork_interrupted_anywhere_goes_on_and_ends_the_same(tea: Platform, cut: int) -> None:
     origin = await tea.run("1", agent="chain")
     fork = await tea.fork(origin.run, at=start_of(origin, "tool:double", 2)["seq"], use={"tool:double": "2.0.0"})
