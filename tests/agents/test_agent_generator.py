@@ -101,6 +101,19 @@ async def test_an_agent_is_declared_with_its_prompt_and_runs_once_both_are_trust
     assert (await play.tea.run("1 + 2", agent="reckoner")).answer == "3"
 
 
+REGISTERED = '''
+from tea import Agent, Context, Result, Task
+
+
+class Registered(Agent):
+    """Say yes."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Say it."""
+        return Result(answer="yes")
+'''
+
+
 async def test_an_agent_that_a_model_drafted_is_described_in_the_sandbox_alone(
     play: Play, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,8 +127,9 @@ async def test_an_agent_that_a_model_drafted_is_described_in_the_sandbox_alone(
     monkeypatch.setattr(DynamicManager, "describe", recorded)
     assert (await play.make("reckon expressions", TESTS, AGENT, ends("51"), RIGHT, ends("4"), RIGHT)).ok
     assert (await play.tea.acp.info("reckoner")).lineage.how == "generator"
-    assert executed
     assert "reckoner" not in executed
+    await play.tea.acp.register(REGISTERED)
+    assert "registered" in executed
 
 
 async def test_a_draft_that_uses_what_is_not_there_is_drafted_again_with_the_reason(play: Play) -> None:
