@@ -48,7 +48,14 @@ from tea.source.bundled import bundled_roots, entry_point_roots
 from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
 from tea.source.seal import Seal
-from tea.source.trust import AllowedDestinations, Consents, GrantedHomes, Trust
+from tea.source.trust import (
+    AllowedDestinations,
+    Consents,
+    GrantedHomes,
+    Trust,
+    require_own_state,
+    state_folder,
+)
 from tea.store.environments import FileEnvironments
 from tea.store.events import FileEvents
 from tea.store.journal import FileJournals
@@ -121,6 +128,7 @@ class Platform:
         self.home = find_home(home)
         self.settings: Settings = read_settings(self.home)
         folder = Path(state) if state else None
+        require_own_state(folder or state_folder())
         self.trust, self.consents = Trust(folder), Consents(folder)
         self.allowed, self.seal = AllowedDestinations(folder), Seal(folder)
         self.versions = VersionManager(FileRegistry(self.home / "registry", self.seal))

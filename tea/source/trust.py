@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote
 
 from tea.errors import Quarantined, StorageError
 from tea.refs import Ref
-from tea.store.access import read_own
+from tea.store.access import foreign_hand, read_own
 from tea.store.files import open_regular
 from tea.store.scratch import PRIVATE_FILE, make_private
 from tea.store.strict import Refused
@@ -311,6 +311,27 @@ def untrusted(ref: Ref, named: Ref | None = None) -> Quarantined:
     """Return the error for the use of untrusted source; `named` is its name for a person, if different."""
     fix = f"read its source, then grant it with `tea trust {named or ref}`."
     return Quarantined(f"{ref} is not trusted, so it is not used.", fix=fix)
+
+
+def require_own_state(folder: Path) -> None:
+    """Refuse a state folder controlled by accounts other than this one and root; accept a missing one.
+
+    Whoever may write it can put any file of this account in the place of a list, also behind a link.
+
+    Raises:
+        StorageError: It is refused, or cannot be looked at.
+    """
+    try:
+        reason = foreign_hand(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        reason = f"it cannot be looked at ({error.strerror})"
+    if reason:
+        problem = f"The operator's state in {str(folder)[-100:]!r} is not used: {reason}."
+        raise StorageError(
+            problem, fix="make it yours with chown and `chmod go-w`, or set TEA_STATE to another folder."
+        )
 
 
 def state_folder() -> Path:

@@ -168,6 +168,19 @@ def test_a_home_whose_scratch_folder_others_may_write_is_refused(tea: Tea, name:
     tea("list").refused(2, name, "every account may write it")
 
 
+def test_a_state_that_others_may_write_is_refused_and_a_file_put_there_grants_nothing(tea: Tea, tmp_path: Path) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    granted = tea("show", "shout", "--json").data["component"]["digest"]
+    (tmp_path / "own.txt").write_text(f"{granted} a line of a file from elsewhere\n")
+    (state := tmp_path / "open").mkdir()
+    (state / "trusted").symlink_to("../own.txt")
+    for mode, refused in ((0o777, True), (0o700, False)):
+        state.chmod(mode)
+        called = tea("call", "shout", "text=a", TEA_STATE=str(state))
+        assert ("every account may write it" in called.err and "TEA_STATE" in called.err) == refused
+        assert called.code == (2 if refused else 0)
+
+
 @pytest.mark.parametrize("part", ["heads/000001.json", "versions/1.0.0.json"])
 def test_no_file_of_a_registry_counts_that_others_may_write(tea: Tea, part: str) -> None:
     tea("register", tea.write("shout.py", SHOUT))
