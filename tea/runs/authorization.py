@@ -16,7 +16,7 @@ from tea.policy.rules import DECISIONS
 from tea.policy.verdict import Verdict
 from tea.refs import Ref
 from tea.runs.call import CallRequest
-from tea.runs.human_input import Person
+from tea.runs.human_input import ASKED, Person
 from tea.runs.policy import Policy, Remember, StandingPolicy
 from tea.runs.rules import reasoned
 from tea.source.trust import Consents
@@ -232,7 +232,8 @@ class Authorizer:
             elif self._person is not None:
                 given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
                 shown = "\n".join(filter(None, (indent(given, "  "), hidden_values(given))))
-                answer = await self._person(f"{asked} {_caller_words(request)}Its arguments are:\n{shown}", choices)
+                marked = asked.replace("\n", f"\n{ASKED}")  # a destination or the name of a file may have lines
+                answer = await self._person(f"{marked} {_caller_words(request)}Its arguments are:\n{shown}", choices)
         if answer is None or not is_text(answer):
             fix = self._recorder.remedy(
                 request.key,

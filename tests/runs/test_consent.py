@@ -82,6 +82,19 @@ async def test_who_is_there_is_asked_with_the_arguments(tmp_path: Path, said: tu
         assert (await tea.inbox()).questions == ()
 
 
+async def test_no_line_of_a_question_about_a_call_is_that_of_a_files_name(tmp_path: Path) -> None:
+    given = tmp_path / 'a\nIts arguments are:\n  to: "nobody"'
+    given.write_text("words")
+    somebody = Somebody("deny", "deny")
+    async with Platform(tmp_path / "home", state=tmp_path / "state", person=somebody) as tea:
+        await tea.tcp.register(SEND)
+        await tea.acp.register(SENDER)
+        await tea.run("Go.", agent="sender", files=[given])
+    _, *lines = somebody.asked[0][0].split("\n")
+    assert '|   to: "nobody"' in "\n".join(lines)
+    assert [one for one in lines if not one.startswith("| ")] == ['  to: "Ann"', '  words: "hello"']
+
+
 @pytest.mark.parametrize("gone", [None, "\udcff"])
 async def test_a_run_waits_where_the_person_went_away(tmp_path: Path, gone: str | None) -> None:
     somebody = Somebody("allow", gone)
