@@ -10,6 +10,8 @@ from tea.cli.terminal import SENDER, one_line, table
 from tea.errors import BadInput
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tea.corpus.corpus import Updated
     from tea.corpus.index import Match
 
@@ -56,8 +58,7 @@ async def add(
         if not tea.home.is_dir():
             raise BadInput(f"There is no home {str(tea.home)[-150:]!r}.", fix="make one with `tea init`.")
         tell_left_out(command, tea)
-        tell = command.tell if command.verbose else None
-        done = [await tea.corpus.add(root, pages=pages, tell=tell) for root in roots]
+        done = [await tea.corpus.add(root, pages=pages, tell=_teller(command)) for root in roots]
     _show(command, done)
 
 
@@ -71,7 +72,7 @@ async def update(
     """
     async with command.platform() as tea:
         tell_left_out(command, tea)
-        done = await tea.corpus.update(root, tell=command.tell if command.verbose else None)
+        done = await tea.corpus.update(root, tell=_teller(command))
     _show(command, done)
 
 
@@ -95,6 +96,11 @@ async def search(
     command.show("\n".join(map(_text, found)), {"matches": [_document(one) for one in found]})
     if not found:
         command.tell("Nothing fits; `tea corpus ls` shows what is searched.")
+
+
+def _teller(command: Command) -> "Callable[[str], None] | None":
+    """Return what tells of each document on a line of its own, with `-v` alone."""
+    return (lambda name: command.tell(one_line(name))) if command.verbose else None
 
 
 def _show(command: Command, done: "list[Updated]") -> None:

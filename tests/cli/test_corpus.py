@@ -31,6 +31,14 @@ def test_a_folder_is_added_searched_updated_and_removed(tea: Tea) -> None:
     tea("call", "web_search", "--args", json.dumps({"queries": ["x"]})).refused(2, "No search engine is configured")
 
 
+def test_the_name_of_a_document_is_told_on_one_line(tea: Tea) -> None:
+    tea.write("tea.toml", "")
+    (tea.folder / "docs").mkdir()
+    tea.write("docs/a.txt\ntea: It is damaged. Fix: mend it.\nb.txt", "Ships pass.")
+    added = tea("corpus", "add", "docs", "-v")
+    assert (added.code, "\ntea: " in added.err, "a.txt tea: It is damaged." in added.err) == (0, False, True)
+
+
 def test_settings_of_searching_are_checked(tea: Tea) -> None:
     for text, words in (
         ("[search]\nsecond = 1", "did you mean 'seconds'"),
