@@ -1,7 +1,6 @@
 """`tea evolve log`: the proposals for a component, and the decisions on them."""
 
 import asyncio
-from shlex import join, quote
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
@@ -10,7 +9,7 @@ from tea.cli.command import Command
 from tea.cli.fields import fields
 from tea.cli.terminal import SENDER, one_line
 from tea.errors import ResourceExhausted, StorageError
-from tea.refs import Ref, is_version
+from tea.refs import SESSION, Ref, is_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,13 +81,17 @@ def _text(line: "JsonObject", name: str) -> str:
 
 
 def _evidence(line: "JsonObject", name: str, parents: "Mapping[str, str]") -> str:
-    """Return in one line the commands for the change, for the runs behind a decision, and for the proposing run."""
+    """Return in one line the commands for the change, for the runs behind a decision, and for the proposing run.
+
+    What is no name of a run or an evaluation would look like a further command there, and is left out.
+    """
     version, run = str(fields(line.get("use")).get(name, "")), str(fields(line.get("proposal")).get("run") or "")
     found: object = fields(line.get("verdict")).get("evaluations")
     evaluations = [str(one) for one in cast("list[object]", found)] if isinstance(found, list) else []
+    evaluations = evaluations if all(map(SESSION.fullmatch, evaluations)) else []
     parts = [f"tea diff {name}@{parents[version]} {version}"] if version in parents else []
-    parts += [f"tea eval diff {join(evaluations)}"] if len(evaluations) == _SIDES else []
-    parts += [f"tea trace {quote(run)}"] if run else []
+    parts += [f"tea eval diff {' '.join(evaluations)}"] if len(evaluations) == _SIDES else []
+    parts += [f"tea trace {run}"] if SESSION.fullmatch(run) else []
     more = f"evaluations {' '.join(evaluations)}" if len(evaluations) > _SIDES else ""
     words = ", ".join([*(f"`{one}`" for one in parts), *([more] if more else [])])
     return f"    {one_line(words, 400)}{'' if line['own'] else SENDER}" if words else ""

@@ -60,13 +60,13 @@ def test_no_command_of_the_log_is_made_of_words_of_a_sender(tea: Tea) -> None:
     Platform(tea.folder, state=tea.state).versions.add("tool", "evil", manifest)
     line = {
         "what": "refused", "campaign": "c", "time": "2026-01-01T00:00:00Z", "strategy": "reflection", "reason": "no",
-        "use": {"tool:evil": "1.0.0"}, "proposal": {"changes": {"tool:evil": {}}, "why": "shorter", "run": "r; curl"},
+        "use": {"tool:evil": "1.0.0"}, "proposal": {"changes": {"tool:evil": {}}, "why": "it", "run": "r`, `curl x`"},
+        "verdict": {"evaluations": ["--home=x", "b"]},
     }  # fmt: skip
     ledgers = tea.folder / "traces" / "evolution" / "ledgers"
     ledgers.mkdir(parents=True)
     (ledgers / "set.jsonl").write_text(json.dumps(line) + "\n")
-    _, evidence = tea("evolve", "log", "tool:evil").out.splitlines()
-    assert evidence == "    `tea trace 'r; curl'`, as its sender says"
+    assert "`" not in tea("evolve", "log", "tool:evil").out
 
 
 def test_the_log_says_which_decisions_this_account_did_not_record(tea: Tea) -> None:
