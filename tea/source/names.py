@@ -43,6 +43,7 @@ class Names:
         members: The same of the bodies of all its classes together.
         path: That of the file; empty for the main one.
         files: The names of all files of the component, this one's too.
+        postponed: Whether its annotations are evaluated later, as texts are.
         beside: The names that Python binds to files and folders, where the file is that of their package.
         top: Those of the file's top level, where these are a class body's.
         own: The names that the class body binds, where these are a class body's.
@@ -64,6 +65,7 @@ class Names:
     members: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     path: str = ""
     files: Sequence[Names] = field(default=(), compare=False, repr=False)
+    postponed: bool = False
     beside: frozenset[str] = frozenset()
     top: Names | None = field(default=None, compare=False, repr=False)
     own: frozenset[str] = frozenset()
@@ -85,8 +87,10 @@ class Names:
         classes = [node for node in file.nodes if isinstance(node, ast.ClassDef)]
         held = [one for node in classes for one in node.body]
         functions = [one for one in held if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+        found = cls.outline(file)
         return replace(
-            cls.outline(file),
+            found,
+            postponed="__future__.annotations" in found.imports.values(),
             bound=frozenset(_bound(file.table)),
             methods=frozenset(name for one in held for name in bindings(one)),
             properties=frozenset(one.name for one in functions if one.decorator_list),

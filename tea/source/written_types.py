@@ -6,6 +6,8 @@ subscripts of generic types out of a closed set, `|`, and texts of the same form
 that is put together, kept under a name, or read from elsewhere.
 A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, its
 names stand for types in every file, and beside types it holds constants alone.
+A postponed annotation is evaluated later, where a class lends it its own name, its members and those around it: so what
+it calls and takes members of is no other class, and what classes keep under its names are types.
 """
 
 from __future__ import annotations
@@ -94,11 +96,28 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
 def _is_proven(node: ast.expr, names: Names) -> bool:
     """Return whether an expression is a type; if so, all names on the way to it count as types from then on."""
     seen: dict[tuple[int, str], set[str]] = {}
-    found = _Reader(names, seen).is_type(node)
+    found = _Reader(names, seen, late=names.postponed).is_type(node)
+    found = found and not (names.postponed and _calls_another(node, names))
     if found:
         for (_, name), known in seen.items():
             known.add(name)
     return found
+
+
+def _calls_another(node: ast.AST, names: Names, *, inside: bool = False) -> bool:
+    """Return whether a name in a call, as in `Annotated[int, Field(gt=1)]`, may stand for a member or another class."""
+    inside = inside or isinstance(node, ast.Call)
+    if inside and isinstance(node, ast.Name):
+        return node.id in names.methods or _is_another_class(node.id, names)
+    return any(_calls_another(one, names, inside=inside) for one in ast.iter_child_nodes(node))
+
+
+def _is_another_class(name: str, names: Names) -> bool:
+    """Return whether other files define a class of a name, unless this file takes the only one from there."""
+    names.effort.spend(len(names.files))
+    others = [one.definitions.get(name) for one in names.files if one.path != names.path]
+    number, origin = sum(isinstance(one, ast.ClassDef) for one in others), names.imports.get(name, "")
+    return number > (origin.startswith(".") and origin.rpartition(".")[2] == name)
 
 
 def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
@@ -117,12 +136,16 @@ class _Reader:
         names: Those of the file with the type in it.
         seen: The names followed so far, by file, with those that its file has proven.
         quoted: Whether the type is written in a text.
+        late: Whether its evaluation is postponed.
     """
 
-    def __init__(self, names: Names, seen: dict[tuple[int, str], set[str]], *, quoted: bool = False) -> None:
+    def __init__(
+        self, names: Names, seen: dict[tuple[int, str], set[str]], *, quoted: bool = False, late: bool = False
+    ) -> None:
         self._names = names
         self._seen = seen
         self._quoted = quoted
+        self._late = late
 
     def is_type(self, node: ast.expr) -> bool:
         """Return whether evaluating an expression gives a type, and evaluates no text but types."""
@@ -133,7 +156,7 @@ class _Reader:
             case ast.Constant():
                 return True
             case ast.Name(id=name):
-                return self._is_type_name(name)
+                return self._is_type_name(name) and (not self._late or self._is_type_in_classes(name))
             case ast.Attribute():
                 return self._is_type_attribute(node)
             case ast.Subscript(value=value, slice=inner):
@@ -223,6 +246,8 @@ class _Reader:
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
         if node.attr.startswith("_") or _root(node) in self._names.methods:
             return False
+        if self._late and _is_another_class(_root(node), self._names):
+            return False
         if self._quoted and (node.attr in self._names.properties or not self._is_type_everywhere(node.attr)):
             return False
         origin = self._names.origin(node)
@@ -278,9 +303,11 @@ class _Reader:
 
     def _is_type_everywhere(self, name: str) -> bool:
         """Return whether a name is a type at the top level of every file, and in every class."""
-        return self._is_type_elsewhere(name) and all(
-            self._within(file)._are_types(file.held.get(name, ())) for file in self._names.files
-        )
+        return self._is_type_elsewhere(name) and self._is_type_in_classes(name)
+
+    def _is_type_in_classes(self, name: str) -> bool:
+        """Return whether a name is a type in every class of the component that binds it."""
+        return all(self._within(file)._are_types(file.held.get(name, ())) for file in self._names.files)
 
     def _within(self, file: Names) -> _Reader:
         """Return a reader of another file, with the references followed so far."""

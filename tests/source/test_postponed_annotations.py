@@ -1,0 +1,117 @@
+"""Test attacks on postponed annotations: the names that classes lend them while they are evaluated."""
+
+import builtins
+from collections.abc import Iterator
+
+import pytest
+
+from tea.errors import BadComponent
+from tea.source.dynamic import DynamicManager
+
+MANAGER = DynamicManager(lambda digest: True)
+RUN = "import builtins; builtins.canary = 1"
+FUTURE = "from __future__ import annotations\n"
+IMPORTS = (
+    "from enum import Enum\nfrom typing import Annotated, ClassVar, NamedTuple\n"
+    "from typing_extensions import TypedDict\nfrom pydantic import BaseModel\n"
+)
+FIELD = "from pydantic import Field\n"
+MARK = "from tea import tool\n"
+
+
+def tool(head: str, parameter: str) -> str:
+    """A tool with a parameter of this type, after these lines."""
+    future, head = (FUTURE, head.removeprefix(FUTURE)) if head.startswith(FUTURE) else ("", head)
+    requires = '# /// script\n# dependencies = ["pydantic"]\n# ///\n'
+    return (
+        f'{requires}{future}{IMPORTS}{head}@tool\nasync def t(x: {parameter}) -> int:\n    """Doc."""\n    return 1\n'
+    )
+
+
+def model(name: str, *lines: str) -> str:
+    """A model with a part `D`, and an `__init__` that must not run."""
+    members = [*lines, "a: D", "def __init__(self, *a, **k):", f"    {RUN}"]
+    return f"class {name}(BaseModel):\n" + "".join(f"    {line}\n" for line in members)
+
+
+def nested(text: str) -> str:
+    """A class with these lines in it."""
+    return "class Outer:\n" + "".join(f"    {line}\n" for line in text.splitlines())
+
+
+def part(annotation: str, base: str = "NamedTuple", head: str = "") -> str:
+    """A file with a part `D` of one postponed annotation."""
+    return f"{FUTURE}{IMPORTS}{FIELD}{head}class D({base}):\n    v: {annotation}\n"
+
+
+CALL = "Annotated[int, Field(gt=1)]"
+LATER = "class Later(BaseModel):\n    a: int\n"
+LENT = {
+    "its name": (model("Field"), "Field", part(CALL)),
+    "its name to a typed dict": (model("Field"), "Field", part(CALL, "TypedDict")),
+    "its name to a model that waits for another": (
+        model("Field"),
+        "Field",
+        part("Annotated[Later, Field(title='x')]", "BaseModel") + LATER,
+    ),
+    "its name as what is given": (
+        model("EXTRA"),
+        "EXTRA",
+        part("Annotated[int, Field(json_schema_extra=EXTRA)]", head="EXTRA = {}\n"),
+    ),
+    "the name of a class around": (nested(model("Field")), "Outer.Field", part(CALL)),
+    "a function around": (
+        nested(f"def Field(gt):\n    {RUN}\nclass M(BaseModel):\n    a: D\n"),
+        "Outer.M",
+        part(CALL),
+    ),
+    "a text around": (
+        nested(f"def evil():\n    {RUN}\nX = 'evil()'\nclass M(BaseModel):\n    a: D\n"),
+        "Outer.M",
+        part("X", head="X = int\n"),
+    ),
+    "a member of another": (
+        model("K", "X: ClassVar[str] = 'K(1)'"),
+        "K",
+        part("K.X", head="class K:\n    X = int\n"),
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def canary() -> Iterator[None]:
+    """Fail a test whose source ran."""
+    yield
+    ran = hasattr(builtins, "canary")
+    if ran:
+        delattr(builtins, "canary")
+    assert not ran, "the source ran"
+
+
+def refused(source: str, files: dict[str, str]) -> bool:
+    """Whether a source is refused before anything of it runs; else its description must run nothing."""
+    try:
+        text = MANAGER.check(source, files)
+    except BadComponent as error:
+        return "never defined" not in str(error)
+    MANAGER.describe(text, version="1.0.0")
+    return False
+
+
+@pytest.mark.parametrize(("head", "parameter", "file"), LENT.values(), ids=LENT)
+def test_a_class_lends_nothing_to_a_postponed_annotation_of_another_file(head: str, parameter: str, file: str) -> None:
+    assert refused(tool(f"from ._t import D\n{head}", parameter), {"_t.py": file})
+
+
+@pytest.mark.parametrize("base", ["NamedTuple", "TypedDict"])
+def test_a_class_lends_nothing_to_one_of_its_own_file(base: str) -> None:
+    head = f"{FUTURE}{FIELD}class D({base}):\n    v: {CALL}\n{nested(model('Field'))}"
+    assert refused(tool(head, "Outer.Field"), {})
+
+
+def test_postponed_annotations_call_and_name_what_means_the_same_everywhere() -> None:
+    colors = "from enum import Enum\nclass Color(Enum):\n    RED = 'dark red'\n"
+    head = f"{FUTURE}{FIELD}from ._t import Color, D\nLIMIT = 2 * 5\n" + model("M").replace(RUN, "pass")
+    given = "Annotated[Color, Field(default=Color.RED)] = Color.RED, y: Annotated[M, Field(title='m')] | None = None"
+    file = part("Annotated[int, Field(le=LIMIT)]", head=f"{colors}LIMIT = 3\n")
+    assert not refused(tool(head, given), {"_t.py": file})
