@@ -64,7 +64,7 @@ def agent_in(path: Path, source: str) -> Generator[Agent]:
     keep_lines(str(path), file.source)  # what is captured is what was checked, though the file changes meanwhile
     try:
         try:
-            exec(compile(tree, str(path), "exec"), module.__dict__)
+            exec(compile(tree, str(path), "exec", dont_inherit=True), module.__dict__)
         except TeaError:
             raise
         except (Exception, SystemExit) as error:

@@ -2,10 +2,14 @@
 
 import builtins
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from tea.components.answer_type import AnswerType
 from tea.errors import BadComponent
+from tea.source.agent_file import agent_in
+from tea.source.capture import captured
 from tea.source.dynamic import DynamicManager
 
 MANAGER = DynamicManager(lambda digest: True)
@@ -115,3 +119,21 @@ def test_postponed_annotations_call_and_name_what_means_the_same_everywhere() ->
     given = "Annotated[Color, Field(default=Color.RED)] = Color.RED, y: Annotated[M, Field(title='m')] | None = None"
     file = part("Annotated[int, Field(le=LIMIT)]", head=f"{colors}LIMIT = 3\n")
     assert not refused(tool(head, given), {"_t.py": file})
+
+
+def test_the_annotations_of_a_declared_agents_file_are_postponed_only_where_it_says_so(tmp_path: Path) -> None:
+    add = 'def add(x: int) -> int:\n    """Add."""\n    return x\n'
+    made = 'agent = Agent(name="a", instructions="Add.", tools=[add], output=Outer.Field)\n'
+    types = f"class D(NamedTuple):\n    v: {CALL}\n{nested(model('Field'))}"
+    text = f"{IMPORTS}{FIELD}from tea import Agent\n{types}{add}{made}"
+    path = tmp_path / "agent.py"
+    path.write_text(text)
+    with agent_in(path, text) as agent:
+        assert agent.declaration is not None
+        answers = AnswerType.of(agent.declaration.output)
+        assert answers is not None
+        assert "exclusiveMinimum" in str(answers.schema)
+        assert "__future__" not in captured(agent.declaration.tools[0]).source
+    path.write_text(FUTURE + text)
+    with pytest.raises(BadComponent), agent_in(path, FUTURE + text):
+        pass
