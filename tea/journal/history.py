@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from tea.errors import BadInput
+from tea.errors import BadInput, ErrorRecord
 from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.mask import Mask
@@ -21,7 +21,7 @@ from tea.journal.record import GATE_KINDS, TraceRecord, as_mapping
 from tea.journal.recorder import AGAIN, answer_of
 from tea.journal.revision import REVISION, check_revision
 from tea.journal.status import ASKED, RunStatus
-from tea.kernel.entry import Entry
+from tea.kernel.entry import Entry, canonical
 from tea.kernel.key import after, path_of
 from tea.policy.rules import read_option
 from tea.refs import check_session
@@ -162,6 +162,14 @@ class History:
             fix = f"answer {', '.join(self.waiting[:5])}." if self.waiting else "resume it without an answer."
             raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
         return {key: answer for key, answer in answers.items() if key not in again}
+
+    def attributed(self, error: ErrorRecord) -> ErrorRecord:
+        """Return an error, as words of the journal if its remedy stands in what others recorded, as no error of tea."""
+        told = (one for one in self.records if one.kind in ("done", "failed", "note") and not self.own)
+        if not any(canonical(error["fix"]) in canonical(one.data) for one in told):
+            return error
+        problem = f"The journal of the run, which this account did not begin, says: {error['problem']}"
+        return {**error, "problem": problem, "fix": f"the journal says: {error['fix']}"}
 
     @property
     def sandboxed(self) -> Mapping[str, bool]:

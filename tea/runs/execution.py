@@ -22,6 +22,7 @@ from tea.errors import (
     ResourceExhausted,
     StorageError,
     TeaError,
+    error_from,
 )
 from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
@@ -467,15 +468,20 @@ class Executions:
                 outcome = await self._outcome(run, past.task)
                 await run.attempts.hand_over(outcome)
             except ApprovalNeeded as error:
-                record = run.recorder.suspended(error.record(), run.gate.open_keys())
+                record = run.recorder.suspended(past.attributed(error.record()), run.gate.open_keys())
                 await trace.sync()
                 raise ApprovalNeeded(record["problem"], fix=record["fix"], run=trace.run) from None
+            except TeaError as error:
+                if (said := past.attributed(error.record())) != error.record():
+                    raise error_from(said) from error
+                raise
             if self._deps.mask:
                 await asyncio.to_thread(self._mask_files, run, past.inputs)
             await self._deps.memory.sync(run.session)
             run.recorder.write("end", "", _ending(outcome))
         await trace.sync()
-        return await self._whole(outcome, run, past.inputs)
+        told = None if outcome.error is None else past.attributed(outcome.error)
+        return await self._whole(replace(outcome, error=told), run, past.inputs)
 
     def _mask_files(self, run: Run, inputs: Iterable[JsonObject]) -> None:
         """Mask secrets in the texts written by a run into its folder, and record the masked ones."""
