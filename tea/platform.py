@@ -314,7 +314,10 @@ class Platform:
         """
         from tea.journal.inbox import Inbox
 
-        return await asyncio.to_thread(lambda: Inbox.of(self.tracer, None if run is None else self.tracer.find(run)))
+        def read() -> Inbox:
+            return Inbox.of(self.tracer, None if run is None else self.tracer.find(run), self.seal.made)
+
+        return await asyncio.to_thread(read)
 
     async def tell(self, run: str, text: str) -> int:
         """Send a message to a run, durably; its agent reads it at its next step, also after a resume.

@@ -8,7 +8,7 @@ import typer
 
 from tea.characters import argument_lines
 from tea.cli.command import Command
-from tea.cli.terminal import excerpt, folded, one_line, review
+from tea.cli.terminal import SENDER, excerpt, folded, one_line, review
 from tea.refs import speaker
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
             run = one.run
             lines.append(f"run {run}  {one_line(one.task, _WORDS)}")
         whole = f"`tea inbox {run} --json` shows all"
-        lines.append(f"  {one.key}  {one_line(speaker(one.agent)) or 'tea'} asks, since {one_line(one.asked)}")
+        who = one_line(speaker(one.agent)) or ("tea" if one.own else "a component")
+        lines.append(f"  {one.key}  {who} asks, since {one_line(one.asked)}{'' if one.own else SENDER}")
         lines.append(_deeper(excerpt(review(one.question), whole), _ASKED))
         given = argument_lines(one.arguments) if one.call else ""
         if one.call:

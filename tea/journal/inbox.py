@@ -7,10 +7,12 @@ from typing import Any
 
 from tea.errors import BadInput, StorageError
 from tea.journal.form import understood
+from tea.journal.history import Made
 from tea.journal.record import TraceRecord, as_mapping
-from tea.journal.recorder import answering
+from tea.journal.recorder import answering, question_of
 from tea.journal.status import RunStatus, StatusReader
 from tea.journal.tracer import Tracer
+from tea.source.seal import MARK
 from tea.types import JsonValue
 
 
@@ -31,6 +33,7 @@ class Question:
         digest: The digest of its component, empty for a question.
         arguments: What it would be called with.
         command: The line that answers it.
+        own: Whether this account recorded it; else its words are those of a journal from elsewhere.
     """
 
     run: str
@@ -44,6 +47,7 @@ class Question:
     digest: str
     arguments: JsonValue
     command: str
+    own: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +58,7 @@ class Inbox:
     problems: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, tracer: Tracer, run: str | None = None) -> Inbox:
+    def of(cls, tracer: Tracer, run: str | None = None, made: Made | None = None) -> Inbox:
         """Return the open questions of all runs without a living process, or of one of them.
 
         A run that ended is known by its last line, so its journal is not read.
@@ -62,17 +66,18 @@ class Inbox:
         Args:
             tracer: Reads their journals.
             run: The id of the only run to look at.
+            made: Tells whether this account made a mark of JSON data; without it nothing is told of whose they are.
 
         Raises:
             StorageError: The journal of the one run cannot be read.
         """
         if run is not None:
-            return cls(questions=tuple(_questions(tracer, run)))
+            return cls(questions=tuple(_questions(tracer, run, made)))
         questions: list[Question] = []
         problems: list[str] = []
         for one in tracer.runs():
             try:
-                questions += _questions(tracer, one)
+                questions += _questions(tracer, one, made)
             except BadInput:  # another process removed the run meanwhile
                 continue
             except StorageError as error:
@@ -84,7 +89,7 @@ class Inbox:
         return asdict(self)
 
 
-def _questions(tracer: Tracer, run: str) -> list[Question]:
+def _questions(tracer: Tracer, run: str, made: Made | None) -> list[Question]:
     if tracer.ended(run):
         return []
     task, standing = "", RunStatus()
@@ -95,10 +100,10 @@ def _questions(tracer: Tracer, run: str) -> list[Question]:
             standing.take(one)
         if not standing.asked or tracer.store.held(run):
             return []
-        return [_question(run, task, key, one) for key, one in standing.asked.items()]
+        return [_question(run, task, key, one, made) for key, one in standing.asked.items()]
 
 
-def _question(run: str, task: str, key: str, record: TraceRecord) -> Question:
+def _question(run: str, task: str, key: str, record: TraceRecord, made: Made | None) -> Question:
     data = as_mapping(record.data)
     call = str(data.get("target", ""))
     return Question(
@@ -113,4 +118,5 @@ def _question(run: str, task: str, key: str, record: TraceRecord) -> Question:
         digest=str(data.get("digest", "")),
         arguments=data.get("data"),
         command=answering(run, key, "allow" if call else "TEXT"),
+        own=made is None or made(data.get(MARK), question_of(key, data, run)),
     )

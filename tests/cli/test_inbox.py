@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -69,6 +70,12 @@ def test_all_open_questions_of_a_run_are_listed_with_what_answers_them(waiting: 
         "    choices: tea / coffee",
         f"    tea resume {port['run']} --answer '{drink['key']}=TEXT'",
     ]
+
+
+def test_a_question_that_this_account_did_not_record_is_its_senders(waiting: Tea, tmp_path: Path) -> None:
+    told = waiting("inbox", TEA_STATE=str(tmp_path / "of_another"))
+    assert told.out.count(" asks, since ") == told.out.count("Z, as its sender says\n") == 2
+    assert [one["own"] for one in questions(waiting)] == [True, True]
 
 
 def test_no_line_of_a_question_looks_like_its_digest_or_the_command_that_answers_it(tea: Tea) -> None:
