@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from functools import cache
@@ -12,7 +13,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from tea.errors import BadInput, ErrorRecord
+from tea.errors import BadInput, ErrorRecord, TeaError, error_from
 from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
 from tea.journal.mask import Mask
@@ -170,6 +171,16 @@ class History:
             return error
         problem = f"The journal of the run, which this account did not begin, says: {error['problem']}"
         return {**error, "problem": problem, "fix": f"the journal says: {error['fix']}"}
+
+    @contextmanager
+    def telling(self) -> Generator[None]:
+        """Raise an error that others recorded as words of the journal; see `attributed`."""
+        try:
+            yield
+        except TeaError as error:
+            if (said := self.attributed(error.record())) != error.record():
+                raise error_from(said) from error
+            raise
 
     @property
     def sandboxed(self) -> Mapping[str, bool]:

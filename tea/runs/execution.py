@@ -22,7 +22,6 @@ from tea.errors import (
     ResourceExhausted,
     StorageError,
     TeaError,
-    error_from,
 )
 from tea.journal.form import understood
 from tea.journal.header import RunConfig, TaskFile
@@ -283,7 +282,8 @@ class Executions:
             with understood(run):
                 one = self._run(past, gate, recorder)
                 await one.pins.stock(past.pins, use, past.sandboxed)
-            outcome = await (self._given_up(one, past) if past.given_up else self._outcome(one, past.task))
+            with past.telling():
+                outcome = await (self._given_up(one, past) if past.given_up else self._outcome(one, past.task))
         except Damaged as error:  # source that is not what was pinned is its first divergence
             raise Diverged(error.problem, fix=error.fix) from error
         if not (lenient or past.given_up) and _ending(outcome) != past.end:
@@ -465,16 +465,13 @@ class Executions:
     async def _finish(self, run: Run, past: History, trace: Trace) -> Outcome:
         with _resumable(trace.run):
             try:
-                outcome = await self._outcome(run, past.task)
-                await run.attempts.hand_over(outcome)
+                with past.telling():
+                    outcome = await self._outcome(run, past.task)
+                    await run.attempts.hand_over(outcome)
             except ApprovalNeeded as error:
-                record = run.recorder.suspended(past.attributed(error.record()), run.gate.open_keys())
+                record = run.recorder.suspended(error.record(), run.gate.open_keys())
                 await trace.sync()
                 raise ApprovalNeeded(record["problem"], fix=record["fix"], run=trace.run) from None
-            except TeaError as error:
-                if (said := past.attributed(error.record())) != error.record():
-                    raise error_from(said) from error
-                raise
             if self._deps.mask:
                 await asyncio.to_thread(self._mask_files, run, past.inputs)
             await self._deps.memory.sync(run.session)
