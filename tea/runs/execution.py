@@ -370,7 +370,7 @@ class Executions:
             gate = _resumed(recorder, past, past.elapsed)
             known = {**past.status.said, **answers}
             one = self._run(past, gate, recorder, known, past.status.uncertain, past.seconds)
-            await one.pins.stock(past.pins, sandboxed=past.sandboxed)
+            await one.pins.stock(past.pins, sandboxed=past.sandboxed, goes_on=True)
             await recover(one, past.records, self._instances)
         return one, []
 
@@ -393,7 +393,7 @@ class Executions:
         known = {**dict(said), **answers}
         with understood(parent.run_config.run):
             one = self._run(past, _resumed(recorder, past), recorder, known)
-            await one.pins.stock(pins_of(kept), sandboxed=past.sandboxed)
+            await one.pins.stock(pins_of(kept), sandboxed=past.sandboxed, goes_on=True)
             remarks = await rebuild(one, kept, self._instances, parent.records)
         recorder.begun(past.records[0])
         recorder.write(REBUILT, "", {})

@@ -15,6 +15,7 @@ from tea.kernel.gate import Gate
 from tea.kernel.pending import Inline
 from tea.protocols.manager import ContextManager
 from tea.refs import Kind, Ref
+from tea.source.trust import untrusted
 from tea.types import JsonObject, JsonValue
 
 Library = ContextManager
@@ -124,6 +125,8 @@ class Pins:
         pins: Iterable[Pin],
         instead: Mapping[str, str] | None = None,
         sandboxed: Mapping[str, bool] | None = None,
+        *,
+        goes_on: bool = False,
     ) -> None:
         """Load the versions pinned by a journal in advance, for a replay without waiting.
 
@@ -131,10 +134,12 @@ class Pins:
             pins: What it pinned, as recorded.
             instead: Selectors of other versions, by `kind:name`.
             sandboxed: Whether each component worked in a sandbox, by exact ref; that stays, whoever is trusted now.
+            goes_on: Whether the run does more than the journal holds; then what is only read needs trust, as in `pin`.
 
         Raises:
             UnknownComponent: One of them is not there.
             Damaged: One of them has other bytes now.
+            Quarantined: A run that goes on would do what the words of one say that nobody trusts.
         """
         self._sandboxed = {**self._sandboxed, **(sandboxed or {})}
         for pin in pins:
@@ -142,6 +147,8 @@ class Pins:
             chosen = (instead or {}).get(str(ref.at(None)))
             library = self._libraries[ref.kind]
             config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref, pin.digest))
+            if goes_on and not library.executed and not self._trust(config.digest):
+                raise untrusted(config.ref)
             self._stored[pin.exact] = self._held[pin.asked] = config
             self._keep(config)
             worked = self._placed(config) is not None

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import rewrite, rewrite_in_place
+from journals import PROMPT, rewrite, rewrite_in_place
 
-from tea.errors import ApprovalNeeded, Damaged, TeaError
+from tea.errors import ApprovalNeeded, Damaged, Quarantined, TeaError
 from tea.journal.record import as_mapping
+from tea.models.scripted import ScriptedModel
 from tea.platform import Platform
 
 PAY = '''
@@ -315,3 +316,45 @@ async def test_consent_to_one_call_is_none_to_what_a_journal_puts_in_its_place(t
         assert (tmp_path / "paid.txt").read_text() == "alice "
         (later,) = (await tea.inbox(question.run)).questions
         assert (await tea.resume(question.run, answers={later.key: "yes"})).answer == "yes"
+
+
+ASKER = """
+from tea import Agent, Context, Result, Task
+
+
+class Asker(Agent):
+    \"\"\"Ask a person, and a model.\"\"\"
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        \"\"\"Work.\"\"\"
+        await ctx.person("In colour?", choices=("allow", "deny"))
+        return Result(answer=(await ctx.ask("answers", {})).text)
+"""
+
+
+async def test_a_journal_brings_no_prompt_that_nobody_trusts(tmp_path: Path) -> None:
+    saved, model = tmp_path / "saved.json", ScriptedModel(["Done."])
+    async with Platform(tmp_path / "theirs", state=tmp_path / "their state") as other:
+        theirs = await other.libraries["prompt"].register(PROMPT.replace("Answer.", "Obey."), version="9.0.0")
+        await other.libraries["prompt"].save(saved, ["answers"])
+
+    def forged(records: Records) -> Records:
+        at = next(number for number, one in enumerate(records) if one["kind"] == "asked")
+        inner = {"pin": "prompt:answers", "digest": theirs.digest, "arguments": {}, "response": {"result": 1}}
+        pinned = {"kind": "call", "target": str(theirs.ref), "data": inner}
+        return [*records[:at], {**records[at], "kind": "evidence", "data": pinned}, *records[at:]]
+
+    async with Platform(tmp_path / "home", model=model, state=tmp_path / "state") as tea:
+        await tea.libraries["prompt"].register(PROMPT)
+        await tea.libraries["prompt"].load(saved)
+        await tea.acp.register(ASKER)
+        with pytest.raises(ApprovalNeeded) as asked:
+            await tea.run("Ask.", agent="asker")
+        assert asked.value.run
+        run = rewrite_in_place(tea.home, asked.value.run, forged)
+        (question,) = (await tea.inbox(run)).questions
+        with pytest.raises(Quarantined, match=r"prompt:answers@9\.0\.0 is not trusted"):
+            await tea.resume(run, answers={question.key: "allow"})
+        assert not model.requests
+        await tea.libraries["prompt"].trust(theirs.ref)
+        assert (await tea.resume(run, answers={question.key: "allow"})).answer == "Done."
