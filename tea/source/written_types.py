@@ -6,8 +6,8 @@ subscripts of generic types out of a closed set, `|`, and texts of the same form
 that is put together, kept under a name, or read from elsewhere.
 A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, its
 names stand for types in every file, and beside types it holds constants alone.
-A postponed annotation is evaluated later, where a class lends it its own name, its members and those around it: so what
-it calls and takes members of is no other class, and what classes keep under its names are types.
+A postponed annotation in a class is evaluated later, where classes lend it their names, their members and those around
+them: so what it calls and takes members of is no other class, and what classes keep under its names are types.
 """
 
 from __future__ import annotations
@@ -84,8 +84,9 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
     A text is evaluated in a class or outside of it, so each name stands for a type wherever the file binds it.
     """
     top = names.top or names
+    late = top.postponed and top is not names
     for one in nodes:
-        if one is not None and not _is_proven(one, top):
+        if one is not None and not _is_proven(one, top, late=late):
             return one
         if one is not None and ("expanded", id(one)) not in top.measures:
             top.measures["expanded", id(one)] = 1
@@ -93,11 +94,10 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
     return None
 
 
-def _is_proven(node: ast.expr, names: Names) -> bool:
+def _is_proven(node: ast.expr, names: Names, *, late: bool) -> bool:
     """Return whether an expression is a type; if so, all names on the way to it count as types from then on."""
     seen: dict[tuple[int, str], set[str]] = {}
-    found = _Reader(names, seen, late=names.postponed).is_type(node)
-    found = found and not (names.postponed and _calls_another(node, names))
+    found = _Reader(names, seen, late=late).is_type(node) and not (late and _calls_another(node, names))
     if found:
         for (_, name), known in seen.items():
             known.add(name)
@@ -136,7 +136,7 @@ class _Reader:
         names: Those of the file with the type in it.
         seen: The names followed so far, by file, with those that its file has proven.
         quoted: Whether the type is written in a text.
-        late: Whether its evaluation is postponed.
+        late: Whether it is evaluated later, among what classes lend it.
     """
 
     def __init__(

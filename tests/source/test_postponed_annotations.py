@@ -117,7 +117,8 @@ def test_postponed_annotations_call_and_name_what_means_the_same_everywhere() ->
     colors = "from enum import Enum\nclass Color(Enum):\n    RED = 'dark red'\n"
     head = f"{FUTURE}{FIELD}from ._t import Color, D\nLIMIT = 2 * 5\n" + model("M").replace(RUN, "pass")
     given = "Annotated[Color, Field(default=Color.RED)] = Color.RED, y: Annotated[M, Field(title='m')] | None = None"
-    file = part("Annotated[int, Field(le=LIMIT)]", head=f"{colors}LIMIT = 3\n")
+    row = "class Row(BaseModel):\n    M: str = ''\n"  # which no function's annotations are evaluated among
+    file = part("Annotated[int, Field(le=LIMIT)]", head=f"{colors}LIMIT = 3\n{row}")
     assert not refused(tool(head, given), {"_t.py": file})
 
 
