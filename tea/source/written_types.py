@@ -114,10 +114,13 @@ def _calls_another(node: ast.AST, names: Names, *, inside: bool = False) -> bool
 
 def _is_another_class(name: str, names: Names) -> bool:
     """Return whether other files define a class of a name, unless this file takes the only one from there."""
-    names.effort.spend(len(names.files))
-    others = [one.definitions.get(name) for one in names.files if one.path != names.path]
-    number, origin = sum(isinstance(one, ast.ClassDef) for one in others), names.imports.get(name, "")
-    return number > (origin.startswith(".") and origin.rpartition(".")[2] == name)
+    key = f"another {name}", 0
+    if key not in names.measures:
+        names.effort.spend(len(names.files))
+        others = [one.definitions.get(name) for one in names.files if one.path != names.path]
+        number, origin = sum(isinstance(one, ast.ClassDef) for one in others), names.imports.get(name, "")
+        names.measures[key] = number > (origin.startswith(".") and origin.rpartition(".")[2] == name)
+    return bool(names.measures[key])
 
 
 def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
@@ -307,7 +310,9 @@ class _Reader:
 
     def _is_type_in_classes(self, name: str) -> bool:
         """Return whether a name is a type in every class of the component that binds it."""
-        return all(self._within(file)._are_types(file.held.get(name, ())) for file in self._names.files)
+        return name not in self._names.methods or all(
+            self._within(file)._are_types(file.held.get(name, ())) for file in self._names.files
+        )
 
     def _within(self, file: Names) -> _Reader:
         """Return a reader of another file, with the references followed so far."""

@@ -138,3 +138,10 @@ def test_the_annotations_of_a_declared_agents_file_are_postponed_only_where_it_s
     path.write_text(FUTURE + text)
     with pytest.raises(BadComponent), agent_in(path, FUTURE + text):
         pass
+
+
+def test_many_postponed_annotations_in_many_files_are_followed() -> None:
+    fields = "".join(f"    a{n}: Annotated[list[str], Field(min_length=1)]\n" for n in range(12))
+    models = "".join(f"class M{n}(BaseModel):\n{fields}" for n in range(4))
+    files = {f"_t/f{n}.py": f"{FUTURE}{IMPORTS}{FIELD}{models}" for n in range(60)}
+    assert not refused(tool("from ._t.f0 import M0\n", "M0"), files)
