@@ -53,6 +53,7 @@ _OF_MODELS = words(
 )  # what pydantic reads, or calls, while a class is made or described
 _BOUND = frozenset({"property", "functools.cached_property", "pydantic.computed_field"})
 _TYPE_OPTIONS = frozenset({"json_schema_input_type", "return_type"})
+_EXTRA = "extra_items"  # the option of a typed dict that is a type, evaluated where it is a text
 _FREE_DUNDERS = words("__all__ __author__ __doc__ __hash__ __license__ __match_args__ __slots__ __version__")
 _OF_ENUMS = words("name value")  # what pydantic reads of members
 _PURE = words("enum.Enum enum.Flag")
@@ -179,7 +180,8 @@ def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
     _check_bases(file, names, node)
     limits = [*parameters_of(node)]
     _check_values(file, names, [*node.bases, *(keyword.value for keyword in node.keywords), *limits])
-    _check_types(file, names, [*node.bases, *limits])
+    extra = [keyword.value for keyword in node.keywords if keyword.arg == _EXTRA]
+    _check_types(file, names, [*node.bases, *extra, *limits])
     inside = names.inside(node)
     _check_bound_once(file, node.body)
     _check_properties(file, inside, node)

@@ -382,6 +382,13 @@ def test_a_text_that_stands_for_a_type_is_held_to_the_rule_of_expressions(source
     assert refused(source)
 
 
+@pytest.mark.parametrize(("items", "evaluated"), [("evil()", True), ("list[evil()]", True), ("list[int]", False)])
+def test_a_text_for_the_other_items_of_a_typed_dict_is_too(items: str, evaluated: bool) -> None:
+    imports = f"from pydantic import BaseModel\nfrom typing_extensions import TypedDict\n{EVIL}"
+    classes = f"class T(TypedDict, extra_items='{items}'):\n    y: int\nclass D(BaseModel):\n    t: T\n"
+    assert refused(tool("x: D", imports + classes)) is evaluated
+
+
 def test_a_text_holds_constants_beside_types() -> None:
     texts = ["Literal['a', -1, None]", "Annotated[int, 'words', (1, 2)]", "List[Literal['a']]", "L"]
     assert not any(refused(tool(f'x: "{text}"', f"{MEMBER}L = Literal[K.A]\n")) for text in texts)
