@@ -44,7 +44,8 @@ async def test_a_call_in_a_run_looks_at_the_trusted_digests_twice(monkeypatch: p
     async with platform() as tea:
         await tea.tcp.register(ECHO)
         await tea.acp.register(CALLER)
-        await tea.run("1", agent="caller")
+        for _ in range(60):  # the first look at what was just registered
+            await tea.run("1", agent="caller")
         monkeypatch.setattr(os, "stat", counted)
         trusted = str(tea.trust.path)
 
