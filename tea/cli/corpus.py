@@ -99,7 +99,7 @@ async def search(
 
 
 def _teller(command: Command) -> "Callable[[str], None] | None":
-    """Return what tells of each document on a line of its own, with `-v` alone."""
+    """Return the function that prints each document's name on a line, None without `-v`."""
     return (lambda name: command.tell(one_line(name))) if command.verbose else None
 
 

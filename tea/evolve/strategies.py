@@ -205,7 +205,7 @@ async def proposed(
 
 
 def _named(said: str, components: Iterable[str]) -> str:
-    """Return the only one of some components with a name, or else what was said."""
+    """Return the component with a name if exactly one has it, else the name as given."""
     found = {one for one in components if said in (one, one.partition(":")[2])}
     return found.pop() if len(found) == 1 else said
 

@@ -165,7 +165,7 @@ class History:
         return {key: answer for key, answer in answers.items() if key not in again}
 
     def attributed(self, error: ErrorRecord) -> ErrorRecord:
-        """Return an error, as words of the journal if its remedy stands in what others recorded, as no error of tea."""
+        """Return an error, marked as the journal's words if its remedy comes from another account's records."""
         told = (one for one in self.records if one.kind in ("done", "failed", "note") and not self.own)
         if not any(canonical(error["fix"]) in canonical(one.data) for one in told):
             return error

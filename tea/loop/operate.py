@@ -242,7 +242,7 @@ def _answer(work: Work, final: dict[str, Any]) -> str:
 
 
 def _concluded(answer: str, final: dict[str, Any]) -> tuple[str, ...]:
-    """Return a line for final words with a number that the answer, made of what was read, does not have."""
+    """Return a gap that quotes the final words if they have a number missing in the answer; else none."""
     words = str(final.get("answer") or "").strip()
     return () if numbers_stand_in(words, answer) else (f"Concluded, and not read: {words}",)
 
