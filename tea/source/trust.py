@@ -10,9 +10,9 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from urllib.parse import quote, unquote
 
-from tea.errors import Quarantined, StorageError
+from tea.errors import BadInput, Quarantined, StorageError
 from tea.refs import Ref
-from tea.store.access import foreign_hand, read_own
+from tea.store.access import foreign_path, read_own
 from tea.store.files import open_regular
 from tea.store.scratch import PRIVATE_FILE, make_private
 from tea.store.strict import Refused
@@ -314,17 +314,15 @@ def untrusted(ref: Ref, named: Ref | None = None) -> Quarantined:
 
 
 def require_own_state(folder: Path) -> None:
-    """Refuse a state folder controlled by accounts other than this one and root; accept a missing one.
+    """Refuse a state folder controlled by accounts other than this one and root, also by a folder above it.
 
-    Whoever may write it can put any file of this account in the place of a list, also behind a link.
+    Whoever may write one of them can put any file of this account in the place of a list, also behind a link.
 
     Raises:
         StorageError: It is refused, or cannot be looked at.
     """
     try:
-        reason = foreign_hand(folder)
-    except FileNotFoundError:
-        return
+        reason = foreign_path(folder)
     except OSError as error:
         reason = f"it cannot be looked at ({error.strerror})"
     if reason:
@@ -335,9 +333,18 @@ def require_own_state(folder: Path) -> None:
 
 
 def state_folder() -> Path:
-    """Return the folder for the operator's own state: `TEA_STATE`, `XDG_STATE_HOME/tea`, or the usual one."""
+    """Return the folder for the operator's own state: `TEA_STATE`, `XDG_STATE_HOME/tea`, or the usual one.
+
+    As the XDG specification asks, a relative `XDG_STATE_HOME` does not count.
+
+    Raises:
+        BadInput: `TEA_STATE` is relative, so that it would name a folder of whatever project this is started in.
+    """
     if chosen := os.environ.get("TEA_STATE"):
+        if not Path(chosen).is_absolute():
+            raise BadInput(f"TEA_STATE={chosen[:80]!r} is a relative path.", fix="set it to an absolute path.")
         return Path(chosen)
-    if base := os.environ.get("XDG_STATE_HOME"):
-        return Path(base) / "tea"
+    base = Path(os.environ.get("XDG_STATE_HOME", ""))
+    if base.is_absolute():
+        return base / "tea"
     return Path.home() / ".local" / "state" / "tea"

@@ -39,6 +39,25 @@ def foreign_hand(place: Path | int) -> str:
     return ""
 
 
+def foreign_path(folder: Path) -> str:
+    """Return why accounts other than this one and root control a folder or its path; empty if none do.
+
+    What is missing is not judged. In a folder with the sticky bit, such as `/tmp`, others cannot move what is not
+    theirs.
+
+    Raises:
+        OSError: One of them cannot be looked at.
+    """
+    for one in dict.fromkeys((folder.absolute(), *folder.absolute().parents, *folder.resolve().parents)):
+        try:
+            sticky = one != folder.absolute() and os.stat(one).st_mode & stat.S_ISVTX
+            if not sticky and (reason := foreign_hand(one)):
+                return reason if one == folder.absolute() else f"of {str(one)[-60:]!r} above it, {reason}"
+        except FileNotFoundError:
+            continue
+    return ""
+
+
 def require_own_folders(component: Path) -> None:
     """Raise Damaged if a component's folder is a link, or controlled by another account.
 

@@ -181,6 +181,26 @@ def test_a_state_that_others_may_write_is_refused_and_a_file_put_there_grants_no
         assert called.code == (2 if refused else 0)
 
 
+def test_a_state_below_a_folder_that_others_may_write_is_refused_unless_they_cannot_move_it(
+    tea: Tea, tmp_path: Path
+) -> None:
+    (shared := tmp_path / "shared").mkdir()
+    for below in ("state", "state/of/mine"):
+        (shared / below).mkdir(mode=0o700, parents=True)
+        (link := tmp_path / f"link{len(below)}").symlink_to(shared / below)
+        for place in (shared / below, link):
+            for mode, code in ((0o777, 2), (0o1777, 0), (0o755, 0)):
+                shared.chmod(mode)
+                found = tea("list", TEA_STATE=str(place))
+                assert found.code == code, found.err
+                assert ("operator's state" in found.err) == (code == 2)
+
+
+def test_a_relative_place_of_the_state_is_refused(tea: Tea) -> None:
+    (tea.folder / "state").mkdir()
+    tea("list", TEA_STATE="state").refused(2, "TEA_STATE='state'", "absolute path")
+
+
 @pytest.mark.parametrize("part", ["heads/000001.json", "versions/1.0.0.json"])
 def test_no_file_of_a_registry_counts_that_others_may_write(tea: Tea, part: str) -> None:
     tea("register", tea.write("shout.py", SHOUT))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tea.errors import StorageError
+from tea.errors import BadInput, StorageError
 from tea.source import trust as module
 from tea.source.trust import GrantedHomes, Trust, state_folder
 
@@ -122,9 +122,13 @@ def test_where_the_list_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.delenv("TEA_STATE")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
     assert state_folder() == tmp_path / "xdg" / "tea"
-    monkeypatch.delenv("XDG_STATE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert state_folder() == tmp_path / ".local" / "state" / "tea"
+    for missing in ("relative", ""):
+        monkeypatch.setenv("XDG_STATE_HOME", missing)
+        assert state_folder() == tmp_path / ".local" / "state" / "tea"
+    monkeypatch.setenv("TEA_STATE", "state")
+    with pytest.raises(BadInput, match="absolute"):
+        state_folder()
 
 
 @pytest.mark.parametrize("what", ["pipe", "device", "folder", "loop"])
