@@ -45,9 +45,10 @@ async def stage_version(
 
 
 async def _stored(library: Library, before: Manifest, texts: Mapping[str, str]) -> Manifest | None:
-    """Return the visible version with the bytes made by new texts, None without one."""
+    """Return the visible version of this account with the bytes made by new texts, None without one."""
     digest = text_digest(await asyncio.to_thread(library.rewritten, before, texts))
-    return next((one for one in reversed(await library.history(before.name)) if one.digest == digest), None)
+    made = [one for one in reversed(await library.history(before.name)) if one.digest == digest]
+    return await asyncio.to_thread(lambda: next(filter(library.recorded_here, made), None))
 
 
 def _check_growth(name: str, texts: Mapping[str, str], variables: Sequence[Variable]) -> None:

@@ -8,7 +8,7 @@ from speller_kit import PROMPT, tasks
 
 from tea.components.manifest import Manifest
 from tea.errors import Quarantined
-from tea.evolve.proposal import StrategyInput, stage, variables_of
+from tea.evolve.proposal import Proposal, StrategyInput, stage, variables_of
 from tea.evolve.strategies import Given
 from tea.platform import Platform
 from tea.refs import Kind
@@ -55,6 +55,24 @@ async def test_words_that_nobody_trusts_are_no_candidate(tmp_path: Path) -> None
         with pytest.raises(Quarantined, match=r"speller@1\.0\.1"):
             await staged(tea, "prompt:speller", "1.0.1")
         assert not tea.trust(theirs.digest)
+
+
+async def test_a_proposal_with_the_bytes_of_a_loaded_version_is_stored_with_its_own_origin(tmp_path: Path) -> None:
+    async with Platform(tmp_path / "theirs", state=tmp_path / "their_state") as theirs:
+        await theirs.libraries["prompt"].register(PROMPT)
+        (rules,) = [one for one in await theirs.libraries["prompt"].vars("speller") if one.name == "rules"]
+        text = rules.value.replace("Be brief.", "Be kind.") + "Spell right."
+        await theirs.libraries["prompt"].setvars("speller", {"rules": text}, reason="approved by the operator")
+        await theirs.libraries["prompt"].save(tmp_path / "theirs.json")
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        await tea.libraries["prompt"].register(PROMPT)
+        await tea.libraries["prompt"].load(tmp_path / "theirs.json")
+        proposal = Proposal(changes={"prompt:speller": {"rules": text}}, why="words were wrong", how="reflection")
+        version = (await stage(tea, proposal, {"prompt:speller": "1.0.0"})).use["prompt:speller"]
+        made = await tea.libraries["prompt"].info(f"speller@{version}")
+        assert (made.reason, made.lineage.how) == ("words were wrong", "reflection")
+        assert tea.libraries["prompt"].recorded_here(made)
+        assert (await stage(tea, proposal, {"prompt:speller": "1.0.0"})).use["prompt:speller"] == version
 
 
 async def test_a_candidate_of_code_that_nobody_trusts_stays_in_the_sandbox(
