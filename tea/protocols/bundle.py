@@ -113,6 +113,7 @@ def _load(libraries: Libraries, path: Path) -> Loaded:
         received=lambda found: received(libraries[found.kind], found),
         shipped=lambda kind, name: libraries[kind].unstored(name),
         trusted=services.trust,
+        record=lambda found: libraries[found.kind].record(found),
     )
     with metered():
         return load(services.versions, read_json_strict(path, LIMIT, _FIX), house)

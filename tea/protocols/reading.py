@@ -283,6 +283,10 @@ class Reading:
         """Return whether this account recorded the origin of a version: lineage, creation, reason and changes."""
         return self._registry.words.recorded(found)
 
+    def record(self, found: Manifest) -> None:
+        """Record the origin of a version as this account's own."""
+        self._registry.words.record(found)
+
     def misdescribed(self, found: Manifest) -> bool:
         """Return whether the registry's description of a trusted version differs from its source's."""
         return self._registry.words.differs(found)

@@ -58,7 +58,8 @@ class _Saved:
 class _Plan:
     """The additions to a component: versions, and heads after number `known`.
 
-    Of its versions, `purged` have no bytes then, and `current` is what a ref without selector means.
+    Of its versions, `purged` have no bytes then, and `current` is what a ref without selector means. `shipped` is the
+    digest of what ships under its name and is not stored yet, empty for none.
     """
 
     saved: _Saved
@@ -67,6 +68,7 @@ class _Plan:
     heads: tuple[Head, ...]
     purged: tuple[str, ...]
     current: str | None
+    shipped: str
 
 
 def saved(versions: VersionManager, refs: Iterable[Ref]) -> dict[str, Any]:
@@ -97,12 +99,14 @@ class House:
         received: Makes a manifest fit to be listed; raises BadComponent where it has another form.
         shipped: Gives what ships under a name and is not stored yet.
         trusted: Tells whether the operator trusts a digest.
+        record: Records the origin of a version with shipped bytes, which is tea's own and not that of the document.
     """
 
     kinds: frozenset[Kind]
     received: Callable[[Manifest], Manifest]
     shipped: Callable[[Kind, str], Manifest | None]
     trusted: Callable[[str], bool]
+    record: Callable[[Manifest], None]
 
 
 def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded:
@@ -130,6 +134,10 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
     for plan in plans:
         if plan.known >= 0:
             _apply(versions, plan)
+    for plan in plans:
+        for one in (plan.saved.versions[version] for version in plan.versions):
+            if isinstance(one, Manifest) and one.digest == plan.shipped:
+                house.record(one)
     moved = [plan.saved for plan in plans if plan.heads and plan.heads[-1].current]
     return Loaded(
         added=tuple(_ref(p.saved, one) for p in plans for one in p.versions if one not in p.purged),
@@ -233,6 +241,8 @@ def _check_head(head: Head, versions: Mapping[str, object]) -> None:
 
 
 def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names) -> _Plan:
+    shipped = house.shipped(one.kind, one.name)
+    one = one if shipped is None else _with_shipped(one, shipped)
     there = set(versions.store.versions(one.kind, one.name)) if one.name in names[one.kind] else set[str]()
     for version in there & one.versions.keys():
         if versions.document(one.kind, one.name, version).digest != one.versions[version].digest:
@@ -241,7 +251,7 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
     missing = tuple(version for version in one.versions if version not in there)
     stones = {version for version in missing if isinstance(one.versions[version], Tombstone)}
     if not there:
-        whole = _led_by_shipped(one, house)
+        whole = one if shipped is None else _led_by_shipped(one, shipped, house)
         return _Plan(
             saved=whole,
             known=-1,
@@ -249,6 +259,7 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
             heads=one.heads if whole is one else (),
             purged=tuple(version for version in missing if version in stones),
             current=whole.heads[-1].current,
+            shipped="" if shipped is None else shipped.digest,
         )
     mine = versions.heads(one.kind, one.name)
     buried = there - {*versions.living(one.kind, one.name)}
@@ -265,16 +276,24 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
         heads=moves,
         purged=tuple(version for version in one.versions if version in stones | buried),
         current=moves[-1].current if moves else current,
+        shipped="" if shipped is None else shipped.digest,
     )
 
 
-def _led_by_shipped(one: _Saved, house: House) -> _Saved:
+def _with_shipped(one: _Saved, shipped: Manifest) -> _Saved:
+    """Return a component with tea's own description of the version that has the shipped bytes."""
+    own = {
+        version: replace(shipped, version=version)
+        for version, found in one.versions.items()
+        if found.digest == shipped.digest and isinstance(found, Manifest)
+    }
+    return replace(one, versions={**one.versions, **own})
+
+
+def _led_by_shipped(one: _Saved, shipped: Manifest, house: House) -> _Saved:
     """Return a component new to this registry, led by the shipped one of its name unless another is trusted."""
     newest = one.heads[-1]
     if _trusted(one, house) and newest.current not in newest.states:
-        return one
-    shipped = house.shipped(one.kind, one.name)
-    if shipped is None:
         return one
     known = {found.digest: version for version, found in one.versions.items() if isinstance(found, Manifest)}
     version = known.get(shipped.digest) or str(max(map(Version.parse, one.versions)).bump("patch"))
@@ -287,7 +306,7 @@ def _led_by_shipped(one: _Saved, house: House) -> _Saved:
         undo=None,
         **_told("what ships leads"),
     )
-    return replace(one, versions={version: replace(shipped, version=version), **one.versions}, heads=(*one.heads, head))
+    return replace(one, versions={**one.versions, version: replace(shipped, version=version)}, heads=(*one.heads, head))
 
 
 def _trusted(one: _Saved, house: House) -> bool:

@@ -1,7 +1,10 @@
 """Test shipped components: listed unexecuted, stored at first use, replaced by their next edition."""
 
+import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +12,7 @@ import pytest
 from elsewhere import open_platform
 from protocol_kit import CASES, Case
 
+from tea.components.manifest import canonical
 from tea.errors import AlreadyRegistered, BadComponent, RegistryError, UnknownComponent
 from tea.protocols.acp import AgentContextManager
 from tea.protocols.ecp import EnvironmentContextManager
@@ -158,6 +162,28 @@ async def test_rollback_goes_back_from_an_edition_that_was_never_used(case: Case
     await library.init()
     assert (await library.rollback("greeter")).digest == first.digest
     assert (await library.info("greeter")).digest == first.digest
+
+
+async def test_what_ships_is_replaced_by_its_next_edition_though_a_file_brought_it_as_somebodys_own(
+    case: Case, folder: Path, opened: Opener, tmp_path: Path
+) -> None:
+    put(case, folder)
+    library = opened()
+    await library.init()
+    await library.pin("greeter")
+    await library.save(file := tmp_path / "saved.json", ["greeter"])
+    shutil.rmtree(open_platform(tmp_path).home)
+    document = json.loads(file.read_text())
+    document["components"][0]["versions"][0]["lineage"] = {"how": "hand"}
+    document["check"] = f"sha256:{sha256(canonical(document['components'])).hexdigest()}"
+    file.write_text(json.dumps(document))
+    library = opened()
+    await library.init()
+    await library.load(file)
+    put(case, folder, hello="good day")
+    library = opened()
+    await library.init()
+    assert (await library.pin("greeter")).version == "1.0.1"
 
 
 async def test_what_fails_over_a_shipped_name_writes_nothing(

@@ -69,6 +69,7 @@ def received(versions: VersionManager, document: Any) -> Loaded:
         received=lambda found: found,
         shipped=lambda kind, name: None,
         trusted=lambda digest: False,
+        record=lambda _: None,
     )
     return load(versions, document, house)
 
