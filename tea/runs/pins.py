@@ -114,8 +114,7 @@ class Pins:
         if not self.may_use(bare):
             raise not_locked(bare)
         config = await self._found(component(ref), name)
-        if self._locked and config.digest != self._use[bare]:
-            raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock again with `tea lock`.")
+        self._require_locked(bare, config)
         await self._load(config)
         self._keep(config)
         return self._held.setdefault(name, config)
@@ -134,11 +133,12 @@ class Pins:
             pins: What it pinned, as recorded.
             instead: Selectors of other versions, by `kind:name`.
             sandboxed: Whether each component worked in a sandbox, by exact ref; that stays, whoever is trusted now.
-            goes_on: Whether the run does more than the journal holds; then what is only read needs trust, as in `pin`.
+            goes_on: Whether the run does more than the journal holds; then it may use what `pin` would give it.
 
         Raises:
             UnknownComponent: One of them is not there.
             Damaged: One of them has other bytes now.
+            NotLocked: A run that goes on would use what its lock does not name.
             Quarantined: A run that goes on would do what the words of one say that nobody trusts.
         """
         self._sandboxed = {**self._sandboxed, **(sandboxed or {})}
@@ -147,13 +147,20 @@ class Pins:
             chosen = (instead or {}).get(str(ref.at(None)))
             library = self._libraries[ref.kind]
             config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref, pin.digest))
-            if goes_on and not library.executed and not self._trust(config.digest):
-                raise untrusted(config.ref)
+            if goes_on:
+                self._require_locked(str(ref.at(None)), config)
+                if not library.executed and not self._trust(config.digest):
+                    raise untrusted(config.ref)
             self._stored[pin.exact] = self._held[pin.asked] = config
             self._keep(config)
             worked = self._placed(config) is not None
             with suppress(*(() if worked else (RegistryError, BadInput))):  # its call told that it cannot be loaded
                 await self._load(config, at_once=True)
+
+    def _require_locked(self, name: str, config: Manifest) -> None:
+        """Raise NotLocked for a version of a component, `kind:name`, other than the one named by the run's lock."""
+        if self._locked and config.digest != self._use.get(name):
+            raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock again with `tea lock`.")
 
     def believes(self, digest: str) -> bool:
         """Return whether what a version declares is believed: it is trusted, and was when this run looked it up.

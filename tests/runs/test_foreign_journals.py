@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from journals import PROMPT, rewrite, rewrite_in_place
 
-from tea.errors import ApprovalNeeded, Damaged, Quarantined, TeaError
+from tea.errors import ApprovalNeeded, Damaged, NotLocked, Quarantined, TeaError
+from tea.journal.header import TaskFile
 from tea.journal.record import as_mapping
 from tea.models.scripted import ScriptedModel
 from tea.platform import Platform
@@ -358,3 +359,47 @@ async def test_a_journal_brings_no_prompt_that_nobody_trusts(tmp_path: Path) -> 
         assert not model.requests
         await tea.libraries["prompt"].trust(theirs.ref)
         assert (await tea.resume(run, answers={question.key: "allow"})).answer == "Done."
+
+
+WORDY = """
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+def word() -> str:
+    \"\"\"Return a word.\"\"\"
+    return "first"
+"""
+
+WORDY_AGENT = """
+from tea import Agent, Context, Result, Task
+
+
+class Wordy(Agent):
+    \"\"\"Ask a person, and a tool.\"\"\"
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        \"\"\"Work.\"\"\"
+        await ctx.person("In colour?", choices=("allow", "deny"))
+        return Result(answer=(await ctx.tcp.invoke("word", {})).unwrap())
+"""
+
+
+async def test_a_journal_brings_no_version_that_the_lock_of_its_run_does_not_name(tea: Platform) -> None:
+    first = await tea.tcp.register(WORDY)
+    second = await tea.tcp.register(WORDY.replace("first", "second"))
+    agent = await tea.acp.register(WORDY_AGENT)
+    use = {"tool:word": first.digest, "agent:wordy": agent.digest}
+    with pytest.raises(ApprovalNeeded) as asked:
+        await tea.execute(TaskFile(task="Say it.", agent="wordy", use=use), {}, locked=True)
+    assert asked.value.run
+
+    def forged(records: Records) -> Records:
+        at = next(number for number, one in enumerate(records) if one["kind"] == "asked")
+        inner = {"pin": "tool:word", "digest": second.digest, "arguments": {}, "response": {"result": 1}}
+        pinned = {"kind": "call", "target": str(second.ref), "data": inner}
+        return [*records[:at], {**records[at], "kind": "evidence", "data": pinned}, *records[at:]]
+
+    answers = {(await tea.inbox(asked.value.run)).questions[0].key: "allow"}
+    with pytest.raises(NotLocked, match=r"tool:word@1\.1?"):
+        await tea.resume(rewrite_in_place(tea.home, asked.value.run, forged), answers=answers)
