@@ -1,13 +1,16 @@
 """Unified diffs: reading and applying them, by the context of each hunk."""
 
 import re
+from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from tea import ToolError
 
 NOWHERE = "/dev/null"
 MOST_DIFF = 1_000_000
+MOST_HUNKS = 5_000  # of a file
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@")
 
 
@@ -39,7 +42,7 @@ def read_diff(diff: str) -> list[FilePatch]:
     Raises:
         ToolError: It is not a unified diff; the error names the line.
     """
-    lines = diff.replace("\r\n", "\n").split("\n")
+    lines = diff.replace("\r\n", "\n").rstrip("\n").split("\n")
     found, at = list[FilePatch](), 0
     while at < len(lines):
         line, following = lines[at], lines[at + 1] if at + 1 < len(lines) else ""
@@ -50,6 +53,8 @@ def read_diff(diff: str) -> list[FilePatch]:
             hunk = Hunk(line=int(match[1]))
             at = _read_hunk(lines, at + 1, hunk)
             found[-1].hunks.append(hunk)
+            if len(found[-1].hunks) > MOST_HUNKS:
+                raise ToolError(f"A file has more than {MOST_HUNKS:,} hunks.", fix="apply the diff in parts.")
         elif line[:1] in ("+", "-", " ", "@") and line.strip() and (line[0] != " " or found):
             raise _unreadable(at, line)
         else:
@@ -71,21 +76,18 @@ def _read_hunk(lines: Sequence[str], at: int, hunk: Hunk) -> int:
             sign = hunk.lines[-1][0] if hunk.lines else " "
             hunk.unended |= {"-", "+"} if sign == " " else {sign}
         elif line == "":
-            if all(not rest for rest in lines[at:]) or _ends(lines, at):
-                break
-            hunk.lines.append((" ", ""))
+            end = next(further for further in range(at, len(lines)) if lines[further])  # the last line is not empty
+            if lines[end].startswith(("diff ", "--- ")):  # they stand between files only
+                return end
+            hunk.lines += [(" ", "")] * (end - at)
+            at = end
+            continue
         elif line[0] in " -+":
             hunk.lines.append((line[0], line[1:]))
         else:
             raise _unreadable(at, line)
         at += 1
     return at
-
-
-def _ends(lines: Sequence[str], at: int) -> bool:
-    """Return whether empty lines stand between files only."""
-    rest = next((line for line in lines[at:] if line), "")
-    return rest.startswith(("diff ", "--- "))
 
 
 def _unreadable(at: int, line: str) -> ToolError:
@@ -112,30 +114,50 @@ def apply(text: str, patch: FilePatch) -> str:
     ended = lines[-1] == ""
     if ended:
         lines.pop()
-    plain, mark = [line.removesuffix("\r") for line in lines], "\r" if "\r\n" in text else ""
-    offset, least = 0, 0
+    mark = "\r" if "\r\n" in text else ""
+    places = _Places([line.removesuffix("\r") for line in lines])
+    made, least, drift = list[str](), 0, 0
     for number, hunk in enumerate(patch.hunks, 1):
         old, new = hunk.side("-"), hunk.side("+")
         start = max(hunk.line - 1 if old else hunk.line, 0)  # without old lines it is the line before
-        at = _place(plain, old, start + offset, least)
+        at = places.nearest(old, start + drift, least)
         if at is None:
-            raise _missing(plain, patch, number, old, least)
-        if at + len(old) == len(plain):
-            ended = "+" not in hunk.unended and (ended or "-" in hunk.unended or not plain)
-        lines[at : at + len(old)] = [line + mark for line in new]
-        plain[at : at + len(old)] = new
-        offset, least = at - start + len(new) - len(old), at + len(new)
-    joined = "\n".join(lines)
-    return joined + "\n" if ended and lines else joined.removesuffix("\r")
+            raise _missing(places.lines, patch, number, old, least)
+        made += lines[least:at]
+        if at + len(old) == len(lines):
+            ended = "+" not in hunk.unended and (ended or "-" in hunk.unended or not (made or old))
+        made += [line + mark for line in new]
+        least, drift = at + len(old), at - start
+    made += lines[least:]
+    joined = "\n".join(made)
+    return joined + "\n" if ended and made else joined.removesuffix("\r")
 
 
-def _place(lines: Sequence[str], old: Sequence[str], near: int, least: int) -> int | None:
-    """Return the place of some lines nearest to one, None if they stand nowhere behind the least."""
-    if not old:
-        return min(max(near, least), len(lines))
-    places = [at for at in range(least, len(lines) - len(old) + 1) if lines[at] == old[0]]
-    found = [at for at in places if list(lines[at : at + len(old)]) == list(old)]
-    return min(found, key=lambda at: abs(at - near)) if found else None
+class _Places:
+    """The places of lines in a file, found in time that grows with the file and not with how much repeats in it.
+
+    Args:
+        lines: Those of the file, without line ends.
+    """
+
+    def __init__(self, lines: Sequence[str]) -> None:
+        self.lines = lines
+        self._text = "\n" + "".join(f"{line}\n" for line in lines)
+        self._reversed = self._text[::-1]
+        self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def nearest(self, old: Sequence[str], near: int, least: int) -> int | None:
+        """Return the place of some lines nearest to one, None if they stand nowhere behind the least."""
+        near = min(max(near, least), len(self.lines))
+        if not old:
+            return near
+        wanted = "\n" + "".join(f"{line}\n" for line in old)
+        whole, here = len(self._text), self._starts[near]
+        after = self._text.find(wanted, here)
+        back = self._reversed.find(wanted[::-1], max(whole - here + 1 - len(wanted), 0), whole - self._starts[least])
+        before = -1 if back < 0 else whole - back - len(wanted)
+        found = [bisect(self._starts, place) - 1 for place in (before, after) if place >= 0]
+        return min(found, key=lambda at: abs(at - near)) if found else None
 
 
 def _missing(lines: Sequence[str], patch: FilePatch, number: int, old: Sequence[str], least: int) -> ToolError:

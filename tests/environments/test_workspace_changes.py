@@ -149,6 +149,25 @@ async def test_what_git_says_is_different_makes_the_one_text_of_the_other(
         assert (folder / "a.txt").read_text() == new
 
 
+async def test_a_large_diff_costs_no_more_than_its_lines(act: Act, folder: Path) -> None:
+    (folder / "a.txt").write_text("x\n" * 2_000_000)
+    began = time.monotonic()
+    gaps = "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n x\n" + "\n" * 900_000 + " y\n"
+    assert "no line ''" in await refused(act("patch", diff=gaps))
+    repeated = "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n" + " x\n" * 300_000 + "-y\n"
+    assert "no line 'y'" in await refused(act("patch", diff=repeated))
+    hunks = "--- a.txt\n+++ a.txt\n" + "@@ -1 +1 @@\n x\n" * 5_001
+    assert "more than 5,000 hunks" in await refused(act("patch", diff=hunks))
+    assert time.monotonic() - began < 30
+
+
+async def test_a_hunk_goes_to_the_nearest_of_equal_places(act: Act, folder: Path) -> None:
+    for line, expected in ((1, "2x.x.x"), (3, "x.2x.x"), (5, "x.x.2x"), (2, "2x.x.x"), (99, "x.x.2x")):
+        (folder / "a.txt").write_text("x\n.\nx\n.\nx\n")
+        assert (await act("patch", diff=f"--- a.txt\n+++ a.txt\n@@ -{line} +1 @@\n-x\n+2x\n")).ok
+        assert (folder / "a.txt").read_text().replace("\n", "") == expected
+
+
 async def test_line_ends_of_windows_stay(act: Act, folder: Path) -> None:
     (folder / "a.txt").write_bytes(b"one\r\ntwo\r\n")
     assert (await act("patch", diff="--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+2\n")).ok
