@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -201,8 +201,8 @@ class Research:
             ApprovalNeeded: It waits for a person.
             Conflict: Another process is at it.
         """
-        await self._host.resume(run, answers=answers, watch=watch)
-        return await self.status(run)
+        ended = await self._host.resume(run, answers=answers, watch=watch)
+        return replace(await self.status(run), fault=ended.error)  # of a journal from elsewhere: told as its words
 
     async def run(self, text: str, *, watch: Watcher | None = None, **options: Any) -> Status:
         """Start research and bring it to its end; see `start` and `drive`."""
@@ -221,10 +221,13 @@ class Research:
         chosen = [await self._find(name)] if name is not None else await asyncio.to_thread(self._latest, [])
         idle = [one for one in chosen if one.status in ("queued", "interrupted")]
         left = [one.head.run for one in idle if not stale(one, self.limits, self._clock())]
+        found = list[Status]()
         for run in left:
-            with suppress(ApprovalNeeded, Conflict):  # it waits now, or another process was first
-                await self._host.resume(run, watch=watch)
-        return [await self.status(run) for run in left]
+            try:
+                found.append(await self.drive(run, watch=watch))
+            except (ApprovalNeeded, Conflict):  # it waits now, or another process was first
+                found.append(await self.status(run))
+        return found
 
     async def status(self, name: str = LAST) -> Status:
         """Return the status of a research.
