@@ -9,6 +9,7 @@ from tea.cli.command import Command
 from tea.cli.resume import RunArgument
 from tea.cli.run import UseOption
 from tea.cli.task_input import read_uses
+from tea.cli.terminal import one_line
 
 
 async def replay(
@@ -29,5 +30,5 @@ async def replay(
     verdict = "identical" if not lenient else "identical but for data"
     data = {"run": found, "verdict": verdict, "records": count, "outcome": outcome.to_json()}
     for one in outcome.remarks:
-        command.tell(one)
+        command.tell(one_line(one, 400))
     command.show(f"{verdict}: {count} records of run {found}", data)
