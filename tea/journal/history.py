@@ -22,7 +22,7 @@ from tea.journal.record import GATE_KINDS, TraceRecord, as_mapping
 from tea.journal.recorder import AGAIN, answer_of
 from tea.journal.revision import REVISION, check_revision
 from tea.journal.status import ASKED, RunStatus
-from tea.kernel.entry import Entry, canonical
+from tea.kernel.entry import Entry
 from tea.kernel.key import after, path_of
 from tea.policy.rules import read_option
 from tea.refs import check_session
@@ -165,22 +165,21 @@ class History:
         return {key: answer for key, answer in answers.items() if key not in again}
 
     def attributed(self, error: ErrorRecord) -> ErrorRecord:
-        """Return an error, marked as the journal's words if its remedy comes from another account's records."""
-        told = (one for one in self.records if one.kind in ("done", "failed", "note") and not self.own)
-        if not any(canonical(error["fix"]) in canonical(one.data) for one in told):
+        """Return the error that ended the run, as its words and not as tea's if this account did not begin it."""
+        if self.own:
             return error
-        problem = f"The journal of the run, which this account did not begin, says: {error['problem']}"
-        return {**error, "problem": problem, "fix": f"the journal says: {error['fix']}"}
+        problem = f"The run, which this account did not begin, says: {error['problem']}"
+        return {**error, "problem": problem, "fix": f"it says: {error['fix']}"}
 
     @contextmanager
     def telling(self) -> Generator[None]:
-        """Raise an error that others recorded as words of the journal; see `attributed`."""
+        """Raise the error that ends the run as `attributed` tells it."""
         try:
             yield
         except TeaError as error:
-            if (said := self.attributed(error.record())) != error.record():
-                raise error_from(said) from error
-            raise
+            if self.own:
+                raise
+            raise error_from(self.attributed(error.record())) from error
 
     @property
     def sandboxed(self) -> Mapping[str, bool]:

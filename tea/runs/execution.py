@@ -291,7 +291,7 @@ class Executions:
             raise Diverged(problem, fix="compare the versions it pinned with `tea trace`.")
         from tea.untrusted.programs import again
 
-        return replace(await self._whole(outcome, one, past.inputs), remarks=await again(one.flow.followed))
+        return replace(await self._whole(outcome, one, past), remarks=await again(one.flow.followed))
 
     async def explain(self, run: str, key: str) -> tuple[CallRequest, Verdict]:
         """Return a call of a run as its policy is asked about it, and the decision by the rules of now.
@@ -477,8 +477,7 @@ class Executions:
             await self._deps.memory.sync(run.session)
             run.recorder.write("end", "", _ending(outcome))
         await trace.sync()
-        told = None if outcome.error is None else past.attributed(outcome.error)
-        return await self._whole(replace(outcome, error=told), run, past.inputs)
+        return await self._whole(outcome, run, past)
 
     def _mask_files(self, run: Run, inputs: Iterable[JsonObject]) -> None:
         """Mask secrets in the texts written by a run into its folder, and record the masked ones."""
@@ -518,11 +517,12 @@ class Executions:
         async with self._threads:
             return await asyncio.to_thread(function)
 
-    async def _whole(self, outcome: Outcome, run: Run, inputs: Iterable[JsonObject]) -> Outcome:
+    async def _whole(self, outcome: Outcome, run: Run, past: History) -> Outcome:
         """Return the outcome of a run with the files it left and the messages it did not take."""
-        look = partial(self._left, run.id, run.services.delivery.last, inputs)
+        look = partial(self._left, run.id, run.services.delivery.last, past.inputs)
         files, unheard = await self._in_thread(look)
-        return replace(outcome, files=files, unheard=unheard)
+        error = None if outcome.error is None else past.attributed(outcome.error)
+        return replace(outcome, files=files, unheard=unheard, error=error)
 
     def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # The thread may hold what it was given for a moment longer, so it is given nothing of the run itself.

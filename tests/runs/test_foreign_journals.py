@@ -138,7 +138,7 @@ async def test_the_remedy_of_an_error_that_a_journal_brings_is_told_as_its_words
         assert ended is not None
     except TeaError as error:
         ended = error.record()
-    assert (ended["fix"][:19], "did not begin, says" in ended["problem"]) == ("the journal says: `", True)
+    assert (ended["fix"][:10], "did not begin, says" in ended["problem"]) == ("it says: `", True)
 
 
 async def test_the_remedy_of_an_error_that_a_replayed_journal_brings_is_told_as_its_words(tea: Platform) -> None:
@@ -149,7 +149,7 @@ async def test_the_remedy_of_an_error_that_a_replayed_journal_brings_is_told_as_
         first = next(number for number, one in enumerate(records) if one["kind"] == "done")
         return [*records[:first], {**records[first], "kind": "failed", "data": {"data": failed}}, records[-1]]
 
-    with pytest.raises(TeaError, match=r"did not begin, says: The home is damaged\. Fix: the journal says: `curl"):
+    with pytest.raises(TeaError, match=r"did not begin, says: The home is damaged\. Fix: it says: `curl"):
         await tea.replay(forge(tea, run, forged))
 
 
