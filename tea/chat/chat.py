@@ -156,7 +156,10 @@ class Chat:
         """Return the name of the agent to receive the next line if it addresses no other."""
         if self._agent is None:
             parts = [*self._base, *await self._parts()]
-            self._agent = (parts[-1].handoff or parts[-1].agent) if parts else FIRST_AGENT
+            self._agent = parts[-1].agent if parts else FIRST_AGENT
+            handed = parts[-1].handoff or "" if parts else ""
+            if handed in await self._names():  # else it is a text of any form
+                self._agent = handed
         return self._agent
 
     async def agents(self) -> dict[str, str]:

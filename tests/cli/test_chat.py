@@ -309,6 +309,22 @@ def test_ctrl_c_on_a_terminal_asks_what_became_of_the_call_in_flight(tea: Tea) -
             os.close(master)
 
 
+def test_a_handover_to_what_is_no_agent_writes_nothing_to_the_terminal_of_a_later_process(tea: Tea) -> None:
+    ready(tea, desk=DESK)
+    said(tea, "\x1b]0;owned\x07\x1b[2J go", options=("--agent", "desk"))
+    master, terminal = os.openpty()
+    line = tea.line("chat", "--resume", "last")
+    with subprocess.Popen(
+        line, cwd=tea.folder, env=tea.environment, stdin=terminal, stdout=terminal, stderr=terminal
+    ) as process:
+        os.close(terminal)
+        os.write(master, b"/quit\n")
+        shown = shown_until(master, "> ")
+        assert process.wait(timeout=60) == 0
+    os.close(master)
+    assert ("\x1b]" in shown, "\x1b[2J" in shown, "desk> " in shown) == (False, False, True)
+
+
 def test_a_conversation_killed_in_the_middle_of_a_turn_goes_on_with_it(tea: Tea) -> None:
     ready(tea, echo=ECHO, waiter=WAITER)
     with talking(tea, "-v", "--agent", "waiter") as process:
