@@ -84,7 +84,10 @@ def _lines(made: "Sequence[Manifest]", how: str, at: str) -> list[str]:
     """Return the registered component, its tests, and how to trust it or take it back."""
     lines: list[str] = []
     for one in made:
-        lines += [f"{_HOW[how]} {one.ref}  {one.digest}", f"  {one_line(one.description.partition(chr(10))[0])}"]
+        lines += [
+            f"{_HOW[how]} {one.ref}  {one.digest}",
+            f"  says of itself: {one_line(one.description.partition(chr(10))[0])}",
+        ]
     lines += [f"  passed: {one_line(_test_words(test), 160)}" for test in made[-1].lineage.tests]
     if how == "reused":
         return lines

@@ -72,6 +72,7 @@ async def test_a_tool_is_made_and_the_lines_to_trust_or_undo_it_are_printed(tmp_
         assert code == 0, err
         lines = out.splitlines()
         assert lines[0].startswith("made tool:reverse_words@1.0.0  sha256:")
+        assert lines[1] == "  says of itself: Put the words of a text in reverse order."
         assert '  passed: text="one two three" -> "three two one"' in lines
         assert '  passed: text=" " -> an error' in lines
         commands = ["tea show tool:reverse_words --source", "tea trust tool:reverse_words"]
