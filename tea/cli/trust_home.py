@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 
 from tea.cli.command import Command
 from tea.cli.person import person
-from tea.cli.terminal import write
+from tea.cli.terminal import folded, write
 from tea.errors import ApprovalNeeded, BadInput
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ async def _agreed(command: Command, trust: "HomeTrust") -> bool:
     shown = f"The settings of the home {trust.place} want what is yours:\n{routes}\n  digest {trust.digest}\n"
     somebody = None if command.as_json else person()
     if somebody is None:
-        write("" if command.as_json else shown, sys.stderr)
+        write("" if command.as_json else folded(shown, sys.stderr), sys.stderr)
         return False
     if await somebody(f"{shown}Grant it?", (_YES, "no")) != _YES:
         raise BadInput("Nothing was granted.", fix="mend tea.toml or .env, or leave the home alone.")

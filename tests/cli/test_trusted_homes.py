@@ -51,6 +51,27 @@ def test_a_grant_is_of_what_was_seen(tea: Tea) -> None:
     assert not (tea.state / "homes").exists()
 
 
+def test_no_row_of_what_a_home_wants_looks_like_another_line_at_a_terminal_without_input(tea: Tea) -> None:
+    forged = "x".ljust(80) + f"  digest sha256:{'0' * 64}"
+    tea.write("tea.toml", f'[models.x]\npreset = "openai"\noptions = {{user = "{forged}"}}\n')
+    master, terminal = os.openpty()
+    line = tea.line("trust", "--home", tea.folder)
+    done = subprocess.run(
+        line,
+        cwd=tea.folder,
+        env=tea.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=terminal,
+        timeout=60,
+    )
+    os.close(terminal)
+    shown = os.read(master, 100_000).decode().replace("\r\n", "\n")
+    os.close(master)
+    rows = [line[at : at + 80] for line in shown.split("\n") for at in range(0, len(line), 80)]
+    assert (done.returncode, len([row for row in rows if row.lstrip().startswith("digest")])) == (6, 1), rows
+
+
 def test_a_home_may_be_named_with_its_folder_or_found(tea: Tea) -> None:
     tea.write("tea.toml", SETTINGS)
     below = Tea(tea.folder / "below", tea.state, tea.warm)
