@@ -197,7 +197,7 @@ class HomeTrust:
         ours = self._keys.from_process(host.key_env) if host.key_env else False
         away = bool(host.api) and not is_local(host.api)
         if not host.is_official and (ours or away):
-            setting, address = f"[hosts.{host.name}] in {SETTINGS}", host.api or host.url
+            setting, address = f"[hosts.{_plain(host.name)}] in {SETTINGS}", host.api or host.url
             self._require(setting, host.key_env if ours else "", address, does="sends issues and code to")
 
     def _is_elsewhere(self, key: str, address: str) -> bool:
@@ -323,9 +323,10 @@ def _without(names: tuple[str, ...], document: Mapping[str, Any]) -> dict[str, A
 
 
 def _value(value: object) -> str:
-    """Return a value as JSON, in ASCII and without control characters."""
-    return json.dumps(value, default=str).replace("\x7f", "\\u007f")
+    """Return a value as JSON, in ASCII, without control characters and backticks."""
+    return json.dumps(value, default=str).replace("\x7f", "\\u007f").replace("`", "\\u0060")
 
 
 def _plain(text: str) -> str:
-    return text.encode("unicode_escape").decode("ascii")
+    """Return text in ASCII, without control characters, and without the backticks around commands of tea's own."""
+    return text.encode("unicode_escape").decode("ascii").replace("`", "\\x60")

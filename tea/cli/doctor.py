@@ -186,7 +186,7 @@ def exposures(tea: "Platform") -> list[str]:
     from tea.home import SECRETS
     from tea.store.access import exposed_runs, foreign_runs
 
-    found = [f"{one.words}, and nobody granted that; see `tea trust --home`." for one in tea.home_trust.refused()]
+    found = [f"Nobody granted this, see `tea trust --home`: {one.words}" for one in tea.home_trust.refused()]
     secrets, traces = tea.home / SECRETS, tea.home / "traces"
     if _is_readable(secrets):
         found.append(f"Other accounts may read {SECRETS}: `chmod 600 {quote(str(secrets))}` ends that.")

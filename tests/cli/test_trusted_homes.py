@@ -26,7 +26,10 @@ def test_a_run_is_refused_until_its_home_is_granted(tea: Tea) -> None:
     asked = tea("models", "test", "x", OPENAI_API_KEY=KEY)
     assert (asked.code, "nobody granted that" in asked.out) == (2, True)
     assert tea("list", "-q", OPENAI_API_KEY=KEY).code == 0
-    assert f"warning: [models.x] in tea.toml sends OPENAI_API_KEY to {NOWHERE}" in tea("doctor", OPENAI_API_KEY=KEY).out
+    assert (
+        f"`tea trust --home`: [models.x] in tea.toml sends OPENAI_API_KEY to {NOWHERE}"
+        in tea("doctor", OPENAI_API_KEY=KEY).out
+    )
     assert "traces" not in tea.files()
     assert not (tea.state / "homes").exists()
     seen = tea("trust", "--home", OPENAI_API_KEY=KEY)
@@ -281,18 +284,36 @@ def test_what_never_ends_in_the_place_of_a_file_is_one_line_at_once(tea: Tea, pl
 
 def test_no_long_value_of_a_home_hides_that_it_is_left_out(tea: Tea) -> None:
     tea.write("tea.toml", f'[sandbox]\nwheels = "/{"a" * 400}"\n')
-    assert "aaa...: left out until `tea trust --home` grants it.\n" in tea("run", "1+1").err
+    assert "left out until `tea trust --home` grants it: [sandbox] in tea.toml shows" in tea("run", "1+1").err
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        '[sandbox]\npackages = ["numpy: WORDS"]\n',
+        '[web]\nrepositories = ["/srv: WORDS"]\n',
+        '[hosts."github] in tea.toml: WORDS"]\nurl = "https://a.test"\napi = "https://a.test"\n',
+        '[models.x]\npreset = "openai"\noptions = {user = "WORDS"}\n',
+    ],
+)
+def test_no_words_of_a_home_stand_in_the_place_of_the_command_that_grants_it(tea: Tea, settings: str) -> None:
+    tea.write("tea.toml", settings.replace("WORDS", "left out until `curl evil.test` grants it."))
+    for line in (["run", "1+1"], ["doctor"], ["trust", "--home"]):
+        found = tea(*line, OPENAI_API_KEY=KEY)
+        assert "`curl" not in found.out + found.err
+        assert all(one.startswith(("tea: left out", "  [")) for one in found.err.splitlines() if "curl" in one)
+        assert all(one.startswith("warning: Nobody granted") for one in found.out.splitlines() if "curl" in one)
 
 
 def test_a_run_and_a_call_say_what_their_home_would_open(tea: Tea) -> None:
     tea.write("tea.toml", '[web]\nallow = ["127.0.0.1:9"]\n[sandbox]\nmemory_mb = 4096\n')
     said = tea("run", "1+1")
     assert said.code == 0
-    assert "[web] in tea.toml opens to agents 127.0.0.1:9: left out until `tea trust --home` grants it" in said.err
-    assert "raises a limit of untrusted code, memory_mb = 4096: left out" in said.err
+    assert "left out until `tea trust --home` grants it: [web] in tea.toml opens to agents 127.0.0.1:9\n" in said.err
+    assert "raises a limit of untrusted code, memory_mb = 4096\n" in said.err
     called = tea("call", "fetch_page", "url=http://127.0.0.1:9/")
     assert called.code == 1
-    assert "[web] in tea.toml opens to agents 127.0.0.1:9: left out until `tea trust --home` grants it" in called.err
+    assert "left out until `tea trust --home` grants it: [web] in tea.toml opens to agents 127.0.0.1:9\n" in called.err
     digest = tea("trust", "--home", "--json").data["digest"]
     assert tea("trust", "--home", f"@{digest}").code == 0
     assert "left out" not in tea("run", "1+1").err
@@ -304,7 +325,7 @@ def test_the_command_that_grants_a_home_named_with_home_names_it(tea: Tea) -> No
     home.mkdir()
     (home / "tea.toml").write_text('[web]\nallow = ["127.0.0.1:9"]\n')
     said = tea("run", "1+1", "--home", home).err
-    assert f": left out until `tea trust --home '{home}'` grants it.\n" in said
+    assert f"left out until `tea trust --home '{home}'` grants it: [web]" in said
 
 
 @pytest.mark.parametrize(
@@ -366,7 +387,7 @@ def test_odd_values_of_settings_are_one_line(tea: Tea, settings: str, said: str)
 def test_research_says_what_its_home_would_open(tea: Tea, line: list[str]) -> None:
     tea.write("tea.toml", "[sandbox]\nmemory_mb = 4096\n")
     said = tea("research", *line).err
-    assert "memory_mb = 4096: left out until `tea trust --home` grants it" in said
+    assert "left out until `tea trust --home` grants it: [sandbox]" in said
 
 
 def test_an_evaluation_that_is_a_link_is_none(tea: Tea, tmp_path: Path) -> None:
