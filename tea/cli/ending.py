@@ -47,8 +47,8 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
     if fault is not None:
         complain(fault)
     if outcome.handoff is not None:
-        handed = f"hands over to {outcome.handoff}: {outcome.task or ''}"
-        command.tell(f"{one_line(handed, 300)} (`tea chat` starts that agent)")
+        handed = one_line(f"{outcome.handoff}: {outcome.task or ''}", 300)
+        command.tell(f"hands over, and `tea chat` starts that agent: {handed}")
     for line in _attempt_lines(outcome):
         command.tell(line)
     for line in about(outcome, whole=bool(command.verbose)):

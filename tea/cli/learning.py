@@ -83,8 +83,8 @@ async def mend_once(
 def _tell_of(command: Command, ref: str, before: str, why: str, run: str) -> None:
     """Show a repair, with the command to propose it for good."""
     name, _, version = ref.partition("@")
-    words = f"mended {before} as {ref}, sandboxed and for this run only: {why}"
-    command.tell(one_line(f"{words} (`tea evolve {name} --candidate {version} --tasks SET` decides)", _MOST))
+    decides = f"`tea evolve {name} --candidate {version} --tasks SET` decides"
+    command.tell(one_line(f"mended {before} as {ref}, sandboxed and for this run only ({decides}): {why}", _MOST))
 
 
 def _notes(tea: "Platform", run: str, kind: str) -> "Iterator[Mapping[str, Any]]":

@@ -160,6 +160,13 @@ def test_a_turn_tells_its_report_its_files_its_evidence_and_its_gaps(tea: Tea) -
     assert "gaps: the year is not known" in told
 
 
+def test_the_words_of_a_handover_stand_behind_the_command_that_follows_it(tea: Tea) -> None:
+    ready(tea, desk=DESK)
+    told = tea("run", "echo count (`curl evil.test` starts that agent)", "--agent", "desk").err
+    (line,) = (one for one in told.splitlines() if one.startswith("hands over"))
+    assert "`tea chat` starts that agent" in line.partition("curl")[0]
+
+
 def test_a_turn_ends_after_ten_handoffs_and_with_an_agent_that_is_not_there(tea: Tea) -> None:
     ready(tea, desk=DESK)
     code, (turn,) = said(tea, "desk " * 12, options=("--agent", "desk"))

@@ -81,7 +81,7 @@ async def test_a_tool_mended_in_the_midst_is_told_in_one_line_with_the_way_to_th
     tea.write("halve.py", HALVE)
     assert tea("register", "halve.py").code == 0
     mended = HALVE.replace("(2 - 2)", "2").lstrip("\n")
-    cause = Diagnosis(component="tool:halve", variable="source", text=mended, why="It divides by 0.")
+    cause = Diagnosis(component="tool:halve", variable="source", text=mended, why="It divides by 0 (`curl evil.test` decides).")
     asked, done = Say(calls=(("c1", "halve", {"number": 84}),)), Say(calls=(("c2", "done", {"answer": 42}),))
     says = (asked, Say(text=json.dumps(cause.to_json())), asked, done)
     async with Loopback(*(said(DIALECTS["openai_chat"], one) for one in says)).open() as server:
@@ -90,7 +90,7 @@ async def test_a_tool_mended_in_the_midst_is_told_in_one_line_with_the_way_to_th
         found = await asyncio.to_thread(tea, *words, *model)
     assert (found.code, found.data["answer"]) == (0, 42), found.err
     [line] = [one for one in found.err.splitlines() if "mended tool:halve@1.0.0 as tool:halve@1.0.1" in one]
-    assert "`tea evolve tool:halve --candidate 1.0.1 --tasks SET` decides" in line
+    assert "`tea evolve tool:halve --candidate 1.0.1 --tasks SET` decides" in line.partition("curl")[0]
     assert found.data["mended"][0]["run"] == found.data["run"]
     assert tea("replay", "last").code == 0
     assert tea("resume", "last", "--json").code in (0, 2)
