@@ -15,7 +15,7 @@ from tea.components.content import content_fault
 from tea.components.operation import Signature, reasons
 from tea.components.schema_words import TypeWords
 from tea.errors import Damaged, UnknownComponent
-from tea.refs import Kind, Ref
+from tea.refs import NAME, Kind, Ref
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
@@ -203,6 +203,9 @@ class Manifest:
             raise Damaged(problem, fix="restore the file, or register the component again.")
         if fault := content_fault(found.files, found.requires):
             problem = f"A stored component is not a manifest: {fault}."
+            raise Damaged(problem, fix="restore the file, or register the component again.")
+        if odd := next((name for name in found.operations if not NAME.fullmatch(name)), None):
+            problem = f"A stored component is not a manifest: {odd[:40]!r} is not a name for an operation."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         if odd := next((name for name, one in found.operations.items() if not _takes_an_object(one)), None):
             problem = f"A stored component is not a manifest: its operation {odd[:40]!r} is without a schema."
