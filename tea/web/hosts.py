@@ -138,7 +138,7 @@ def _host(name: str, value: object) -> CodeHost:
         BadInput: It cannot be used.
     """
     if not isinstance(value, Mapping):
-        raise _bad(name, "it is not a table", f'write [hosts.{name}] and url = "https://git.example.org" below.')
+        raise _bad(name, "it is not a table", 'write [hosts.NAME] and url = "https://git.example.org" below.')
     given = cast("Mapping[str, object]", value)
     for key, one in given.items():
         if key not in _FIELDS:
