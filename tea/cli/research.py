@@ -33,7 +33,7 @@ FAMILY = """Research a question over iterations, hours and interruptions; alone,
 """
 _WORDS = 70
 _PLAN = "(approve / reject)"
-_ASKED = "| "  # before the lines of a plan, none of which looks like a line that tea adds
+_ASKED = "| "  # before the lines of a plan or a reply, none of which looks like a line that tea adds
 _FURTHER = (
     f"\n            {_ASKED}"  # of a text that is asked: none of its lines looks like a fact, or the command behind it
 )
@@ -421,11 +421,17 @@ def _state_of(task: "Mapping[str, Any]") -> str:
 def _result_lines(found: "Status") -> list[str]:
     """Return the result of a run, with an empty line before it; of one at work the last reply of its conversation."""
     if found.agent in _KINDS:
-        return ["", shown(_result_words(found.answer))] if found.answer else []
+        return ["", _quoted(_result_words(found.answer))] if found.answer else []
     if found.latest is None:
         return []
-    earlier = [] if found.latest is found.reply else [f"last reply, message {found.latest['number']}:", ""]
-    return ["", *earlier, shown(found.latest["text"])]
+    number = one_line(str(found.latest["number"]))
+    earlier = [] if found.latest is found.reply else [f"last reply, message {number}:", ""]
+    return ["", *earlier, _quoted(found.latest["text"])]
+
+
+def _quoted(result: object) -> str:
+    """Return a reviewed result with a mark before each of its lines: none looks like a fact, or a command."""
+    return indent(shown(result), _ASKED, lambda _: True)
 
 
 def _brief(found: "Status") -> dict[str, Any]:
