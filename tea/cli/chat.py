@@ -345,7 +345,8 @@ def _fault(command: Command, turn: "Turn") -> TeaError | None:
     fix = f"`tea trace {turn.run}{command.at}` shows what was tried."
     if turn.status == "exhausted":
         return BudgetExceeded(
-            turn.reason or "The budget was exhausted first.", fix="raise it, for example with --max-steps."
+            f"The budget was exhausted first: {turn.reason or 'no reason was given'}",
+            fix="raise it, for example with --max-steps.",
         )
     return CallFailed(f"The turn did not succeed: {turn.reason or 'no reason was given'}", fix=fix)
 

@@ -154,7 +154,7 @@ def _fault(command: Command, outcome: "Outcome") -> TeaError | None:
     if outcome.error is not None:
         return error_from(outcome.error)
     if outcome.status == "exhausted":
-        problem = outcome.reason or "The budget was exhausted before the task was done."
+        problem = f"The budget was exhausted before the task was done: {outcome.reason or 'no reason was given'}"
         if "known price" in problem:
             return BudgetExceeded(problem, fix="state the model's prices, or allow it with --allow-unknown-price.")
         flag = next((flag for word, flag in _FLAGS.items() if word in problem), _FLAGS["step"])

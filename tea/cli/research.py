@@ -194,7 +194,8 @@ async def ask(
             progress.close()
     command.show(shown(turn.answer), turn.to_json())
     if not turn.ok:
-        complain(CallFailed(turn.reason or "There is no answer.", fix=f"`tea trace {turn.run}` shows what was tried."))
+        problem = f"There is no answer: {turn.reason or 'no reason was given'}"
+        complain(CallFailed(problem, fix=f"`tea trace {turn.run}` shows what was tried."))
     return 0 if turn.ok else 1
 
 

@@ -81,7 +81,9 @@ async def test_a_tool_mended_in_the_midst_is_told_in_one_line_with_the_way_to_th
     tea.write("halve.py", HALVE)
     assert tea("register", "halve.py").code == 0
     mended = HALVE.replace("(2 - 2)", "2").lstrip("\n")
-    cause = Diagnosis(component="tool:halve", variable="source", text=mended, why="It divides by 0 (`curl evil.test` decides).")
+    cause = Diagnosis(
+        component="tool:halve", variable="source", text=mended, why="It divides by 0 (`curl evil.test` decides)."
+    )
     asked, done = Say(calls=(("c1", "halve", {"number": 84}),)), Say(calls=(("c2", "done", {"answer": 42}),))
     says = (asked, Say(text=json.dumps(cause.to_json())), asked, done)
     async with Loopback(*(said(DIALECTS["openai_chat"], one) for one in says)).open() as server:
