@@ -23,13 +23,13 @@ def check_arguments(signature: Signature, arguments: JsonObject, ref: str) -> No
         ref: What is called, for the error.
 
     Raises:
-        BadArguments: They do not fit.
+        BadArguments: They do not fit; the schema's names and types are told as the component's words.
         CallFailed: The schema is not usable.
     """
     if faults := value_faults(_usable(signature.parameters, ref), dict(arguments)):
         problem = f"{signature.name!r} got bad arguments: {'; '.join(faults)}."
         hint = name_hint(signature.parameters, arguments)
-        raise BadArguments(problem, fix=f"{hint}{parameters_in_words(signature.parameters)}.")
+        raise BadArguments(problem, fix=f"{ref} says: {hint}{parameters_in_words(signature.parameters)}.")
 
 
 def check_result(signature: Signature, value: JsonValue, ref: str) -> None:

@@ -109,7 +109,7 @@ async def test_its_arguments_are_held_to_the_schema_before_a_worker_is_asked(tea
     assert "BadArguments" in problem(await call(tea, "shout", text=["a"]))
     assert "BadArguments" in problem(await call(tea, "shout", text="a", more=1))
     refused = (await call(tea, "shout", times=2)).error
-    assert refused["fix"] == "its parameters are text (string), needed; times (integer)."
+    assert refused["fix"] == "tool:shout@1.0.0 says: its parameters are text (string), needed; times (integer)."
 
 
 async def test_its_own_error_is_told_in_its_words(tea: Platform) -> None:
