@@ -7,7 +7,8 @@ that is put together, kept under a name, or read from elsewhere.
 A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, its
 names stand for types in every file, and beside types it holds constants alone.
 A postponed annotation in a class is evaluated later, where classes lend it their names, their members and those around
-them: so what it calls and takes members of is no other class, and what classes keep under its names are types.
+them: so what it calls, takes members of, or holds beside types is no other class, and what classes keep under its names
+are types.
 """
 
 from __future__ import annotations
@@ -97,19 +98,17 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
 def _is_proven(node: ast.expr, names: Names, *, late: bool) -> bool:
     """Return whether an expression is a type; if so, all names on the way to it count as types from then on."""
     seen: dict[tuple[int, str], set[str]] = {}
-    found = _Reader(names, seen, late=late).is_type(node) and not (late and _calls_another(node, names))
+    found = _Reader(names, seen, late=late).is_type(node)
     if found:
         for (_, name), known in seen.items():
             known.add(name)
     return found
 
 
-def _calls_another(node: ast.AST, names: Names, *, inside: bool = False) -> bool:
-    """Return whether a name in a call, as in `Annotated[int, Field(gt=1)]`, may stand for a member or another class."""
-    inside = inside or isinstance(node, ast.Call)
-    if inside and isinstance(node, ast.Name):
-        return node.id in names.methods or _is_another_class(node.id, names)
-    return any(_calls_another(one, names, inside=inside) for one in ast.iter_child_nodes(node))
+def _is_lent(node: ast.AST, names: Names) -> bool:
+    """Return whether a name in an expression may stand for a member of a class, or for another class."""
+    found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return not found.isdisjoint(names.methods) or any(_is_another_class(one, names) for one in found)
 
 
 def _is_another_class(name: str, names: Names) -> bool:
@@ -196,10 +195,16 @@ class _Reader:
     def _is_inside(self, value: ast.expr, inner: ast.expr) -> bool:
         """Return whether the content of a subscript's brackets consists of types, if it stands for types."""
         if self._is_one_of(_LITERAL, value):
-            return not self._quoted or _is_constant(inner)
+            return self._is_beside(inner)
         if self._is_one_of(_ANNOTATED, value) and isinstance(inner, ast.Tuple):
-            return self.is_type(inner.elts[0]) and (not self._quoted or all(map(_is_constant, inner.elts[1:])))
+            return self.is_type(inner.elts[0]) and all(map(self._is_beside, inner.elts[1:]))
         return self.is_type(inner)
+
+    def _is_beside(self, node: ast.expr) -> bool:
+        """Return whether an expression beside types means the same wherever it is evaluated."""
+        if self._quoted:
+            return _is_constant(node)
+        return not (self._late and _is_lent(node, self._names))
 
     def _is_generic(self, node: ast.expr) -> bool:
         """Return whether brackets after a type make a type of it, in every file with such a name; else they look up."""
@@ -331,14 +336,17 @@ class _Reader:
         """Return whether a call makes a type of types: `NewType("Id", int)`."""
         origin = self._names.origin(node.func)
         options = {one.arg: one.value for one in node.keywords}
+        if not all(map(self._is_beside, (node.func, *node.args[:1]))):
+            return False
         if origin == "collections.namedtuple":
-            return True
+            return all(map(self._is_beside, (*node.args[1:], *options.values())))
         if origin not in MAKERS or None in options or any(isinstance(one, ast.Starred) for one in node.args):
             return False
         fields = node.args[1:]
         if origin.endswith(".TypedDict"):
             rows = [one.values if _is_named(one) else (None,) for one in fields]
-            return options.keys() <= _DICT_OPTIONS and all(map(self._are_types, rows))
+            known = options.keys() <= _DICT_OPTIONS and all(map(self._is_beside, options.values()))
+            return known and all(map(self._are_types, rows))
         if origin.endswith(".NamedTuple"):
             rows = [row for one in fields for row in getattr(one, "elts", (None,))]
             return not options and all(self._is_row(row) for row in rows)

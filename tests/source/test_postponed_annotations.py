@@ -16,7 +16,7 @@ MANAGER = DynamicManager(lambda digest: True)
 RUN = "import builtins; builtins.canary = 1"
 FUTURE = "from __future__ import annotations\n"
 IMPORTS = (
-    "from enum import Enum\nfrom typing import Annotated, ClassVar, NamedTuple\n"
+    "from enum import Enum\nfrom typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar\n"
     "from typing_extensions import TypedDict\nfrom pydantic import BaseModel\n"
 )
 FIELD = "from pydantic import Field\n"
@@ -50,6 +50,10 @@ def part(annotation: str, base: str = "NamedTuple", head: str = "") -> str:
 
 CALL = "Annotated[int, Field(gt=1)]"
 LATER = "class Later(BaseModel):\n    a: int\n"
+GENERIC = (
+    f"T = TypeVar('T')\ndef evil():\n    {RUN}\n    return int\nclass X(BaseModel, Generic[T]):\n    b: T\n    a: D\n"
+)
+LOOKED_UP = "X = {'evil()': 1}\n"
 LENT = {
     "its name": (model("Field"), "Field", part(CALL)),
     "its name to a typed dict": (model("Field"), "Field", part(CALL, "TypedDict")),
@@ -63,6 +67,8 @@ LENT = {
         "EXTRA",
         part("Annotated[int, Field(json_schema_extra=EXTRA)]", head="EXTRA = {}\n"),
     ),
+    "its name before brackets": (GENERIC, "X", part("Annotated[int, X['evil()']]", head=LOOKED_UP)),
+    "its name before brackets in a literal": (GENERIC, "X", part("Literal[X['evil()']]", head=LOOKED_UP)),
     "the name of a class around": (nested(model("Field")), "Outer.Field", part(CALL)),
     "a function around": (
         nested(f"def Field(gt):\n    {RUN}\nclass M(BaseModel):\n    a: D\n"),
@@ -113,10 +119,13 @@ def test_a_class_lends_nothing_to_one_of_its_own_file(base: str) -> None:
     assert refused(tool(head, "Outer.Field"), {})
 
 
-def test_postponed_annotations_call_and_name_what_means_the_same_everywhere() -> None:
+def test_postponed_annotations_call_and_look_up_what_means_the_same_everywhere() -> None:
     colors = "from enum import Enum\nclass Color(Enum):\n    RED = 'dark red'\n"
     head = f"{FUTURE}{FIELD}from ._t import Color, D\nLIMIT = 2 * 5\n" + model("M").replace(RUN, "pass")
     given = "Annotated[Color, Field(default=Color.RED)] = Color.RED, y: Annotated[M, Field(title='m')] | None = None"
+    one = "class One(BaseModel):\n    z: Literal[Color.RED]\n    w: Annotated[int, WORDS['w']]\n"
+    head += f"WORDS = {{'w': 'words'}}\n{one}"
+    given += ", z: One | None = None"
     row = "class Row(BaseModel):\n    M: str = ''\n"  # which no function's annotations are evaluated among
     file = part("Annotated[int, Field(le=LIMIT)]", head=f"{colors}LIMIT = 3\n{row}")
     assert not refused(tool(head, given), {"_t.py": file})
