@@ -165,8 +165,8 @@ class _Reader:
                 return self.is_type(value) and self._is_generic(value) and self._is_inside(value, inner)
             case ast.BinOp(op=ast.BitOr(), left=left, right=right):
                 return self.is_type(left) and self.is_type(right)
-            case ast.IfExp(body=left, orelse=right):
-                return self.is_type(left) and self.is_type(right)
+            case ast.IfExp(test=test, body=left, orelse=right):
+                return self._is_beside(test) and self.is_type(left) and self.is_type(right)
             case ast.Tuple(elts=inner) | ast.List(elts=inner):
                 return all(map(self.is_type, inner))
             case ast.Starred(value=value):

@@ -53,7 +53,7 @@ LATER = "class Later(BaseModel):\n    a: int\n"
 GENERIC = (
     f"T = TypeVar('T')\ndef evil():\n    {RUN}\n    return int\nclass X(BaseModel, Generic[T]):\n    b: T\n    a: D\n"
 )
-LOOKED_UP = "X = {'evil()': 1}\n"
+LOOKED_UP = "def evil():\n    return 1\nX = {'evil()': 1}\n"
 LENT = {
     "its name": (model("Field"), "Field", part(CALL)),
     "its name to a typed dict": (model("Field"), "Field", part(CALL, "TypedDict")),
@@ -69,6 +69,7 @@ LENT = {
     ),
     "its name before brackets": (GENERIC, "X", part("Annotated[int, X['evil()']]", head=LOOKED_UP)),
     "its name before brackets in a literal": (GENERIC, "X", part("Literal[X['evil()']]", head=LOOKED_UP)),
+    "its name before brackets in a condition": (GENERIC, "X", part("int if X['evil()'] else str", head=LOOKED_UP)),
     "the name of a class around": (nested(model("Field")), "Outer.Field", part(CALL)),
     "a function around": (
         nested(f"def Field(gt):\n    {RUN}\nclass M(BaseModel):\n    a: D\n"),
