@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Generator, Iterable, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -207,16 +209,13 @@ class _List:
             return
         try:
             make_private(self.path.parent)
-            handle = open_regular(self._place(), os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
-            try:
+            with _locked(self._place()) as handle:
                 known, before = self._granted, _stamp(os.fstat(handle))
                 line = (b"" if known.data.endswith(b"\n") else b"\n") + f"{digest} {what}\n".encode()
                 os.write(handle, line)
                 if durable:
                     os.fsync(handle)
                 self._granted = known.grown(line, digest, before, _stamp(os.fstat(handle)))
-            finally:
-                os.close(handle)
         except OSError as error:
             problem = f"The operator's list {str(self.path)!r} cannot be written: {error.strerror}."
             raise StorageError(problem, fix="set TEA_STATE to a folder you may write.") from error
@@ -256,17 +255,20 @@ class _List:
         gone = set(entries)
         if not gone:
             return
-        kept = "".join(f"{entry} {what}\n" for entry, what in self.lines().items() if entry not in gone)
         place = self._place()
         try:
-            with NamedTemporaryFile(dir=place.parent, delete=False) as written:  # such a file is the account's alone
-                written.write(kept.encode())
-                written.flush()
-                os.fsync(written.fileno())
-            os.replace(written.name, place)
+            with _locked(place):
+                kept = "".join(f"{entry} {what}\n" for entry, what in self.lines().items() if entry not in gone)
+                with NamedTemporaryFile(dir=place.parent, delete=False) as written:  # it is the account's alone
+                    written.write(kept.encode())
+                    written.flush()
+                    os.fsync(written.fileno())
+                os.replace(written.name, place)
         except OSError as error:
             problem = f"The operator's list {str(self.path)!r} cannot be written: {error.strerror}."
             raise StorageError(problem, fix="set TEA_STATE to a folder you may write.") from error
+        except Refused as reason:
+            raise self._unusable("written", reason) from reason
 
     def _place(self) -> Path:
         """Return the list's location: a person may keep it elsewhere, behind a link."""
@@ -301,6 +303,20 @@ class _Entries:
         digests = self.digests if grew else set[str]()
         digests.update(line.partition(" ")[0] for line in lines)
         return _Entries(stamp, bytearray(data), digests)
+
+
+@contextmanager
+def _locked(place: Path) -> Generator[int]:
+    """Open a list for one writer at a time: the file that is in its place once the lock is held."""
+    while True:
+        handle = open_regular(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.path.samestat(os.fstat(handle), os.stat(place)):
+                yield handle
+                return
+        finally:
+            os.close(handle)
 
 
 def _stamp(facts: os.stat_result) -> Stamp:

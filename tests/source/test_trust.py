@@ -1,13 +1,15 @@
 """Trust is the operator's list of digests, read afresh whenever it changed."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
 from tea.errors import BadInput, StorageError
 from tea.source import trust as module
-from tea.source.trust import GrantedHomes, Trust, state_folder
+from tea.source.trust import AllowedDestinations, GrantedHomes, Trust, state_folder
 
 ONE, TWO, THREE = (f"sha256:{digit * 64}" for digit in "123")
 
@@ -164,3 +166,25 @@ def test_the_name_of_a_home_grants_nothing_else(tmp_path: Path) -> None:
     assert [homes(one, place) for one in (ONE, TWO, THREE, "")] == [True, False, False, False]
     assert not homes(ONE, tmp_path)
     assert len((tmp_path / "homes").read_text().splitlines()) == 1
+
+
+def test_what_is_revoked_stays_so_however_many_revoke_and_allow_at_once(tmp_path: Path) -> None:
+    AllowedDestinations(tmp_path).grant(ONE, "tool:a@1.0.0", [f"{number}.example" for number in range(40)])
+    ids = [id for id, _, _ in AllowedDestinations(tmp_path).list()]
+    begin = Barrier(3)
+
+    def revoke(some: list[str]) -> None:
+        allowed = AllowedDestinations(tmp_path)
+        begin.wait()
+        assert all(map(allowed.revoke, some))
+
+    def grant() -> None:
+        allowed = AllowedDestinations(tmp_path)
+        begin.wait()
+        allowed.grant(TWO, "tool:b@1.0.0", [f"{number}.example" for number in range(40)])
+
+    with ThreadPoolExecutor(3) as pool:
+        for one in [pool.submit(revoke, ids[::2]), pool.submit(revoke, ids[1::2]), pool.submit(grant)]:
+            one.result()
+    left = AllowedDestinations(tmp_path).list()
+    assert ({ref for _, ref, _ in left}, len(left)) == ({"tool:b@1.0.0"}, 40)
