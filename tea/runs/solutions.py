@@ -42,7 +42,8 @@ async def similar(run: RunContext, query: str, k: int) -> list[Any]:
     names = {one.name for one in await library.list() if one.trusted} if config.solved == "all" else set[str]()
     allowed = sorted(name for name in names | use.keys() if not {name, KIND + name} & {*config.without})[:_OFFERED]
     found = [await library.usable(Ref(kind="solution", name=name).at(use.get(name))) for name in allowed]
-    ranked = await asyncio.to_thread(_ranked, found, query)
+    trusted = [one for one in found if library.services.trust(one.digest)]  # whatever leads by now
+    ranked = await asyncio.to_thread(_ranked, trusted, query)
     return ranked[:k]
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +102,18 @@ async def test_a_verified_answer_is_offered_to_tasks_like_it_and_a_wrong_one_is_
         assert (await tea.run(task, fresh=True)).answer == "no idea"
         await tea.libraries["solution"].deprecate("rate")
         assert (await tea.run(task)).answer == "no idea"
+
+
+async def test_a_solution_that_nobody_trusts_is_not_offered_even_where_a_task_names_it(tmp_path: Path) -> None:
+    task, bundle = "What is the present rate of crowns?", tmp_path / "bundle.json"
+    async with platform(model=FunctionModel(solving("no idea"))) as sender:
+        await sender.libraries["solution"].register({"name": "rate", "task": task, "content": "nine"})
+        await sender.libraries["solution"].save(bundle)
+    async with platform(model=FunctionModel(solving("no idea"))) as tea:
+        await tea.libraries["solution"].load(bundle)
+        assert (await tea.run(task, use={"solution:rate": "1.0.0"})).answer == "no idea"
+        await tea.libraries["solution"].trust("rate")
+        assert (await tea.run(task, use={"solution:rate": "1.0.0"})).answer == "nine"
 
 
 async def test_a_failed_run_is_no_solution() -> None:
