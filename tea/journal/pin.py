@@ -54,14 +54,22 @@ def outcome_of(found: Iterable[Manifest]) -> JsonValue:
 
 
 def pins_in(target: str, outcome: JsonValue) -> list[Pin]:
-    """Return the versions found by such an effect, in the order of the refs."""
+    """Return the versions found by such an effect, in the order of the refs.
+
+    Raises:
+        ValueError: One is of another component than was asked for.
+    """
     given = cast("list[Mapping[str, str]]", outcome if isinstance(outcome, list) else [outcome])
     found = zip(asked_in(target), given, strict=True)
-    return [Pin(asked, one["ref"], one["digest"]) for asked, one in found]
+    return [_pin(asked, one["ref"], one["digest"]) for asked, one in found]
 
 
 def pins(records: Iterable[TraceRecord]) -> Iterator[Pin]:
-    """Yield the versions looked up by a run, and those called inside its effects, in order."""
+    """Yield the versions looked up by a run, and those called inside its effects, in order.
+
+    Raises:
+        ValueError: One is of another component than was asked for.
+    """
     wanted: dict[str, str] = {}
     for record in records:
         data = as_mapping(record.data)
@@ -71,4 +79,10 @@ def pins(records: Iterable[TraceRecord]) -> Iterator[Pin]:
             yield from pins_in(wanted[record.key], data["data"])
         elif record.kind == "evidence" and "target" in data:
             inner, ref = as_mapping(data["data"]), data["target"].partition("#")[0]
-            yield Pin(inner.get("pin", ref.partition("@")[0]), ref, inner["digest"])
+            yield _pin(inner.get("pin", ref.partition("@")[0]), ref, inner["digest"])
+
+
+def _pin(asked: str, ref: str, digest: str) -> Pin:
+    if asked.partition("@")[0] != ref.partition("@")[0]:
+        raise ValueError("a component in the place of another one")
+    return Pin(asked, ref, digest)
