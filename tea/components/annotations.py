@@ -21,7 +21,9 @@ def read_hints(function: Callable[..., Any]) -> dict[str, Any]:
         BadComponent: A hint names what is not there.
     """
     try:
-        hints = get_type_hints(function, include_extras=True)
+        # With names of its own each text is evaluated anew: else `typing`, where `Optional["A"]` is one object for all
+        # modules, gives what "A" meant in the first of them.
+        hints = get_type_hints(function, localns={}, include_extras=True)
         made: dict[int, Any] = {}
         return {name: portable(hint, made) for name, hint in hints.items()}
     except (NameError, TypeError, SyntaxError, RecursionError) as error:

@@ -323,6 +323,20 @@ async def test_tracebacks_and_inspect_show_the_source(manager: DynamicManager) -
     assert "async def add" in inspect.getsource(function)
 
 
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+@pytest.mark.parametrize("annotation", ['Optional["Word"]', 'List["Word"]', 'Dict[str, "Word"]'])
+def test_a_text_in_an_annotation_means_what_its_own_file_says(
+    manager: DynamicManager, annotation: str, future: str
+) -> None:
+    for word in ("mine", "yours"):
+        head = f"{future}from typing import Dict, List, Literal, Optional\nfrom tea import tool\n"
+        source = (
+            f'{head}Word = Literal["{word}"]\n@tool\ndef say(x: {annotation}) -> int:\n    """Say."""\n    return 1\n'
+        )
+        found = manager.describe(manager.check(source), version="1.0.0")
+        assert f"'{word}'" in str(found.operations["call"].parameters)
+
+
 def test_memory_does_not_grow_with_sources_that_are_no_longer_used(manager: DynamicManager) -> None:
     def blocks_after(numbers: range) -> int:
         for number in numbers:
