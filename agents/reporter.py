@@ -20,7 +20,7 @@ PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 PAGE = re.compile(r"(?:https?|file)://", re.IGNORECASE)
 
 _CITED = re.compile(r"(?<!!)\[\d{1,4}\]\(<?([^()<>\n]+)>?\)")
-_SHOWN = re.compile(r"!\[[^\]\n]*\]\(<?([^()<>\n]+)>?\)")
+_SHOWN = re.compile(r"!\[[^\]\n]{0,500}\]\(<?([^()<>\n]+)>?\)")
 _NAME = re.compile(r"((?:\w[\w-]{0,60}/){0,3}\w[\w-]{0,60})(?:\.(?:md|html|pdf|txt))?")
 _FACTS = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 

@@ -130,6 +130,19 @@ async def test_a_long_sum_leaves_the_loop_to_others(tea: Platform) -> None:
     assert time.process_time() - begun < 3 * SECONDS
 
 
+async def test_no_piece_of_a_report_takes_long(tea: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found: list[str] = []
+    for number, (name, text) in enumerate(TEXTS.items()):
+        begun = time.process_time()
+        given = {"text": f"B {text[-LENGTH // 4 :]}\nA\n{text[-LENGTH // 4 :]}", "report": f"r{number}"}
+        assert (await tea.ecp.invoke("report#add", given, session="s")).ok
+        assert (await tea.ecp.invoke("report#complete", {"report": f"r{number}"}, session="s")).ok
+        if time.process_time() - begun > SECONDS:
+            found.append(name)
+    assert found == []
+
+
 @pytest.mark.slow
 async def test_no_file_takes_its_reader_long(tea: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -9,7 +9,7 @@ LONGEST = 500  # characters of a calculation
 MOST_COUNTED = 12  # integers up to here may be counts, as of the values of a mean
 SCALES = ("100", "1000")  # of percent and of units
 
-_CODE = re.compile(r"`+([^`\n]+)`+")
+_CODE = re.compile(r"(?<!`)`++([^`\n]++)`+")
 _VALUE = re.compile(r"\d+(?:[.,'\u2019\u00a0\u202f]\d+)*")
 _SHAPE = re.compile(r"[\d.\s()+*/-]+")
 _OPERATOR = re.compile(r"[\d)]\s*[-+*/]")

@@ -2,8 +2,8 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from functools import cached_property
 from itertools import pairwise
@@ -17,16 +17,19 @@ MOST_LISTED = 200
 LEAST_DIGITS = 3  # of a rounded number, so that it is not found in any table
 _LONGEST_SHORT = 8
 MOST_SHOWN = 300
+_MOST_DIGITS = 1_000  # of a whole number; a longer one is known as it is written alone
+_MOST_PLACED = 40  # numbers of a claim of which each is compared with what a table says of its own clause
+_LONGEST = 2_000  # characters of a claim, and of the heading above it; a longer one is read in parts
 
 _FENCED = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)`*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
-_BLOCK = re.compile(r"(?:^(?!\s*$).*\n?)+", re.MULTILINE)
-_TABLE = re.compile(r"^[ \t]*\|?[ \t]*:?-{3,}[ \t]*:?[ \t]*\|", re.MULTILINE)
+_BLOCK = re.compile(r"(?:^(?![^\S\n]*$).*\n?)+", re.MULTILINE)
+_TABLE = re.compile(r"^[ \t]*+(?:\|[ \t]*+)?:?-{3,}+[ \t]*+(?::[ \t]*+)?\|", re.MULTILINE)
 _OUTLOOK = re.compile(
     r"[\s*_>]*(?:next(?: steps?)?|what comes next|als n\u00e4chstes|n\u00e4chste schritte?"
     r"|ensuite|prochaines? \u00e9tapes?|siguientes? pasos?|prossimi passi)[*_]*:",
     re.IGNORECASE,
 )
-_HEADING = re.compile(r"^#{1,6}[ \t]+(.*)$")
+_HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 _CITED = re.compile(r"\[(\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50})\](?:\((?:[^()\s]|\([^()\s]*\))*\))?")
 _END = re.compile(r"(?:(?<=\d)[.](?=\s)|(?<!\d)[.](?!\w)|[!?](?!\w)|[。！？])[\"'”’)\]*_]{0,4}")
 _BEHIND = re.compile(
@@ -120,7 +123,7 @@ class Evidence:
         }
         self.dates = {one for match in _dates(text) for one in _day(match)}
         self.dates |= {(year, month, 0) for year, month, _ in self.dates}  # a source with a day tells the month
-        self.numbers = {one for match in _NUMBER.finditer(said) for one in _readings(match[0])}
+        self.numbers = {one for number in set(_NUMBER.findall(said)) for one in _readings(number)}
         self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in _spelled(said)}
         # cells with commas between them are read one by one, too; digits inside of a name are no number
         self.numbers |= {one for cell in _CELL.findall(said) for one in _readings(cell)}
@@ -253,12 +256,12 @@ def _sentences(text: str) -> list[_Sentence]:
             rows.append(_Sentence(begin=begin, end=end, cited=_cited(plain[begin:end]), kind="row" if rows else "head"))
         found += rows
         _add_words(found, plain, last, block.end())
-    return _shared(_below_headings(found, plain), text)
+    return list(_divided(_shared(_below_headings(found, plain), text), text))
 
 
 def _below_headings(found: list[_Sentence], text: str) -> list[_Sentence]:
     """Tell each sentence the heading above it."""
-    titles = {match.start(): match[1] for match in re.finditer(r"^#{1,6}[ \t]+(.*)$", text, re.MULTILINE)}
+    titles = {match.start(): match[1][:_LONGEST] for match in re.finditer(r"^#{1,6}[ \t]+(.*)$", text, re.MULTILINE)}
     places = sorted(titles)
     for one in found:
         above = bisect_right(places, one.begin) - 1
@@ -307,8 +310,8 @@ def _shared(found: list[_Sentence], text: str) -> list[_Sentence]:
 
 def _parts(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Yield the sentences of a paragraph, an item of a list or a row."""
-    while begin < end and (heading := _HEADING.match(text[begin:end].split("\n", 1)[0])):
-        begin = min(end, begin + heading.end() + 1)
+    while begin < end and (heading := _HEADING.match(text, begin, end)):
+        begin = min(end, heading.end() + 1)
     first, aside = begin, _covered(text, begin, end)
     for match in _END.finditer(text, begin, end):
         near = max(begin, match.start() - _LONGEST_SHORT)
@@ -320,6 +323,18 @@ def _parts(text: str, begin: int, end: int) -> Iterator[tuple[int, int]]:
         begin = last
     if text[begin:end].strip():
         yield begin, end
+
+
+def _divided(found: Iterable[_Sentence], text: str) -> Iterator[_Sentence]:
+    """Yield sentences, long ones in parts with the citations of the whole, each ending with a word if possible."""
+    for one in found:
+        begin = one.begin
+        while one.end - begin > _LONGEST:
+            blank = text.rfind(" ", begin, begin + _LONGEST)
+            end = blank + 1 if blank >= begin else begin + _LONGEST
+            yield replace(one, begin=begin, end=end)
+            begin = end
+        yield replace(one, begin=begin)
 
 
 def _covered(text: str, begin: int, end: int) -> bytearray:
@@ -340,8 +355,10 @@ def _unknown(sentence: str, sources: list[Evidence], *, names: bool) -> list[tup
             found.append(match.span())
     for pattern in _DATES:
         plain = pattern.sub(lambda match: _blank(match[0]), plain)
-    for match in _NUMBER.finditer(plain):
-        if not any(one.holds(match[0], sentence, match.start()) for one in sources):
+    numbers = list(_NUMBER.finditer(plain))
+    for match in numbers:
+        at = match.start() if len(numbers) <= _MOST_PLACED else -1
+        if not any(one.holds(match[0], sentence, at) for one in sources):
             found.append(match.span())
     if names:
         found += [(a, b) for a, b in _named(plain) if not any(_holds(one, plain[a:b]) for one in sources)]
@@ -435,7 +452,7 @@ def _readings(number: str) -> set[str]:
     for group, point in ((",", "."), (".", ",")):
         head, _, tail = text.partition(point)
         whole = head.replace(group, "") if _GROUPED[group].fullmatch(head) else head
-        if whole.isdigit() and (not tail or tail.isdigit()):
+        if whole.isdigit() and len(whole) <= _MOST_DIGITS and (not tail or tail.isdigit()):
             found.add(f"{int(whole)}.{tail}".rstrip("0").rstrip(".") if tail else str(int(whole)))
     return found
 

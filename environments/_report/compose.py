@@ -24,7 +24,7 @@ _HTML = re.compile(
 )
 _FIGURE = re.compile(
     r"(?P<code>^```.*?^```|(?<!`)(?P<ticks>`+)(?!`).{1,5000}?(?<!`)(?P=ticks)(?!`))"
-    r"|(?P<begin>!\[[^\]\n]*\]\(<?)(?![a-z][a-z0-9+.-]*:|/)(?P<file>[^()<>\n]+)",
+    r"|(?P<begin>!\[[^\]\n]{0,500}\]\(<?)(?![a-z][a-z0-9+.-]*:|/)(?P<file>[^()<>\n]+)",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 

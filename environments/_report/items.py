@@ -22,6 +22,7 @@ _MARKUP = re.compile(
     r"[ \t]?\[\d{1,4}\]\([^)\n]*\)|!?\[([^\]\n]*)\]\([^)\n]*\)|^#{1,6}[ \t]+.*$|^[ \t]*(?:[-*+]|\d+[.)])[ \t]+|[`*_]",
     re.MULTILINE,
 )
+_MOST_BEGUN = 5_000  # characters of a piece, in which its first sentences stand
 _CONTENT = ("content", "text", "answer", "markdown", "fact")
 _SOURCE = ("source", "url", "path", "link", "address", "file")
 
@@ -237,5 +238,5 @@ def _number(reference: dict[str, Any], otherwise: int) -> int:
 
 def _summary(text: str) -> str:
     """Return the first three sentences of a piece, without its marks."""
-    plain = " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
+    plain = " ".join(_MARKUP.sub(lambda match: match[1] or "", text[:_MOST_BEGUN]).split())
     return " ".join(one[0].strip() for _, one in zip(range(3), _SENTENCE.finditer(plain), strict=False)).strip()[:1_000]
