@@ -11,12 +11,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from typing import Any, cast
 
 FEW_ROWS = 20  # a table up to here is read as any text
 FEW_CHOSEN = 5  # rows of which each cell counts where a claim singles them out
+MOST_CELLS = 500_000  # of a table that is read as one
 _MOST_CHOICES = 200  # combinations of named values that are looked at for a claim
+_MOST_TOGETHER = 40  # numbers of a claim of which each two are looked for in a row
 _LONGEST = 8  # words of a cell that a claim can name
 _SHORT = 3  # letters of a name that is told from a word by its capitals
 _SAMPLE = 50
@@ -179,7 +181,8 @@ class Table:
 
     def _together(self, claim: str) -> set[str]:
         """Return numbers of a claim that stand together in a few rows; short ones stand together by chance."""
-        asked = {one: Decimal(one) for one in _NUMBER.findall(claim) if len(one.replace(".", "")) >= _SHORT}
+        numbers = dict.fromkeys(one for one in _NUMBER.findall(claim) if len(one.replace(".", "")) >= _SHORT)
+        asked = {one: Decimal(one) for one in islice(numbers, _MOST_TOGETHER)}
         found = set[str]()
         for one, other in combinations(asked, 2):
             rows = self._places.get(asked[one], Rows()) & self._places.get(asked[other], Rows())
@@ -209,7 +212,7 @@ def _of_lines(text: str) -> Cells | None:
         width, same = Counter(map(len, rows)).most_common(1)[0] if rows else (0, 0)
         if delimiter == "\t" and rows:  # nothing but a table has one in each line, and its last cells may be left out
             width, same = max(map(len, rows)), sum(len(row) > 1 for row in rows)
-        if width > 1 and same >= len(rows) * _ALIKE:
+        if width > 1 and same >= len(rows) * _ALIKE and width * len(rows) <= MOST_CELLS:
             kept = [[*row, *[""] * (width - len(row))][:width] for row in rows]
             named = not any(_FIGURE.fullmatch(cell) for cell in kept[0])
             return (kept[0], kept[1:]) if named else ([""] * width, kept)
@@ -230,6 +233,8 @@ def _of_json(text: str) -> Cells | None:
     if not rows or len(rows) != len(listed):
         return None
     header = list(dict.fromkeys(name for row in rows for name in row))
+    if len(header) * len(rows) > MOST_CELLS:
+        return None
     return header, [["" if (cell := row.get(name)) is None else str(cell) for name in header] for row in rows]
 
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import importlib
+import json
 import re
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -517,6 +519,23 @@ async def test_a_large_table_tells_its_counts_and_not_each_of_its_cells(
     birds(folder)
     made, _ = await completed(act, folder, f"{claim} [1](birds.csv).")
     assert [one["value"] for one in made["doubts"]] == doubts
+
+
+async def test_a_table_of_very_many_cells_is_read_as_any_text(act: Act, folder: Path) -> None:
+    (folder / "s.json").write_text(json.dumps([{f"k{n}": 100_000 + n * n % 9_973} for n in range(800)]))
+    (folder / "s.tsv").write_text(
+        "a" + "\t" * 800 + "\n" + "".join(f"b\t{10_000 + n * n % 9_973}\n" for n in range(800))
+    )
+    made, _ = await completed(act, folder, "It measured 102500 [1](s.json).", "It measured 12500 [1](s.tsv).")
+    assert made["doubts"] == []
+
+
+async def test_numbers_of_a_long_list_are_compared_with_a_large_table_at_once(act: Act, folder: Path) -> None:
+    (folder / "s.csv").write_text("name,size\n" + "".join(f"n{n},{n * 7.5}\n" for n in range(100)))
+    begun = time.process_time()
+    made, _ = await completed(act, folder, f"Sizes are {' '.join(str(5000 + n) for n in range(1_200))} [1](s.csv).")
+    assert time.process_time() - begun < 5
+    assert {(one["value"], *one["sources"]) for one in made["doubts"]} >= {("5000", 1), ("5150", 1)}
 
 
 async def test_a_result_over_a_large_table_is_known_and_cells_of_it_are_not(act: Act, folder: Path) -> None:
