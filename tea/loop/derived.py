@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise, product
 from math import isfinite
@@ -21,6 +22,7 @@ LEAST_CHANCE = 0.1  # of a coincidence; a number less probable by chance counts 
 _UNITS = (2.0, 7.0, 10.0, 12.0, 24.0, 30.0, 52.0, 60.0, 100.0, 365.0, 1000.0, 1024.0, 3600.0, 86_400.0, 1e6, 1e9)
 _OTHER_UNITS = (*_UNITS, 0.45359237, 1.609344, 2.54, 3.280839895, 3.785411784)  # pounds, miles, inches, feet, gallons
 _SCALES = (1e3, 1e6, 1e9)
+LARGEST = 1e100  # of a number: sums and squares of it are finite, too
 _FEW_CHANCES = 10  # times the unit of a number's last digit, in which coincidences are counted
 _BESIDE = 0.2  # of a number, in which they are counted too
 
@@ -170,8 +172,9 @@ def converted(numbers: Iterable[float]) -> Numbers:
 
 
 def numbers_of(values: Iterable[Any]) -> list[float]:
-    """Return the numbers among values."""
-    return [float(one) for one in values if isinstance(one, int | float) and not isinstance(one, bool)]
+    """Return the numbers among values, none too large to be calculated with."""
+    numbers = (one for one in values if isinstance(one, int | float) and not isinstance(one, bool))
+    return [float(one) for one in numbers if abs(one) <= LARGEST]
 
 
 def _besides(one: float, other: float) -> Iterator[float]:
@@ -257,7 +260,7 @@ def _sizes(columns: Sequence[Sequence[Any]], rows: int, some: Sequence[int]) -> 
     yield from (float(rows), float(rows - 1), float(len(some)))
     for column in columns:
         words = list(map(str, column))
-        sizes = {one: float(words.count(one)) for one in dict.fromkeys(words)}
+        sizes = {one: float(count) for one, count in Counter(words).items()}
         yield float(len(sizes))
         yield from (sizes[words[at]] for at in some if sizes[words[at]] > 1)
         yield max(sizes.values())

@@ -6,12 +6,11 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from math import isfinite
 from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import numbers_in
 from tea.loop.dates import spans, years_between
-from tea.loop.derived import Numbers, Rows, closely, converted, holds, holds_surely, loosely, numbers_of
+from tea.loop.derived import LARGEST, Numbers, Rows, closely, converted, holds, holds_surely, loosely, numbers_of
 from tea.loop.number_words import numbers_in_words
 from tea.loop.working import worked
 from tea.models.rendering import rendered
@@ -30,7 +29,7 @@ _PERCENT = re.compile(r"\s?(?:%|pct\b|per\s?cent|percentage|prozent|procent|pour
 _SHARE = re.compile(r"%|pct|per\s?cent|prozent|procent|pour\s?cent|por\s?cien|share|rate|proportion", re.IGNORECASE)
 _YEARS = re.compile(r"\b(?:years?|old|age|ago|jahre?n?|alt|ans|a\u00f1os)\b", re.IGNORECASE)
 _ASIDE = re.compile(
-    r"^```.*?^```|https?://\S+|\[\d{1,4}\]|\b\d{1,2}:\d{2}(?::\d{2})?\b|^\s*(?:[-*+]\s+)?\d{1,3}[.)]\s"
+    r"^```.*?^```|https?://\S+|\[\d{1,4}\]|\b\d{1,2}:\d{2}(?::\d{2})?\b|^[^\S\n]*(?:[-*+]\s+)?\d{1,3}[.)]\s"
     r"|\b\d+(?:[.,]\d+)?\s?(?:e[-+]?\d+|[x\u00d7*]\s?10\^?[-+]?\d+)|(?<![\w.])\d+(?:\.\d+){2,}(?!\.?\d)|\w+@\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
@@ -221,7 +220,7 @@ def _wanted(answer: JsonValue) -> Iterator[_Wanted]:
     elif isinstance(answer, list):
         for one in cast("list[Any]", answer):
             yield from _wanted(one)
-    elif isinstance(answer, int | float) and not isinstance(answer, bool) and isfinite(answer):
+    elif isinstance(answer, int | float) and not isinstance(answer, bool) and _is_usual(answer):
         text = (f"{answer:.12f}".rstrip("0") if "e" in repr(answer) else repr(answer)).removesuffix(".0")
         yield _Wanted(text, tuple(_readings(text.lstrip("-"))), is_value=True)
     elif isinstance(answer, str):
@@ -236,7 +235,7 @@ def _readings(text: str) -> Iterator[_Reading]:
     whole = _GROUPED.sub("", text)
     for one in dict.fromkeys((whole, re.sub(r"[ '\u2019_]", "", text).replace(",", "."))):
         number, point, fraction = one.replace(",", ".").partition(".")
-        if "." in fraction:
+        if "." in fraction or not _is_usual(float(number)):
             continue
         zeros = len(number) - len(number.rstrip("0")) if not point and len(number) > 2 else 0
         near = 0.5 * 10.0 ** (-len(fraction) if point else zeros if zeros > 1 else 0)
@@ -245,10 +244,15 @@ def _readings(text: str) -> Iterator[_Reading]:
 
 def _all_numbers(text: str) -> Iterator[float]:
     """Yield the numbers of a text, in each way of marking thousands and fractions, and those in words."""
-    yield from filter(isfinite, numbers_in(text))
+    yield from filter(_is_usual, numbers_in(text))
     yield from numbers_in_words(text)
     if "," in text:
-        yield from filter(isfinite, numbers_in(_COMMA.sub(".", _DOTTED.sub("", text))))
+        yield from filter(_is_usual, numbers_in(_COMMA.sub(".", _DOTTED.sub("", text))))
+
+
+def _is_usual(number: float) -> bool:
+    """Return whether a number is not too large to be calculated with."""
+    return abs(number) <= LARGEST
 
 
 def _stands(wanted: _Wanted, numbers: Sequence[float], aged: bool) -> bool:

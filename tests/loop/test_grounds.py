@@ -1,5 +1,6 @@
 """Test what an answer rests on: results, what heads of files tell for sure, and arithmetic."""
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -343,6 +344,20 @@ async def test_what_is_often_computed_of_results_is_known(answer: str, asked: st
 @pytest.mark.parametrize(("answer", "asked"), [("61 years", "How old was it?"), ("2,700,000", "What did it cost?")])
 async def test_what_is_often_computed_wrong_is_named(answer: str, asked: str) -> None:
     assert unfounded(answer, asked, [BRIDGE]) == [answer.partition(" ")[0]]
+
+
+@pytest.mark.parametrize(
+    "read", [{"rows": [[10**400, "a"], [3, "b"]]}, "a,1e308\nb,1e308\n", [10**400, 10**90], "1" + "0" * 400]
+)
+@pytest.mark.parametrize("answer", [10**400, "1" + "0" * 400, 12345.7])
+async def test_numbers_too_large_to_calculate_with_are_no_fault_of_a_check(answer: Any, read: Any) -> None:
+    assert unfounded(answer, "How many? 1e308 or 2e308", [read]) == ([] if answer == 10**400 else [str(answer)])
+
+
+async def test_very_many_rows_of_a_result_are_counted_at_once() -> None:
+    begun = time.process_time()
+    assert unfounded(91234.5, "How many?", ["".join(f"{n},{n * 7}\n" for n in range(50_000))]) == ["91234.5"]
+    assert time.process_time() - begun < 10
 
 
 async def test_words_of_a_guess_are_told_which_of_their_numbers_nothing_shows(stage: Stage, flights: Path) -> None:
