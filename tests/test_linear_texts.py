@@ -15,6 +15,7 @@ import pytest_asyncio
 from tea.cli.terminal import clean, one_line
 from tea.components.context import Context
 from tea.components.markdown import prose
+from tea.corpus.passages import passages, sections
 from tea.errors import BadArguments
 from tea.loop.checks import stands_in
 from tea.loop.delegated_files import with_files
@@ -22,6 +23,8 @@ from tea.loop.naming import file_names, to_be_written
 from tea.models.context_length import exceeds, limit_in
 from tea.models.written_calls import attempted, calls_in, object_in
 from tea.platform import Platform
+from tea.policy.destination import addresses_in
+from tea.reading.headings import titles
 from tea.retrieval.terms import terms
 from tea.testing import platform
 from tea.types import ActionResponse
@@ -80,6 +83,9 @@ DOORS: dict[str, Callable[[str], object]] = {
     "words for a person": lambda text: (clean(text), one_line(text, 200)),
     "words in a document": prose,
     "words that are sought": terms,
+    "a document of a corpus": lambda text: list(passages(sections(f"# a {text}"))),
+    "headings of a document": lambda text: titles([f"# a {text}"]),
+    "an address in a result": lambda text: list(addresses_in(f"https://a{text * 3}")),
 }
 CALLS: dict[str, Callable[[str], dict[str, Any]]] = {
     "plan_offline": lambda text: {"task": text},

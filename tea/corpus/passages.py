@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 SIZE, OVERLAP = 2_000, 200
 
-_HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"(#{1,6})\s+(.*)")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _BREAKS = ("\n\n", "\n", ". ", " ")
 _LEAST_SHARE = 0.6  # of a passage, before which it does not end
@@ -59,7 +59,7 @@ def sections(text: str, page: int = 0) -> list[Section]:
         if title is not None:
             found.append(Section(text="\n".join(block), line=start, page=page, heading=heading))
             block, start, level = [], number, len(title[1])
-            above = [*(one for one in above if one[0] < level), (level, title[2].strip()[:120])]
+            above = [*(one for one in above if one[0] < level), (level, title[2].rstrip("#").strip()[:120])]
             heading = " > ".join(name for _, name in above if name)
         block.append(line)
     found.append(Section(text="\n".join(block), line=start, page=page, heading=heading))
@@ -74,15 +74,16 @@ def passages(parts: Sequence[Section], size: int = SIZE, overlap: int = OVERLAP)
         size: Most characters of a passage.
         overlap: How many characters a passage repeats of the one before, where a section is divided.
     """
-    group = list[Section]()
+    group, held = list[Section](), 0
     for part in parts:
-        if group and (sum(len(one.text) + 1 for one in group) + len(part.text) > size or group[0].page != part.page):
+        if group and (held + len(part.text) > size or group[0].page != part.page):
             yield _together(group)
-            group = []
+            group, held = [], 0
         if len(part.text) > size:
             yield from _divided(part, size, overlap)
         else:
             group.append(part)
+            held += len(part.text) + 1
     if group:
         yield _together(group)
 
@@ -127,12 +128,12 @@ def _common(group: Sequence[Section]) -> str:
 
 def _divided(part: Section, size: int, overlap: int) -> Iterator[Passage]:
     """Yield the parts of a long section, each cut after a paragraph, line, sentence or word if possible."""
-    start, text = 0, part.text
+    start, text, line, counted = 0, part.text, part.line, 0
     while True:
         end = _end(text, start, size)
         piece = text[start:end]
         if piece.strip():
-            line = part.line + text.count("\n", 0, start)
+            line, counted = line + text.count("\n", counted, start), start
             yield Passage(text=piece.strip("\n"), line=line, page=part.page, heading=part.heading)
         if end >= len(text):
             return

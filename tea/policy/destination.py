@@ -215,12 +215,13 @@ def _member(value: JsonValue, path: Sequence[str]) -> JsonValue:
 def _trimmed(found: str) -> Iterator[str]:
     """Yield an address as found, and without the likely punctuation of the text around it."""
     yield found
-    while found:
-        last = found[-1]
-        if last in _ENDS or (last in _CLOSING and found.count(last) > found.count(_CLOSING[last])):
-            found = found[:-1]
-        else:
-            break
+    unopened = {closing: found.count(closing) - found.count(opening) for closing, opening in _CLOSING.items()}
+    end = len(found)
+    while end and (found[end - 1] in _ENDS or unopened.get(found[end - 1], 0) > 0):
+        end -= 1
+        if found[end] in unopened:
+            unopened[found[end]] -= 1
+    found = found[:end]
     yield found
     if ")" in found:  # the end of a link in Markdown, with other words right behind it
         yield found.partition(")")[0]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 from typing import NamedTuple
 
-_MARKED = re.compile(r"(#{1,6})\s+(\S.*?)\s*#*")
+_MARKED = re.compile(r"(#{1,6})\s+(\S.*)")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _UNDERLINE = re.compile(r"={3,}|-{3,}")
 _CAPITALS = re.compile(r"(?=.*[^\W\d_]{3})\w(?:[^.!?:;,|_=<>{}\[\]]|[:,] ){2,79}")
@@ -71,7 +71,7 @@ def _marked(lines: Sequence[str]) -> list[Title]:
             continue
         if mark := _MARKED.fullmatch(line):
             if not any(one.startswith(f"{mark[1]} ") for one in (before, after)):
-                found.append(Title(number, len(mark[1]), mark[2][:_LONGEST]))
+                found.append(Title(number, len(mark[1]), (mark[2].rstrip("#").rstrip() or mark[2])[:_LONGEST]))
         elif line.strip() and not before.strip() and _is_underlined(line.strip(), after.strip()):
             found.append(Title(number, 1 if "=" in after else 2, line.strip()[:_LONGEST]))
     return found
