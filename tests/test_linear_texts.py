@@ -17,9 +17,12 @@ from tea.components.context import Context
 from tea.components.markdown import prose
 from tea.corpus.passages import passages, sections
 from tea.errors import BadArguments
+from tea.evaluate.scorers.choice import letter_of
 from tea.loop.checks import stands_in
 from tea.loop.delegated_files import with_files
+from tea.loop.form import formed, read_as
 from tea.loop.naming import file_names, to_be_written
+from tea.loop.revision import confirms
 from tea.models.context_length import exceeds, limit_in
 from tea.models.written_calls import attempted, calls_in, object_in
 from tea.platform import Platform
@@ -83,6 +86,10 @@ DOORS: dict[str, Callable[[str], object]] = {
     "words for a person": lambda text: (clean(text), one_line(text, 200)),
     "words in a document": prose,
     "words that are sought": terms,
+    "the letter of an answer": lambda text: letter_of(f"answer: {text}"),
+    "an answer in a fence": lambda text: formed(f"```a{text}", {"type": "object"}),
+    "an answer that may name several": lambda text: read_as({"type": "array", "items": {"type": "string"}}, f"a{text}"),
+    "words that may confirm": lambda text: confirms(f"a{text}"),
     "a document of a corpus": lambda text: list(passages(sections(f"# a {text}"))),
     "headings of a document": lambda text: titles([f"# a {text}"]),
     "an address in a result": lambda text: list(addresses_in(f"https://a{text * 3}")),

@@ -11,8 +11,8 @@ from tea.components.lossless import lossless
 from tea.models.format import braced
 from tea.types import JsonObject, JsonSchema, JsonValue
 
-_SEVERAL = re.compile(r"\S\s*[,;\n\u3001]\s*\S")  # between the parts of an enumeration
-_FENCED = re.compile(r"```\w{0,10}\s*\n(.*?)```", re.DOTALL)
+_SEVERAL = re.compile(r"\S[^\S\n]*+[,;\n\u3001]\s*+\S")  # between the parts of an enumeration
+_FENCED = re.compile(r"```\w{0,10}[^\S\n]*\n(.*?)```", re.DOTALL)
 
 
 def read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:

@@ -21,7 +21,7 @@ UNCHANGED = (
 )
 UNCONFIRMED = "the last look at it did not confirm it"
 _CONFIRMS = re.compile(
-    r"(?:^|[.!?:]\s+|\n\s*)(?:(?:yes|ok|okay),? )?(?:(?:(?:the|my|this|held) ){1,2}answer |it )?holds[.!]?$",
+    r"(?:^|[.!?:]\s+|\n[^\S\n]*)(?:(?:yes|ok|okay),? )?(?:(?:(?:the|my|this|held) ){1,2}answer |it )?holds[.!]?$",
     re.IGNORECASE,
 )
 NOTE = "revision"

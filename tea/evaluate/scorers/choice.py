@@ -13,10 +13,10 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _MARKS = re.compile(r"\*\*|__|\\text|\\boxed|\\mathrm|[$*`{}()\[\]]")
 # In the order of how sure they are: the wanted form, the words of a conclusion, a letter alone.
 _FORMS = (
-    re.compile(r"^\s*(?:final\s+)?answer\s*(?::|is\b:?)\s*([A-Z])\b(?!\w)", re.IGNORECASE | re.MULTILINE),
-    re.compile(r"\banswer\s*(?:is|:)\s*:?\s*(?:option|choice)?\s*([A-Z])\b(?![\w'])", re.IGNORECASE),
+    re.compile(r"^[^\S\n]*(?:final\s+)?answer\s*(?::|is\b:?)\s*([A-Z])\b(?!\w)", re.IGNORECASE | re.MULTILINE),
+    re.compile(r"\banswer\s*(?:is|:)\s*+(?::\s*+)?(?:(?:option|choice)\s*+)?([A-Z])\b(?![\w'])", re.IGNORECASE),
     re.compile(r"\b(?:option|choice)\s+([A-Z])\b", re.IGNORECASE),
-    re.compile(r"\A\s*([A-Z])\s*[.):]?\s*\Z", re.IGNORECASE),
+    re.compile(r"\A\s*([A-Z])\s*+(?:[.):]\s*+)?\Z", re.IGNORECASE),
     re.compile(r"\A\s*([A-Z])\s*[.):]\s+\S", re.IGNORECASE),
 )
 
