@@ -77,6 +77,7 @@ async def nowhere(ref: str, arguments: dict[str, Any]) -> ActionResponse:
 DOORS: dict[str, Callable[[str], object]] = {
     "calls in an answer": calls_in,
     "a call that was meant": attempted,
+    "a call in tags": lambda text: calls_in(f"<function=a>{text}{'<parameter=b>' * (LENGTH // 5)}"),
     "an object in an answer": object_in,
     "why a provider refused": lambda text: (exceeds(text, "", 400), limit_in(text)),
     "a quote": lambda text: stands_in(text, "some words 1 2 3\n" * 100),

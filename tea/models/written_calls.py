@@ -32,7 +32,8 @@ _ACTION = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _TAGGED = re.compile(r"<function=([A-Za-z_][\w.-]{0,79})>(.*?)(?:</function>|\Z)", re.DOTALL)
-_PARAMETER = re.compile(r"<parameter=([A-Za-z_][\w.-]{0,79})>\n?(.*?)\n?</parameter>", re.DOTALL)
+_CLOSING = "</parameter>"
+_PARAMETER = re.compile(rf"<parameter=([A-Za-z_][\w.-]{{0,79}})>\n?(.*?)\n?{_CLOSING}", re.DOTALL)
 _OBSERVED = re.compile(r"^[ \t>*]{0,8}Observation[ \t*]{0,4}:", re.MULTILINE | re.IGNORECASE)
 _CODE = re.compile(r"```(?:python|py|tool_code|tool_calls?)?[ \t]*\n(.*?)```", re.DOTALL)
 _MOST_CODE = 20_000  # characters of code that is parsed for calls
@@ -93,7 +94,8 @@ def _tagged(text: str) -> Written | None:
     calls: list[Any] = []
     for one in _TAGGED.finditer(text):
         inner = one[2].strip()
-        given = _leading_arguments(inner, 0) if inner.startswith("{") else dict(_PARAMETER.findall(inner))
+        last = inner.rfind(_CLOSING) + len(_CLOSING)  # a parameter beginning behind it is not closed
+        given = _leading_arguments(inner, 0) if inner.startswith("{") else dict(_PARAMETER.findall(inner, 0, last))
         calls.append({"name": one[1], "arguments": given if given or not inner else inner})
     return Written(calls=calls, record={}, words=_unwrapped(_TAGGED.sub("", text))) if calls else None
 
