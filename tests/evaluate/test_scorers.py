@@ -206,6 +206,11 @@ async def test_the_order_of_a_set_does_not_matter(items: list[int], chance: Any)
     assert await score("list", mixed, items) == float(mixed == items)
 
 
+@pytest.mark.parametrize("scorer", ["exact", "normalized", "numeric", "gaia", "gpqa", "aime", "list", "set"])
+async def test_a_number_of_very_many_digits_is_wrong_and_no_fault(scorer: str) -> None:
+    assert await score(scorer, "1" * 5_000, "1") == 0
+
+
 @given(st.sampled_from(["exact", "normalized", "gaia", "gpqa", "aime", "list", "set", "json"]), st.text(max_size=200))
 async def test_no_text_breaks_a_scorer(scorer: str, text: str) -> None:
     assert await score(scorer, text, "17") in (0.0, 1.0)

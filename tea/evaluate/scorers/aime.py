@@ -10,7 +10,7 @@ from tea.evaluate.scoring import Grade, Helpers, Question
 _BOXED = re.compile(r"\\(?:boxed|fbox)\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
 _NAMED = re.compile(r"answer\s*(?::|is|=)\s*(.*)", re.IGNORECASE)
 _NOISE = re.compile(r"\\(?:text|mathrm|mathbf|left|right)\b|\\[,;!() \[\]]|[$*`{}()\[\]'\"!?:;]|(?<=\d),(?=\d{3}\b)")
-_NUMBER = re.compile(r"(?<![\w.+<>=~≈≤≥-])[-+]?\d+(?:\.0+)?(?![\w]|\.\d)")
+_NUMBER = re.compile(r"(?<![\w.+<>=~≈≤≥-])[-+]?\d{1,100}(?:\.0+)?(?![\w]|\.\d)")
 _EMPTY = re.compile(r"[\s$*#\\\[\]()-]*")
 
 
