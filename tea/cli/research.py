@@ -15,7 +15,7 @@ from tea.cli.failure import complain
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
-from tea.cli.terminal import brief, folded, one_line, painted, review, say, shown, table
+from tea.cli.terminal import SENDER, brief, folded, one_line, painted, review, say, shown, table
 from tea.errors import ApprovalNeeded, BadInput, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
@@ -408,7 +408,8 @@ def _question_lines(found: "Status") -> list[str]:
     for one in found.questions:
         choices = f" ({' / '.join(map(one_line, one.choices))})" if one.choices else ""
         text = _DECIDE if _PLAN in choices else "TEXT"
-        lines.append(f"asks          {shown(one.question)}{choices}".replace("\n", _FURTHER))
+        asked = f"asks          {shown(one.question)}{choices}{'' if one.own else SENDER}"
+        lines.append(asked.replace("\n", _FURTHER))
         lines.append(f"              tea research answer {found.run} {text}")
     return lines
 

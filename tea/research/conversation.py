@@ -12,6 +12,7 @@ from typing import Any, Literal, cast
 
 from tea.errors import ErrorRecord, ResourceExhausted, TeaError
 from tea.journal.form import understood
+from tea.journal.history import Made
 from tea.journal.inbox import Inbox, Question
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.status import RunStatus, beginnings
@@ -120,8 +121,13 @@ def head_of(run: str, record: TraceRecord) -> Head | None:
     )
 
 
-def reading(tracer: Tracer, head: Head) -> Reading:
+def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
     """Return a run of a conversation to its present end.
+
+    Args:
+        tracer: Reads its journal.
+        head: How it began.
+        made: Tells whether this account made a mark of JSON data; without it nothing is told of whose questions are.
 
     Raises:
         StorageError: Its journal cannot be read.
@@ -138,7 +144,7 @@ def reading(tracer: Tracer, head: Head) -> Reading:
         if ended.get("status") == "done" and head.agent in _ANSWERS:
             check(_ANSWERS[head.agent], ended.get("answer"))
     status = _status(standing, ended, at_work=held, begun=len(records) > 1)
-    questions = Inbox.of(tracer, head.run).questions if status == "waiting" else ()
+    questions = Inbox.of(tracer, head.run, made).questions if status == "waiting" else ()
     here = [one for one in told if told and one.get("message") == told[-1].get("message")]
     return Reading(
         head=head,
@@ -156,11 +162,11 @@ def reading(tracer: Tracer, head: Head) -> Reading:
     )
 
 
-def readings(tracer: Tracer, heads: Iterable[Head], problems: list[str]) -> Iterator[Reading]:
+def readings(tracer: Tracer, heads: Iterable[Head], problems: list[str], made: Made | None = None) -> Iterator[Reading]:
     """Yield the runs of several beginnings; add what is wrong with unreadable ones to `problems`."""
     for one in heads:
         try:
-            yield reading(tracer, one)
+            yield reading(tracer, one, made)
         except ResourceExhausted:
             raise
         except TeaError as error:

@@ -499,7 +499,7 @@ class Research:
     def _newest(self, session: str) -> Reading | None:
         """Return the newest run of research in a conversation."""
         found = next((one for one in heads(self._tracer, session=session) if one.agent == SCIENTIST), None)
-        return None if found is None else reading(self._tracer, found)
+        return None if found is None else reading(self._tracer, found, self._host.seal.made)
 
     def _latest(self, problems: list[str]) -> list[Reading]:
         """Return the newest run of each conversation, the latest first."""
@@ -509,7 +509,7 @@ class Research:
                 held = found.get(one.session)
                 if held is None or held.agent != SCIENTIST:
                     found[one.session] = one
-        return list(readings(self._tracer, found.values(), problems))
+        return list(readings(self._tracer, found.values(), problems, self._host.seal.made))
 
     def _at(self, found: Reading, at: int | None) -> tuple[Mapping[str, Any], Reading]:
         """Return the world of a conversation at a message, and its run.
@@ -523,7 +523,7 @@ class Research:
             if one.agent == SCIENTIST:
                 world = at_message(self._tracer, one.run, at or 0)
                 if world is not None:
-                    return world, reading(self._tracer, one)
+                    return world, reading(self._tracer, one, self._host.seal.made)
         count = len(found.world.get("messages", ()))
         raise BadInput(f"There is no message {at} to branch at.", fix=f"the conversation has {count} messages.")
 
@@ -549,7 +549,7 @@ class Research:
             chosen = next((one for one in near if one.agent == SCIENTIST), near[0])
         if len({one.session for one in near}) > 1:
             raise BadInput(f"Several conversations begin with {wanted[:60]!r}.", fix="write more of the id.")
-        return reading(self._tracer, chosen)
+        return reading(self._tracer, chosen, self._host.seal.made)
 
     @property
     def _tracer(self) -> Tracer:

@@ -178,6 +178,14 @@ def test_no_line_of_a_question_looks_like_a_fact_of_the_research(tea: Tea) -> No
     assert [one[:14] for one in lines if "Which period?" in one] == ["asks          "]
     assert "            | status        completed" in lines
     assert [one for one in lines if one.startswith("status")] == ["status        waiting"]
+    assert not any("as its sender says" in one for one in lines)
+
+
+def test_a_question_that_this_account_did_not_record_is_shown_as_its_senders(tea: Tea) -> None:
+    with serving(tea.folder, {"You ask a person": {"questions": ["Which period?"]}}):
+        assert tea("research", "clarify", "Why do cities grow?").code == 6
+    lines = tea("research", "status", TEA_STATE=str(tea.folder / "other")).out.splitlines()
+    assert next(one for one in lines if one.startswith("asks")).endswith(", as its sender says")
 
 
 def test_no_line_of_a_reply_looks_like_a_fact_of_the_research(tea: Tea) -> None:
