@@ -24,7 +24,7 @@ def report_of(evaluation: Evaluation, summary: Summary) -> str:
     told += [f"without {', '.join(plan.without)}"] if plan.without else []
     told += [f"using {', '.join(f'{name}@{version}' for name, version in plan.use.items())}"] if plan.use else []
     lines = [
-        f"# {_plain(evaluation.name)}: {percent(summary.whole.score.mean)}",
+        f"# {plain(evaluation.name)}: {percent(summary.whole.score.mean)}",
         "",
         f"{'; '.join(told)}; {evaluation.epochs} epochs; begun {evaluation.begun}.",
         f"Evaluation `{evaluation.id}`, tasks `{evaluation.set_digest[:16]}`, plan `{evaluation.plan_digest[:16]}`.",
@@ -87,7 +87,7 @@ def further(summary: Summary) -> list[str]:
 def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> str:
     """Return a comparison as Markdown: the change as a whole and by tag, and the runs behind each difference."""
     lines = [
-        f"# {_plain(before.label)} → {_plain(after.label)}: {points(found.difference.mean)}",
+        f"# {plain(before.label)} → {plain(after.label)}: {points(found.difference.mean)}",
         "",
         f"{found.tasks} tasks in both: {percent(found.before)} → {percent(found.after)}, "
         f"interval {points(found.difference.low)} to {points(found.difference.high)}, "
@@ -96,7 +96,7 @@ def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> s
         f"cost {_times(found.usd)}, tokens {_times(found.tokens)}, time {_times(found.seconds)}.",
     ]
     for words, ids in (("only in the first", found.only_before), ("only in the second", found.only_after)):
-        lines += [f"{len(ids)} tasks are {words}, and do not count: {', '.join(ids[:10])}."] if ids else []
+        lines += [f"{len(ids)} tasks are {words}, and do not count: {', '.join(map(plain, ids[:10]))}."] if ids else []
     if found.changed:
         rows = [(name, _short(old), _short(new)) for name, (old, new) in list(found.changed.items())[:40]]
         lines += ["", *table(("what differs", "first", "second"), rows)]
@@ -105,7 +105,7 @@ def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> s
                 for name, one in found.tags.items()]  # fmt: skip
         lines += ["", *table(("tag", "change", "95 % interval", "clusters"), rows)]
     if found.new_failures:
-        lines += ["", f"New total failures: {', '.join(found.new_failures[:40])}."]
+        lines += ["", f"New total failures: {', '.join(map(plain, found.new_failures[:40]))}."]
     if found.differences:
         rows = [
             (one.id, one.words, f"{one.before:.2f}", f"{one.after:.2f}", _runs(one.runs_before), _runs(one.runs_after))
@@ -141,13 +141,13 @@ def money(usd: float | None) -> str:
     return "unknown" if usd is None else f"${usd:.4f}"
 
 
-def _plain(words: str) -> str:
+def plain(words: str) -> str:
     """Return words on one line, free of Markdown's marks."""
     return " ".join(_MARKS.sub(r"\\\g<0>", words).split())
 
 
 def _row(cells: Row) -> str:
-    return "| " + " | ".join(map(_plain, cells)) + " |"
+    return "| " + " | ".join(map(plain, cells)) + " |"
 
 
 def _runs(ids: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from statistics import mean, median
 from tea.characters import numbered
 from tea.errors import BadInput
 from tea.evaluate.evaluation import Evaluation, ScoredRun
-from tea.evaluate.report import table
+from tea.evaluate.report import plain, table
 
 # The paper's letters for its agents, with the names of ours that play the part.
 PARTS: Mapping[str, tuple[str, ...]] = {
@@ -57,7 +57,7 @@ def _strategies(evaluations: Sequence[Evaluation]) -> list[str]:
     lines: list[str] = []
     for model in dict.fromkeys(_model(one) for one in evaluations):
         chosen = [one for one in evaluations if _model(one) == model]
-        lines += [*([""] if lines else []), f"Base model: {model}", "", *table(("Strategy", *names),
+        lines += [*([""] if lines else []), f"Base model: {plain(model)}", "", *table(("Strategy", *names),
                   _cross_table(chosen, names))]  # fmt: skip
     return lines
 

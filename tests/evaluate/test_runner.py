@@ -16,6 +16,7 @@ from tea.evaluate import Evaluation, Plan, ScoredRun, Spending, TaskSet, compare
 from tea.evaluate.evaluation import read_evaluation
 from tea.evaluate.judge import Judging
 from tea.evaluate.outputs import figures_text
+from tea.evaluate.report import comparison_of
 from tea.evaluate.tables import table_of
 from tea.store.evaluations import FileEvaluations
 from tea.testing import FunctionModel, TestModel
@@ -418,6 +419,17 @@ async def test_an_evaluation_is_read_back_and_compared_with_the_runs_behind(tea:
     back = compare(second, first)
     assert back.difference.mean == -found.difference.mean
     assert back.p == pytest.approx(found.p_worse)
+
+
+async def test_no_word_of_an_evaluation_makes_a_line_of_a_comparison_or_a_table(tea: Platform) -> None:
+    found = await evaluate(tea, tasks("word"), STUBBED)
+    odd = "a\n\n# 100 % better"
+    told = replace(compare(found, found), only_after=(odd,), new_failures=(odd,))
+    shown = comparison_of(found, found, told) + table_of(
+        "strategies", [replace(found, plan=replace(found.plan, model=odd))]
+    )
+    assert shown.count("100 % better") == 3
+    assert not any(line.startswith("# 100") for line in shown.splitlines())
 
 
 @pytest.mark.parametrize(
