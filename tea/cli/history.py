@@ -50,7 +50,7 @@ def _versions(versions: "list[Manifest]", current: str, head: "Head | None", our
 
 def _changes(changes: "list[Head]") -> str:
     rows = [(f"{one.number}", one.time, one.author, one.current or "none", one.reason) for one in changes]
-    return "\n\nchange, time, author, current version, reason\n" + table(rows)
+    return "\n\nchanges as the registry tells them: number, time, author, current version, reason\n" + table(rows)
 
 
 def _data(one: "Manifest", ours: set[str]) -> dict[str, Any]:
