@@ -180,7 +180,7 @@ async def _check_setting(deps: RunDeps, name: str, value: Any) -> None:
     agent, _, setting = name.partition(".")
     schemas = (await deps.libraries["agent"].info(agent)).metadata.get("settings", {})
     if setting not in schemas:
-        fix = f"its settings are {', '.join(schemas)}." if schemas else "leave it out."
+        fix = f"its settings are {', '.join(map(repr, schemas))}." if schemas else "leave it out."
         raise BadInput(f"agent:{agent} has no setting {setting[:60]!r}.", fix=fix)
     if faults := value_faults(schemas[setting], value):
         raise BadInput(f"The setting {name} is not usable: {faults[0]}.", fix="give another value.")

@@ -193,4 +193,4 @@ def _origin(target: Target) -> tuple[str, str, int]:
 
 
 def _bad(name: str, problem: str, fix: str) -> BadInput:
-    return BadInput(f"hosts.{name[:60]} in tea.toml: {problem}.", fix=fix)
+    return BadInput(f"{name[:60]!r} below [hosts] in tea.toml cannot be used: {problem}.", fix=fix)

@@ -196,7 +196,7 @@ async def test_the_rounds_of_a_debate_are_a_setting_and_hold_in_its_replay(tea: 
     runs = len(tea.tracer.runs())
     for given, words in (
         ({"debate.rounds": 0}, "debate.rounds is not usable"),
-        ({"debate.round": 2}, "its settings are rounds"),
+        ({"debate.round": 2}, "its settings are 'rounds'"),
         ({"planner.rounds": 2}, "has no setting"),
     ):
         with pytest.raises(BadInput) as refused:

@@ -64,18 +64,18 @@ def test_an_enterprise_server_has_its_api_below_its_own_address() -> None:
 @pytest.mark.parametrize(
     ("document", "words"),
     [
-        ({"work": {}}, "hosts.work.url in tea.toml: it is not an https address"),
+        ({"work": {}}, "'work.url' below [hosts] in tea.toml cannot be used: it is not an https address"),
         ({"work": {"url": "http://git.example.org"}}, "it is not an https address"),
         ({"work": {"url": "https://git.example.org/below"}}, "it is not an https address of a host"),
         ({"work": {"url": "https://me:word@git.example.org"}}, "it is not an https address"),
         ({"work": {"url": "git@example.org:x"}}, "it is not an https address"),
-        ({"github": {"api": "http://api.example.org"}}, "hosts.github.api"),
-        ({"github": {"api": "https://api.example.org/?x="}}, "hosts.github.api"),
+        ({"github": {"api": "http://api.example.org"}}, "github.api'"),
+        ({"github": {"api": "https://api.example.org/?x="}}, "github.api'"),
         ({"work": {"url": "https://git.example.org", "key_env": "A B"}}, "not a name of a variable"),
         ({"work": {"url": "https://git.example.org", "user": "a:b"}}, "it is not a name"),
         ({"work": {"url": "https://git.example.org", "user": "a\nb"}}, "it is not a name"),
         ({"work": {"url": 1}}, "it is not a text"),
-        ({"work": {"key": "x"}}, "hosts.work.key in tea.toml: it is not a setting"),
+        ({"work": {"key": "x"}}, "'work.key' below [hosts] in tea.toml cannot be used: it is not a setting"),
         ({"work": "https://git.example.org"}, "it is not a table"),
     ],
 )
