@@ -144,6 +144,7 @@ async def test_a_long_sum_leaves_the_loop_to_others(tea: Platform) -> None:
     assert time.process_time() - begun < 3 * SECONDS
 
 
+@pytest.mark.slow
 async def test_no_piece_of_a_report_takes_long(tea: Platform, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found: list[str] = []
