@@ -65,13 +65,14 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
 
 
 def about(outcome: "Outcome", *, whole: bool) -> list[str]:
-    """Return the lines shown beside an answer: evidence, gaps, unheard messages, files.
+    """Return the lines shown beside an answer: the agent's remark on it, evidence, gaps, unheard messages, files.
 
     Args:
         outcome: The end of the run.
         whole: Whether each piece of evidence has its own line.
     """
-    lines = _evidence_line(outcome, whole=whole)
+    remark = [f"remark: {one_line(outcome.reason, 600)}"] if outcome.ok and outcome.reason else []
+    lines = [*remark, *_evidence_line(outcome, whole=whole)]
     if outcome.gaps:
         named = "incomplete" if outcome.partial else "gaps"
         lines.append(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")

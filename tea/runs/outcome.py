@@ -23,7 +23,7 @@ class Outcome:
         run: Its id.
         status: `done`; `failed`: it ran and did not succeed; `exhausted`: a budget ended first.
         answer: The answer; with `exhausted`, the best so far.
-        reason: Why it did not succeed, in one line.
+        reason: Why it did not succeed, in one line; of one that did, what its agent remarks on the answer.
         evidence: Where the answer comes from.
         cost: Steps, tokens and US dollars (None when a price is unknown); see `Spent`.
         trace: The run's folder.
