@@ -1,13 +1,13 @@
 """Live progress of a run: the agent at work and its task, the step, the answer's draft, the plan and the budget."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.command import Command
 from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
-from tea.cli.terminal import folded, interactive, painted, progress_line, write
+from tea.cli.terminal import counted, folded, interactive, painted, progress_line, write
 from tea.kernel.key import path_of
 from tea.refs import speaker
 
@@ -50,6 +50,7 @@ class Progress:
         self._targets: dict[str, tuple[str, str]] = {}
         self._came: dict[str, int] = {}
         self._left: dict[str, str] = {}
+        self._failed: set[tuple[str, str]] = set()
 
     def __call__(self, event: "Event") -> None:
         """Process one record of the run, as it is written."""
@@ -140,7 +141,9 @@ class Progress:
                 self._line(f"told: {progress_line(str(one.get('text')), _WORDS)}", "cyan")
         error = found if event.kind == "failed" else fields(found.get("error"))
         if kind in _CALLS and error:
-            self._detail(f"{speaker(event.agent) or 'tea'}: {target} failed: {error.get('problem', '')}", "yellow")
+            problem = str(error.get("problem", ""))
+            self._failed.add((event.agent, problem))
+            self._detail(f"{speaker(event.agent) or 'tea'}: {target} failed: {problem}", "yellow")
         elif told and error:
             self._detail(f"{speaker(event.agent) or 'tea'}: {error.get('problem', '')}", "yellow")
 
@@ -165,10 +168,19 @@ class Progress:
             goal = meant or ("comes to an end" if ended else "goes on")
             calls = ", ".join(str(one.get("name", "")) for one in items(said.get("calls")))
             tail = f" ({calls})" if calls else ""
+            self._tell_failed(event, items(said.get("results")))
             self._detail(
                 f"{speaker(event.agent)}: step {said.get('step', '?')}: {progress_line(str(goal), _WORDS)}{tail}"
             )
             self._tell_plan(event, items(said.get("plan")))
+
+    def _tell_failed(self, event: "Event", results: list[Mapping[str, Any]]) -> None:
+        """Show the calls of a step that failed before they were made; the others were shown when they did."""
+        for one in results:
+            told = event.agent, str(fields(one.get("error")).get("problem", ""))
+            if told[1] and told not in self._failed:
+                self._detail(f"{speaker(event.agent)}: {one.get('name', '')} failed: {told[1]}", "yellow")
+            self._failed.discard(told)
 
     def _tell_plan(self, event: "Event", plan: list[Mapping[str, Any]]) -> None:
         """Show the new items in the plan of an agent."""
@@ -220,8 +232,13 @@ def _pairs(arguments: Mapping[str, Any]) -> str:
 
 
 def _left(remaining: Mapping[str, Any]) -> str:
-    units = {"steps": "{:g} steps", "seconds": "{:.0f} s", "tokens": "{:.0f} tokens", "usd": "${:.2f}"}
-    words = [form.format(remaining[name]) for name, form in units.items() if remaining.get(name) is not None]
+    forms: dict[str, Callable[[float], str]] = {
+        "steps": lambda left: counted(int(left), "step"),
+        "tokens": lambda left: counted(int(left), "token"),
+        "seconds": lambda left: f"{left:.0f} s",
+        "usd": lambda left: f"${left:.2f}",
+    }
+    words = [form(left) for name, form in forms.items() if (left := remaining.get(name)) is not None]
     return f" [left: {', '.join(words)}]" if words else ""
 
 
