@@ -132,7 +132,7 @@ async def status(command: Command, research: ResearchArgument = "last") -> int:
     """Tell the status of a research, with its last reply."""
     async with command.platform() as tea:
         found = await tea.research.status(research)
-    command.show(_status_lines(found), found.to_json())
+    command.show(_status_lines(found, tea.home), found.to_json())
     return 0
 
 
@@ -173,7 +173,7 @@ async def answer(
                 found = await tea.research.reject(research, feedback or "", watch=progress)
             else:
                 found = await tea.research.answer(research, text, key=key, watch=progress)
-    return _conclude(command, found, {})
+    return _conclude(command, found, tea.home, {})
 
 
 async def ask(
@@ -222,12 +222,9 @@ async def paper(
         tell_left_out(command, tea)
         begun = await tea.research.paper(research, **_answering(tea, base_url, model))
         code = await _driven(command, tea, begun.run, begun.to_json())
-        folder = tea.home / "traces" / begun.run / "workspace"
         made: dict[str, Any] = (await tea.research.status(begun.run)).answer if code == 0 else {}
-    if made:
-        command.tell(f"files: {one_line(', '.join(str(folder / name) for name in made['files']))}")
-        if count := made["doubts"]:
-            command.tell(f"{count} mark{'s' * (count > 1)} [?]: values or citations not found in the sources")
+    if made and (count := made["doubts"]):
+        command.tell(f"{count} mark{'s' * (count > 1)} [?]: values or citations not found in the sources")
     return code
 
 
@@ -241,7 +238,9 @@ async def resume(
         progress = Progress(command)
         async with _stoppable(command, progress, ""):
             found = await tea.research.resume(research, watch=progress)
-    command.show("\n".join(_status_lines(one) for one in found), {"taken_up": [one.to_json() for one in found]})
+    command.show(
+        "\n".join(_status_lines(one, tea.home) for one in found), {"taken_up": [one.to_json() for one in found]}
+    )
     if not found:
         command.tell("There is nothing to take up.")
     return max((_code(one) for one in found), default=0)
@@ -268,7 +267,7 @@ async def _driven(command: Command, tea: "Platform", run: str, more: dict[str, A
     progress = Progress(command, run)
     async with _stoppable(command, progress, run):
         found = await tea.research.drive(run, watch=progress)
-    return _conclude(command, found, more)
+    return _conclude(command, found, tea.home, more)
 
 
 @asynccontextmanager
@@ -306,7 +305,7 @@ def _tell_start(command: Command, begun: "Started") -> None:
     command.tell(f"research: {begun.conversation} (message {begun.message}, {at_work})")
 
 
-def _conclude(command: Command, found: "Status", more: dict[str, Any]) -> int:
+def _conclude(command: Command, found: "Status", home: Path, more: dict[str, Any]) -> int:
     fault = _fault(found)
     if command.as_json:
         command.show("", {**more, **found.to_json(), "error": fault.record() if fault else None})
@@ -314,7 +313,7 @@ def _conclude(command: Command, found: "Status", more: dict[str, Any]) -> int:
     text = found.reply["text"] if found.reply is not None else _result_words(found.answer)
     if text not in (None, ""):
         say(shown(text))
-    for line in [*_failed_lines(found), *_doubt_lines(found)]:
+    for line in [*_failed_lines(found), *_doubt_lines(found), *_file_lines(found, home, "files: ")]:
         command.tell(line)
     if fault is not None:
         complain(fault)
@@ -367,7 +366,16 @@ def _code(found: "Status") -> int:
     return 0 if fault is None else fault.exit_code
 
 
-def _status_lines(found: "Status") -> str:
+def _file_lines(found: "Status", home: Path, label: str) -> list[str]:
+    """Name the paper of a run, or the files of its tasks, with their folder; empty without any."""
+    folder = home / "traces" / found.run / "workspace"
+    made = cast("list[str]", found.answer["files"]) if found.agent == "research_paper" and found.answer else []
+    names: list[str] = [*made, *(name for one in found.tasks for name in one["artifacts"])]
+    there = [name for name in dict.fromkeys(names) if (folder / name).is_file()]
+    return [f"{label}{one_line(', '.join(there), 300)}, in {one_line(str(folder))}"] if there else []
+
+
+def _status_lines(found: "Status", home: Path) -> str:
     """Return the status of a research, for people."""
     lines = [
         f"conversation  {one_line(found.conversation)}",
@@ -392,6 +400,7 @@ def _status_lines(found: "Status") -> str:
     lines += [f"hypothesis    {one_line(found.hypothesis, 400)}"] if found.hypothesis else []
     for number, claim in enumerate(found.discoveries, 1):
         lines.append(f"discovery {number:<3} {one_line(claim, 300)}")
+    lines += _file_lines(found, home, "files         ")
     return "\n".join([*lines, *_result_lines(found)])
 
 

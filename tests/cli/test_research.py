@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from research_kit import RESEARCHER, literature
+from research_kit import RESEARCHER, analysis, literature
 from role_server import address_of, serving
 
 from .conftest import Tea
@@ -53,6 +53,39 @@ def test_a_conversation_goes_on_from_command_to_command(served: Tea) -> None:
     told.refused(2, "has ended", 'tea research start "..." --conversation growth')
     branch = served("research", "branch", "growth", "--at", "1", "--json").data
     assert served("research", "status", branch["conversation"], "--json").data["state"]["plan"] == {}
+
+
+ANALYZER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Analyzer(Agent):
+    """Draw a figure."""
+
+    environments = ("workspace",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Write it into the folder of the task."""
+        (await ctx.ecp.invoke("workspace#write", {"name": "ana-0-1/growth.svg", "text": "<svg/>"})).unwrap()
+        return Result(answer="It is drawn.")
+'''
+
+
+def test_the_files_of_a_research_are_named_with_their_folder_at_its_end_and_by_its_status(tea: Tea) -> None:
+    tea.write("analyzer.py", ANALYZER)
+    tea.write("cities.csv", "city\nOslo\n")
+    assert tea("register", "analyzer.py").code == 0
+    describes = {"descriptions": [{"name": "cities.csv", "description": "Cities."}]}
+    plan = {"objective": "", "tasks": [analysis("Draw it.", "cities.csv")]}
+    roles = {"You describe datasets": describes, **ROLES, "Plan the tasks to begin with": plan}
+    with address_of(roles) as address:
+        line = ("research", "start", "How do cities grow?", "--mode", "steering", "--file", "cities.csv")
+        done = tea(*line, "--base-url", address, "--model", "m")
+    assert done.code == 0, done.err
+    (run,) = (one.parent for one in (tea.folder / "traces").glob("*/journal.jsonl"))
+    place = f"ana-0-1/growth.svg, in {run / 'workspace'}"
+    assert f"files: {place}" in done.err.splitlines()
+    assert f"files         {place}" in tea("research", "status").out.splitlines()
 
 
 def test_a_server_named_for_a_research_answers_when_it_is_resumed_too(tea: Tea) -> None:
