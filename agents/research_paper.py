@@ -174,20 +174,21 @@ async def _compared(
 ) -> tuple[dict[str, Any], list[Any]]:
     """Return a draft with its doubtful numbers marked, and these.
 
-    A source says its quote and what its tasks found, a dataset also what was found when it was read.
+    A source says its detail, its quote and what its tasks found, a dataset also what was found when it was read.
     """
     tasks = [one for one in state["plan"].values() if one["output"]]
     facts = {str(name): f"{one['facts']}\n{one['description']}" for name, one in state["datasets"].items()}
     outputs = {str(one["id"]): str(one["output"]) for one in tasks}
+    own = [f"{one['detail']}\n{one['quote']}" for one in sources]
     references = [
         {"source": one["source"], "number": one["number"]}
-        | {"quote": "\n".join([one["quote"], facts.get(one["source"], ""), *(outputs[id] for id in one["tasks"])])}
-        for one in sources
+        | {"quote": "\n".join([said, facts.get(one["source"], ""), *(outputs[id] for id in one["tasks"])])}
+        for one, said in zip(sources, own, strict=True)
     ]
     told = [f"{one['objective']}\n{one['output']}" for one in tasks]
     counts = " ".join(map(str, range(COUNTED)))  # figures, tasks and parts are counted in words of the paper's own
     asked = [f"{one['question']}\n{one['answer']}" for one in state["clarification"].get("answers", ())]
-    known = "\n".join([counts, *told, *asked, *facts.values(), *(str(one["quote"]) for one in sources)])
+    known = "\n".join([counts, *told, *asked, *facts.values(), *own])
     numbers = [int(one["number"]) for one in sources]
     wanted = {"texts": [_marked(one, numbers) for one in _texts(draft)], "references": references, "known": known}
     found = (await ctx.ecp.invoke("report#compare", wanted)).unwrap()

@@ -204,3 +204,17 @@ async def test_numbers_of_a_paper_that_no_task_found_are_marked(lab: Any) -> Non
     assert words == "They grow by 3 percent. Nobody grows by 41 [?] percent. All in all 99.9 [?] % do."
     assert len(lab.roles.asked("paper")) == 1
     assert (await lab.tea.replay(begun.run)).ok
+
+
+async def test_the_place_that_a_task_names_in_its_source_counts_as_found(lab: Any, cities: Path) -> None:
+    source = {"source": "cities.csv", "detail": "31 of 32 rows; sums by year"}
+    done = {"name": "done", "arguments": {"answer": "They grow.", "evidence": [source]}}
+    section = {"heading": "Methods", "paragraphs": ["31 of 32 rows were read [1]."], "figures": []}
+    lab.plays(
+        plan_initial={"objective": "", "tasks": [analysis("Look.", "cities.csv")]},
+        analyzer={**ANALYZER_STEP, "calls": [done]},
+        paper={"title": "Growth", "abstract": ["They grow."], "sections": [section], "words": WORDS},
+    )
+    status = await lab.run(files=[cities])
+    ended = await lab.tea.research.drive((await lab.tea.research.paper(status.conversation)).run)
+    assert ended.answer["doubts"] == 0
