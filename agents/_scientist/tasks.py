@@ -48,7 +48,7 @@ async def analysis(ctx: Context, task: Mapping[str, Any], mirror: Mirror) -> Fou
     id = str(task["id"])
     job = await ctx.new_id()
     text = (
-        f"{task['objective']}\n\nWrite files, such as figures, only into the folder `{id}`. "
+        f"{task['objective']}\n\nWrite files, such as figures, only into a new folder `{id}`. "
         "State each number that you rest on."
     )
     datasets = tuple(str(one) for one in task["datasets"])

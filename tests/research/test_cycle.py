@@ -27,6 +27,11 @@ def only(count: int) -> Any:
     }  # fmt: skip
 
 
+def shown_to(request: Any) -> str:
+    """Return the words of a request."""
+    return "\n".join(part.text for one in request.messages for part in one.content if part.type == "text")
+
+
 def changes(lab: Any, run: str) -> list[tuple[str, dict[str, Any]]]:
     """The changes of the world in a run: the action, and its fields."""
     targets: dict[str, str] = {}
@@ -209,6 +214,8 @@ async def test_literature_joins_its_sources_and_an_analysis_gives_output_files_a
     assert counted["artifacts"] == ["ana-0-1/plot.svg"]
     assert len(counted["job"]) == 16
     assert counted["sources"][0]["quote"] == "2800000"
+    asked = next(one for one in lab.roles.requests if "Which is the largest?" in shown_to(one))
+    assert "only into a new folder `ana-0-1`" in shown_to(asked)  # nobody has made it
 
 
 async def test_planning_writes_nothing_and_each_role_only_its_fields(lab: Any) -> None:  # 003: 11, 12
