@@ -376,6 +376,14 @@ async def test_each_iteration_has_its_reply_and_the_last_is_flagged(lab: Any) ->
     assert shown[-1] == ["lit-2-1", "lit-3-1", "lit-4-1"]  # of the last three levels
 
 
+async def test_the_objective_of_the_next_iteration_is_not_called_that_of_the_one_replied_about(lab: Any) -> None:
+    lab.plays(plan_next=only(1))
+    await lab.run("full")
+    asked = shown_to(lab.roles.asked("reply")[0])
+    assert "<current_objective>\nNext 1\n</current_objective>" in asked
+    assert "of_this_iteration" not in asked
+
+
 async def test_a_reply_has_numbered_sources_and_its_values_are_compared_with_them(lab: Any) -> None:  # 003: 17
     lab.plays(
         reply={
