@@ -153,6 +153,7 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
         "before": conversation(task),
         "agents": [{"name": name, "description": text} for name, text in about.items()],
         "named": named,
+        "files": list(task.files),
         "most": MOST_EXPERTS,
         "locale": ctx.locale,
     }

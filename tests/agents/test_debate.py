@@ -1,6 +1,7 @@
 """The debate: invitations, relations, rounds, consensus, verdict."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,6 +134,14 @@ async def test_a_conversation_is_shown_to_its_manager_and_experts_under_the_name
         words = shown(model.requests[prompt][-1])
         assert "person: Which club is old?\ndebate: Nordlys." in words, prompt
         assert "The person says" not in words, prompt
+
+
+async def test_the_manager_is_told_the_files_and_that_only_agents_read_them(tea: Platform, tmp_path: Path) -> None:
+    (tmp_path / "nests.csv").write_text("site,pairs\nElm,14\n")
+    model = Cast(debate_invitation=TWO, debate_statement=statement("Buy"), judge=verdict(1, answer="x"))
+    await play(tea, model, "What does the table say?", files=[tmp_path / "nests.csv"])
+    (asked,) = model.requests["debate_invitation"]
+    assert "which an expert without an agent cannot read: nests.csv" in shown(asked)
 
 
 async def test_an_agent_speaks_for_two_experts_and_changes_of_the_invitation_are_told(tea: Platform) -> None:
