@@ -91,7 +91,7 @@ class Sources:
             if source in self._missing:
                 return f"there is no file {source[:100]!r} in the workspace"
             part = "; its head shows only a part of it" if heads else ""
-            return f"{source[:100]!r} was not opened in this run{part}"
+            return f"{source[:100]!r} was not opened for this answer{part}"
         line = nearest_line(evidence.quote, "\n".join((*texts, *(one.all for one in heads))))
         near = f", nearest to it is {line!r}" if line else ""
         return f"the quote {evidence.quote[:80]!r} does not stand in what was read of {source[:100]!r}{near}"

@@ -49,7 +49,7 @@ def test_what_was_read_is_confirmed(source: str, quote: str) -> None:
 @pytest.mark.parametrize(
     ("source", "quote", "words"),
     [
-        ("secret.csv", "", "was not opened"),
+        ("secret.csv", "", "was not opened for this answer"),
         ("secret.csv", "Gentoo", "was not opened"),
         ("plan.txt", "The bridge opens on 4 May.", "does not stand"),
         ("plan.txt", "The tunnel is closed.", "does not stand"),
