@@ -90,7 +90,8 @@ class Grounds(NamedTuple):
         held = set(map(str.casefold, examples))
         left = [one for one in numbers if one.casefold() not in held]
         words = [f"only the head of a file shows {', '.join(examples)}, as one of several values"] if examples else []
-        words += [f"{', '.join(left)} stands in no result and follows from none by simple arithmetic"] if left else []
+        stand, follow = ("stands", "follows") if len(left) == 1 else ("stand", "follow")
+        words += [f"{', '.join(left)} {stand} in no result and {follow} from none by simple arithmetic"] if left else []
         if not words and begun and not self.results:
             words = [f"only the first lines of {', '.join(begun)} were read"]
         return "; ".join(words)

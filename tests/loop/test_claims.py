@@ -377,5 +377,9 @@ async def test_numbers_of_the_last_answer_that_follow_from_nothing_are_marked(st
     assert [one.doubt for one in outcome.evidence] == [
         "92 stands in no result and follows from none by simple arithmetic"
     ]
+    several, _ = await stage.play(step(sum_of("3 + 4")), "It is 92 and 815.", budget={"steps": 2})
+    assert [one.doubt for one in several.evidence] == [
+        "92, 815 stand in no result and follow from none by simple arithmetic"
+    ]
     right, _ = await stage.play(step(sum_of("3 + 4")), step(done("It is 7.")), budget={"steps": 2})
     assert right.evidence == ()
