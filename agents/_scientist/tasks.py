@@ -134,7 +134,7 @@ def _found(result: Result) -> Found:
     answer = result.answer if isinstance(result.answer, str) else json.dumps(result.answer, ensure_ascii=False)
     sources = [one.model_dump(mode="json") for one in result.evidence]
     if result.ok and answer:
-        return Found(output=answer, sources=sources)
+        return Found(output=f"{answer}\n\n{result.reason}".rstrip(), sources=sources)
     reason = result.reason or "it gave no answer"
     return Found(output=answer if result.exhausted else "", error=reason, sources=sources if result.exhausted else ())
 

@@ -218,6 +218,16 @@ async def test_literature_joins_its_sources_and_an_analysis_gives_output_files_a
     assert "only into a new folder `ana-0-1`" in shown_to(asked)  # nobody has made it
 
 
+async def test_what_the_analyzer_remarks_on_its_answer_stands_in_the_output_of_its_task(lab: Any, cities: Path) -> None:
+    given = {"answer": "There are 3 cities.", "reason": "One row has no name."}
+    lab.plays(
+        plan_initial={"objective": "o", "tasks": [analysis("Count.", "cities.csv")]},
+        analyzer={**ANALYZER_STEP, "calls": [{"name": "done", "arguments": given}]},
+    )
+    status = await lab.run(files=[cities])
+    assert status.state["plan"]["ana-0-1"]["output"] == "There are 3 cities.\n\nOne row has no name."
+
+
 async def test_planning_writes_nothing_and_each_role_only_its_fields(lab: Any) -> None:  # 003: 11, 12
     lab.plays(plan_next=only(1))
     status = await lab.run("full")
