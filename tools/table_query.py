@@ -104,12 +104,12 @@ def _answer(
     with Database(tables) as database:
         got = database.select(sql, limit, offset, count=not full)
         whole = not full and database.drops_decimals(sql, got.rows, offset)
-        absent = [] if full else database.absent(sql)
+        doubts = [] if full else [*database.absent(sql), *database.miscounted(sql)]
     if full:
         return {"columns": got.columns, "rows": got.rows, "row_count": len(got.rows), "truncated": got.more}
     answer = _paged(got.columns, got.rows, got.total, offset)
     texts = columns_as_texts(sql, (column.name for table in tables for column in table.columns))
-    if warning := "; ".join(filter(None, (texts, *absent, DROPPED if whole else ""))):
+    if warning := "; ".join(filter(None, (texts, *doubts, DROPPED if whole else ""))):
         answer["warning"] = warning
     return answer
 

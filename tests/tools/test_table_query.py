@@ -596,3 +596,42 @@ async def test_what_is_computed_from_many_numbers_takes_bounded_memory(ask: Ask)
     assert found[0] == [0, 1048.5, 524.25, 1.0, 606.6506]
     one = "SELECT median(value) FROM (SELECT 9007199254740993 AS value UNION ALL SELECT 1 UNION ALL SELECT 9e18)"
     assert (await ask({"t.csv": rows}, sql=one)).unwrap()["rows"] == [[9007199254740993]]
+
+
+SHIPS: dict[str, str | bytes] = {
+    "ships.csv": "ship,owner,tons\na,x,10\nb,x,20\nc,y,30\nd,q,40\n",
+    "owners.csv": "owner,city\nx,Oslo\ny,Rome\nz,Rome\n",
+    "storms.csv": "city,day\nOslo,1\nOslo,2\nRome,3\n",
+}
+LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN keeps them"
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        (
+            "SELECT count(*) FROM owners o JOIN storms s ON o.city = s.city",
+            'several rows of owners and of storms have the same "city": each joins each',
+        ),
+        ("SELECT count(*) FROM ships LEFT JOIN owners USING (owner)", "it counts rows of ships, not of owners"),
+        (
+            "SELECT count(*) FROM ships s, owners o WHERE s.owner = o.owner",
+            f"it counts rows of ships, not of owners; {LEFT_OUT}",
+        ),
+        (
+            "SELECT city, count(*) FROM owners o JOIN ships AS s ON norm(s.owner) = norm(o.owner) GROUP BY city",
+            LEFT_OUT,
+        ),
+        ("SELECT city, sum(tons) FROM ships s JOIN owners o ON s.owner = o.owner GROUP BY city", LEFT_OUT),
+        (
+            "SELECT avg(length(city)), sum(o.owner) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
+            "a row of owners joins several of ships, so its columns are summed several times",
+        ),
+        ("SELECT count(DISTINCT o.owner) FROM ships s JOIN owners o ON s.owner = o.owner", ""),
+        ("SELECT ship, city FROM ships s JOIN owners o ON s.owner = o.owner", ""),
+        ("SELECT count(*) FROM ships WHERE owner = 'x' -- JOIN owners ON ships.owner = owners.owner", ""),
+        ("SELECT count(*) FROM (SELECT DISTINCT owner FROM ships)", ""),
+    ],
+)
+async def test_rows_that_a_join_counts_again_or_leaves_out_are_warned_of(ask: Ask, sql: str, warning: str) -> None:
+    assert (await ask(SHIPS, sql=sql)).unwrap().get("warning", "") == warning

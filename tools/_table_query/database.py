@@ -5,7 +5,7 @@ import re
 import sqlite3
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -16,6 +16,7 @@ from tea import ToolError, nearest
 from .absent import Comparison, comparisons, unquoted
 from .aggregates import Effort, Numbers, Pairs
 from .describing import short
+from .joins import Counting, Join, counting
 from .naming import check_names, unknown_name, with_decimals
 from .numbers import iso_date
 from .stored import StoredTable
@@ -26,6 +27,7 @@ SECONDS = 20.0
 MOST_CELL_CHARACTERS = 4_000
 MOST_COMPARED = 20  # texts of a statement that are looked for in their columns
 MOST_ABSENT = 3
+MOST_JOINS = 4
 MOST_NEAR = 2_000  # values of a column among which the nearest is told
 LONGEST_NEAR = 40  # characters; the time to compare two grows with the square of them
 MOST_COUNTED = 1_000_000
@@ -150,6 +152,54 @@ class Database:
             return list(map(self._about, islice(absent, MOST_ABSENT)))
         except (sqlite3.Error, ToolError):
             return []
+
+    def miscounted(self, sql: str) -> list[str]:
+        """Return a line about each join by which a counting statement counts rows several times, or leaves rows out.
+
+        It takes what is left of the statement's time.
+
+        Args:
+            sql: The statement that was just run.
+        """
+        self._effort.begin(self._effort.deadline)
+        if (found := counting(sql, self._columns)) is None:
+            return []
+        try:
+            return [line for one in found.joins[:MOST_JOINS] for line in self._about_join(one, found)]
+        except (sqlite3.Error, ToolError):
+            return []
+
+    def _about_join(self, one: Join, how: Counting) -> Iterator[str]:
+        """Yield lines about the rows of two tables that are counted several times, or left out."""
+        sides = (one.left, one.left_keys), (one.right, one.right_keys)
+        left_repeats, right_repeats = (self._repeats(*side) for side in sides)
+        if left_repeats and right_repeats:
+            same = ", ".join(dict.fromkeys((*one.left_keys, *one.right_keys)))
+            yield f"several rows of {one.left} and of {one.right} have the same {same}: each joins each"
+        elif left_repeats or right_repeats:
+            few, many = (one.right, one.left) if left_repeats else (one.left, one.right)
+            if few in how.summed:
+                yield f"a row of {few} joins several of {many}, so its columns are summed several times"
+            elif how.counts and not how.grouped:
+                yield f"it counts rows of {many}, not of {few}"
+        for (table, keys), (other, others), repeats in (
+            (*sides, left_repeats or not right_repeats),
+            (*sides[::-1], right_repeats or not left_repeats),
+        ):
+            if repeats and not how.keeps and (left := self._unmatched(table, keys, other, others)):
+                yield f"{left} rows of {table} join none of {other}, and are left out; LEFT JOIN keeps them"
+
+    def _repeats(self, table: str, keys: Sequence[str]) -> bool:
+        """Return whether several rows of a table have the same values in some expressions."""
+        there = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+        sql = f"SELECT 1 FROM {quoted(table)} WHERE {there} GROUP BY {', '.join(keys)} HAVING count(*) > 1 LIMIT 1"
+        return self._connection.execute(sql).fetchone() is not None
+
+    def _unmatched(self, table: str, keys: Sequence[str], other: str, others: Sequence[str]) -> int:
+        """Return the number of rows of a table without an equal one in another."""
+        there = f"SELECT {', '.join(others)} FROM {quoted(other)}"
+        sql = f"SELECT count(*) FROM {quoted(table)} WHERE (({', '.join(keys)}) IN ({there})) IS NOT 1"
+        return int(self._connection.execute(sql).fetchone()[0])
 
     def _has(self, one: Comparison) -> bool:
         """Return whether a cell compares so."""

@@ -1,0 +1,131 @@
+"""Joins in a statement that counts: which rows are counted several times, and which are left out."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from .absent import unquoted
+
+# No part gives back what it took: the time grows with the statement alone.
+_NAME = r'"(?:[^"]|"")++"|[^\W\d]\w*+'
+_ASIDE = re.compile(r"'(?:[^']|'')*+'|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+_BEHIND = (  # a table's name, where it has no other
+    "on|using|where|join|inner|left|right|full|cross|natural|group|order|limit|having|union|except|intersect|window"
+)
+_TABLE = re.compile(
+    rf"(?:\b(?:from|join)\s++|,\s*+)({_NAME})(?:\s++(?:as\s++)?(?!(?:{_BEHIND})\b)({_NAME}))?", re.IGNORECASE
+)
+_USING = re.compile(rf"\s*+using\s*+\(\s*+((?:{_NAME})(?:\s*+,\s*+(?:{_NAME}))*+)\s*+\)", re.IGNORECASE)
+_SIDE = rf"(?:\b(norm|lower|upper|trim)\s*+\(\s*+)?(?:({_NAME})\s*+\.\s*+)?({_NAME})\s*+(?:\)\s*+)?"
+_EQUAL = re.compile(rf"{_SIDE}==?\s*+{_SIDE}(?![+\-*/%|(.])", re.IGNORECASE)
+_OUTER = re.compile(r"\b(?:left|right|full)\s++(?:outer\s++)?join\b", re.IGNORECASE)
+_COUNTS = re.compile(r"\bcount\s*+\(\s*+(?!distinct\b)", re.IGNORECASE)
+_GROUPED = re.compile(r"\bgroup\s++by\b", re.IGNORECASE)
+_SUMMED = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+(?!distinct\b)(?:({_NAME})\s*+\.\s*+)?({_NAME})", re.IGNORECASE)
+
+
+class Join(NamedTuple):
+    """Two tables with what is equal in their rows: expressions over the columns of each, in the same order."""
+
+    left: str
+    right: str
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+
+
+class Counting(NamedTuple):
+    """What a statement with joins counts.
+
+    Args:
+        joins: Its joins by equality.
+        keeps: Whether a join keeps the rows that find no other.
+        counts: Whether it counts rows.
+        grouped: Whether it does so by groups.
+        summed: The tables with columns of which it takes a sum or an average.
+    """
+
+    joins: tuple[Join, ...]
+    keeps: bool
+    counts: bool
+    grouped: bool
+    summed: frozenset[str]
+
+
+def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
+    """Return what a statement counts over joins of tables, None if it counts nothing or joins none.
+
+    Args:
+        sql: The statement.
+        columns: The names of each table's columns, by its name.
+    """
+    plain = _ASIDE.sub("''", sql)
+    counts, sums = _COUNTS.search(plain) is not None, list(_SUMMED.finditer(plain))
+    if not (counts or sums):
+        return None
+    aliases, order = _aliases(plain, columns)
+    keys = defaultdict[tuple[str, str], list[tuple[str, str]]](list)
+    for left, right, one, other in (*_equalities(plain, aliases, columns), *_used(plain, order)):
+        keys[(left, right) if left < right else (right, left)].append((one, other) if left < right else (other, one))
+    joins = tuple(
+        Join(*tables, tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
+        for tables, pairs in keys.items()
+    )
+    if not joins:
+        return None
+    owners = [_owner(found[1], found[2], aliases, columns) for found in sums]
+    return Counting(
+        joins=joins,
+        keeps=_OUTER.search(plain) is not None,
+        counts=counts,
+        grouped=_GROUPED.search(plain) is not None,
+        summed=frozenset(filter(None, owners)),
+    )
+
+
+def _aliases(plain: str, columns: Mapping[str, Sequence[str]]) -> tuple[dict[str, str], list[tuple[str, int]]]:
+    """Return the tables of a statement by their names in it, and in their order with the ends of their mentions."""
+    known = {name.casefold(): name for name in columns}
+    meant, order = defaultdict[str, set[str]](set), list[tuple[str, int]]()
+    for found in _TABLE.finditer(plain):
+        table = known.get(unquoted(found[1]).casefold())
+        if table is None:
+            continue
+        meant[unquoted(found[2] or table).casefold()].add(table)
+        order.append((table, found.end()))
+    return {name: tables.pop() for name, tables in meant.items() if len(tables) == 1}, order
+
+
+def _owner(of: str | None, column: str, aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> str | None:
+    """Return the table of the statement that a column is meant of, None if it is not known."""
+    name = unquoted(column).casefold()
+    tables = {aliases.get(unquoted(of).casefold())} if of else set(aliases.values())
+    owners = [one for one in tables if one is not None and name in map(str.casefold, columns[one])]
+    return owners[0] if len(owners) == 1 else None
+
+
+def _equalities(
+    plain: str, aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what is equal in two tables of a statement: the tables, and an expression of each."""
+    for found in _EQUAL.finditer(plain):
+        sides = [(found[at], found[at + 2], _owner(found[at + 1], found[at + 2], aliases, columns)) for at in (1, 4)]
+        (first, one, left), (second, other, right) = sides
+        if left is not None and right is not None and left != right:
+            yield left, right, _expression(first, one), _expression(second, other)
+
+
+def _used(plain: str, order: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what `USING` says is equal in a table and the one before it."""
+    for (left, _), (right, end) in pairwise(order):
+        found = _USING.match(plain, end)
+        if found is None or left == right:
+            continue
+        for name in re.findall(_NAME, found[1]):
+            yield left, right, _expression(None, name), _expression(None, name)
+
+
+def _expression(function: str | None, column: str) -> str:
+    name = '"' + unquoted(column).replace('"', '""') + '"'
+    return f"{function.lower()}({name})" if function else name
