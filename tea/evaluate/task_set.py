@@ -96,8 +96,8 @@ class TaskSet:
         """
         chosen = tuple(one for one in self.tasks if one.split == split)
         if not chosen:
-            there = ", ".join(sorted({one.split for one in self.tasks}))
-            raise BadInput(f"No task of {self.name!r} belongs to the split {split[:60]!r}.", fix=f"there is {there}.")
+            problem = f"No task of {self.name!r} belongs to the split {split[:60]!r}"
+            raise _unchosen(problem, {one.split for one in self.tasks}, "a split")
         return replace(self, tasks=chosen)
 
     def tagged(self, tags: Sequence[str]) -> TaskSet:
@@ -108,8 +108,8 @@ class TaskSet:
         """
         chosen = tuple(one for one in self.tasks if {*one.task.tags} & {*tags})
         if not chosen:
-            there = ", ".join(sorted({tag for one in self.tasks for tag in one.task.tags})) or "none"
-            raise BadInput(f"No task of {self.name!r} has a tag {', '.join(tags)[:60]!r}.", fix=f"tags are {there}.")
+            problem = f"No task of {self.name!r} has a tag {', '.join(tags)[:60]!r}"
+            raise _unchosen(problem, {tag for one in self.tasks for tag in one.task.tags}, "a tag")
         return replace(self, tasks=chosen)
 
     def first(self, limit: int | None) -> TaskSet:
@@ -217,6 +217,12 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema of a task."""
     made = EvalTask.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **made}
+
+
+def _unchosen(problem: str, there: set[str], what: str) -> BadInput:
+    """Return the error for a choice of no task; the names of the set are words of its author, not the remedy's."""
+    names = ", ".join(map(repr, sorted(there)))[:120] or "none"
+    return BadInput(f"{problem}, but: {names}.", fix=f"name {what} of the set.")
 
 
 def _sources(path: Path) -> list[Path]:

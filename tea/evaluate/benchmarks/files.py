@@ -52,8 +52,8 @@ class Row:
             if name in self.fields:
                 value = self.fields[name]
                 return "" if value is None else str(value)
-        there = ", ".join(map(str, self.fields))[:120]
-        raise BadInput(f"{self.where} has no {names[0]!r}.", fix=f"it has {there}; see `tea eval --help`.")
+        there = ", ".join(map(repr, self.fields))[:120]
+        raise BadInput(f"{self.where} has no {names[0]!r}, but: {there}.", fix="see `tea eval --help`.")
 
     def optional(self, *names: str) -> str:
         """Return the value as `text` does, empty if none of the names is present."""
