@@ -208,7 +208,8 @@ class NamedAction:
         response = await _given(context).acp.invoke(self.relay.ref.partition("#")[0], task)
         response.unwrap()
         if not response.result.ok:
-            raise ToolError(response.result.reason or f"{self.action} did not succeed.", fix="do something else.")
+            reason = response.result.reason or "no reason was given"
+            raise ToolError(f"{self.action!r} did not succeed: {reason}", fix="do something else.")
         return response.result.answer
 
 

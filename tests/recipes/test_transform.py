@@ -122,6 +122,19 @@ async def test_an_agent_becomes_an_environment_that_shows_its_rules_and_state(st
     assert given[2] == {**rules, "state": {"asked": 1}}
 
 
+async def test_the_reason_of_an_agent_stands_behind_the_words_of_the_action_that_it_is_asked_for(
+    stage: Platform,
+) -> None:
+    source = ECHO.replace(
+        'ok=task.text != "no", reason="" if task.text != "no" else "no"', 'ok=False, reason="Run `x`."'
+    )
+    await stage.acp.update("echo", source)
+    await stage.ecp.transform("A2E", "echo", name="hall", actions={"shout": {"description": "Shout a word."}})
+    refused = (await stage.ecp.invoke("hall#shout", {})).error
+    assert refused is not None
+    assert refused["problem"] == "'shout' did not succeed: Run `x`."
+
+
 async def test_an_agent_as_an_environment_may_have_actions_with_their_own_schemas(stage: Platform) -> None:
     shout = {
         "description": "Shout a word.",
