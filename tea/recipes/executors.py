@@ -193,16 +193,25 @@ class AgentState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedAction:
-    """An executor giving an agent a task made of an action with its arguments, as JSON; its answer is the value."""
+    """An executor giving an agent a task made of an action with its arguments, as JSON; its answer is the value.
+
+    Args:
+        relay: Asks the agent.
+        action: Name of the action.
+        owner: `environment:name`, whose words its parameters are: a recipe is executed here without trust in it.
+        parameters: Their schema.
+    """
 
     relay: RecipeExecutor
     action: str
+    owner: str
     parameters: JsonSchema
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Validate, ask the agent, and return its answer."""
         if faults := value_faults(self.parameters, dict(arguments)):
-            fix = f"{name_hint(self.parameters, arguments)}{parameters_in_words(self.parameters)}."
+            hint = name_hint(self.parameters, arguments)
+            fix = f"{self.owner} says: {hint}{parameters_in_words(self.parameters)}."
             raise BadArguments(f"{self.action!r} got bad arguments: {'; '.join(faults)}.", fix=fix)
         task = Task(text=canonical({"action": self.action, "arguments": dict(arguments)}).decode())
         response = await _given(context).acp.invoke(self.relay.ref.partition("#")[0], task)

@@ -253,7 +253,8 @@ def _named_action(agent: Manifest, name: str, recipe: AgentToEnvironment) -> Ope
         raise BadComponent(problem[:300], fix="describe it among the properties.")
     traits = replace(agent.operation("run").traits, scope=True)
     signature = Signature(name=name, description=form.description, parameters=parameters, returns={}, traits=traits)
-    executor = NamedAction(relay=RecipeExecutor.to(agent, "run"), action=name, parameters=parameters)
+    relay, owner = RecipeExecutor.to(agent, "run"), f"environment:{recipe.name}"
+    executor = NamedAction(relay=relay, action=name, owner=owner, parameters=parameters)
     return Operation(signature=signature, executor=executor)
 
 

@@ -151,7 +151,7 @@ async def test_an_agent_as_an_environment_may_have_actions_with_their_own_schema
     assert given == ['{"action":"shout","arguments":{"word":"hey"}} 0', "BadArguments", "BadArguments"]
     refused = (await stage.ecp.invoke("hall#shout", {"wrod": "hey"})).error
     assert refused is not None
-    assert refused["fix"] == "did you mean 'word'? its parameters are word (string), needed."
+    assert refused["fix"] == "environment:hall says: did you mean 'word'? its parameters are word (string), needed."
 
 
 GUARD = '''
