@@ -29,9 +29,8 @@ def foreign_hand(place: Path | int) -> str:
         OSError: It cannot be looked at.
     """
     facts = os.stat(place)
-    own = os.geteuid()
-    if facts.st_uid not in (own, _ROOT) and not (own == _ROOT and _account(facts.st_uid) is None):
-        return f"it belongs to the account {_account(facts.st_uid) or facts.st_uid}"
+    if reason := _foreign_owner(facts.st_uid):
+        return reason
     if facts.st_mode & stat.S_IWOTH:
         return "every account may write it"
     if facts.st_mode & stat.S_IWGRP and (_has_rules(place) or not _is_private(facts.st_gid)):
@@ -42,16 +41,17 @@ def foreign_hand(place: Path | int) -> str:
 def foreign_path(folder: Path) -> str:
     """Return why accounts other than this one and root control a folder or its path; empty if none do.
 
-    What is missing is not judged. In a folder with the sticky bit, such as `/tmp`, others cannot move what is not
-    theirs.
+    What is missing is not judged. In a folder with the sticky bit, such as `/tmp`, others than its owner cannot move
+    what is not theirs.
 
     Raises:
         OSError: One of them cannot be looked at.
     """
     for one in dict.fromkeys((folder.absolute(), *folder.absolute().parents, *folder.resolve().parents)):
         try:
-            sticky = one != folder.absolute() and os.stat(one).st_mode & stat.S_ISVTX
-            if not sticky and (reason := foreign_hand(one)):
+            facts = os.stat(one)
+            sticky = one != folder.absolute() and facts.st_mode & stat.S_ISVTX
+            if reason := _foreign_owner(facts.st_uid) if sticky else foreign_hand(one):
                 return reason if one == folder.absolute() else f"of {str(one)[-60:]!r} above it, {reason}"
         except FileNotFoundError:
             continue
@@ -177,6 +177,14 @@ def _is_private(group: int) -> bool:
     members = {accounts[name].pw_uid if name in accounts else None for name in found.gr_mem}
     members |= {one.pw_uid for one in accounts.values() if one.pw_gid == group}
     return bool(members) and members <= {own.pw_uid, _ROOT}
+
+
+def _foreign_owner(uid: int) -> str:
+    """Return that a file belongs to another account than this one and root, empty if it does not."""
+    own = os.geteuid()
+    if uid in (own, _ROOT) or (own == _ROOT and _account(uid) is None):
+        return ""
+    return f"it belongs to the account {_account(uid) or uid}"
 
 
 def _account(uid: int) -> str | None:

@@ -21,7 +21,7 @@ from tea.source.reviewed import Reviewed
 from tea.source.seal import Seal
 from tea.source.trust import Adopted, AllowedDestinations, Consents, GrantedHomes, Trust
 from tea.store import access
-from tea.store.access import exposed_runs, foreign_hand, readable_by_others
+from tea.store.access import exposed_runs, foreign_hand, foreign_path, readable_by_others
 from tea.store.bulk import write_whole
 from tea.store.events import FileEvents
 from tea.store.files import keep_private
@@ -96,6 +96,29 @@ def test_root_decides_everywhere_and_an_owner_without_an_account_nowhere_for_roo
 
     monkeypatch.setattr(os, "stat", stated)
     assert ("it belongs to the account" in foreign_hand(tmp_path)) == refused
+
+
+@pytest.mark.parametrize(
+    ("owner", "mode", "refused"), [(ME, 0o777, 1), (ME, 0o1777, 0), (0, 0o1777, 0), (OTHER, 0o1777, 1)]
+)
+def test_the_owner_of_a_folder_with_the_sticky_bit_controls_what_lies_below(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, owner: int, mode: int, refused: bool
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: ME)
+
+    def known(uid: int) -> pwd.struct_passwd:
+        return account("somebody", uid, uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", known)
+
+    def stated(path: object, **_: object) -> os.stat_result:
+        above = path == tmp_path
+        return os.stat_result(
+            (stat.S_IFDIR | (mode if above else 0o755), 0, 0, 1, owner if above else ME, GROUP, 0, 0, 0, 0)
+        )
+
+    monkeypatch.setattr(os, "stat", stated)
+    assert bool(foreign_path(tmp_path / "state")) == refused
 
 
 @contextmanager
