@@ -286,7 +286,8 @@ class Research:
         if REJECT in choices and (rejection := _REJECTION.match(text)):
             return await self.reject(name, rejection["feedback"], watch=watch)
         if choices and text not in choices and not chosen[0].call:
-            raise BadInput(f"{text[:60]!r} is not an answer here.", fix=f"say {_choices(choices)}.")
+            problem = f"{text[:60]!r} is not an answer here, but: {_choices(choices)}."
+            raise BadInput(problem, fix="say one of these.")
         return await self.drive(found.head.run, answers={chosen[0].key: text}, watch=watch)
 
     async def clarify(
@@ -561,8 +562,8 @@ class Research:
 
 
 def _choices(choices: Sequence[str]) -> str:
-    """Return the accepted answers to the open question; a rejection includes its feedback."""
-    named = (f"'{one}: ' and what shall be otherwise" if one == REJECT else one for one in choices)
+    """Return the accepted answers to the open question in quotes; a rejection includes its feedback."""
+    named = (f"'{one}: ' and what shall be otherwise" if one == REJECT else repr(one) for one in choices)
     return " or ".join(named)
 
 
