@@ -72,7 +72,7 @@ class Bridge:
 
 
 def error_in(record: object, ref: str) -> TeaError:
-    """Return the error given by a component, of a class allowed to components; its remedy is told as its words.
+    """Return the error given by a component, of a class allowed to components, told as its words.
 
     Args:
         record: What came: anything.
@@ -81,8 +81,8 @@ def error_in(record: object, ref: str) -> TeaError:
     data = _members(record)
     made = _GIVEN.get(str(data.get("code")), CallFailed)
     problem, fix = (_line(data.get(name), most) for name, most in (("problem", 2_000), ("fix", 500)))
-    remedy = f"{ref} says: {fix}" if fix else "look at its source."
-    return made(problem or f"{ref} failed, and does not say why.", fix=remedy)
+    told = f"{ref} says: {problem}" if problem else f"{ref} failed, and does not say why."
+    return made(told, fix=f"{ref} says: {fix}" if fix else "look at its source.")
 
 
 def _members(data: object) -> JsonObject:

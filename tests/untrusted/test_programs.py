@@ -198,9 +198,10 @@ async def test_it_claims_no_error_that_it_was_not_given(tea: Platform, code: str
     assert outcome.error["code"] == "CallFailed"
 
 
-async def test_its_remedy_is_told_as_its_words(tea: Platform) -> None:
+async def test_its_problem_and_its_remedy_are_told_as_its_words(tea: Platform) -> None:
     outcome, _ = await said(tea, {"said": [], "end": {"error": {"code": "ToolError", "problem": "p", "fix": "f"}}})
-    assert outcome.error == {"code": "ToolError", "problem": "p", "fix": "agent:says@1.0.0 says: f"}
+    who = "agent:says@1.0.0 says: "
+    assert outcome.error == {"code": "ToolError", "problem": f"{who}p", "fix": f"{who}f"}
 
 
 async def test_it_passes_on_an_error_that_it_was_given(tea: Platform) -> None:
