@@ -325,7 +325,8 @@ async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: 
     response = await ctx.acp.invoke(one.agent, part)
     result, statement = response.result, response.result.answer
     if not isinstance(statement, dict) or "position" not in statement:
-        raise BadOutput(result.reason or f"{one.agent} gave no statement.", fix="invite somebody else.")
+        reason = result.reason or "no reason was given"
+        raise BadOutput(f"{one.agent} gave no statement: {reason}", fix="invite somebody else.")
     debate.evidence[one.name] = (*debate.evidence.get(one.name, ()), *result.evidence)
     usual: dict[str, Any] = {"argument": "", "rebuttals": [], "agrees": [], "confidence": 50}
     return {**usual, **statement}

@@ -246,6 +246,15 @@ async def test_an_expert_who_cannot_be_read_is_passed_over(tea: Platform) -> Non
     assert (outcome.exit_code, outcome.error["code"]) == (1, "BadOutput")
 
 
+async def test_the_reason_of_an_agent_that_says_nothing_is_told_as_its_reason() -> None:
+    async with platform() as tea:
+        source = AGENT.format(kind="Mute", about="Finance.", relations="").partition("        heard")[0]
+        await tea.acp.register(f'{source}        return Result(ok=False, reason="Run `x`.")\n', author="test")
+        model = Cast(debate_invitation=invitation(expert("Ada", "mute"), expert("Ben", "mute")))
+        outcome, _ = await play(tea, model, "Is it good?", settings={"debate.rounds": 1})
+        assert outcome.error["problem"] == "mute gave no statement: Run `x`."
+
+
 async def test_without_a_verdict_the_strongest_position_stands_and_says_so(tea: Platform) -> None:
     said = [statement("Buy", 80), statement("Sell", 40)] * 3
     model = Cast(debate_invitation=TWO, debate_statement=said, judge="no verdict")
