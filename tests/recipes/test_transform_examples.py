@@ -301,7 +301,7 @@ async def test_a_market_agent_is_an_environment_in_which_traders_act() -> None:
         assert state["objectives"] == ["keep trading", "hold the rules"]
         given = await made.ecp.invoke("exchange#buy", {"amount": 12}, session="day")
         assert given.error is not None
-        assert given.error["problem"] == "Only 11 are in stock."
+        assert given.error["problem"] == "'buy' did not succeed: Only 11 are in stock."
         async with Platform(made.home, state=made.trust.path.parent) as later:
             found = (await later.ecp.state("exchange", session="day")).unwrap()
             assert found["state"] == state["state"]
@@ -338,5 +338,5 @@ def test_the_example_of_a_market_says_what_it_does(tmp_path: Path) -> None:
         [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
-    assert '"2 at 10",\n    "2 at 12",\n    "Only 1 left."' in done.stdout
+    assert '"\'buy\' did not succeed: Only 1 left.",\n    "2 at 10",\n    "2 at 12"' in done.stdout
     assert "replayed: True\ntool:exchange_buy@1.0.0 Buy at the price of the moment.\n" in done.stdout
