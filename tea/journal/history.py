@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -164,22 +164,28 @@ class History:
             raise BadInput(f"No call of the run {run} waits under the key {strange[0][:60]!r}.", fix=fix)
         return {key: answer for key, answer in answers.items() if key not in again}
 
-    def attributed(self, error: ErrorRecord) -> ErrorRecord:
-        """Return the error that ended the run, as its words and not as tea's if this account did not begin it."""
+    def attributed(self, error: ErrorRecord, remedies: Container[str] = ()) -> ErrorRecord:
+        """Return the error that ended the run, as its words and not as tea's if this account did not begin it.
+
+        Args:
+            error: The error.
+            remedies: Those that are tea's own, whatever the run says.
+        """
         if self.own:
             return error
         problem = f"The run, which this account did not begin, says: {error['problem']}"
-        return {**error, "problem": problem, "fix": f"it says: {error['fix']}"}
+        fix = error["fix"] if error["fix"] in remedies else f"it says: {error['fix']}"
+        return {**error, "problem": problem, "fix": fix}
 
     @contextmanager
-    def telling(self) -> Generator[None]:
+    def telling(self, remedies: Container[str] = ()) -> Generator[None]:
         """Raise the error that ends the run as `attributed` tells it."""
         try:
             yield
         except TeaError as error:
             if self.own:
                 raise
-            raise error_from(self.attributed(error.record())) from error
+            raise error_from(self.attributed(error.record(), remedies)) from error
 
     @property
     def sandboxed(self) -> Mapping[str, bool]:

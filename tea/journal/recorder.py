@@ -88,6 +88,7 @@ class Recorder:
         self._untold: list[Event] = []
         self._heard: dict[str, dict[str, Pieces]] = {}
         self._asked: set[str] = set()
+        self.remedies = set[str]()  # for the questions that this process asked
         self._meant: dict[str, JsonValue] = {}
         self._before: Mapping[str, JsonObject] = {}
         self._marks: Mapping[str, JsonValue] = {}
@@ -165,7 +166,9 @@ class Recorder:
         """Return the remedy for a question under `key`: the command to answer it, or an agent to call it from."""
         if self.trace is None:
             return "call it from an agent: its run waits for the answer."
-        return answering(self._run, key, answer) + more
+        fix = answering(self._run, key, answer) + more
+        self.remedies.add(fix)
+        return fix
 
     def enter(self, key: str, agent: str) -> None:
         """Assign everything below `key` to `agent`."""

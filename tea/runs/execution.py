@@ -465,7 +465,7 @@ class Executions:
     async def _finish(self, run: Run, past: History, trace: Trace) -> Outcome:
         with _resumable(trace.run):
             try:
-                with past.telling():
+                with past.telling(run.recorder.remedies):
                     outcome = await self._outcome(run, past.task)
                     await run.attempts.hand_over(outcome)
             except ApprovalNeeded as error:
