@@ -14,12 +14,23 @@ import typing_extensions
 from tea.errors import BadComponent
 
 
+def forget_types() -> None:
+    """Empty the caches of `typing`, so that a type is what its own source says.
+
+    To them `Literal["a", "b"]` and `Literal["b", "a"]` are equal, and so are unions, so `Optional` of one may give that
+    of the other.
+    """
+    for forget in typing._cleanups:  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+        forget()
+
+
 def read_hints(function: Callable[..., Any]) -> dict[str, Any]:
     """Return a function's type hints by parameter, with `return` for its result.
 
     Raises:
         BadComponent: A hint names what is not there.
     """
+    forget_types()
     try:
         # With names of its own each text is evaluated anew: else `typing`, where `Optional["A"]` is one object for all
         # modules, gives what "A" meant in the first of them.

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 
+from tea.components.annotations import forget_types
 from tea.errors import TeaError, words_of
 from tea.source.text import one_line, refusal
 
@@ -32,6 +33,7 @@ class PrivateModule:
         names = [self.main.__name__, *_modules(self.main.__name__, texts)]
         self._release = weakref.finalize(self, _release, names, [_filename(self.main, path) for path in ("", *files)])
         self._release.atexit = False
+        forget_types()
         try:
             for name in names[1:]:
                 _attach(name, _is_package(name, names, texts))

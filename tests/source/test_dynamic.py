@@ -337,6 +337,24 @@ def test_a_text_in_an_annotation_means_what_its_own_file_says(
         assert f"'{word}'" in str(found.operations["call"].parameters)
 
 
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations\n"])
+@pytest.mark.parametrize(
+    ("first", "second", "shown"),
+    [
+        ('Optional[Literal["a", "b"]]', 'Optional[Literal["b", "a"]]', "['b', 'a']"),
+        ("List[Union[int, str]]", "List[Union[str, int]]", "[{'type': 'string'}, {'type': 'integer'}]"),
+    ],
+)
+def test_the_parts_of_a_type_stand_in_the_order_of_their_own_file(
+    manager: DynamicManager, first: str, second: str, shown: str, future: str
+) -> None:
+    head = f"{future}from typing import List, Literal, Optional, Union\nfrom tea import tool\n"
+    for annotation in (first, second):
+        source = f'{head}@tool\ndef say(x: {annotation}) -> int:\n    """Say."""\n    return 1\n'
+        found = manager.describe(manager.check(source), version="1.0.0")
+    assert shown in str(found.operations["call"].parameters)
+
+
 def test_memory_does_not_grow_with_sources_that_are_no_longer_used(manager: DynamicManager) -> None:
     def blocks_after(numbers: range) -> int:
         for number in numbers:
