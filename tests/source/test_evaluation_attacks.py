@@ -1,18 +1,16 @@
 """Test attacks through what Python and libraries evaluate for a source: none of its own code runs meanwhile."""
 
-import builtins
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from canary_kit import RUN, refused
 
 from tea.errors import BadComponent
 from tea.source.agent_file import agent_in
-from tea.source.dynamic import DynamicManager
 
-MANAGER = DynamicManager(lambda digest: True)
-RUN = "import builtins; builtins.canary = 1"
+pytestmark = pytest.mark.usefixtures("canary")
+
 EVIL = f"def evil(*a, **k):\n    {RUN}\n    return 1\n"
 HEAD = '# /// script\n# dependencies = ["pydantic"]\n# ///\nfrom tea import Agent, Environment, action, tool\n'
 ASKED = (
@@ -34,26 +32,6 @@ def tool(head: str, parameter: str = "x: int") -> str:
 def environment(line: str, head: str = TEXT, bases: str = "Environment") -> str:
     """An environment with this line in its class."""
     return f'{HEAD}{EVIL}{head}\n\nclass E({bases}):\n    """Doc."""\n    {line}\n{STATE}'
-
-
-@pytest.fixture(autouse=True)
-def canary() -> Iterator[None]:
-    """Fail after any execution of a source."""
-    yield
-    ran = hasattr(builtins, "canary")
-    if ran:
-        delattr(builtins, "canary")
-    assert not ran, "the source ran"
-
-
-def refused(source: str, files: dict[str, str] | None = None) -> bool:
-    """Whether a source is refused before anything of it runs; else its description must run nothing."""
-    try:
-        text = MANAGER.check(source, files)
-    except BadComponent as error:
-        return "never defined" not in str(error)
-    MANAGER.describe(text, version="1.0.0")
-    return False
 
 
 METHODS = {

@@ -1,19 +1,17 @@
 """Test attacks on postponed annotations: the names that classes lend them while they are evaluated."""
 
-import builtins
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from canary_kit import RUN, refused
 
 from tea.components.answer_type import AnswerType
 from tea.errors import BadComponent
 from tea.source.agent_file import agent_in
 from tea.source.capture import captured
-from tea.source.dynamic import DynamicManager
 
-MANAGER = DynamicManager(lambda digest: True)
-RUN = "import builtins; builtins.canary = 1"
+pytestmark = pytest.mark.usefixtures("canary")
+
 FUTURE = "from __future__ import annotations\n"
 IMPORTS = (
     "from enum import Enum\nfrom typing import Annotated, ClassVar, Generic, Literal, NamedTuple, TypeVar\n"
@@ -87,26 +85,6 @@ LENT = {
         part("K.X", head="class K:\n    X = int\n"),
     ),
 }
-
-
-@pytest.fixture(autouse=True)
-def canary() -> Iterator[None]:
-    """Fail a test whose source ran."""
-    yield
-    ran = hasattr(builtins, "canary")
-    if ran:
-        delattr(builtins, "canary")
-    assert not ran, "the source ran"
-
-
-def refused(source: str, files: dict[str, str]) -> bool:
-    """Whether a source is refused before anything of it runs; else its description must run nothing."""
-    try:
-        text = MANAGER.check(source, files)
-    except BadComponent as error:
-        return "never defined" not in str(error)
-    MANAGER.describe(text, version="1.0.0")
-    return False
 
 
 @pytest.mark.parametrize(("head", "parameter", "file"), LENT.values(), ids=LENT)

@@ -1,19 +1,17 @@
 """Test attacks on the static check: sources acting on import or description, without effect."""
 
-import builtins
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from canary_kit import MANAGER, RUN, refused
 
 from tea.errors import BadComponent
 from tea.source.agent_file import agent_in
 from tea.source.declared import declared_source
-from tea.source.dynamic import DynamicManager
 
-MANAGER = DynamicManager(lambda digest: True)
-RUN = "import builtins; builtins.canary = 1"
+pytestmark = pytest.mark.usefixtures("canary")
+
 EVIL = f"def evil(*a, **k):\n    {RUN}\n    return 1\n"
 HEAD = '# /// script\n# dependencies = ["pydantic"]\n# ///\nfrom tea import Environment, action, tool\n'
 
@@ -355,26 +353,6 @@ FACTORIES = {
 }
 MADE = "@dataclass\nclass D:\n    y: int = {}\nX = D()\n"
 HELD = "from dataclasses import KW_ONLY, dataclass, field\nfrom typing import cast\n"
-
-
-@pytest.fixture(autouse=True)
-def canary() -> Iterator[None]:
-    """Fail after any execution of a source."""
-    yield
-    ran = hasattr(builtins, "canary")
-    if ran:
-        delattr(builtins, "canary")
-    assert not ran, "the source ran"
-
-
-def refused(source: str, files: dict[str, str] | None = None) -> bool:
-    """Whether a source is refused before anything of it runs; else its description must run nothing."""
-    try:
-        text = MANAGER.check(source, files)
-    except BadComponent as error:
-        return "never defined" not in str(error)
-    MANAGER.describe(text, version="1.0.0")
-    return False
 
 
 @pytest.mark.parametrize("source", TEXTS.values(), ids=TEXTS)
