@@ -99,6 +99,6 @@ async def test_progress_says_what_is_left_before_each_question(tmp_path: Path) -
         code, _, err = await tea(tmp_path, "run", "-v", *budget, "6 * 7?")
     assert code == 0
     assert [line for line in err.splitlines() if "left" in line] == [
-        "planner: asks fake [left: 3 steps, 1000000 tokens, $7.00]",
-        "planner: asks fake [left: 2 steps, 999880 tokens, $7.00]",
+        "planner: asks fake [left: 3 steps, 1,000,000 tokens, $7.00]",
+        "planner: asks fake [left: 2 steps, 999,880 tokens, $7.00]",
     ]
