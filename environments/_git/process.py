@@ -309,6 +309,8 @@ def _arrange(workspace: str, folder: str, own: Path) -> tuple[Path, Path]:
             if files.is_file(f"{below}/{name}"):
                 with files.reading(f"{below}/{name}") as file:
                     (own / name).write_bytes(file.read(_MOST_COPIED))
+                    changed = os.fstat(file.fileno()).st_mtime_ns
+                os.utime(own / name, ns=(changed, changed))  # git compares what changed in the second of its index
         place = files.root / files.inside(below)
         (own / "refs").symlink_to(place / "refs")
         return files.root / inside, place / "objects"
@@ -340,6 +342,7 @@ def _put_back(workspace: str, folder: str, own: Path) -> None:
         for name in COPIED:
             if (own / name).is_file():
                 files.write(f"{below}/{name}", (own / name).read_bytes())
+                files.set_modified(f"{below}/{name}", (own / name).stat().st_mtime_ns)
 
 
 def _quoted(text: str) -> str:

@@ -129,6 +129,11 @@ class RootedFolder:
                 with suppress(FileNotFoundError):
                     os.unlink(part, dir_fd=folder)
 
+    def set_modified(self, name: str, time: int) -> None:
+        """Set the time at which a file was last changed, in nanoseconds since 1970."""
+        with self._parent(name, make=False) as (folder, last):
+            os.utime(last, ns=(time, time), dir_fd=folder, follow_symlinks=False)
+
     def append(self, name: str, data: bytes) -> None:
         """Add bytes to the end of a file, or create it."""
         with self._parent(name) as (folder, last):

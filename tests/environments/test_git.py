@@ -1,5 +1,7 @@
 """Test the environment `git`: bare repositories in an opened folder, through the platform's own door."""
 
+import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from pathlib import Path
 from subprocess import run
@@ -154,6 +156,18 @@ async def test_a_push_that_meets_the_same_lines_changes_nothing(
     assert (status["commit"], status["changes"], status["ahead"], status["behind"]) == (made["commit"], [], 1, 1)
     assert (folder / "w" / "a.txt").read_text() == "own\n"
     assert git(bare, "log", "--format=%s", "main").split("\n") == ["Change a.txt", "Begin"]
+
+
+async def test_a_change_of_the_second_of_the_clone_is_committed_later_too(act: Act, folder: Path, bare: Path) -> None:
+    for number in range(9):
+        await asyncio.sleep(1.05 - time.time() % 1)
+        began, changed = time.time(), folder / f"w{number}" / "a.txt"
+        await act("clone", url=str(bare), folder=f"w{number}")
+        changed.write_text("two\n")
+        if int(time.time()) == int(began):
+            break
+    await asyncio.sleep(1.05 - time.time() % 1)
+    assert (await act("commit", folder=changed.parent.name, message="Own")).unwrap()["files"] == 1
 
 
 async def test_what_the_remote_refuses_is_told_in_its_words(act: Act, folder: Path, bare: Path) -> None:
