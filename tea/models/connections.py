@@ -26,7 +26,7 @@ def connections(sdk: Any, base_url: str, seconds: float) -> Any:
         base_url: Where to.
         seconds: How long the connection may be silent.
     """
-    verify = {} if base_url.startswith("https:") else {"verify": False}
+    verify = {"verify": False} if urlsplit(base_url).scheme == "http" else {}
     hooks = {"response": [_read_error]}
     return sdk.DefaultAioHttpClient(follow_redirects=False, timeout=seconds, event_hooks=hooks, **verify)
 

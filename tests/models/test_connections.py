@@ -1,18 +1,22 @@
 """Test later questions: they go, and fail, the same way as the SDK's first one."""
 
 import asyncio
+import ssl
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from dialects import Dialect, Say, said
 from loopback import Reply, document
-from model_kit import HELLO, asking
+from model_kit import HELLO, Asking, asking
+from serving import serving
 
 from tea.errors import ProviderError
 from tea.models.connections import alone
 
 HI = Say(text="hello")
 OF_ITS_OWN = ("content-length",)
+PEM = Path(__file__).parent.parent / "fixtures" / "web" / "loopback.pem"
 
 
 async def test_the_questions_behind_the_first_are_sent_as_the_sdk_sent_that_one(dialect: Dialect) -> None:
@@ -28,6 +32,25 @@ async def test_the_questions_behind_the_first_are_sent_as_the_sdk_sent_that_one(
             name: value for name, value in first.headers.items() if name not in OF_ITS_OWN
         }
         assert int(asked.headers["content-length"]) == len(asked.raw)
+
+
+@pytest.mark.parametrize("scheme", ["https", "HTTPS", "hTTps"])
+async def test_a_certificate_that_nobody_vouches_for_gets_no_key_however_the_scheme_is_spelled(
+    dialect: Dialect, scheme: str
+) -> None:
+    heard: list[bytes] = []
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readline())
+
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(PEM)
+    async with serving(hear, tls=tls) as port:
+        one = Asking(dialect, f"{scheme}://127.0.0.1:{port}", limits={"attempts": 1})
+        with pytest.raises(ProviderError):
+            await one.ask(HELLO)
+        await one.model.close()
+    assert heard in ([], [b""])
 
 
 async def test_what_a_server_puts_into_a_cookie_is_not_sent_with_every_later_question(dialect: Dialect) -> None:
