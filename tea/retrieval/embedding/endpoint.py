@@ -75,10 +75,12 @@ class EndpointEmbedder:
 
     @cached_property
     def _client(self) -> Any:
-        from openai import OpenAI
+        from openai import DefaultHttpxClient, OpenAI
 
         if self._key is None and self._base_url is None:
             problem = f"The embedding model {self._model!r} cannot be used: its key is not set."
             raise ProviderError(problem, fix="set OPENAI_API_KEY, or the variable that key_env of [embedder] names.")
-        client = OpenAI(base_url=self._base_url, api_key=self._key or "none", timeout=_SECONDS, max_retries=2)
+        http = DefaultHttpxClient(follow_redirects=False, timeout=_SECONDS)
+        key = self._key or "none"
+        client = OpenAI(base_url=self._base_url, api_key=key, timeout=_SECONDS, max_retries=2, http_client=http)
         return alone(client, "openai", self._base_url)

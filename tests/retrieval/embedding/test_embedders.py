@@ -83,7 +83,7 @@ def test_other_vectors_have_another_name(tmp_path: Path) -> None:
 
 
 @contextmanager
-def endpoint(answer: Any, status: int = 200) -> Iterator[tuple[str, list[Any]]]:
+def endpoint(answer: Any, status: int = 200, **headers: str) -> Iterator[tuple[str, list[Any]]]:
     """A server on loopback; `answer` makes its reply from the request, held to the SDK's types.
 
     Source: platform.openai.com/docs/api-reference/embeddings/create.
@@ -98,6 +98,8 @@ def endpoint(answer: Any, status: int = 200) -> Iterator[tuple[str, list[Any]]]:
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
+            for name, value in headers.items():
+                self.send_header(name.replace("_", "-"), value)
             self.end_headers()
             self.wfile.write(data)
 
@@ -186,6 +188,18 @@ def test_a_server_of_ones_own_gets_nothing_that_the_environment_has_for_openai(m
     repeats = endpoint(lambda body: {"error": {"message": "no gateway-planted"}}, 401)
     with repeats as (url, _), pytest.raises(ProviderError, match=r"no <secret>"):
         EndpointEmbedder("small", base_url=url).embed(["one"])
+
+
+@pytest.mark.parametrize("status", [302, 307])
+def test_an_endpoint_leads_to_no_other_address(status: int) -> None:
+    with (
+        endpoint(backwards) as (other, led),
+        endpoint(backwards, status, location=f"{other}/embeddings") as (url, asked),
+        pytest.raises(ProviderError, match="does not answer"),
+    ):
+        EndpointEmbedder("small", base_url=url).embed(["one"])
+    assert len(asked) == 1
+    assert led == []
 
 
 def test_what_is_no_json_is_a_clear_error() -> None:
