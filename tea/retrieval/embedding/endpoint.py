@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tea.retrieval.embedding.embedder import Vectors
 
 _BATCH, _SECONDS, _LONGEST = 128, 60.0, 8_000
+_MOST_OF_AN_ANSWER = 2**25  # bytes, decoded: a batch of 8,192 numbers for each text
 
 
 class EndpointEmbedder:
@@ -80,7 +81,18 @@ class EndpointEmbedder:
         if self._key is None and self._base_url is None:
             problem = f"The embedding model {self._model!r} cannot be used: its key is not set."
             raise ProviderError(problem, fix="set OPENAI_API_KEY, or the variable that key_env of [embedder] names.")
-        http = DefaultHttpxClient(follow_redirects=False, timeout=_SECONDS)
+        http = DefaultHttpxClient(follow_redirects=False, timeout=_SECONDS, event_hooks={"response": [_read]})
         key = self._key or "none"
         client = OpenAI(base_url=self._base_url, api_key=key, timeout=_SECONDS, max_retries=2, http_client=http)
         return alone(client, "openai", self._base_url)
+
+
+def _read(response: Any) -> None:
+    """Read the body of a response, at most a maximum number of bytes; a longer one is cut off, and so no JSON."""
+    told = bytearray()
+    for chunk in response.iter_bytes():
+        told += chunk
+        if len(told) > _MOST_OF_AN_ANSWER:
+            break
+    response.close()
+    response._content = bytes(told[:_MOST_OF_AN_ANSWER])

@@ -1,6 +1,8 @@
 """Test embedders: the built-in one on its real file, an endpoint on loopback, and settings."""
 
 import json
+import tracemalloc
+import zlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -94,7 +96,8 @@ def endpoint(answer: Any, status: int = 200, **headers: str) -> Iterator[tuple[s
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             asked.append({"body": body, "headers": {name.lower(): value for name, value in self.headers.items()}})
-            data = json.dumps(answer(body)).encode()
+            given = answer(body)
+            data = given if isinstance(given, bytes) else json.dumps(given).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
@@ -200,6 +203,20 @@ def test_an_endpoint_leads_to_no_other_address(status: int) -> None:
         EndpointEmbedder("small", base_url=url).embed(["one"])
     assert len(asked) == 1
     assert led == []
+
+
+def test_a_small_answer_of_an_endpoint_that_becomes_large_is_not_read_to_its_end() -> None:
+    packing = zlib.compressobj(wbits=31)
+    bomb = b"".join(packing.compress(b" " * 2**20) for _ in range(320)) + packing.flush()
+    with endpoint(lambda body: bomb, content_encoding="gzip") as (url, _):
+        tracemalloc.start()
+        try:
+            with pytest.raises(ProviderError, match="one vector for each"):
+                EndpointEmbedder("small", base_url=url).embed(["one"])
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert most < 300 * 2**20
 
 
 def test_what_is_no_json_is_a_clear_error() -> None:
