@@ -127,7 +127,7 @@ class ProviderClient:
             await self._client(name)  # the first time it is imported, which is not a fault of the provider's
             async with asyncio.timeout(seconds) as limit:
                 response = await send(name)
-                async for chunk in arriving(response):
+                async for chunk in arriving(response, MOST_BYTES + 1):
                     if (size := size + len(chunk)) > MOST_BYTES:
                         raise CallFailure("the answer is larger than 32 MiB", again=False)
                     taking = True

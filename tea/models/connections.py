@@ -8,10 +8,12 @@ made, with a body of their own, on the same connections.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
+
+from tea.web.decoding import Decoder
 
 _MOST_OF_AN_ERROR = 2**16  # bytes of its body
 _OF_THE_PROVIDER = ("organization", "project", "admin_api_key", "auth_token")  # set by SDKs from the environment
@@ -58,20 +60,27 @@ def _at_home(sdk: str, base_url: str) -> bool:
     return own or here == named
 
 
-def arriving(response: Any) -> AsyncIterable[bytes]:
-    """Return the bytes of a response as they arrive; httpx decodes an encoding used by the server unasked."""
-    return response.aiter_bytes() if "content-encoding" in response.headers else response.stream
+def arriving(response: Any, most: int) -> AsyncIterable[bytes]:
+    """Return the bytes of a response as they arrive, those that the server packed unasked up to a limit."""
+    encoding = response.headers.get("content-encoding", "")
+    return _unpacked(response.stream, encoding, most) if encoding else response.stream
+
+
+async def _unpacked(stream: AsyncIterable[bytes], encoding: str, most: int) -> AsyncIterator[bytes]:
+    decoder = Decoder(encoding, most)
+    async for chunk in stream:
+        yield decoder.feed(chunk)
 
 
 async def _read_error(response: Any) -> None:
     """Read the body of an error response, at most a maximum number of bytes."""
     if response.is_success:
         return
-    told = bytearray()
+    told, encoding = bytearray(), response.headers.get("content-encoding", "")
     try:
-        async for chunk in response.aiter_bytes():
+        async for chunk in _unpacked(response.aiter_raw(), encoding, _MOST_OF_AN_ERROR):
             told += chunk
-            if len(told) > _MOST_OF_AN_ERROR:
+            if len(told) >= _MOST_OF_AN_ERROR:
                 break
     finally:
         await response.aclose()

@@ -1,7 +1,9 @@
 """Test later questions: they go, and fail, the same way as the SDK's first one."""
 
 import asyncio
+import gzip
 import ssl
+import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -85,6 +87,32 @@ async def test_the_body_of_an_error_is_read_no_further_than_its_words(dialect: D
             async with asyncio.timeout(20):
                 with pytest.raises(ProviderError, match=r"status 500: .*busy busy"):
                     await one.ask(HELLO)
+
+
+async def test_an_answer_that_a_server_packs_unasked_is_read(dialect: Dialect) -> None:
+    plain = said(dialect, HI)
+    packed = Reply(
+        headers={**plain.headers, "content-encoding": "gzip"}, chunks=[gzip.compress(b"".join(plain.chunks))]
+    )
+    async with asking(dialect, packed, packed) as (one, _):
+        assert [(await one.ask(HELLO)).text for _ in range(2)] == ["hello", "hello"]
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_small_answer_that_becomes_large_is_not_unpacked(dialect: Dialect, status: int) -> None:
+    bomb = gzip.compress(gzip.compress(bytes(192 * 2**20), 1))
+    headers = {"content-type": "application/json", "content-encoding": "gzip, gzip"}
+    packed = Reply(status=status, headers=headers, chunks=[bomb])
+    async with asking(dialect, packed, packed, limits={"attempts": 1}) as (one, _):
+        tracemalloc.start()
+        try:
+            for _ in range(2):
+                with pytest.raises(ProviderError):
+                    await one.ask(HELLO)
+            most = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert most < 100 * 2**20
 
 
 async def test_a_connection_that_breaks_in_a_later_question_is_tried_again(dialect: Dialect) -> None:
