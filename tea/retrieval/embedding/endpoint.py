@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tea.errors import ProviderError
 from tea.models.connections import alone
 from tea.models.secret_forms import hidden, sent_headers
+from tea.web.decoding import ACCEPTED, Decoder
 
 if TYPE_CHECKING:
     from tea.retrieval.embedding.embedder import Vectors
@@ -81,7 +82,8 @@ class EndpointEmbedder:
         if self._key is None and self._base_url is None:
             problem = f"The embedding model {self._model!r} cannot be used: its key is not set."
             raise ProviderError(problem, fix="set OPENAI_API_KEY, or the variable that key_env of [embedder] names.")
-        http = DefaultHttpxClient(follow_redirects=False, timeout=_SECONDS, event_hooks={"response": [_read]})
+        hooks, headers = {"response": [_read]}, {"Accept-Encoding": ACCEPTED}
+        http = DefaultHttpxClient(follow_redirects=False, timeout=_SECONDS, event_hooks=hooks, headers=headers)
         key = self._key or "none"
         client = OpenAI(base_url=self._base_url, api_key=key, timeout=_SECONDS, max_retries=2, http_client=http)
         return alone(client, "openai", self._base_url)
@@ -89,10 +91,10 @@ class EndpointEmbedder:
 
 def _read(response: Any) -> None:
     """Read the body of a response, at most a maximum number of bytes; a longer one is cut off, and so no JSON."""
-    told = bytearray()
-    for chunk in response.iter_bytes():
-        told += chunk
-        if len(told) > _MOST_OF_AN_ANSWER:
+    decoder, told = Decoder(response.headers.get("content-encoding", ""), _MOST_OF_AN_ANSWER), bytearray()
+    for chunk in response.iter_raw():
+        told += decoder.feed(chunk)
+        if decoder.full:
             break
     response.close()
-    response._content = bytes(told[:_MOST_OF_AN_ANSWER])
+    response._content = bytes(told)
