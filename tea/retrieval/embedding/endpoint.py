@@ -49,6 +49,7 @@ class EndpointEmbedder:
 
     def _ask(self, texts: Sequence[str]) -> Vectors:
         import numpy as np
+        from httpx import InvalidURL
         from openai import OpenAIError
 
         given = [text[:_LONGEST] or " " for text in texts]  # empty text is refused
@@ -57,7 +58,7 @@ class EndpointEmbedder:
             found = {one.index: one.embedding for one in answer.data}
             with np.errstate(over="ignore"):
                 rows = np.array([found[place] for place in range(len(given))], np.float32)
-        except OpenAIError as error:
+        except (OpenAIError, InvalidURL) as error:
             words = str(error)
             for secret in (self._key or "", *sent_headers("OPENAI").values()):
                 words = hidden(words, secret, "<secret>")  # some repeat it, in another form too

@@ -193,6 +193,11 @@ def test_a_server_of_ones_own_gets_nothing_that_the_environment_has_for_openai(m
         EndpointEmbedder("small", base_url=url).embed(["one"])
 
 
+def test_an_address_that_is_no_host_is_told_as_one_that_does_not_answer() -> None:
+    with pytest.raises(ProviderError, match="does not answer"):
+        EndpointEmbedder("small", base_url="https://evil.org\u00ad.x/v1", key="k").embed(["one"])
+
+
 @pytest.mark.parametrize("status", [302, 307])
 def test_an_endpoint_leads_to_no_other_address(status: int) -> None:
     with (
