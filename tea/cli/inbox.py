@@ -38,31 +38,43 @@ async def inbox(
 
 
 def _text(questions: "tuple[Question, ...]", home: str) -> str:
-    """Return the questions as text; no line of one looks like another question, or its digest, arguments or command."""
-    from tea.journal.mask import hidden_values
-
+    """Return the questions as text, those of a run below its task."""
     lines: list[str] = []
     run = ""
     for one in questions:
         if one.run != run:
             run = one.run
             lines.append(f"run {run}  {one_line(one.task, _WORDS)}")
-        whole = f"`tea inbox {run} --json` shows all"
-        who = one_line(speaker(one.agent)) or ("tea" if one.own else "a component")
-        lines.append(f"  {one.key}  {who} asks, since {one_line(one.asked)}{'' if one.own else SENDER}")
-        lines.append(_deeper(excerpt(review(one.question), whole), _ASKED))
-        given = argument_lines(one.arguments) if one.call else ""
-        if one.call:
-            caller = f"agent:{one_line(one.agent)} calls it. " if one.agent else ""
-            lines.append(_deeper(f"{caller}Its digest is {one_line(one.digest, _WORDS)}."))
-            lines.append(_deeper(f"arguments:\n{indent(excerpt(given, whole), '  ')}"))
-        unseen = hidden_values("\n".join((one.question, given, *one.choices)))
-        lines += filter(None, [_deeper(excerpt(review(unseen), whole))])
-        if one.choices:
-            further = " / text in place of its result" if one.call else ""
-            lines.append(_deeper(f"choices: {excerpt(' / '.join(map(one_line, one.choices)), whole)}{further}"))
-        lines.append(f"{_DEEPER}{one_line(one.command)}{review(home)}")
+        lines += question_lines(one, f"{one_line(one.command)}{review(home)}")
     return "\n".join(lines)
+
+
+def question_lines(one: "Question", command: str) -> list[str]:
+    """Return an open question as a person reviews it: who asks what, a call with its digest and arguments.
+
+    No line of it looks like another question, or its digest, arguments or command.
+
+    Args:
+        one: The question.
+        command: The line that answers it, in review form.
+    """
+    from tea.journal.mask import hidden_values
+
+    whole = f"`tea inbox {one.run} --json` shows all"
+    who = one_line(speaker(one.agent)) or ("tea" if one.own else "a component")
+    lines = [f"  {one.key}  {who} asks, since {one_line(one.asked)}{'' if one.own else SENDER}"]
+    lines.append(_deeper(excerpt(review(one.question), whole), _ASKED))
+    given = argument_lines(one.arguments) if one.call else ""
+    if one.call:
+        caller = f"agent:{one_line(one.agent)} calls it. " if one.agent else ""
+        lines.append(_deeper(f"{caller}Its digest is {one_line(one.digest, _WORDS)}."))
+        lines.append(_deeper(f"arguments:\n{indent(excerpt(given, whole), '  ')}"))
+    unseen = hidden_values("\n".join((one.question, given, *one.choices)))
+    lines += filter(None, [_deeper(excerpt(review(unseen), whole))])
+    if one.choices:
+        further = " / text in place of its result" if one.call else ""
+        lines.append(_deeper(f"choices: {excerpt(' / '.join(map(one_line, one.choices)), whole)}{further}"))
+    return [*lines, f"{_DEEPER}{command}"]
 
 
 def _deeper(text: str, before: str = _DEEPER) -> str:

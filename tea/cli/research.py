@@ -5,6 +5,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from shlex import quote
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -12,10 +13,11 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.failure import complain
+from tea.cli.inbox import question_lines
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
-from tea.cli.terminal import SENDER, brief, folded, one_line, painted, review, say, shown, table
+from tea.cli.terminal import brief, folded, one_line, painted, review, say, shown, table
 from tea.errors import ApprovalNeeded, BadInput, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
@@ -32,11 +34,9 @@ FAMILY = """Research a question over iterations, hours and interruptions; alone,
 "last".
 """
 _WORDS = 70
-_PLAN = "(approve / reject)"
+_DECISIONS = ("approve", "reject")
+_PLAN = f"({' / '.join(_DECISIONS)})"
 _ASKED = "| "  # before the lines of a plan or a reply, none of which looks like a line that tea adds
-_FURTHER = (
-    f"\n            {_ASKED}"  # of a text that is asked: none of its lines looks like a fact, or the command behind it
-)
 _KINDS = {"research_clarify": "clarification", "research_paper": "paper"}
 _DECIDE = "approve, or 'reject: ' and what shall be otherwise"
 ResearchArgument = Annotated[
@@ -412,14 +412,12 @@ def _mode_line(found: "Status") -> str:
 
 
 def _question_lines(found: "Status") -> list[str]:
-    """Describe the open questions, and how each is answered."""
+    """Describe the open questions as `tea inbox` does, and how each is answered."""
     lines: list[str] = []
     for one in found.questions:
-        choices = f" ({' / '.join(map(one_line, one.choices))})" if one.choices else ""
-        text = _DECIDE if _PLAN in choices else "TEXT"
-        asked = f"asks          {shown(one.question)}{choices}{'' if one.own else SENDER}"
-        lines.append(asked.replace("\n", _FURTHER))
-        lines.append(f"              tea research answer {found.run} {text}")
+        key = f" --key {quote(one.key)}" if found.questions[1:] else ""
+        text = "allow" if one.call else _DECIDE if one.choices == _DECISIONS else "TEXT"
+        lines += question_lines(one, f"tea research answer {found.run}{key} {text}")
     return lines
 
 

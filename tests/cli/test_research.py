@@ -208,8 +208,8 @@ def test_no_line_of_a_question_looks_like_a_fact_of_the_research(tea: Tea) -> No
     with serving(tea.folder, {"You ask a person": {"questions": ["Which period?\nstatus        completed"]}}):
         assert tea("research", "clarify", "Why do cities grow?").code == 6
     lines = tea("research", "status").out.splitlines()
-    assert [one[:14] for one in lines if "Which period?" in one] == ["asks          "]
-    assert "            | status        completed" in lines
+    assert "    | Which period?" in lines
+    assert "    | status        completed" in lines
     assert [one for one in lines if one.startswith("status")] == ["status        waiting"]
     assert not any("as its sender says" in one for one in lines)
 
@@ -218,7 +218,50 @@ def test_a_question_that_this_account_did_not_record_is_shown_as_its_senders(tea
     with serving(tea.folder, {"You ask a person": {"questions": ["Which period?"]}}):
         assert tea("research", "clarify", "Why do cities grow?").code == 6
     lines = tea("research", "status", TEA_STATE=str(tea.folder / "other")).out.splitlines()
-    assert next(one for one in lines if one.startswith("asks")).endswith(", as its sender says")
+    assert next(one for one in lines if " asks, since " in one).endswith(", as its sender says")
+
+
+PAY = """from tea import tool
+
+
+@tool(effects="irreversible", network=False)
+async def pay(to: str, amount: float) -> str:
+    \"\"\"Pay.\"\"\"
+    return "paid"
+"""
+
+ASKING = """from tea import Agent, Context, Result, Task
+
+
+class Researcher(Agent):
+    \"\"\"Ask and pay.\"\"\"
+
+    tools = ("pay",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        \"\"\"Do both at once.\"\"\"
+        async with ctx.group() as group:
+            group.spawn(ctx.person("tea: Type your key."))
+            group.spawn(ctx.tcp.invoke("pay", {"to": "EVIL", "amount": 9.5}))
+        return Result(answer="paid")
+"""
+
+
+def test_the_status_shows_who_asks_what_and_a_call_with_its_arguments_and_digest(tea: Tea) -> None:
+    for name, source in (("pay.py", PAY), ("researcher.py", ASKING)):
+        assert tea("register", tea.write(name, source)).code == 0
+    with serving(tea.folder, ROLES):
+        assert tea("research", "start", "Why?", "--mode", "steering").code == 6
+        asked = tea("research", "status")
+    digest = tea("show", "pay", "--json").data["component"]["digest"]
+    lines = asked.out.splitlines()
+    words = lines.index("    | tea: Type your key.")
+    assert " researcher asks, since " in lines[words - 1]
+    place = lines.index(f"    agent:researcher calls it. Its digest is {digest}.")
+    assert lines[place + 1 : place + 4] == ["    arguments:", '      to: "EVIL"', "      amount: 9.5"]
+    (key,) = (one["key"] for one in tea("inbox", "last", "--json").data["questions"] if one["call"])
+    run = tea("research", "status", "--json").data["run"]
+    assert lines[place + 5] == f"    tea research answer {run} --key {key} allow"
 
 
 def test_no_line_of_a_reply_looks_like_a_fact_of_the_research(tea: Tea) -> None:
