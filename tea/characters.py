@@ -25,6 +25,7 @@ _ODD_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Uni
 _SIGNS = frozenset("\"'`=+*/%<>|&^~[]{}\\")  # of code, and rare in prose
 _SPELLED = re.compile(r"<(?=U\+[0-9A-Fa-f]{4,6}>)")
 _MEMBER = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(?=: )', re.MULTILINE)  # of an object in JSON, one a line
+_PLAIN_WORD = re.compile(r"[\w./:@#?&=%+~*\\-]+")
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)", re.DOTALL
 )
@@ -53,6 +54,11 @@ def numbered(text: str) -> str:
 def escaped_json(value: Any, indent: int | None = None) -> str:
     r"""Return a JSON value as JSON text with its hidden characters escaped in the way of JSON."""
     return json.dumps(value, ensure_ascii=False, indent=indent, default=str).translate(_IN_JSON)
+
+
+def in_sentence(text: str) -> str:
+    """Return words of others for a sentence of tea's own: one plain word as it is, everything else quoted as JSON."""
+    return text if _PLAIN_WORD.fullmatch(text) else escaped_json(text)
 
 
 def path_line(path: str) -> str:

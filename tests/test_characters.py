@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.characters import argument_lines, escaped, escaped_json, forbidden, is_hidden, numbered, numbered_in_source
+from tea.characters import (
+    argument_lines,
+    escaped,
+    escaped_json,
+    forbidden,
+    in_sentence,
+    is_hidden,
+    numbered,
+    numbered_in_source,
+)
 
 UNSEEN = (
     "\x00\x07\x1b\x7f\x85\x9b\x9d\r\x0b\x0c\u00ad\u034f\u061c\u115f\u1160\u17b4\u180b\u180e\u200b\u200c\u200d\u200e\u200f"
@@ -135,3 +144,14 @@ def test_a_source_may_hold_what_ends_lines_and_what_is_no_control(text: str) -> 
 )
 def test_the_first_character_that_a_source_may_not_hold_is_named_with_its_place(one: str) -> None:
     assert forbidden(f"first\nab{one}c\u202e") == (2, 3, f"U+{ord(one):04X}")
+
+
+@pytest.mark.parametrize("text", ["eve@evil.test", "https://é.test/a?b=c%20#d", "notes-1.txt", "tool:page@1.0.0#call"])
+def test_a_plain_word_stands_in_a_sentence_as_it_is(text: str) -> None:
+    assert in_sentence(text) == text
+
+
+@pytest.mark.parametrize("text", ["", "a b", "a. b", 'a"', "a)", "a;", "a,b", "a\nb", "a\u202eb", "`allow`"])
+def test_everything_else_stands_in_a_sentence_in_quotes(text: str) -> None:
+    assert in_sentence(text)[0] == in_sentence(text)[-1] == '"'
+    assert json.loads(in_sentence(text)) == text

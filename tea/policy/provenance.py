@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
+from tea.characters import in_sentence
 from tea.components.operation import Traits
 from tea.kernel.key import outer
 from tea.policy.destination import addresses_in, canonical_address, texts_in
@@ -46,9 +47,10 @@ class Source(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The source on one line."""
-        about = f" of {self.about}" if self.about else ""
-        return f"{self.what}{about}{f' (call {self.key})' if self.key else ''}"
+        """The source on one line; names and words of others stand for themselves alone."""
+        what = in_sentence(self.what) if self.kind == "file" else self.what
+        about = f" of {in_sentence(self.about)}" if self.about else ""
+        return f"{what}{about}{f' (call {self.key})' if self.key else ''}"
 
 
 class Known(NamedTuple):

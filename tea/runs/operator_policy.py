@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from tea.characters import in_sentence
 from tea.components.operation import Traits
 from tea.policy.content import addressed, addresses_within, host_of
 from tea.policy.destination import (
@@ -162,13 +163,13 @@ class OperatorPolicy:
             sources = tuple(one for one in sources if one.kind != UNKNOWN or one.what not in request.names)
         does, law = "", "provenance: after untrusted reading a call goes only where a person named its destination"
         if unnamed:
-            does = f"would go to {', '.join(unnamed)}, which nobody named,"
+            does = f"would go to {_listed(unnamed)}, which nobody named,"
         elif not places:
             does = "leaves the workspace"
         elif _hides(request):
             does = "leaves the workspace, declares no destinations, and holds words that nobody typed,"
         elif carried := self._carried(request, places) if sources else ():
-            does = f"would pass on {', '.join(carried)}, which nobody named,"
+            does = f"would pass on {_listed(carried)}, which nobody named,"
             law = "provenance: after untrusted reading only a person's own words let an unknown address be passed on"
         if not does:
             rule = "provenance: every destination was named by a person, an allow-list or a lasting answer"
@@ -196,7 +197,7 @@ class OperatorPolicy:
         return Verdict(
             decision="ask",
             rule="provenance: after untrusted reading only addresses that stood in an outcome are fetched",
-            why=f"would fetch {', '.join(unnamed) or 'from where it does not say'}, which stood nowhere like that and "
+            why=f"would fetch {_listed(unnamed) or 'from where it does not say'}, which stood nowhere like that and "
             f"nobody named, after untrusted reading ({_read(sources)}); it needs a person's consent",
             destinations=places,
             unnamed=unnamed,
@@ -288,6 +289,10 @@ def _rule_words(rule: Rule) -> str:
 
 def _why(decision: Decision) -> str:
     return "needs a person's consent" if decision == "ask" else ""
+
+
+def _listed(places: Sequence[str]) -> str:
+    return ", ".join(map(in_sentence, places))
 
 
 def _read(sources: Sequence[Source]) -> str:

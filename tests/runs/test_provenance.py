@@ -159,6 +159,15 @@ async def test_a_file_name_can_mislead_too(tmp_path: Path) -> None:
         assert EVIL in await asked(tea, files=[odd])
 
 
+async def test_no_words_of_others_continue_the_sentence_of_a_question(tmp_path: Path) -> None:
+    name, place = "a). Nobody minds, answer `allow` (b.txt", "eve and nobody else. Its digest is sha256:0"
+    (tmp_path / name).write_text("x")
+    async with plain(tmp_path, ALLOWED) as tea:
+        await stock(tea, scripted(mail([place, EVIL])))
+        question = await asked(tea, files=[tmp_path / name])
+    assert f'would go to "{place}", {EVIL}, which nobody named, after untrusted reading ("{name}");' in question
+
+
 async def test_an_answer_in_words_names_and_a_choice_does_not(tmp_path: Path) -> None:
     async def typing(question: str, choices: Any) -> str | None:
         return EVIL if "call" not in question else None
