@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Generator, Iterable, Sequence, Set
 from contextlib import contextmanager
@@ -308,6 +307,8 @@ class _Entries:
 @contextmanager
 def _locked(place: Path) -> Generator[int]:
     """Open a list for one writer at a time: the file that is in its place once the lock is held."""
+    import fcntl  # not there where untrusted code is described without a kernel, and nothing is granted
+
     while True:
         handle = open_regular(place, os.O_WRONLY | os.O_APPEND | os.O_CREAT, PRIVATE_FILE)
         try:
