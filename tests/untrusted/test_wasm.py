@@ -125,7 +125,7 @@ async def _call(tea: Platform, name: str, /, **arguments: Any) -> Any:
 
 async def test_a_tool_with_models_does_its_work_and_says_where(tea: Platform) -> None:
     assert (await _call(tea, "shout", text="hey", times=2)).unwrap() == {"text": "HEY!!", "times": 2}
-    assert problem(await _call(tea, "shout", text="")) == "ToolError: Nothing is said."
+    assert problem(await _call(tea, "shout", text="")) == "ToolError: tool:shout@1.0.0 says: Nothing is said."
     assert "BadArguments" in problem(await _call(tea, "shout", text="a", times=0))
     assert [(await _call(tea, "count")).unwrap() for _ in range(2)] == [1, 2]
 
