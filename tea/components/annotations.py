@@ -15,7 +15,7 @@ from tea.errors import BadComponent
 
 
 def forget_types() -> None:
-    """Empty the caches of `typing`, so that a type is what its own source says.
+    """Empty the caches of `typing`, so that no type of another source is reused.
 
     To them `Literal["a", "b"]` and `Literal["b", "a"]` are equal, and so are unions, so `Optional` of one may give that
     of the other.
