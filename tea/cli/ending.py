@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tea.runs.budget import Spent
     from tea.runs.outcome import Outcome
 
-MOST_FILES = 8  # that are named at the end of a run
+MOST_FILES, MOST_DOUBTS = 8, 5  # that are named at the end of a run
 MOST_EVIDENCE, MOST_OF_DETAIL = 300, 100  # characters
 _FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "step": "--max-steps"}
 
@@ -65,13 +65,16 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
 
 
 def about(outcome: "Outcome", *, whole: bool) -> list[str]:
-    """Return the lines shown beside an answer: the agent's remark on it, evidence, gaps, unheard messages, files.
+    """Return the lines shown beside an answer: remarks on it and its parts, evidence, gaps, unheard messages, files.
 
     Args:
         outcome: The end of the run.
         whole: Whether each piece of evidence has its own line.
     """
     remark = [f"remark: {one_line(outcome.reason, 600)}"] if outcome.ok and outcome.reason else []
+    remark += [f"remark of {one_line(one, 600)}" for one in outcome.doubts[:MOST_DOUBTS]]
+    if (more := len(outcome.doubts) - MOST_DOUBTS) > 0:
+        remark.append(f"further remarks on parts of the task: {more}, in the trace")
     lines = [*remark, *_evidence_line(outcome, whole=whole)]
     if outcome.gaps:
         named = "incomplete" if outcome.partial else "gaps"

@@ -49,7 +49,7 @@ from tea.runs.recovery import rebuild, recover
 from tea.runs.rules import reasoned, recorded_call, run_policy
 from tea.runs.run import Run
 from tea.store.workspaces import WorkspaceStore
-from tea.types import AgentResponse, JsonObject, Response, Task
+from tea.types import AgentResponse, JsonObject, Response, Task, as_text
 from tea.waiting import completed
 
 if TYPE_CHECKING:
@@ -518,11 +518,13 @@ class Executions:
             return await asyncio.to_thread(function)
 
     async def _whole(self, outcome: Outcome, run: Run, past: History) -> Outcome:
-        """Return the outcome of a run with the files it left and the messages it did not take."""
+        """Return the outcome of a run with the files it left, the messages it did not take, and doubts not told yet."""
         look = partial(self._left, run.id, run.services.delivery.last, past.inputs)
         files, unheard = await self._in_thread(look)
         error = None if outcome.error is None else past.attributed(outcome.error)
-        return replace(outcome, files=files, unheard=unheard, error=error)
+        told = "\n".join((as_text(outcome.answer), outcome.reason, *outcome.gaps))
+        doubts = tuple(line for reason, line in run.doubts.items() if reason not in told)
+        return replace(outcome, files=files, unheard=unheard, error=error, doubts=doubts)
 
     def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # The thread may hold what it was given for a moment longer, so it is given nothing of the run itself.

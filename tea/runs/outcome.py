@@ -37,6 +37,7 @@ class Outcome:
         gaps: What is not known, contradictory, or could not be looked at.
         partial: Whether the work stopped before it was complete, although the answer holds.
         attempts: The attempts that the answer was chosen from, where the task asked for several.
+        doubts: What agents remark on their answers to parts of the task, each with its agent and its part.
     """
 
     run: str
@@ -56,6 +57,7 @@ class Outcome:
     gaps: tuple[str, ...] = ()
     partial: bool = False
     attempts: tuple[Attempted, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -130,5 +132,6 @@ class Outcome:
             "gaps": list(self.gaps),
             "partial": self.partial,
             "attempts": [one.model_dump(mode="json") for one in self.attempts],
+            "doubts": list(self.doubts),
         }
-        return without_empty(data, "handoff", "task", "remarks", "gaps", "partial", "attempts")
+        return without_empty(data, "handoff", "task", "remarks", "gaps", "partial", "attempts", "doubts")

@@ -53,6 +53,8 @@ from tea.types import (
     failure,
 )
 
+_MOST_ASKED = 100  # characters of the part of a task in a remark on its answer
+
 
 class Run:
     """A run: its agents' calls with their effects, and the results in the journal.
@@ -122,6 +124,7 @@ class Run:
         self._lost: set[Place] = set()
         self._told: Mapping[str, JsonObject] = {}
         self._anew = False
+        self.doubts: dict[str, str] = {}
         gate.on_fork(self._change)
 
     @property
@@ -420,7 +423,15 @@ class Run:
                 self.gate.end_branch(key)
             if isinstance(response, AgentResponse) and response.result.ok and response.result.answer != "":
                 self.accounts.of(key).so_far(response.result)
+                if call.depth and not self.attempts.of(key):  # attempts not chosen say nothing about the answer
+                    self._doubt(call, response.result.reason)
             return response
+
+    def _doubt(self, call: CallRequest, reason: str) -> None:
+        """Keep the remark of an agent on its answer to a part of the task, by the remark, with the part."""
+        if reason:
+            asked = " ".join(str(as_object(call.arguments.get("task") or {}).get("text", "")).split())
+            self.doubts.setdefault(reason, f"{call.config.name}, asked {asked[:_MOST_ASKED]!r}: {reason}")
 
     async def _stands(self, call: CallRequest) -> bool:
         return self._authorizer.preauthorized(await self._declared(call))

@@ -1,5 +1,7 @@
 """Test the end of a run on the terminal."""
 
+import json
+
 from .conftest import Tea
 
 CAREFUL = '''
@@ -23,3 +25,33 @@ def test_what_an_agent_remarks_on_its_answer_is_told_beside_it(tea: Tea) -> None
     assert "remark: Only one of the seven planes is listed." in done.err.splitlines()
     said = tea("chat", "--agent", "careful", stdin=b"How many seats?\n")
     assert "remark: Only one of the seven planes is listed." in said.err.splitlines()
+
+
+COUNTED = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asking(Agent):
+    """Have the seats counted, twice."""
+
+    agents = ["careful"]
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Answer as the other agent did, without its doubt."""
+        found = [await ctx.acp.invoke("careful", Task(text="How many seats has it?")) for _ in range(2)]
+        return Result(answer=found[0].result.answer)
+'''
+
+
+def test_what_the_agents_of_a_run_remark_on_their_parts_is_told_once_beside_its_answer(tea: Tea) -> None:
+    for name, source in {"careful.py": CAREFUL, "asking.py": COUNTED}.items():
+        tea.write(name, source)
+        assert tea("register", name).code == 0
+    done = tea("run", "How many seats?", "--agent", "asking")
+    assert (done.code, done.out) == (0, "6 seats\n")
+    told = "remark of careful, asked 'How many seats has it?': Only one of the seven planes is listed."
+    assert done.err.splitlines().count(told) == 1
+    again = tea("replay", "last", "--json")
+    assert json.loads(again.out)["outcome"]["doubts"] == [told.removeprefix("remark of ")]
+    told_by_itself = tea("run", "How many seats?", "--agent", "careful", "--json")
+    assert "doubts" not in json.loads(told_by_itself.out)
