@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tea.cli.command import Command
 from tea.cli.failure import complain
 from tea.cli.progress import Progress
-from tea.cli.terminal import counted, one_line, say, shown
+from tea.cli.terminal import brief, counted, one_line, say, shown
 from tea.errors import BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _evidence_line(outcome: "Outcome", *, whole: bool) -> list[str]:
     doubts = list(dict.fromkeys(one.doubt for one in outcome.evidence if one.doubt))
     if whole:
         return [*(f"evidence: {one}" for one in parts), *(f"not confirmed: {one_line(one)}" for one in doubts)]
-    shown = [f"evidence: {one_line('; '.join(parts), MOST_EVIDENCE)}"] if parts else []
+    shown = [f"evidence: {brief('; '.join(parts), MOST_EVIDENCE)}"] if parts else []
     if doubts:
         shown.append(f"not confirmed: {one_line('; '.join(doubts), MOST_EVIDENCE)}")
     return ["; ".join(shown)] if shown else []
@@ -104,7 +104,8 @@ def _attempt_lines(outcome: "Outcome") -> list[str]:
         cost = [_words(one.cost["steps"], one.cost["tokens"], 0, one.cost["usd"], "step")] if one.cost else []
         said = f"refuted: {one.objection}" if one.objection else "chosen" if one.chosen else ""
         about = "; ".join([", ".join([one.status, *sure, *cost]), *([said] if said else [])])
-        what = shown(one.answer) if one.answer not in (None, "") else one.reason
+        answer = one.answer if isinstance(one.answer, str) else shown(one.answer)
+        what = answer if one.answer not in (None, "") else one.reason
         lines.append(one_line(f"attempt {number} ({about}): {what}", MOST_EVIDENCE))
     return lines
 

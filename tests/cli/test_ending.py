@@ -55,3 +55,24 @@ def test_what_the_agents_of_a_run_remark_on_their_parts_is_told_once_beside_its_
     assert json.loads(again.out)["outcome"]["doubts"] == [told.removeprefix("remark of ")]
     told_by_itself = tea("run", "How many seats?", "--agent", "careful", "--json")
     assert "doubts" not in json.loads(told_by_itself.out)
+
+
+ODD = '''
+from tea import Agent, Context, Evidence, Result, Task
+
+
+class Odd(Agent):
+    """Answer from a file with an odd name."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Name the file in the evidence."""
+        return Result(answer="6", evidence=(Evidence(source="seats\\u202e.csv"), Evidence(source="a<U+202E>b")))
+'''
+
+
+def test_hidden_characters_of_evidence_are_marked_once(tea: Tea) -> None:
+    tea.write("odd.py", ODD)
+    assert tea("register", "odd.py").code == 0
+    brief, whole = tea("run", "How many?", "--agent", "odd"), tea("run", "How many?", "--agent", "odd", "-v")
+    assert "evidence: seats<U+202E>.csv; a<U+003C>U+202E>b" in brief.err.splitlines()
+    assert {"evidence: seats<U+202E>.csv", "evidence: a<U+003C>U+202E>b"} <= set(whole.err.splitlines())
