@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tea.runs.outcome import Outcome
 
 MOST_FILES, MOST_DOUBTS = 8, 5  # that are named at the end of a run
-MOST_EVIDENCE, MOST_OF_DETAIL = 300, 100  # characters
+MOST_EVIDENCE, MOST_OF_DETAIL, MOST_FOUND = 300, 100, 1_000  # characters
 _FLAGS = {"usd": "--max-cost", "token": "--max-tokens", "second": "--timeout", "step": "--max-steps"}
 
 
@@ -65,7 +65,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
 
 
 def about(outcome: "Outcome", *, whole: bool) -> list[str]:
-    """Return the lines shown beside an answer: remarks on it and its parts, evidence, gaps, unheard messages, files.
+    """Return the lines shown beside an answer: remarks, what was found, evidence, gaps, unheard messages, files.
 
     Args:
         outcome: The end of the run.
@@ -75,7 +75,8 @@ def about(outcome: "Outcome", *, whole: bool) -> list[str]:
     remark += [f"remark of {one_line(one, 600)}" for one in outcome.doubts[:MOST_DOUBTS]]
     if (more := len(outcome.doubts) - MOST_DOUBTS) > 0:
         remark.append(f"further remarks on parts of the task: {more}, in the trace")
-    lines = [*remark, *_evidence_line(outcome, whole=whole)]
+    found = [f"found until then: {one_line(one, MOST_FOUND)}" for one in outcome.found]
+    lines = [*remark, *found, *_evidence_line(outcome, whole=whole)]
     if outcome.gaps:
         named = "incomplete" if outcome.partial else "gaps"
         lines.append(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from tea.journal.record import TraceRecord, as_mapping
@@ -47,6 +48,21 @@ def call_words(result: Mapping[str, Any], most: int = 1_200) -> str:
     """
     given = result.get("value" if result.get("ok") else "error")
     return f"  {result.get('name')}({cut(result.get('arguments'), most)}) -> {cut(given, most)}"
+
+
+def found_among(records: Iterable[TraceRecord], besides: Container[str], most: int = 3) -> tuple[str, ...]:
+    """Return the last results of calls among the records of one run, each as its call with what it gave.
+
+    Args:
+        records: The records.
+        besides: Names of functions that only organise the work.
+        most: Most results.
+    """
+    found = deque[str](maxlen=most)
+    for _, step in steps_among(records):
+        made = [one for one in step["results"] if one["ok"] and one["name"] not in besides]
+        found.extend(call_words(one).strip() for one in made if not str(one["name"]).startswith("model:"))
+    return tuple(found)
 
 
 def cut(value: object, most: int = 1_200) -> str:

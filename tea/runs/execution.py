@@ -30,8 +30,11 @@ from tea.journal.mask import mask_file
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.recorder import Recorder, Watcher
 from tea.journal.status import RunStatus
+from tea.journal.steps import found_among
 from tea.journal.tracer import Begin, Trace, Tracer
 from tea.kernel.gate import Gate
+from tea.loop.offer import DONE
+from tea.loop.toolset import OWN
 from tea.models.connect import offer_again
 from tea.policy.verdict import Verdict
 from tea.protocols.instances import Instances
@@ -518,13 +521,16 @@ class Executions:
             return await asyncio.to_thread(function)
 
     async def _whole(self, outcome: Outcome, run: Run, past: History) -> Outcome:
-        """Return the outcome of a run with the files it left, the messages it did not take, and doubts not told yet."""
+        """Return the outcome of a run with the files it left, the messages it did not take, and what was not told."""
         look = partial(self._left, run.id, run.services.delivery.last, past.inputs)
         files, unheard = await self._in_thread(look)
         error = None if outcome.error is None else past.attributed(outcome.error)
         told = "\n".join((as_text(outcome.answer), outcome.reason, *outcome.gaps))
         doubts = tuple(line for reason, line in run.doubts.items() if reason not in told)
-        return replace(outcome, files=files, unheard=unheard, error=error, doubts=doubts)
+        found = tuple[str, ...]()
+        if outcome.status == "exhausted" and outcome.answer in ("", None):
+            found = await self._in_thread(lambda: found_among(self._tracer.records(outcome.run), (*OWN, DONE)))
+        return replace(outcome, files=files, unheard=unheard, error=error, doubts=doubts, found=found)
 
     def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # The thread may hold what it was given for a moment longer, so it is given nothing of the run itself.

@@ -38,6 +38,7 @@ class Outcome:
         partial: Whether the work stopped before it was complete, although the answer holds.
         attempts: The attempts that the answer was chosen from, where the task asked for several.
         doubts: What agents remark on their answers to parts of the task, each with its agent and its part.
+        found: What its last calls gave, where a budget ended it without an answer.
     """
 
     run: str
@@ -58,6 +59,7 @@ class Outcome:
     partial: bool = False
     attempts: tuple[Attempted, ...] = ()
     doubts: tuple[str, ...] = ()
+    found: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -133,5 +135,6 @@ class Outcome:
             "partial": self.partial,
             "attempts": [one.model_dump(mode="json") for one in self.attempts],
             "doubts": list(self.doubts),
+            "found": list(self.found),
         }
-        return without_empty(data, "handoff", "task", "remarks", "gaps", "partial", "attempts", "doubts")
+        return without_empty(data, "handoff", "task", "remarks", "gaps", "partial", "attempts", "doubts", "found")

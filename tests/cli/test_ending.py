@@ -76,3 +76,33 @@ def test_hidden_characters_of_evidence_are_marked_once(tea: Tea) -> None:
     brief, whole = tea("run", "How many?", "--agent", "odd"), tea("run", "How many?", "--agent", "odd", "-v")
     assert "evidence: seats<U+202E>.csv; a<U+003C>U+202E>b" in brief.err.splitlines()
     assert {"evidence: seats<U+202E>.csv", "evidence: a<U+003C>U+202E>b"} <= set(whole.err.splitlines())
+
+
+SPENT = '''
+from tea import Agent, Context, Result, Task
+
+
+class Spent(Agent):
+    """Calculate, and have nothing left for an answer."""
+
+    tools = ["calculator"]
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Call, and end without an answer."""
+        await ctx.tcp.invoke("calculator", {"expression": "1 /"})
+        await ctx.tcp.invoke("calculator", {"expression": "6 * 7"})
+        return Result(answer=task.text if "!" in task.text else "", ok=False, exhausted=True, reason="Used up.")
+'''
+
+
+def test_what_was_found_is_told_where_a_budget_ends_before_an_answer(tea: Tea) -> None:
+    tea.write("spent.py", SPENT)
+    assert tea("register", "spent.py").code == 0
+    done = tea("run", "How many?", "--agent", "spent")
+    assert (done.code, done.out) == (5, "")
+    found = [line for line in done.err.splitlines() if line.startswith("found until then: ")]
+    assert len(found) == 1
+    assert "6 * 7" in found[0]
+    assert "-> 42" in found[0]
+    answered = tea("run", "So far!", "--agent", "spent")
+    assert (answered.code, answered.out, "found until then" in answered.err) == (5, "So far!\n", False)
