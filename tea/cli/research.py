@@ -1,6 +1,7 @@
 """`tea research`: a scientist's cycle on a question, over iterations, hours and interruptions."""
 
 import asyncio
+import re
 import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.terminal import brief, folded, one_line, painted, review, say, shown, table
+from tea.components.files import files_in
 from tea.errors import ApprovalNeeded, BadInput, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ FAMILY = """Research a question over iterations, hours and interruptions; alone,
 `clarify` asks first, and has a plan approved. ID is the id of a conversation, run or message, a beginning of it, or
 "last".
 """
+_REPLY = re.compile(r"reply-[0-9a-f]+\.md")  # holds what is printed as the reply
 _WORDS = 70
 _DECISIONS = ("approve", "reject")
 _PLAN = f"({' / '.join(_DECISIONS)})"
@@ -367,10 +370,14 @@ def _code(found: "Status") -> int:
 
 
 def _file_lines(found: "Status", home: Path, label: str) -> list[str]:
-    """Name the paper of a run, or the files of its tasks, with their folder; empty without any."""
+    """Name the paper of a run, or the files of its tasks and others written beside them, with their folder."""
     folder = home / "traces" / found.run / "workspace"
     made = cast("list[str]", found.answer["files"]) if found.agent == "research_paper" and found.answer else []
     names: list[str] = [*made, *(name for one in found.tasks for name in one["artifacts"])]
+    if found.tasks and not made:
+        given = {str(name) for name in found.state.get("datasets", ())}
+        beside = (name for name, _ in files_in(folder) if name.partition("/")[0].removesuffix(".d") not in given)
+        names += [name for name in beside if not _REPLY.fullmatch(name)]
     there = [name for name in dict.fromkeys(names) if (folder / name).is_file()]
     return [f"{label}{one_line(', '.join(there), 300)}, in {one_line(str(folder))}"] if there else []
 

@@ -65,8 +65,9 @@ class Analyzer(Agent):
     environments = ("workspace",)
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Write it into the folder of the task."""
+        """Write it into the folder of the task, and a table beside it."""
         (await ctx.ecp.invoke("workspace#write", {"name": "ana-0-1/growth.svg", "text": "<svg/>"})).unwrap()
+        (await ctx.ecp.invoke("workspace#write", {"name": "growth.csv", "text": "year,growth"})).unwrap()
         return Result(answer="It is drawn.")
 '''
 
@@ -83,7 +84,7 @@ def test_the_files_of_a_research_are_named_with_their_folder_at_its_end_and_by_i
         done = tea(*line, "--base-url", address, "--model", "m")
     assert done.code == 0, done.err
     (run,) = (one.parent for one in (tea.folder / "traces").glob("*/journal.jsonl"))
-    place = f"ana-0-1/growth.svg, in {run / 'workspace'}"
+    place = f"ana-0-1/growth.svg, growth.csv, in {run / 'workspace'}"
     assert f"files: {place}" in done.err.splitlines()
     assert f"files         {place}" in tea("research", "status").out.splitlines()
 
