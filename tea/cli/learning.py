@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.command import Command
-from tea.cli.terminal import one_line
+from tea.cli.terminal import SENDER, one_line
+from tea.errors import BadRef
+from tea.refs import Ref, is_version
 
 if TYPE_CHECKING:
     from tea.cli.progress import Progress
@@ -41,22 +43,23 @@ def revision_of(command: Command, tea: "Platform", outcome: "Outcome") -> dict[s
     before, after = (json.dumps(found.get(name), ensure_ascii=False) for name in ("before", "after"))
     kept = "was kept, unconfirmed" if any(one.doubt for one in outcome.evidence) else "holds"
     words = f"changed from {before} to {after}" if found.get("changed") else f"{after} {kept}"
-    looks = "one look" if found.get("looks") == 1 else f"{found.get('looks')} looks"
+    looks = "one look" if (count := found.get("looks")) == 1 else f"{count if isinstance(count, int) else 'some'} looks"
     command.tell(one_line(f"reflection: the answer {words}, after {looks}", _MOST))
     return {"revision": dict(found)}
 
 
 def mends_in(command: Command, tea: "Platform", run: str) -> list[dict[str, Any]]:
     """Show the repairs made or refused during a run, and return those made."""
-    from tea.loop.mending import NOTE
+    from tea.journal.history import is_own
 
     found: list[dict[str, Any]] = []
-    for one in _notes(tea, run, NOTE):
-        if one.get("after"):
-            found.append({"ref": one["after"], "before": one.get("before"), "why": one.get("why"), "run": run})
-            _tell_of(command, **found[-1])
+    sender = "" if is_own(run, next(iter(tea.tracer.records(run))), tea.seal.made) else SENDER
+    for given, made in _mends(tea, run):
+        if made.get("ref"):
+            found.append({"ref": made["ref"], "before": given["ref"], "why": given.get("why"), "run": run})
+            _tell_of(command, **found[-1], sender=sender)
         else:
-            command.tell(one_line(f"{one.get('before')} was not mended: {one.get('problem')}", _MOST))
+            command.tell(one_line(f"{given['ref']} was not mended{sender}: {made.get('problem')}", _MOST))
     return found
 
 
@@ -80,11 +83,40 @@ async def mend_once(
     return found.outcome, [mended]
 
 
-def _tell_of(command: Command, ref: str, before: str, why: str, run: str) -> None:
+def _tell_of(command: Command, ref: str, before: str, why: str, run: str, sender: str = "") -> None:
     """Show a repair, with the command to propose it for good."""
     name, _, version = ref.partition("@")
     decides = f"`tea evolve {name} --candidate {version} --tasks SET` decides"
-    command.tell(one_line(f"mended {before} as {ref}, sandboxed and for this run only ({decides}): {why}", _MOST))
+    words = f"mended {before} as {ref}, sandboxed and for this run only{sender} ({decides}): {why}"
+    command.tell(one_line(words, _MOST))
+
+
+def _mends(tea: "Platform", run: str) -> "Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]":
+    """Yield what was asked for and made by each repair, in the order of the journal.
+
+    They are effects of the run, as an agent may note anything. A journal from elsewhere may hold anything, too, so what
+    names no version there, and would look like another command, is left out.
+    """
+    from tea.components.port import MendOwn
+    from tea.journal.record import as_mapping
+
+    asked: dict[str, Mapping[str, Any]] = {}
+    for one in tea.tracer.records(run):
+        data = as_mapping(one.data)
+        if one.kind == "start" and (data.get("kind"), data.get("target")) == (MendOwn.service, MendOwn.verb):
+            asked[one.key] = as_mapping(data.get("data"))
+        elif one.kind == "done" and one.key in asked:
+            given, made = asked.pop(one.key), as_mapping(data.get("data"))
+            if _is_version(given.get("ref")) and (not made.get("ref") or _is_version(made["ref"])):
+                yield given, made
+
+
+def _is_version(ref: object) -> bool:
+    """Return whether something is the exact ref of a version."""
+    try:
+        return is_version(Ref.parse(str(ref)).selector or "")
+    except BadRef:
+        return False
 
 
 def _notes(tea: "Platform", run: str, kind: str) -> "Iterator[Mapping[str, Any]]":
