@@ -12,6 +12,7 @@ from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationE
 from typing_extensions import TypedDict
 
 from tea.errors import BadRef, Damaged, ErrorRecord, words_of
+from tea.kernel.entry import canonical
 from tea.kernel.key import is_key
 from tea.refs import NAME, SESSION, Ref
 from tea.types import JsonObject, JsonValue
@@ -282,6 +283,20 @@ def strange(run: str, why: str) -> Damaged:
     return Damaged(problem, fix=f"bring back traces/{run} from a copy, or remove it.")
 
 
+def note_fault(kind: str, data: JsonObject) -> str:
+    """Return the problem of a note, empty if there is none; one in another form than its kind's damages its journal.
+
+    Raises:
+        BadArguments: It is not JSON.
+    """
+    try:
+        if kind in _NOTES:
+            _adapter(_NOTES[kind]).validate_json(canonical(data), strict=True)
+    except ValidationError as error:
+        return _place_words(error)
+    return ""
+
+
 class Form:
     """A check of one journal's records in their order, for the form of a run's own."""
 
@@ -300,9 +315,7 @@ class Form:
         except BadRef as error:
             return error.problem
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            place = ".".join(map(str, first["loc"]))
-            return f"{first['msg']} at {place}" if place else first["msg"]
+            return _place_words(error)
         return ""
 
     def _inside(self, kind: str, key: str, data: Any) -> None:
@@ -317,6 +330,12 @@ class Form:
             _check(_OUTCOMES.get(self._kinds.pop(key, "")), data.get("data"))
         elif kind == "evidence" and "target" in data:
             _check(_Inner, data.get("data"))
+
+
+def _place_words(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    place = ".".join(map(str, first["loc"]))
+    return f"{first['msg']} at {place}" if place else first["msg"]
 
 
 def _check(form: Any, data: JsonValue) -> None:

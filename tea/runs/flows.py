@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from tea.components.flow import AsyncioFlow, check_note
 from tea.components.manifest import Manifest
+from tea.errors import BadArguments
+from tea.journal.form import note_fault
 from tea.journal.recorder import Recorder
 from tea.kernel.entry import canonical
 from tea.kernel.gate import Gate
@@ -38,9 +40,11 @@ class AgentFlow:
         """Write the agent's own record.
 
         Raises:
-            BadArguments: It is not JSON, or of no kind, or of one that is the platform's own.
+            BadArguments: It is not JSON, or of no kind, of one that is the platform's own, or not in its kind's form.
         """
         check_note(kind)
+        if fault := note_fault(kind, data):
+            raise BadArguments(f"The note {kind!r} has another form: {fault}.", fix="call the note something else.")
         self.gate.note(kind, data)
 
     def so_far(self, result: Result) -> None:

@@ -152,6 +152,8 @@ async def test_events_are_given_one_at_a_time_in_the_order_of_the_journal(tea: P
         ({"said": [{"over": "0"}]}, "it says {'over': '0'}"),
         ({"said": [{"over": "../../0"}]}, "it says {'over'"),
         ({"said": [{"note": "enter", "data": {"ref": "agent:planner@1.0.0"}}]}, "'enter' is the platform's own word"),
+        ({"said": [{"note": "step", "data": {"calls": 5}}]}, "The note 'step' has another form"),
+        ({"said": [{"note": "step", "data": {"results": ["x"]}}]}, "The note 'step' has another form"),
         ({"said": [{"note": "x", "data": []}]}, "it says {'note'"),
         ({"said": [{"note": "", "data": {}}]}, "The note has no kind"),
         ({"said": [{"so_far": {"ok": "perhaps"}}]}, "it gives something other than a result"),
