@@ -185,7 +185,7 @@ class Progress:
     def _tell_plan(self, event: "Event", plan: list[Mapping[str, Any]]) -> None:
         """Show the new items in the plan of an agent."""
         lines = [
-            f"{_MARKS.get(one.get('state', ''), '[?]')} {number}. {progress_line(str(one.get('item')), _WORDS)}"
+            f"{_MARKS.get(str(one.get('state', '')), '[?]')} {number}. {progress_line(str(one.get('item')), _WORDS)}"
             for number, one in enumerate(plan, 1)
         ]
         scope = path_of(event.key)

@@ -22,6 +22,12 @@ def test_a_step_that_ends_the_task_is_told_from_one_that_only_tried(
     assert capsys.readouterr().err == f"a: step 1: {told} (done)\n"
 
 
+def test_a_step_of_an_odd_form_is_told_and_ends_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    data = {"step": [], "calls": [{"name": []}], "results": [{"error": []}], "plan": [{"item": 1, "state": []}]}
+    Progress(Command(verbose=1))(Event(kind="note", key="0.1", agent="a", data={"kind": "step", "data": data}))
+    assert capsys.readouterr().err == "a: step []: goes on ([])\nplan: [?] 1. 1\n"
+
+
 def test_what_is_left_of_one_step_is_told_in_the_singular(capsys: pytest.CaptureFixture[str]) -> None:
     progress = Progress(Command(verbose=1))
     progress(Event(kind="start", key="0.1", agent="a", data={"kind": "budget", "target": "", "data": {}}))
