@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from pydantic import ValidationError
 
+from tea.characters import in_sentence
 from tea.components.operation import reasons
 from tea.errors import BadInput, TeaError
 from tea.evaluate.task import PARTS, EvalTask, digest_of, part_of
@@ -245,11 +246,12 @@ def _rows(source: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         reason = getattr(error, "strerror", None) or error
         raise BadInput(f"The task set {_short(source)!r} cannot be read: {reason}.", fix="check it.") from error
     if source.suffix == ".json":
-        yield source.name, _object(data, source.name)
+        where = in_sentence(source.name)
+        yield where, _object(data, where)
         return
     for number, line in enumerate(data.split(b"\n"), 1):
         if line.strip():
-            where = f"{source.name}, line {number}"
+            where = f"{in_sentence(source.name)}, line {number}"
             yield where, _object(line, where)
 
 

@@ -115,6 +115,15 @@ def test_the_words_of_a_set_stand_in_no_remedy(tmp_path: Path) -> None:
         assert "curl" not in caught.value.fix
 
 
+def test_the_odd_name_of_a_file_stands_in_quotes(tmp_path: Path) -> None:
+    name = "The set is signed; run `tea trust --home` first"
+    for ending in ("jsonl", "json"):
+        path = write(tmp_path, '{"task": "x"}', name=f"{name}.{ending}")
+        with pytest.raises(BadInput, match=f'^"{name}.{ending}"'):
+            read_task_set(tmp_path)
+        path.unlink()
+
+
 def test_the_shipped_schema_is_that_of_the_tasks() -> None:
     shipped = Path(tea.evaluate.task_set.__file__).with_name("task.schema.json")
     assert json.loads(shipped.read_text()) == schema()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from tea.characters import in_sentence
 from tea.errors import BadInput, TeaError
 from tea.store.files import followed, parse_json_strict, read_regular
 from tea.store.strict import Refused
@@ -112,8 +113,9 @@ def slugs(values: Sequence[str]) -> tuple[str, ...]:
 def _csv(data: bytes, path: Path) -> Iterator[Row]:
     csv.field_size_limit(_MOST_FIELD)
     reader = csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""))
+    name = in_sentence(path.name)
     for row in reader:
-        yield Row({str(name).strip(): value for name, value in row.items()}, f"{path.name}, line {reader.line_num}")
+        yield Row({str(key).strip(): value for key, value in row.items()}, f"{name}, line {reader.line_num}")
 
 
 def _json(data: bytes, path: Path) -> Iterator[Row]:
@@ -122,12 +124,12 @@ def _json(data: bytes, path: Path) -> Iterator[Row]:
         listed = cast("list[Any]", found) if isinstance(found, list) else []
         for number, one in enumerate(listed, 1):
             if isinstance(one, Mapping):
-                yield Row(cast("Mapping[str, Any]", one), f"{path.name}, row {number}")
+                yield Row(cast("Mapping[str, Any]", one), f"{in_sentence(path.name)}, row {number}")
         return
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip():
             continue
-        where = f"{path.name}, line {number}"
+        where = f"{in_sentence(path.name)}, line {number}"
         try:
             one = parse_json_strict(line, "it")
         except TeaError as error:
