@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from tea.characters import numbered
+from tea.characters import in_sentence, numbered
 from tea.evaluate.compare import Comparison
 from tea.evaluate.evaluation import Evaluation
 from tea.evaluate.statistics import Interval, visible_words
@@ -96,7 +96,7 @@ def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> s
         f"cost {_times(found.usd)}, tokens {_times(found.tokens)}, time {_times(found.seconds)}.",
     ]
     for words, ids in (("only in the first", found.only_before), ("only in the second", found.only_after)):
-        lines += [f"{len(ids)} tasks are {words}, and do not count: {', '.join(map(plain, ids[:10]))}."] if ids else []
+        lines += [f"{len(ids)} tasks are {words}, and do not count: {_listed(ids[:10])}."] if ids else []
     if found.changed:
         rows = [(name, _short(old), _short(new)) for name, (old, new) in list(found.changed.items())[:40]]
         lines += ["", *table(("what differs", "first", "second"), rows)]
@@ -105,7 +105,7 @@ def comparison_of(before: Evaluation, after: Evaluation, found: Comparison) -> s
                 for name, one in found.tags.items()]  # fmt: skip
         lines += ["", *table(("tag", "change", "95 % interval", "clusters"), rows)]
     if found.new_failures:
-        lines += ["", f"New total failures: {', '.join(map(plain, found.new_failures[:40]))}."]
+        lines += ["", f"New total failures: {_listed(found.new_failures[:40])}."]
     if found.differences:
         rows = [
             (one.id, one.words, f"{one.before:.2f}", f"{one.after:.2f}", _runs(one.runs_before), _runs(one.runs_after))
@@ -144,6 +144,10 @@ def money(usd: float | None) -> str:
 def plain(words: str) -> str:
     """Return words on one line, free of Markdown's marks."""
     return " ".join(_MARKS.sub(r"\\\g<0>", words).split())
+
+
+def _listed(ids: Sequence[str]) -> str:
+    return ", ".join(plain(in_sentence(one)) for one in ids)
 
 
 def _row(cells: Row) -> str:

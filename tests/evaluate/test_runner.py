@@ -421,6 +421,13 @@ async def test_an_evaluation_is_read_back_and_compared_with_the_runs_behind(tea:
     assert back.p == pytest.approx(found.p_worse)
 
 
+async def test_two_tags_are_two_rows_at_the_end_of_an_evaluation(tea: Platform, tmp_path: Path) -> None:
+    tags = ["a\u202e", "a<U+202E>"]
+    found = await evaluate(tea, TaskSet.of([{"task": "Say word.", "expected": "word", "tags": tags}]), STUBBED)
+    shown = figures_text(found, summarise(found), tmp_path)
+    assert ("\na<U+202E> " in shown, "\na<U+003C>U+202E> " in shown) == (True, True)
+
+
 async def test_no_word_of_an_evaluation_makes_a_line_of_a_comparison_or_a_table(tea: Platform) -> None:
     found = await evaluate(tea, tasks("word"), STUBBED)
     odd = "a\n\n# 100 % better"
@@ -429,6 +436,7 @@ async def test_no_word_of_an_evaluation_makes_a_line_of_a_comparison_or_a_table(
         "strategies", [replace(found, plan=replace(found.plan, model=odd))]
     )
     assert shown.count("100 % better") == 3
+    assert shown.count(': "a') == 2
     assert not any(line.startswith("# 100") for line in shown.splitlines())
 
 
