@@ -19,7 +19,7 @@ from tea.cli.progress import Progress
 from tea.cli.run import AllowOption, ToolOption, UseOption
 from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.task_input import read_uses
-from tea.cli.terminal import brief, counted, document, folded, one_line, painted, say, shown, table, write
+from tea.cli.terminal import SENDER, brief, counted, document, folded, one_line, painted, say, shown, table, write
 from tea.errors import BadInput, BudgetExceeded, CallFailed, Interrupted, TeaError
 
 if TYPE_CHECKING:
@@ -303,9 +303,8 @@ class _Talk:
         notes: list[str] = []
         for call in turns[-1].uncertain:
             lines.forget()
-            question = folded(
-                f"{one_line(call)} was in flight: was it carried out? [yes / no / unknown] > ", sys.stderr
-            )
+            words = f"{one_line(call)} was in flight{'' if turns[-1].parts[-1].own else SENDER}: was it carried out?"
+            question = folded(f"{words} [yes / no / unknown] > ", sys.stderr)
             answer = None
             while answer not in _SETTLED:
                 write(question, sys.stderr)
@@ -369,5 +368,6 @@ def _left(turn: "Turn") -> dict[str, Any]:
 
 def _turn_lines(turn: "Turn") -> list[str]:
     """Return a turn as lines for a person; continued lines are indented, so they cannot look like another turn."""
-    said = [f"{turn.number}. {one_line(one.who or '(remark)')}: {shown(one.text)}" for one in turn.said()]
+    remark = f"(remark{'' if turn.parts[0].own else SENDER})"
+    said = [f"{turn.number}. {one_line(one.who or remark)}: {shown(one.text)}" for one in turn.said()]
     return [one.replace("\n", _FURTHER) for one in said]
