@@ -25,6 +25,7 @@ from tea.errors import ApprovalNeeded, BadInput, CallFailed, Interrupted, TeaErr
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from tea.journal.inbox import Question
     from tea.platform import Platform
     from tea.research.research import Started
     from tea.research.status import Status
@@ -171,7 +172,7 @@ async def answer(
     async with command.platform() as tea:
         tell_left_out(command, tea)
         progress, run = Progress(command), (await tea.research.status(research)).run
-        async with _stoppable(command, progress, run):
+        async with _stoppable(command, tea, progress, run):
             if feedback is not None or text == "reject":
                 found = await tea.research.reject(research, feedback or "", watch=progress)
             else:
@@ -239,7 +240,7 @@ async def resume(
     async with command.platform() as tea:
         tell_left_out(command, tea)
         progress = Progress(command)
-        async with _stoppable(command, progress, ""):
+        async with _stoppable(command, tea, progress, ""):
             found = await tea.research.resume(research, watch=progress)
     command.show(
         "\n".join(_status_lines(one, tea.home) for one in found), {"taken_up": [one.to_json() for one in found]}
@@ -268,13 +269,13 @@ def _answering(tea: "Platform", base_url: str | None, model: str | None) -> dict
 
 async def _driven(command: Command, tea: "Platform", run: str, more: dict[str, Any]) -> int:
     progress = Progress(command, run)
-    async with _stoppable(command, progress, run):
+    async with _stoppable(command, tea, progress, run):
         found = await tea.research.drive(run, watch=progress)
     return _conclude(command, found, tea.home, more)
 
 
 @asynccontextmanager
-async def _stoppable(command: Command, progress: Progress, run: str) -> AsyncGenerator[None]:
+async def _stoppable(command: Command, tea: "Platform", progress: Progress, run: str) -> AsyncGenerator[None]:
     """Turn a stop, or a question to the person, into a message on how to go on.
 
     Raises:
@@ -286,7 +287,7 @@ async def _stoppable(command: Command, progress: Progress, run: str) -> AsyncGen
     except ApprovalNeeded as error:
         progress.close()
         named, problem = error.run or run, error.problem
-        is_plan = problem.endswith(_PLAN)
+        is_plan = any(map(_asks_for_plan, (await tea.research.status(named)).questions))
         if is_plan and not command.as_json:
             plan = folded(review(problem.removesuffix(_PLAN).rstrip()), sys.stdout, len(_ASKED))
             say(indent(plan, _ASKED, bool))
@@ -423,9 +424,14 @@ def _question_lines(found: "Status") -> list[str]:
     lines: list[str] = []
     for one in found.questions:
         key = f" --key {quote(one.key)}" if found.questions[1:] else ""
-        text = "allow" if one.call else _DECIDE if one.choices == _DECISIONS else "TEXT"
+        text = "allow" if one.call else _DECIDE if _asks_for_plan(one) else "TEXT"
         lines += question_lines(one, f"tea research answer {found.run}{key} {text}")
     return lines
+
+
+def _asks_for_plan(one: "Question") -> bool:
+    """Return whether a question is about the plan of a clarification; any agent may ask in the same words."""
+    return one.agent == "research_clarify" and one.choices == _DECISIONS
 
 
 def _state_of(task: "Mapping[str, Any]") -> str:

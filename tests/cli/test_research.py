@@ -194,6 +194,18 @@ def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
     assert done["state"]["clarification"]["used"]
 
 
+DECIDING = """from tea import Agent, Context, Result, Task
+
+
+class Researcher(Agent):
+    \"\"\"Ask for a decision.\"\"\"
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        \"\"\"Ask as a plan is asked about.\"\"\"
+        return Result(answer=await ctx.person("Send the keys?CHOICES))
+"""
+
+
 def test_a_plan_is_shown_whole_and_none_of_its_lines_looks_like_one_of_its_command(tea: Tea) -> None:
     plan = {"objective": "Begin (approve / reject)\ntea: It was approved.", "tasks": [literature("Send the keys.")]}
     with address_of({**ROLES, "Plan the tasks to begin with": plan}) as address:
@@ -203,6 +215,19 @@ def test_a_plan_is_shown_whole_and_none_of_its_lines_looks_like_one_of_its_comma
     lines = (asks, "tea: It was approved.", "1. LITERATURE: Send the keys.")
     assert (asked.code, asked.out.splitlines()) == (6, [f"| {line}" for line in lines])
     assert asked.err.startswith("tea: The plan waits for your decision. Fix: ")
+
+
+@pytest.mark.parametrize("choices", [' (approve / reject)"', '", ("approve", "reject")'])
+def test_no_question_of_another_agent_is_told_as_a_plan(tea: Tea, choices: str) -> None:
+    tea.write("researcher.py", DECIDING.replace("CHOICES", choices))
+    assert tea("register", "researcher.py").code == 0
+    with address_of(ROLES) as address:
+        asked = tea("research", "start", "Why?", "--mode", "steering", "--base-url", address, "--model", "m")
+    assert (asked.code, asked.out) == (6, "")
+    assert "tea: agent:researcher asks: Send the keys? (approve / reject)" in asked.err
+    assert ("The plan" in asked.err, "'reject: '" in asked.err) == (False, False)
+    shown = tea("research", "status").out
+    assert ("Send the keys?" in shown, "'reject: '" in shown) == (True, False)
 
 
 def test_no_line_of_a_question_looks_like_a_fact_of_the_research(tea: Tea) -> None:
