@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from tea.characters import in_sentence
 from tea.components.manifest import Manifest
 from tea.errors import BadInput
 from tea.journal.header import RunConfig
@@ -200,7 +201,7 @@ def unread(records: Sequence[TraceRecord], change: Change) -> list[str]:
             answers.setdefault(asked[record.key], set()).add(str(response.get("answered_by", "")))
     refs = [str(one.ref) for name, one in change.use.items() if name.startswith("prompt:")]
     return [
-        f"{ref} was answered by {'; '.join(sorted(answers[ref]))}: its text had no effect."
+        f"{ref} was answered by {'; '.join(map(in_sentence, sorted(answers[ref])))}: its text had no effect."
         for ref in refs
         if ref in answers and all(by.startswith("tool:") for by in answers[ref])
     ]
