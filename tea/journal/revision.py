@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tea.characters import in_sentence
 from tea.errors import Diverged
 from tea.types import JsonObject
 
@@ -23,6 +24,7 @@ def check_revision(run: str, header: JsonObject) -> None:
     """
     revision = header.get("revision", _UNSAID)
     if revision != REVISION:
-        problem = f"The run {run} was recorded under revision {str(revision)[:20]} of tea's loop; this is {REVISION}."
+        told = in_sentence(str(revision)[:20])
+        problem = f"The run {run} was recorded under revision {told} of tea's loop; this is {REVISION}."
         fix = f"look at it with `tea trace {run}`, and run its task again, or use the tea that recorded it."
         raise Diverged(problem, fix=fix)
