@@ -5,9 +5,12 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Se
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from tea.characters import escaped_json
 from tea.cli.fields import fields, items
 from tea.cli.terminal import brief, one_line
+from tea.errors import BadRef
 from tea.kernel.key import branch_of, innermost, outer, path_of, scopes_around, spawner
+from tea.refs import Ref
 from tea.untrusted import PROGRAM
 
 if TYPE_CHECKING:
@@ -102,7 +105,7 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool, level: 
         return _note(data, whole, level)
     if record.kind in ("done", "failed", "fired", "message"):
         return None
-    return f"{record.kind} {_short_text(record.data)}" if whole else None
+    return f"{_kind(record.kind)} {_short_text(record.data)}" if whole else None
 
 
 def _forked(origin: Mapping[str, Any]) -> str:
@@ -117,7 +120,7 @@ def _note(data: Mapping[str, Any], whole: bool, level: str) -> str | None:
     if kind == "enter":
         task = fields(said.get("arguments")).get("task", said.get("arguments"))
         held = f"  [sandboxed: {level}]" if level else ""
-        return f"{_ref(said.get('ref'))}{held}  {_short_text(fields(task).get('text', task))}"
+        return f"{_component(said.get('ref'))}{held}  {_short_text(fields(task).get('text', task))}"
     if kind == "exit":
         response = fields(said.get("response"))
         return f"-> {_ended(fields(response.get('value')))}" if _is_result(response) else f"-> {_outcome(response)}"
@@ -168,7 +171,7 @@ def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | 
         texts = items(fields(end.data if end else None).get("data"))
         return f"told: {'; '.join(_short_text(one.get('text')) for one in texts)}"
     given = fields(data.get("data"))
-    what = f"{data.get('kind')} {_ref(data.get('target'))}".rstrip()
+    what = f"{_kind(data.get('kind'))} {_ref(data.get('target'))}".rstrip()
     if "arguments" in given:
         what += f"({_short_text(given['arguments'])})"
     elif "prompt" in given or "question" in given:
@@ -226,6 +229,20 @@ def _try(one: Mapping[str, Any]) -> str:
 
 def _ref(target: Any) -> str:
     return str(target or "").removesuffix("#call").removesuffix("#run")
+
+
+def _kind(kind: Any) -> str:
+    """Return the kind of a record or effect; one that no run writes is quoted, as it would begin a line."""
+    return kind if isinstance(kind, str) and kind.isidentifier() else escaped_json(kind)
+
+
+def _component(ref: Any) -> str:
+    """Return what works in a scope; what no run writes is quoted, as it would begin a line."""
+    try:
+        Ref.parse(str(ref))
+    except BadRef:
+        return escaped_json(ref)
+    return _ref(ref)
 
 
 def _short_text(value: Any) -> str:
