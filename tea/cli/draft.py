@@ -7,7 +7,7 @@ from typing import TextIO
 from unicodedata import category, east_asian_width
 
 from tea.characters import is_hidden
-from tea.cli.terminal import clean, painted, write
+from tea.cli.terminal import clean, painted, writable, write
 
 _KEPT = "[what stands above was a draft]"
 _TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))  # of skin, joined with the picture before by some terminals
@@ -63,7 +63,7 @@ class Draft:
         self._closed = self._open = self._text = ""
 
     def _show(self, text: str) -> None:
-        width = get_terminal_size().columns
+        width, text = get_terminal_size().columns, writable(text, self._stream)
         self._width = width if not self._shown or self._width == width else -1
         for letter in text:
             cells = _cells(letter)

@@ -108,8 +108,21 @@ def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
     width = _width(stream)
     if not width:
         return text
-    lines = _LIKE_IT.sub(lambda found: f"{found[1]}<{number('.')}>", text).split("\n")
+    lines = _LIKE_IT.sub(lambda found: f"{found[1]}<{number('.')}>", writable(text, stream)).split("\n")
     return "\n".join(_rows(line, max(_NARROWEST, width - less)) for line in lines)
+
+
+def writable(text: str, stream: TextIO | None) -> str:
+    """Return text with the number of each character that the encoding of a stream lacks in its place.
+
+    Written as an escape such a character would take more columns than it was measured with.
+    """
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.translate({ord(one): f"<{number(one)}>" for one in {*text} if not _has_code(one, encoding)})
+    return text
 
 
 def is_narrow(stream: TextIO | None) -> bool:
@@ -247,6 +260,14 @@ def _cut(line: str, where: str) -> str:
         return line
     half = _LONGEST_LINE // 2
     return f"{line[:half]} [... {len(line) - 2 * half:,} characters are not shown here; {where}] {line[-half:]}"
+
+
+def _has_code(one: str, encoding: str) -> bool:
+    try:
+        one.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _width(stream: TextIO | None) -> int:

@@ -40,6 +40,17 @@ def test_pieces_are_shown_as_they_come_and_taken_away_line_by_line(terminal: Ter
     assert terminal.said() == ""
 
 
+def test_what_the_terminal_has_no_code_for_is_measured_as_it_is_written(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Terminal, "encoding", "latin-1", raising=False)
+    draft = Draft(terminal)
+    draft.add("\u65e5" * 5)
+    assert terminal.said() == "<U+65E5>" * 5
+    draft.hide()
+    assert terminal.said() == "\r\x1b[1A\x1b[J"
+
+
 def test_what_was_hidden_is_shown_whole_with_the_next_piece_and_what_was_dropped_is_not(terminal: Terminal) -> None:
     draft = Draft(terminal)
     draft.add("One, ")

@@ -2,6 +2,7 @@
 
 import asyncio
 import fcntl
+import io
 import os
 import struct
 import sys
@@ -105,6 +106,21 @@ async def test_no_row_of_a_long_argument_looks_like_another_argument(
     assert [row for row in rows if row.startswith("  to:")] == ['  to: "EVIL"']
     assert not any(row.startswith(("  amount", "漢")) for row in rows)
     assert max(map(len, rows)) <= WIDTH
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+async def test_no_character_that_the_terminal_has_no_code_for_makes_a_row_of_its_own(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, encoding: str
+) -> None:
+    assert isinstance(screen.file, io.TextIOWrapper)
+    screen.file.reconfigure(encoding=encoding, errors="backslashreplace")  # as the command has it
+    monkeypatch.setattr(sys, "stderr", screen.file)
+    asked = asyncio.ensure_future(screen.person(f'Pay?\n  to: "EVIL"\n  n: "{"漢" * 5}"xxx  to: "BOB"', CONSENT))
+    rows = (await screen.until("> ")).replace("\r", "").split("\n")
+    os.write(screen.keyboard, b"deny\n")
+    assert await asked == "deny"
+    assert max(map(len, rows)) <= WIDTH
+    assert "<U+6F22>" in "".join(rows)
 
 
 def test_the_changing_line_takes_one_row_however_wide_its_letters_are(
