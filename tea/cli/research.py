@@ -372,14 +372,17 @@ def _code(found: "Status") -> int:
 
 def _file_lines(found: "Status", home: Path, label: str) -> list[str]:
     """Name the paper of a run, or the files of its tasks and others written beside them, with their folder."""
-    folder = home / "traces" / found.run / "workspace"
+    from tea.store.workspaces import FileWorkspaces
+
+    folders = FileWorkspaces(home / "traces")
+    folder = folders.path(found.run)
     made = cast("list[str]", found.answer["files"]) if found.agent == "research_paper" and found.answer else []
     names: list[str] = [*made, *(name for one in found.tasks for name in one["artifacts"])]
     if found.tasks and not made:
         given = {str(name) for name in found.state.get("datasets", ())}
         beside = (name for name, _ in files_in(folder) if name.partition("/")[0].removesuffix(".d") not in given)
         names += [name for name in beside if not _REPLY.fullmatch(name)]
-    there = [name for name in dict.fromkeys(names) if (folder / name).is_file()]
+    there = folders.inside(found.run, dict.fromkeys(names)) if names else {}
     return [f"{label}{one_line(', '.join(there), 300)}, in {one_line(str(folder))}"] if there else []
 
 

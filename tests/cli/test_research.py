@@ -1,11 +1,15 @@
 """`tea research`: conversations from one command to the next, over a model on loopback."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from research_kit import RESEARCHER, analysis, literature
 from role_server import address_of, serving
+
+from tea.store.journal import FileJournals
+from tea.store.lines import End, encode
 
 from .conftest import Tea
 
@@ -72,7 +76,8 @@ class Analyzer(Agent):
 '''
 
 
-def test_the_files_of_a_research_are_named_with_their_folder_at_its_end_and_by_its_status(tea: Tea) -> None:
+@pytest.mark.parametrize("name", ["../../../cities.csv", "a" * 5_000])
+def test_the_files_of_a_research_are_named_with_their_folder_and_no_others(tea: Tea, name: str) -> None:
     tea.write("analyzer.py", ANALYZER)
     tea.write("cities.csv", "city\nOslo\n")
     assert tea("register", "analyzer.py").code == 0
@@ -87,6 +92,14 @@ def test_the_files_of_a_research_are_named_with_their_folder_at_its_end_and_by_i
     place = f"ana-0-1/growth.svg, growth.csv, in {run / 'workspace'}"
     assert f"files: {place}" in done.err.splitlines()
     assert f"files         {place}" in tea("research", "status").out.splitlines()
+    store, end, lines = FileJournals(tea.folder / "traces"), End(), list[bytes]()
+    for one in store.read(run.name):
+        text = json.dumps({key: one[key] for key in one if key not in ("seq", "check")})
+        line, end = encode(json.loads(text.replace("ana-0-1/growth.svg", name)), end, 0 if lines else 1)
+        lines.append(line)
+    (run / "journal.jsonl").write_bytes(b"".join(lines))
+    shown = tea("research", "status")
+    assert (shown.code, "\nfiles  " in shown.out) == (0, False), shown.err
 
 
 def test_a_server_named_for_a_research_answers_when_it_is_resumed_too(tea: Tea) -> None:
