@@ -13,7 +13,7 @@ from pydantic_core import SchemaError
 
 from tea.components.annotations import portable
 from tea.components.json_schema import closed, schema_fault
-from tea.components.operation import reasons
+from tea.components.operation import adapter, reasons
 from tea.errors import BadComponent, BadOutput, words_of
 from tea.types import JsonSchema, JsonValue
 
@@ -69,7 +69,7 @@ def _adapter(output: Any) -> TypeAdapter[Any]:
     if isinstance(output, str):
         raise BadComponent(f"`output` is the text {output!r:.60}.", fix="give the type itself, or a JSON Schema.")
     try:
-        return TypeAdapter(portable(output))
+        return adapter(portable(output))
     except _ODD as error:
         raise _no_type(output, error) from error
 

@@ -203,7 +203,7 @@ class Validators:
     @cached_property
     def result(self) -> TypeAdapter[tuple[Any]]:
         """The validator of the result, as the one member of a tuple: so NaN is seen inside of any type."""
-        return TypeAdapter[tuple[Any]](tuple[self._returned], config=ConfigDict(ser_json_inf_nan="constants"))
+        return adapter(tuple[self._returned], ConfigDict(ser_json_inf_nan="constants"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +266,7 @@ class InProcess:
 
     def returns(self) -> JsonSchema:
         """Return the JSON Schema of the result."""
-        return _schema(lambda: TypeAdapter(self.returned).json_schema(mode="serialization"), self.function.__name__)
+        return _schema(lambda: adapter(self.returned).json_schema(mode="serialization"), self.function.__name__)
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Validate `arguments`, run the function, and return its result as JSON.
@@ -312,6 +312,22 @@ class InProcess:
             problem = f"{self.function.__name__!r} gave what its annotation does not promise: {reasons(error)}."
             raise CallFailed(problem, fix="mend its return annotation or its source.") from error
         return value
+
+
+def adapter(__kind: Any, __config: ConfigDict | None = None) -> TypeAdapter[Any]:
+    """Return pydantic's adapter of a type, complete.
+
+    Pydantic reads postponed annotations among the local variables of its caller, whose names no annotation has here,
+    and completes an adapter among those of whoever uses it first, so it is completed here, among none. It reads texts
+    outside of classes among the names of this file, which `JsonValue` needs.
+
+    Raises:
+        PydanticUserError: An annotation names what is not there, or pydantic knows no such type.
+    """
+    made: TypeAdapter[Any] = TypeAdapter(__kind, config=__config)
+    if not made.pydantic_complete and not made.rebuild(raise_errors=False, _types_namespace={}):
+        raise PydanticUserError("an annotation names what is not there", code="class-not-fully-defined")
+    return made
 
 
 class _Claims(GenerateJsonSchema):
@@ -414,7 +430,7 @@ def _arguments(parameters: list[inspect.Parameter]) -> TypeAdapter[dict[str, Any
     named = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in parameters]
     collect.__signature__ = inspect.Signature(named)  # pyright: ignore[reportFunctionMemberAccess]
     collect.__annotations__ = {p.name: p.annotation for p in named}
-    return TypeAdapter(cast(Any, collect), config=ConfigDict(strict=True, allow_inf_nan=False, validate_default=True))
+    return adapter(collect, ConfigDict(strict=True, allow_inf_nan=False, validate_default=True))
 
 
 def _check_types(validators: Validators, name: str) -> None:

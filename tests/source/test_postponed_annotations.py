@@ -1,5 +1,6 @@
 """Test attacks on postponed annotations: the names that classes lend them while they are evaluated."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,18 @@ def test_a_class_lends_nothing_to_a_postponed_annotation_of_another_file(head: s
 def test_a_class_lends_nothing_to_one_of_its_own_file(base: str) -> None:
     head = f"{FUTURE}{FIELD}class D({base}):\n    v: {CALL}\n{nested(model('Field'))}"
     assert refused(tool(head, "Outer.Field"), {})
+
+
+@pytest.mark.parametrize("rest", ["", "    b: N\n"], ids=["", "also where it is read again"])
+def test_what_reads_the_type_of_an_answer_lends_it_nothing(rest: str, tmp_path: Path) -> None:
+    head = f"{FUTURE}{IMPORTS}from typing import NewType\nfrom pydantic import Field as output\nfrom tea import Agent\n"
+    waits = "class W(BaseModel):\n    a: int\nN = NewType('N', 'W')\n"
+    types = f"class D(NamedTuple):\n    a: Annotated[int, output(gt=1)]\n{rest}class K(D):\n"
+    types += f"    def __new__(cls, *a, **k):\n        {RUN}\n        return 1\n"
+    path = tmp_path / "agent.py"
+    path.write_text(f'{head}{waits}{types}agent = Agent(name="a", instructions="Add.", output=K)\n')
+    with suppress(BadComponent), agent_in(path, path.read_text()) as agent:
+        captured(agent)
 
 
 def test_postponed_annotations_call_and_look_up_what_means_the_same_everywhere() -> None:
