@@ -7,8 +7,8 @@ that is put together, kept under a name, or read from elsewhere.
 A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, its
 names stand for types in every file, and beside types it holds constants alone.
 A postponed annotation in a class is evaluated later, where classes lend it their names, their members and those around
-them: so what it calls, takes members of, or holds beside types is no other class, and what classes keep under its names
-are types.
+them, and functions of libraries their variables: so what it calls, takes members of, or holds beside types is no other
+class and has no name of such a variable, and what classes keep under its names are types.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from typing import TypeGuard
 
 from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments
 from tea.source.text import parsed_expression, words
+from tea.source.variables_of_libraries import library_variables
 from tea.source.weights import expand
 
 _TYPING = ("typing", "typing_extensions")
@@ -106,9 +107,18 @@ def _is_proven(node: ast.expr, names: Names, *, late: bool) -> bool:
 
 
 def _is_lent(node: ast.AST, names: Names) -> bool:
-    """Return whether a name in an expression may stand for a member of a class, or for another class."""
+    """Return whether a name in an expression may stand for a member of a class, another class, or a variable."""
     found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    return not found.isdisjoint(names.methods) or any(_is_another_class(one, names) for one in found)
+    return not found.isdisjoint(names.methods) or any(
+        _is_another_class(one, names) or _is_variable(one, names) for one in found
+    )
+
+
+def _is_variable(name: str, names: Names) -> bool:
+    """Return whether functions of libraries have a variable of a name that this file gives to something."""
+    origin = names.imports.get(name, "")
+    own = name in names.bound and (origin.startswith(".") or origin.rpartition(".")[2] != name)
+    return own and name in library_variables()
 
 
 def _is_another_class(name: str, names: Names) -> bool:
@@ -255,6 +265,8 @@ class _Reader:
         if node.attr.startswith("_") or _root(node) in self._names.methods:
             return False
         if self._late and _is_another_class(_root(node), self._names):
+            return False
+        if self._late and _is_variable(_root(node), self._names) and not self._is_type_in_classes(node.attr):
             return False
         if self._quoted and (node.attr in self._names.properties or not self._is_type_everywhere(node.attr)):
             return False

@@ -99,6 +99,51 @@ def test_a_class_lends_nothing_to_one_of_its_own_file(base: str) -> None:
     assert refused(tool(head, "Outer.Field"), {})
 
 
+WAITING = "class Later(BaseModel):\n    a: int\n"
+SLOTS = "from dataclasses import dataclass\n@dataclass(slots=True, init=False, repr=False, eq=False)\n"
+
+
+def waiting(annotation: str, base: str = "BaseModel") -> str:
+    """A model `G` with a postponed annotation, incomplete at first, and with an `__init__` for a canary."""
+    lines = f"    a: dict[{annotation}, Later]\n    def __init__(self, *a, **k):\n        {RUN}\n"
+    return f"class G({base}):\n    Decimal: ClassVar[str] = 'evil()'\n{lines}"
+
+
+def generic(name: str, annotation: str) -> str:
+    """A generic model `G`, held by a function of pydantic in its variable `type_`."""
+    evil = f"T = TypeVar('T')\ndef evil():\n    {RUN}\n    return int\n"
+    outer = f"class H(BaseModel, Generic[T]):\n    g: G[T]\n{WAITING}"
+    return f"{FUTURE}{name}{evil}{waiting(annotation, 'BaseModel, Generic[T]')}    b: T\n{outer}"
+
+
+VARIABLES = {
+    "called": (generic("from pydantic import Field as type_\n", "Annotated[int, type_(title='x')]"), "H[int]"),
+    "given": (
+        generic(f"{FIELD}type_ = {{}}\n", "Annotated[int, Field(json_schema_extra=type_)]"),
+        "H[int]",
+    ),
+    "with a member": (generic("import decimal as type_\n", "type_.Decimal"), "H[int]"),
+    "of dataclasses": (
+        f"{FUTURE}from pydantic import Field as cls\n{SLOTS}{waiting('Annotated[int, cls(gt=1)]')}{WAITING}",
+        "G",
+    ),
+}
+
+
+@pytest.mark.parametrize(("head", "parameter"), VARIABLES.values(), ids=VARIABLES)
+def test_no_function_of_a_library_lends_its_variables_to_a_postponed_annotation(head: str, parameter: str) -> None:
+    assert refused(tool(head, parameter), {})
+
+
+def test_names_that_no_function_lends_have_any_meaning() -> None:
+    head = (
+        f"{FUTURE}import datetime as dt\nimport typing as tp\n{FIELD}least = 3\nclass type_(BaseModel):\n    a: int\n"
+    )
+    fields = "date: dt.date = Field(title='day')", "b: tp.Optional[type_]", "c: tp.Annotated[int, Field(le=least)]"
+    row = "".join(f"    {one}\n" for one in fields)
+    assert not refused(tool(f"{head}class M(BaseModel):\n{row}", "M"), {})
+
+
 @pytest.mark.parametrize("rest", ["", "    b: N\n"], ids=["", "also where it is read again"])
 def test_what_reads_the_type_of_an_answer_lends_it_nothing(rest: str, tmp_path: Path) -> None:
     head = f"{FUTURE}{IMPORTS}from typing import NewType\nfrom pydantic import Field as output\nfrom tea import Agent\n"
