@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias, cast
 from pydantic import TypeAdapter
 
 from tea.components.content import content_fault
-from tea.components.operation import Signature, reasons
+from tea.components.operation import Signature, reasons_in_document
 from tea.components.schema_words import TypeWords
 from tea.errors import Damaged, UnknownComponent
 from tea.refs import NAME, Kind, Ref
@@ -254,7 +254,7 @@ def _has_form(name: str, found: Manifest) -> bool:
 
 
 def _fault(error: KeyError | ValueError) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else reasons(error, 1)
+    return f"{error} is missing" if isinstance(error, KeyError) else reasons_in_document(error, 1)
 
 
 def canonical(value: JsonValue) -> bytes:

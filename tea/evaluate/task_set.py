@@ -13,7 +13,7 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from tea.characters import in_sentence
-from tea.components.operation import reasons
+from tea.components.operation import reasons_in_document
 from tea.errors import BadInput, TeaError
 from tea.evaluate.task import PARTS, EvalTask, digest_of, part_of
 from tea.store.files import followed, parse_json_strict, read_regular
@@ -188,7 +188,9 @@ def made_task(row: Mapping[str, Any], where: str) -> EvalTask:
     try:
         return EvalTask.model_validate(row)
     except ValidationError as error:
-        raise BadInput(f"{where} is not a task: {reasons(error, 2)[:200]}.", fix=f"mend it. {_KEYS}") from error
+        raise BadInput(
+            f"{where} is not a task: {reasons_in_document(error, 2)[:200]}.", fix=f"mend it. {_KEYS}"
+        ) from error
     except TeaError as error:
         raise BadInput(f"{where}: {error.problem}", fix=error.fix) from error
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from tea.components.operation import reasons
+from tea.components.operation import reasons_in_document
 from tea.errors import BadInput
 from tea.refs import check_name
 from tea.store.strict import Refused, dumps
@@ -142,7 +142,7 @@ class ModelConfig:
         try:
             config = _reader().validate_json(dumps(given))
         except (ValidationError, Refused) as error:
-            problem = f"The model {name[:80]!r} is not usable: {reasons(error, 2)[:180]}."
+            problem = f"The model {name[:80]!r} is not usable: {reasons_in_document(error, 2)[:180]}."
             raise BadInput(problem, fix="see design/005-models.md for what it may say.") from error
         if fault := _fault(config):
             raise BadInput(f"The model {name[:80]!r} is not usable: {fault[0]}.", fix=fault[1])

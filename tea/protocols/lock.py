@@ -9,7 +9,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, ValidationError
 
 from tea.components.manifest import Manifest
-from tea.components.operation import reasons
+from tea.components.operation import reasons_in_document
 from tea.errors import BadInput, Damaged, UnknownComponent
 from tea.journal.pin import pins
 from tea.journal.record import TraceRecord
@@ -73,7 +73,9 @@ class Lock(Record):
         except (OSError, Refused) as error:
             raise BadInput(f"There is no lock file {str(path)[-80:]!r} that can be read.", fix=fix) from error
         except ValidationError as error:
-            raise BadInput(f"{path.name!r} is not a lock file: {reasons(error, 1)[:150]}.", fix=fix) from error
+            raise BadInput(
+                f"{path.name!r} is not a lock file: {reasons_in_document(error, 1)[:150]}.", fix=fix
+            ) from error
 
 
 async def lock_current(libraries: Libraries) -> Lock:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 from pydantic import Field, TypeAdapter, ValidationError
 
 from tea.components.manifest import canonical, is_recipe
-from tea.components.operation import reasons
+from tea.components.operation import reasons_in_document
 from tea.errors import BadComponent, BadRef, TeaError
 from tea.refs import Kind, Ref, check_name, is_digest, is_version
 from tea.store.files import parse_json_strict
@@ -195,7 +195,7 @@ def read_recipe(source: str) -> AnyRecipe:
         return _checked(_adapter().validate_python(parse_json_strict(source.encode(), "The recipe")))
     except ValidationError as error:
         fix = "see `tea transform --help` for what a recipe says."
-        raise BadComponent(f"This is not a recipe: {reasons(error)}."[:300], fix=fix) from error
+        raise BadComponent(f"This is not a recipe: {reasons_in_document(error)}."[:300], fix=fix) from error
     except BadRef as error:
         raise BadComponent(error.problem, fix=error.fix) from error
     except UnicodeEncodeError as error:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from tea.components.operation import reasons
+from tea.components.operation import reasons_in_document
 from tea.errors import BadComponent, BadInput, TeaError
 from tea.refs import Kind, check_name
 from tea.source.text import SourceText, refusal
@@ -115,7 +115,9 @@ class DocumentManager(Generic[T]):
                 raise BadInput(problem, fix="choose another key.")
             return common, self._make(common.name, own), own
         except ValidationError as error:
-            raise refusal(f"The {self._kind} is not usable: {reasons(error, 2)}.", "correct the document.") from error
+            raise refusal(
+                f"The {self._kind} is not usable: {reasons_in_document(error, 2)}.", "correct the document."
+            ) from error
         except TeaError as error:
             raise refusal(error.problem, error.fix) from error
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tea.components.operation import reasons
+from tea.components.operation import reasons_in_document
 from tea.errors import Conflict, Damaged
 from tea.refs import ALIAS, Version
 from tea.types import JsonObject, State
@@ -86,7 +86,7 @@ class Head:
         try:
             found = _reader().validate_python({**data, "number": number})
         except ValidationError as error:
-            problem = f"Change {number} of a component is unreadable: {reasons(error, 1)}."
+            problem = f"Change {number} of a component is unreadable: {reasons_in_document(error, 1)}."
             raise Damaged(problem, fix="restore its file in `heads`.") from error
         if not all(map(ALIAS.fullmatch, found.aliases)) or not (found.undo is None or 0 < found.undo < number):
             problem = f"Change {number} of a component is unreadable: it has another alias, or another way back."

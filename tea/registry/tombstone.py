@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from tea.components.operation import reasons
+from tea.components.operation import reasons_in_document
 from tea.errors import Damaged, Purged
 from tea.refs import Kind, Ref
 from tea.types import JsonObject
@@ -68,7 +68,7 @@ class Tombstone:
                 raise Damaged("A tombstone has unexpected members.", fix="bring its version file back.")
             return _reader().validate_python(told)
         except (ValidationError, TypeError) as error:
-            problem = f"A tombstone is unreadable: {reasons(error, 1)}."
+            problem = f"A tombstone is unreadable: {reasons_in_document(error, 1)}."
             raise Damaged(problem, fix="bring its version file back.") from error
 
 

@@ -11,7 +11,7 @@ from typing import Any, TypedDict, cast
 
 from pydantic import ValidationError
 
-from tea.components.operation import reasons
+from tea.components.operation import reasons_in_document
 from tea.errors import BadInput, BadTask, TeaError
 from tea.journal.header import Closed, Talk, TaskFile
 from tea.store.files import parse_json_strict
@@ -87,7 +87,7 @@ def make_task(value: Mapping[str, Any]) -> TaskFile:
     try:
         return TaskFile.model_validate_json(_encoded(value), strict=True)
     except ValidationError as error:
-        problem = f"The task is not usable: {reasons(error, 2)[:180]}."
+        problem = f"The task is not usable: {reasons_in_document(error, 2)[:180]}."
         raise BadTask(problem, fix="mend it; only `task` is required.") from error
     except BadInput as error:  # also a ref or a rule that is none
         raise BadTask(error.problem, fix=error.fix) from error
