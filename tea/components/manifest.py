@@ -15,7 +15,7 @@ from tea.components.content import content_fault
 from tea.components.operation import Signature, reasons_in_document
 from tea.components.schema_words import TypeWords
 from tea.errors import Damaged, UnknownComponent
-from tea.refs import NAME, Kind, Ref
+from tea.refs import NAME, Kind, Ref, is_version
 from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
@@ -198,7 +198,7 @@ class Manifest:
         except (KeyError, ValueError) as error:
             problem = f"A stored component is not a manifest: {_fault(error)}."
             raise Damaged(problem, fix="restore the file, or register the component again.") from error
-        if not f"{found.name}{found.version}".isprintable():
+        if not NAME.fullmatch(found.name) or not is_version(found.version):
             problem = "A stored component is not a manifest: its name or version is not valid."
             raise Damaged(problem, fix="restore the file, or register the component again.")
         if fault := content_fault(found.files, found.requires):

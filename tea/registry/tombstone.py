@@ -8,9 +8,10 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from tea.characters import escaped_json, in_sentence
 from tea.components.operation import reasons_in_document
 from tea.errors import Damaged, Purged
-from tea.refs import Kind, Ref
+from tea.refs import NAME, Kind, Ref, is_version
 from tea.types import JsonObject
 
 _KEY = "purged"
@@ -45,8 +46,9 @@ class Tombstone:
 
     def error(self) -> Purged:
         """Return the error for a request for the bytes."""
-        reason = self.reason.rstrip(".") or "no reason"
-        problem = f"{self.ref} was purged by {self.author or 'somebody'} at {self.time}: {reason}."
+        who, when = in_sentence(self.author or "somebody"), in_sentence(self.time)
+        reason = escaped_json(self.reason.rstrip(".")) if self.reason else "no reason"
+        problem = f"{self.ref} was purged by {who} at {when}: {reason}."
         return Purged(problem, fix="use another version; a copy that was saved before can be registered again.")
 
     def to_json(self) -> dict[str, Any]:
@@ -66,7 +68,10 @@ class Tombstone:
         try:
             if set(document) != {_KEY} or not set(told) <= {one.name for one in fields(cls)}:
                 raise Damaged("A tombstone has unexpected members.", fix="bring its version file back.")
-            return _reader().validate_python(told)
+            found = _reader().validate_python(told)
+            if not NAME.fullmatch(found.name) or not is_version(found.version):
+                raise Damaged("A tombstone has no valid name or version.", fix="bring its version file back.")
+            return found
         except (ValidationError, TypeError) as error:
             problem = f"A tombstone is unreadable: {reasons_in_document(error, 1)}."
             raise Damaged(problem, fix="bring its version file back.") from error

