@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from tea.characters import in_sentence
 from tea.components.manifest import Manifest
 from tea.errors import Damaged, UnknownComponent
 from tea.refs import FIRST, Kind, Ref, Version, is_digest, is_version
@@ -60,7 +61,10 @@ class Stored:
         except Damaged as error:
             raise Damaged(f"{wanted} is damaged: {error.problem}"[:240], fix=error.fix) from error
         if found.ref != wanted:
-            raise Damaged(f"{wanted} is damaged: its file holds {found.ref}.", fix="bring its version file back.")
+            raise Damaged(
+                f"{wanted} is damaged: its file holds {in_sentence(str(found.ref))}.",
+                fix="bring its version file back.",
+            )
         self._digests[kind, name, version] = found.digest
         return found
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from tea.characters import in_sentence
 from tea.clock import timestamp
 from tea.components.manifest import Manifest, canonical
 from tea.errors import AlreadyRegistered, BadInput, Conflict, RegistryError, TeaError
@@ -188,7 +189,7 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
                 told[found.digest] = here or house.received(found)
             found = _with_stored_facts(told[found.digest], found)
         if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
-            raise BadInput(f"{kind}:{name} holds {found.ref} twice, or not as its own.", fix=_FIX)
+            raise BadInput(f"{kind}:{name} holds {in_sentence(str(found.ref))} twice, or not as its own.", fix=_FIX)
         versions[found.version] = found
     heads = tuple(Head.from_json(number, one) for number, one in enumerate(data["heads"], start=1))
     if set(data) != {"kind", "name", "versions", "heads"} or not heads:
