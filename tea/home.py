@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from tea.characters import in_sentence
 from tea.dotenv import parse_variables
 from tea.errors import BadInput
 from tea.policy.rules import PolicySettings
@@ -217,7 +218,7 @@ def _settings(data: dict[str, Any], home: Path) -> Settings:
     for kind, inner in (("roles", str), ("models", dict)):
         for name, value in data.get(kind, {}).items():
             if not isinstance(value, inner):
-                problem = f"{kind}.{name[:60]} in {SETTINGS} is not {_WORDS[inner]}."
+                problem = f"{in_sentence(f'{kind}.{name[:60]}')} in {SETTINGS} is not {_WORDS[inner]}."
                 raise BadInput(problem, fix="see design/005-models.md.")
     if "web" in data:
         from tea.web import WebSettings

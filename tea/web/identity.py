@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from tea.characters import in_sentence
 from tea.components.port import ReadCommitIdentity
 from tea.errors import BadInput
 from tea.types import JsonObject
@@ -41,7 +42,8 @@ class CommitIdentity:
         """
         for key, value in document.items():
             if key not in _FIELDS:
-                raise BadInput(f"git.{key[:60]} in tea.toml: it is not a setting.", fix="settings are name, email.")
+                name = in_sentence(f"git.{key[:60]}")
+                raise BadInput(f"{name} in tea.toml: it is not a setting.", fix="settings are name, email.")
             if not isinstance(value, str) or not _is_usable(value):
                 problem = f"git.{key} in tea.toml: it is not a line without < and >."
                 raise BadInput(problem, fix='write name = "Research desk" and email = "desk@example.org".')

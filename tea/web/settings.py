@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+from tea.characters import in_sentence
 from tea.errors import BadInput
 
 AGENT = "tea-protocol/0.1 (an agent reads for a person)"
@@ -124,7 +125,7 @@ def fits(value: object, wanted: type[object]) -> bool:
 
 
 def _bad(name: str, problem: str, fix: str) -> BadInput:
-    return BadInput(f"web.{name[:60]} in tea.toml: {problem}.", fix=fix)
+    return BadInput(f"{in_sentence(f'web.{name[:60]}')} in tea.toml: {problem}.", fix=fix)
 
 
 def _is_address(text: str) -> bool:

@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlencode
 
+from tea.characters import in_sentence
 from tea.errors import BadInput
 from tea.web.search.apis import APIS
 from tea.web.settings import fits
@@ -216,7 +217,7 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _bad(name: str, problem: str, fix: str) -> BadInput:
-    return BadInput(f"search.{name[:60]} in tea.toml: {problem}.", fix=fix)
+    return BadInput(f"{in_sentence(f'search.{name[:60]}')} in tea.toml: {problem}.", fix=fix)
 
 
 def _listed(names: Any) -> str:
