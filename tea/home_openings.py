@@ -38,11 +38,13 @@ class Opening:
         setting: Where it is written, for people.
         does: What it does, as the rest of a sentence.
         what: The value.
+        closed: Whether the value has a form that leaves no room for words: a limit, or addresses.
     """
 
     setting: str
     does: str
     what: str
+    closed: bool = False
 
 
 def openings(settings: Settings, home: Path) -> list[Opening]:
@@ -121,7 +123,11 @@ def _of_sandbox(sandbox: SandboxSettings, home: Path) -> list[Opening]:
     ]
     given = asdict(sandbox.limits)
     for name in _raised(sandbox):
-        found.append(Opening(setting=setting, does="raises a limit of untrusted code,", what=f"{name} = {given[name]}"))
+        found.append(
+            Opening(
+                setting=setting, does="raises a limit of untrusted code,", what=f"{name} = {given[name]}", closed=True
+            )
+        )
     return found
 
 
@@ -142,7 +148,9 @@ def _of_search(document: Mapping[str, Any]) -> list[Opening]:
 
     settings = SearchSettings.of(document)
     found = [
-        Opening(setting=f"[search.{name}] in {SETTINGS}", does="sends queries to", what=settings.place(name))
+        Opening(
+            setting=f"[search.{name}] in {SETTINGS}", does="sends queries to", what=settings.place(name), closed=True
+        )
         for name in settings.named
         if name in APIS and leads_away(name, settings.place(name))
     ]
@@ -171,7 +179,7 @@ def _of_research(document: Mapping[str, Any]) -> list[Opening]:
 
 def _of_limits(table: str, does: str, document: Mapping[str, Any], names: Iterable[str]) -> list[Opening]:
     setting = f"[{table}] in {SETTINGS}"
-    return [Opening(setting=setting, does=does, what=f"{name} = {document[name]}") for name in names]
+    return [Opening(setting=setting, does=does, what=f"{name} = {document[name]}", closed=True) for name in names]
 
 
 def _is_weak(sandbox: SandboxSettings) -> bool:

@@ -19,6 +19,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
+from tea.characters import in_sentence
 from tea.errors import BadInput, UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
 from tea.home_openings import Opening, leads_away, openings
@@ -57,7 +58,7 @@ class Route:
     Args:
         setting: Where it is written, for people.
         keys: Names of the variables; empty for those of all models that name no address.
-        address: Where to; for a model that is loaded its name or folder.
+        address: Where to, as it stands in a sentence; for a model that is loaded its name or folder.
         covered: What the digest covers of it.
     """
 
@@ -76,11 +77,11 @@ class Route:
             return f"{setting} allows calls beyond the workspace unasked: {_plain(self.address)}"
         if "opens" in self.covered:
             return f"{setting} {self.covered['opens']} {_plain(self.address)}"
-        names = ", ".join(map(_plain, self.keys)) or "the keys of models that name no address"
+        names = ", ".join(_plain(in_sentence(one)) for one in self.keys) or "the keys of models that name no address"
         if "prices" in self.covered:
             return f"{setting} counts what is paid with {names} at prices of its own, {_plain(self.address)}"
         given = as_object(self.covered.get("options") or {}).items()
-        options = ", ".join(f"{_plain(str(name))} = {_value(value)}" for name, value in given)
+        options = ", ".join(f"{_plain(in_sentence(str(name)))} = {_value(value)}" for name, value in given)
         return f"{setting} sends {names} to {_plain(self.address)}{f', with {options}' if options else ''}"
 
 
@@ -208,7 +209,7 @@ class HomeTrust:
     def _require(self, setting: str, key: str, address: str, *, does: str = "loads the model") -> None:
         if self.granted:
             return
-        shown = _plain(address)
+        shown = _plain(in_sentence(address))
         shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
         does = f"sends {_plain(key)} of the environment to {shown}" if key else f"{does} {shown}"
         here = quote(str(self._home))
@@ -248,7 +249,7 @@ def _of_embedder(going: Destination | None) -> Route | None:
     keys = (going.key,) if going.key else ()
     covered: JsonObject = {"provider": going.provider, "address": going.named, "keys": list(keys)}
     covered["content"] = going.content
-    return Route(setting=f"[embedder] in {SETTINGS}", keys=keys, address=going.address, covered=covered)
+    return Route(setting=f"[embedder] in {SETTINGS}", keys=keys, address=in_sentence(going.address), covered=covered)
 
 
 def _of_policy(widening: JsonObject | None) -> Route | None:
@@ -260,7 +261,8 @@ def _of_policy(widening: JsonObject | None) -> Route | None:
 
 def _of_opening(one: Opening) -> Route:
     covered: JsonObject = {"opens": one.does, "setting": one.setting, "what": one.what}
-    return Route(setting=one.setting, keys=(), address=one.what, covered=covered)
+    address = one.what if one.closed else in_sentence(one.what)
+    return Route(setting=one.setting, keys=(), address=address, covered=covered)
 
 
 def _of_search(document: Mapping[str, Any]) -> list[Route | None]:
@@ -291,9 +293,8 @@ def _of_hosts(document: Mapping[str, Any]) -> list[Route | None]:
 
 
 def _of_variable(name: str, address: str) -> Route:
-    return Route(
-        setting=f"{name} in {SECRETS}", keys=(), address=address, covered={"variable": name, "address": address}
-    )
+    covered: JsonObject = {"variable": name, "address": address}
+    return Route(setting=f"{name} in {SECRETS}", keys=(), address=in_sentence(address), covered=covered)
 
 
 def _addresses(keys: HomeKeys) -> Mapping[str, str]:

@@ -79,7 +79,7 @@ class WebSettings:
         for name in ("after", "before"):
             if (day := getattr(found, name)) and not _is_day(day):
                 raise _bad(name, f"{day[:40]!r} is not a date", "write it as 2024-05-31.")
-        if found.wayback and not _is_address(found.wayback):
+        if found.wayback and not is_address(found.wayback):
             raise _bad("wayback", "it is not an address", 'write "https://web.archive.org".')
         return found
 
@@ -128,9 +128,10 @@ def _bad(name: str, problem: str, fix: str) -> BadInput:
     return BadInput(f"{in_sentence(f'web.{name[:60]}')} in tea.toml: {problem}.", fix=fix)
 
 
-def _is_address(text: str) -> bool:
+def is_address(text: str) -> bool:
+    """Return whether a text is an address of the web, without blanks."""
     try:
-        return bool(re.match(r"https?://[^/]", text)) and bool(urlsplit(text).hostname)
+        return bool(re.fullmatch(r"https?://[^/\s]\S*", text)) and bool(urlsplit(text).hostname)
     except ValueError:
         return False
 

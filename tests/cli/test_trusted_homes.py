@@ -75,6 +75,37 @@ def test_no_row_of_what_a_home_wants_looks_like_another_line_at_a_terminal_witho
     assert (done.returncode, len([row for row in rows if row.lstrip().startswith("digest")])) == (6, 1), rows
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('[web]\nrepositories = ["{}"]', "lets agents clone and push to the repositories in"),
+        ('[web]\nplain = ["{}"]', "reads pages without encryption from hosts that end in"),
+        ('[sandbox]\npackages = ["{}"]', "shows untrusted code the package"),
+        ('[search.brave]\nkey_env = "{}"\nurl = "https://example.org/"', "[search.brave] in tea.toml sends"),
+        ('[models.x]\npreset = "openai"\noptions = {{"{}" = 1}}', "api.openai.com/v1, with"),
+    ],
+)
+def test_words_of_a_home_do_not_go_on_in_a_sentence_about_what_it_wants(tea: Tea, settings: str, said: str) -> None:
+    words = "https://example.org is the usual place, which tea has checked"
+    tea.write("tea.toml", settings.format(words))
+    seen = tea("trust", "--home", tea.folder)
+    assert (seen.code, f'{said} "{words}"' in seen.err) == (6, True), seen.err
+
+
+@pytest.mark.parametrize("settings", ['[web]\nwayback = "{}"', '[search.brave]\nurl = "{}"'])
+def test_an_address_with_words_behind_it_is_none(tea: Tea, settings: str) -> None:
+    tea.write("tea.toml", settings.format("https://example.org/ is the usual place, which tea has checked"))
+    tea("trust", "--home", tea.folder).refused(2, "it is not an address")
+
+
+def test_a_variable_of_a_home_that_names_an_address_is_quoted(tea: Tea) -> None:
+    words = "https://example.org is the usual place, which tea has checked"
+    tea.write("tea.toml", "")
+    tea.write(".env", f'OPENAI_BASE_URL="{words}"\n')
+    seen = tea("trust", "--home", tea.folder)
+    assert (seen.code, f' to "{words}"' in seen.err) == (6, True), seen.err
+
+
 def test_a_home_may_be_named_with_its_folder_or_found(tea: Tea) -> None:
     tea.write("tea.toml", SETTINGS)
     below = Tea(tea.folder / "below", tea.state, tea.warm)

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from tea.characters import in_sentence
 from tea.errors import BadInput
 from tea.web.search.apis import APIS
-from tea.web.settings import fits
+from tea.web.settings import fits, is_address
 
 LOCAL, DDGS, WIKIDATA = "local", "ddgs", "wikidata"
 NAMES = (*APIS, DDGS, LOCAL)
@@ -185,7 +185,7 @@ def _engine_settings(name: str, document: Mapping[str, Any]) -> EngineSettings:
         (options if key in more else given)[key] = value
     further = APIS[name].further if name in APIS else ()
     for setting, url in {"url": str(given.get("url", "")), **{one: options.get(one, "") for one in further}}.items():
-        if url and not url.startswith(("http://", "https://")):
+        if url and not is_address(url):
             fix = 'write for example "https://search.example.org/search".'
             raise _bad(f"{name}.{setting}", "it is not an address", fix)
     return EngineSettings(**given, options=options)
