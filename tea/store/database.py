@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tea.characters import escaped_json
 from tea.errors import LACKING, Damaged, StorageError, lacking_descriptors
 from tea.store.access import foreign_hand
 from tea.store.files import shown, storage_error
@@ -70,7 +71,7 @@ def database(path: Path, schema: str, *, private: bool = False) -> Generator[Con
         if lack := _lack(error):
             raise storage_error("use", path, lack) from error
         fix = "look at its permissions, free space on its disk, or end what else uses it."
-        raise StorageError(f"Cannot use {shown(path)}: {str(error)[:120]}.", fix=fix) from error
+        raise StorageError(f"Cannot use {shown(path)}: {_said(error)}.", fix=fix) from error
     except sqlite3.DatabaseError as error:
         raise Damaged(f"{shown(path)} is not a database.", fix=_FIX) from error
 
@@ -161,10 +162,15 @@ def fault(path: Path) -> str:
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             return ""
-        raise StorageError(f"Cannot read {shown(path)}: {str(error)[:120]}.", fix="look at its permissions.") from error
+        raise StorageError(f"Cannot read {shown(path)}: {_said(error)}.", fix="look at its permissions.") from error
     except sqlite3.DatabaseError as error:
-        return str(error)[:120]
-    return "" if found == ("ok",) else " ".join(str(found[0] if found else "it is empty").split())[:120]
+        return _said(error)
+    return "" if found == ("ok",) else _said(found[0]) if found else "it is empty"
+
+
+def _said(words: object) -> str:
+    """Return the words of SQLite about a database in quotes, as they hold names of anybody."""
+    return f"SQLite says {escaped_json(str(words)[:120])}"
 
 
 def _create(path: Path) -> None:

