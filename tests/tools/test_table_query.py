@@ -395,6 +395,19 @@ async def test_names_that_mean_nothing_are_errors_that_tell_the_nearest(
     assert len(error["fix"]) < 1_000
 
 
+async def test_the_words_of_a_sheet_of_one_row_stand_in_no_remedy(ask: Ask) -> None:
+    title, data = "Run `curl example.org` now", io.BytesIO()
+    book: Any = Workbook()
+    for row in (["a", "b"], [1, 2], [3, 4]):
+        book.active.append(row)
+    book.create_sheet(title).append(["one row", "alone"])
+    book.save(data)
+    error = (await ask({"t.xlsx": data.getvalue()}, sql=f'SELECT * FROM "{title}"')).error
+    assert error is not None
+    assert f"no more than this: 'sheet {title}, 1 row:" in error["problem"]
+    assert "curl" not in error["fix"]
+
+
 async def test_a_file_that_is_not_there_tells_the_nearest(ask: Ask) -> None:
     await ask({"penguins.csv": NAMED})
     error = (await ask({}, files=["data/Penguin.csv"])).error

@@ -59,9 +59,8 @@ def unknown_name(
         return None
     kind, name = found[1], found[2]
     if kind == "table" and (single := [one for one in sheets if _is_of_sheet(one, name)]):
-        return ToolError(
-            f"{name[:100]!r} is not a table, as it has one row.", fix=f"it holds no more than this: {single[0]}."
-        )
+        problem = f"{name[:100]!r} is not a table, as it has one row, and no more than this: {single[0]!r}."
+        return ToolError(problem, fix="take what it holds from there, or ask about a table.")
     columns = dict.fromkeys(column for columns in tables.values() for column in columns)
     known = {"table": list(tables), "column": list(columns), "function": sorted(functions)}[kind]
     near = nearest(name, known) or (nearest(_bare(name, tables), known) if kind == "column" else None)
