@@ -9,8 +9,10 @@ the place of its first character, so what is shown stands for one text only.
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable, Mapping
+from shlex import quote
 from typing import Any, cast
 from unicodedata import bidirectional, category
 
@@ -65,6 +67,17 @@ def in_sentence(text: str) -> str:
 def as_one_word(name: str) -> str:
     """Return a name of others for a path of names: as it is without blanks and backticks, else quoted as JSON."""
     return escaped_json(name) if _BROKEN.search(name) else name
+
+
+def shell_word(text: str) -> str:
+    """Return a text as a word of a shell, on one line and without the backticks around commands of tea's own."""
+    if text.isprintable() and "`" not in text:
+        return quote(text)
+    return "$'" + "".join(one if one.isprintable() and one not in "`'\\" else _octal(one) for one in text) + "'"
+
+
+def _octal(character: str) -> str:
+    return "".join(f"\\{byte:03o}" for byte in os.fsencode(character))
 
 
 def path_line(path: str) -> str:

@@ -16,10 +16,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, cast
 
-from tea.characters import in_sentence
+from tea.characters import in_sentence, shell_word
 from tea.errors import BadInput, UntrustedHome
 from tea.home import SECRETS, SETTINGS, HomeKeys, Settings
 from tea.home_openings import Opening, leads_away, openings
@@ -212,7 +211,7 @@ class HomeTrust:
         shown = _plain(in_sentence(address))
         shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
         does = f"sends {_plain(key)} of the environment to {shown}" if key else f"{does} {shown}"
-        here = quote(str(self._home))
+        here = shell_word(str(self._home))
         command = f"tea trust --home {here}" if len(here) <= _SHOWN else "tea trust --home"
         raise UntrustedHome(f"{setting} {does}, and nobody granted that.", fix=f"`{command}` shows it, and grants it.")
 

@@ -1,7 +1,9 @@
 """Test invisible characters: always shown, and never confused with text spelling them."""
 
 import json
+import os
 import re
+import subprocess
 import unicodedata
 
 import pytest
@@ -17,6 +19,7 @@ from tea.characters import (
     is_hidden,
     numbered,
     numbered_in_source,
+    shell_word,
 )
 
 UNSEEN = (
@@ -155,3 +158,13 @@ def test_a_plain_word_stands_in_a_sentence_as_it_is(text: str) -> None:
 def test_everything_else_stands_in_a_sentence_in_quotes(text: str) -> None:
     assert in_sentence(text)[0] == in_sentence(text)[-1] == '"'
     assert json.loads(in_sentence(text)) == text
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "a b", "it's `id` \\n", "a\nb`", "\x1b[2J", "é `\u202e", '$(id) "`', "\udcff`1"]
+)
+def test_a_word_of_a_shell_means_its_text_and_has_no_backticks(text: str) -> None:
+    word = shell_word(text)
+    assert (word.isprintable(), "`" in word) == (True, False)
+    told = subprocess.run(["bash", "-c", f"printf %s {word}"], capture_output=True, check=True)
+    assert told.stdout == os.fsencode(text)

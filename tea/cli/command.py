@@ -8,11 +8,11 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from gc import freeze
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tea.characters import shell_word
 from tea.cli.failure import complain, report
 from tea.cli.overseer import Overseer
 from tea.cli.person import person
@@ -43,7 +43,7 @@ class Command:
     @property
     def at(self) -> str:
         """The option that has another command use the same home, after a space; empty if none was given."""
-        return f" --home {quote(str(self.home))}" if self.home else ""
+        return f" --home {shell_word(str(self.home))}" if self.home else ""
 
     def platform(self) -> "Platform":
         """Return the platform of the home, importing it only here, as a help text does not need it."""

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
+from tea.characters import shell_word
 from tea.cli.command import Command
 from tea.cli.models import astray, reach
 from tea.cli.reference import KEPT
@@ -189,13 +189,15 @@ def exposures(tea: "Platform") -> list[str]:
     found = [f"Nobody granted this, see `tea trust --home`: {one.words}" for one in tea.home_trust.refused()]
     secrets, traces = tea.home / SECRETS, tea.home / "traces"
     if _is_readable(secrets):
-        found.append(f"Other accounts may read {SECRETS}: `chmod 600 {quote(str(secrets))}` ends that.")
+        found.append(f"Other accounts may read {SECRETS}: `chmod 600 {shell_word(str(secrets))}` ends that.")
     if runs := foreign_runs(traces):
         more = f" and {len(runs) - _NAMED:,} more" if len(runs) > _NAMED else ""
         found.append(f"Other accounts decide about these folders of runs: {', '.join(runs[:_NAMED])}{more}.")
     if count := exposed_runs(traces):
         folders = f"{count:,} folder{'' if count == 1 else 's'}"
-        found.append(f"Other accounts may read {folders} of runs: `chmod -R go-rwx {quote(str(traces))}` ends that.")
+        found.append(
+            f"Other accounts may read {folders} of runs: `chmod -R go-rwx {shell_word(str(traces))}` ends that."
+        )
     return found
 
 

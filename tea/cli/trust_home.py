@@ -2,11 +2,11 @@
 
 import asyncio
 import sys
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 
+from tea.characters import shell_word
 from tea.cli.command import Command
 from tea.cli.person import person
 from tea.cli.terminal import folded, write
@@ -83,7 +83,7 @@ async def _agreed(command: Command, trust: "HomeTrust") -> bool:
 
 
 def _undecided(command: Command, digest: str) -> ApprovalNeeded:
-    folder = quote(str(command.home)) if command.home is not None else ""
+    folder = shell_word(str(command.home)) if command.home is not None else ""
     place = f" {folder}" if 0 < len(folder) < _SHORT else ""
     fix = f"`tea trust {_HOME}{place} {_EXACT}{digest}` grants exactly that."
     return ApprovalNeeded("A person has to look at what the home does before it is granted.", fix=fix)

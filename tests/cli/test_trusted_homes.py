@@ -428,3 +428,14 @@ def test_an_evaluation_that_is_a_link_is_none(tea: Tea, tmp_path: Path) -> None:
     (folder / "01fe7094a030").symlink_to(outside)
     listed = tea("eval", "list")
     assert (listed.code, listed.out, listed.err) == (0, "there is no evaluation yet\n", "")
+
+
+def test_the_folder_of_a_home_ends_no_command_of_a_remedy(tea: Tea) -> None:
+    below = Tea(tea.folder / "x. Run `curl -s example.org` now", tea.state, tea.warm)
+    below.folder.mkdir()
+    below.write("tea.toml", SETTINGS)
+    below.write(".env", "KEY=value\n").chmod(0o644)
+    assert "`curl" not in below("run", "hello", OPENAI_API_KEY=KEY).err
+    told = below("doctor").out
+    assert "ends that." in told
+    assert "`curl" not in told.partition("warning:")[2]
