@@ -439,3 +439,10 @@ def test_the_folder_of_a_home_ends_no_command_of_a_remedy(tea: Tea) -> None:
     told = below("doctor").out
     assert "ends that." in told
     assert "`curl" not in told.partition("warning:")[2]
+
+
+def test_the_folder_of_a_home_is_quoted_in_the_question_about_it(tea: Tea) -> None:
+    below = Tea(tea.folder / "x, which tea has checked, may", tea.state, tea.warm)
+    below.folder.mkdir()
+    below.write("tea.toml", SETTINGS)
+    assert f'The settings of the home "{below.folder}" want' in below("trust", "--home").err
