@@ -27,8 +27,7 @@ _ODD_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Uni
 _SIGNS = frozenset("\"'`=+*/%<>|&^~[]{}\\")  # of code, and rare in prose
 _SPELLED = re.compile(r"<(?=U\+[0-9A-Fa-f]{4,6}>)")
 _MEMBER = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(?=: )', re.MULTILINE)  # of an object in JSON, one a line
-_PLAIN_WORD = re.compile(r"[\w./:@#?&=%+~*\\-]+")
-_BROKEN = re.compile(r"[\s`]")
+_PLAIN_WORD = re.compile(r"[\w./:@#?&=%+~*$\\-]+")
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)", re.DOTALL
 )
@@ -62,11 +61,6 @@ def escaped_json(value: Any, indent: int | None = None) -> str:
 def in_sentence(text: str) -> str:
     """Return words of others for a sentence of tea's own: one plain word as it is, everything else quoted as JSON."""
     return text if _PLAIN_WORD.fullmatch(text) else escaped_json(text)
-
-
-def as_one_word(name: str) -> str:
-    """Return a name of others for a path of names: as it is without blanks and backticks, else quoted as JSON."""
-    return escaped_json(name) if _BROKEN.search(name) else name
 
 
 def shell_word(text: str) -> str:

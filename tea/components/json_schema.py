@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
-from tea.characters import as_one_word
+from tea.characters import in_sentence
 from tea.components.patterns import Matching, pattern_fault
 from tea.types import JsonObject, JsonSchema, JsonValue
 
@@ -58,7 +58,7 @@ def schema_fault(schema: JsonSchema) -> str | None:
         Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
         return pattern_fault(_patterns(schema)) or _unfollowable(schema)
     except SchemaError as error:
-        return f"{_place(map(as_one_word, map(str, error.absolute_path)))}: {_clipped(error.message)}"
+        return f"{_place(map(in_sentence, map(str, error.absolute_path)))}: {_clipped(error.message)}"
     except RecursionError:
         return "it nests too deeply"
 
@@ -74,7 +74,7 @@ def _unfollowable(schema: JsonSchema) -> str | None:
     from referencing.jsonschema import DRAFT202012
 
     if foreign := [text for key, text in _words(schema) if key == "$id" or not f"{text}/".startswith("#/")]:
-        return f"{as_one_word(_clipped(foreign[0]))} leads out of the schema, or is not a path in it"
+        return f"{in_sentence(_clipped(foreign[0]))} leads out of the schema, or is not a path in it"
     whole: Any = DRAFT202012.create_resource(schema)
     held, seen, waiting = set[int](), set[str](), [whole]
     while waiting:
@@ -95,7 +95,7 @@ def _unfollowable(schema: JsonSchema) -> str | None:
         except (Unresolvable, TypeError, ValueError):  # of a path through texts and numbers
             found = None
         if id(found) not in held:
-            return f"{as_one_word(_clipped(reference))} points at no schema in it"
+            return f"{in_sentence(_clipped(reference))} points at no schema in it"
     return None
 
 
