@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from tea.home import SETTINGS, Settings
+from tea.home import SETTINGS, STORES, Settings
 from tea.models.config import is_local
 from tea.sandbox.settings import EDITORS, LEAST, LEVELS, USUAL, Limits, SandboxSettings
 from tea.sandbox.way_out import WayOut
@@ -187,14 +187,14 @@ def _is_weak(sandbox: SandboxSettings) -> bool:
 
 
 def _shows_files(sandbox: SandboxSettings, home: Path) -> bool:
-    """Return whether the folder of wheels is outside the home, the home itself, or holds anything but wheels.
+    """Return whether the folder of wheels is outside the home, the home itself, a store, or holds anything but wheels.
 
-    Untrusted code sees all of it, so the home itself would show it keys and journals.
+    Untrusted code sees all of it, so the home itself would show it keys, and a store what runs write meanwhile.
     """
     if sandbox.wheels is None:
         return False
-    folder = Path(sandbox.wheels)
-    if folder == home.resolve() or not folder.is_relative_to(home.resolve()):
+    folder, place = Path(sandbox.wheels), home.resolve()
+    if folder == place or not folder.is_relative_to(place) or folder.relative_to(place).parts[0] in STORES:
         return True
     try:
         with os.scandir(folder) as entries:

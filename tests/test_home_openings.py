@@ -96,6 +96,18 @@ async def test_a_folder_is_shown_to_code_unasked_only_if_it_holds_wheels_alone(t
         assert tea.settings.sandbox.wheels == str(tmp_path / "home" / "wheels")
 
 
+@pytest.mark.parametrize("folder", ["traces", "traces/wheels", "registry", ".corpus/a/b"])
+async def test_a_folder_that_runs_write_to_is_not_shown_to_code_unasked(tmp_path: Path, folder: str) -> None:
+    place = tmp_path / "home" / folder
+    place.mkdir(parents=True)
+    (place / "a-1-py3-none-any.whl").touch()
+    async with platform(tmp_path, f'[sandbox]\nwheels = "{folder}"') as tea:
+        assert tea.settings.sandbox.wheels is None
+        assert [one.words for one in tea.home_trust.refused()] == [
+            f"[sandbox] in tea.toml shows untrusted code the folder {place.resolve()}"
+        ]
+
+
 @pytest.mark.parametrize(("settings", "words"), OPENINGS.items())
 async def test_what_a_home_opens_waits_for_its_grant(tmp_path: Path, settings: str, words: str) -> None:
     async with platform(tmp_path, settings) as tea:
