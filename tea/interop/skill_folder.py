@@ -15,7 +15,7 @@ from tea.components.manifest import canonical
 from tea.errors import BadComponent, BadInput, StorageError
 from tea.interop.skill import LONGEST_NAME, OWN, Skill, read_skill
 from tea.store.files import followed, publish, read_regular, storage_error, writing
-from tea.store.scratch import Scratch, make_folders, sync_folder
+from tea.store.scratch import PUBLIC_FILE, Scratch, make_folders, sync_folder
 from tea.store.strict import Refused
 
 Files = dict[str, bytes]
@@ -161,8 +161,9 @@ def _replace(place: Path, files: Files) -> None:
     with scratch.folder() as fresh, scratch.folder() as aside:
         for path, data in files.items():
             file = fresh / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
+            make_folders(file.parent)
+            with open(file, "xb", opener=lambda name, flags: os.open(name, flags, PUBLIC_FILE)) as made:
+                made.write(data)
         former = aside / place.name
         if place.exists():
             os.rename(place, former)

@@ -1,5 +1,6 @@
 """Test Agent Skills: written files follow the format, and read ones come back unchanged."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -325,3 +326,21 @@ async def test_an_import_takes_nobody_elses_name(tmp_path: Path) -> None:
         assert (await import_skill(prompts, place, name="other_planner")).name == "other_planner"
         with pytest.raises(BadRef, match="name"):
             await import_skill(prompts, place, name="Not A Name")
+
+
+def test_a_written_skill_is_not_for_others_to_write_whatever_the_umask(tmp_path: Path) -> None:
+    skill = Skill(name="a", description="b", body="c", files={"scripts/deep/run.py": "d"})
+    before = os.umask(0)
+    try:
+        write_skills(tmp_path / "skills", [skill])
+    finally:
+        os.umask(before)
+    made = [tmp_path / "skills", *(tmp_path / "skills").rglob("*")]
+    assert {(one.name, oct(one.stat().st_mode & 0o777)) for one in made} == {
+        ("skills", "0o755"),
+        ("a", "0o755"),
+        ("scripts", "0o755"),
+        ("deep", "0o755"),
+        ("SKILL.md", "0o644"),
+        ("run.py", "0o644"),
+    }
