@@ -14,7 +14,7 @@ from tea.errors import BadInput, ProviderError, UntrustedHome
 from tea.models.connect import is_led_to, is_meant_for
 from tea.models.presets import PRESETS, configured, local, preset
 from tea.platform import Platform
-from tea.retrieval.embedding.choice import destination
+from tea.retrieval.embedding.choice import destination, embedder_of
 from tea.types import JsonObject, Message, ModelRequest, Response, TextPart
 
 HELLO = ModelRequest(messages=(Message(role="user", content=(TextPart(text="Hello."),)),))
@@ -206,6 +206,16 @@ def test_a_grant_is_of_the_files_of_a_model_that_is_loaded(tmp_path: Path) -> No
         assert not granted()
         grant()
         assert granted()
+
+
+def test_a_model_is_loaded_from_the_folder_that_was_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "modules.json").write_text("[]")
+    monkeypatch.chdir(tmp_path)
+    make = embedder_of({"provider": "sentence-transformers", "model": "model"}, lambda _: None)
+    here = make().name
+    monkeypatch.chdir("/")
+    assert make().name == here
 
 
 @pytest.mark.parametrize("fault", ["many", "pipe", "circle"])

@@ -131,5 +131,5 @@ def _made(going: Destination | None, model: str, key: str | None) -> Embedder:
     if going is None:
         return StaticEmbedder()
     local = going.provider == LOCAL
-    chosen = LocalEmbedder(model) if local else EndpointEmbedder(model, base_url=going.named, key=key)
+    chosen = LocalEmbedder(going.address) if local else EndpointEmbedder(model, base_url=going.named, key=key)
     return Blend(chosen, StaticEmbedder(), BUILTIN_SHARE)
