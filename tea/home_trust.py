@@ -119,6 +119,7 @@ class HomeTrust:
         routes += [_of_policy(settings.policy.widening)] if settings is not None else []
         routes += [_of_opening(one) for one in openings(settings, home)] if settings is not None else []
         self.routes = tuple(one for one in routes if one is not None)
+        self._contents = [one.covered.get("content") for one in self.routes]
 
     @property
     def place(self) -> str:
@@ -177,12 +178,13 @@ class HomeTrust:
     def of_embedder(self, going: Destination) -> None:
         """Refuse a key to the embedder of the settings, and the loading of its model."""
         if going.provider == LOCAL:
-            if going.content is None:
-                problem = (
-                    f"The files of the model {_plain(going.address)[-_SHOWN:]!r} cannot be looked at, or are many."
-                )
-                raise BadInput(problem, fix="name the folder of one model of sentence-transformers.")
+            what, content = f"The files of the model {_plain(going.address)[-_SHOWN:]!r}", going.content
+            if content is None:
+                fix = "name the folder of one model of sentence-transformers."
+                raise BadInput(f"{what} cannot be looked at, or are many.", fix=fix)
             self._require(f"[embedder] in {SETTINGS}", "", going.address)
+            if content not in self._contents and not self._trusted:
+                raise UntrustedHome(f"{what} changed since they were looked at.", fix="start again.")
         elif self._is_elsewhere(going.key, going.address):
             self._require(f"[embedder] in {SETTINGS}", going.key, going.address)
 

@@ -208,6 +208,18 @@ def test_a_grant_is_of_the_files_of_a_model_that_is_loaded(tmp_path: Path) -> No
         assert granted()
 
 
+async def test_files_of_a_model_that_changed_since_they_were_looked_at_are_not_loaded(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (folder / "modules.json").write_text("[]")
+    home = write(tmp_path / "home", f'[embedder]\nprovider = "sentence-transformers"\nmodel = "{folder}"\n')
+    async with Platform(home, state=tmp_path / "state") as tea:
+        tea.home_trust.grant()
+        (folder / "words.py").touch()
+        with pytest.raises(UntrustedHome, match="changed since they were looked at"):
+            await tea.tcp.retrieve("numbers", 1)
+
+
 def test_a_model_is_loaded_from_the_folder_that_was_looked_at(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "modules.json").write_text("[]")
