@@ -98,4 +98,4 @@ def _environment(folder: str) -> dict[str, str]:
     """Return an environment without keys; in it libraries fetch nothing and write only in their folder."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     own = {"HOME": folder, "TEXTGRAD_LOG_DIR": folder, "LITELLM_LOCAL_MODEL_COST_MAP": "True", "HF_HUB_OFFLINE": "1"}
-    return {**kept, **own, "PYTHONDONTWRITEBYTECODE": "1"}
+    return {**kept, **own, "PYTHON_DOTENV_DISABLED": "1", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,3 +100,15 @@ async def test_a_worker_that_fails_or_takes_too_long_is_one_error() -> None:
         await worker.work("gepa", {}, {"ask": nothing})
     with pytest.raises(ToolError, match=r"gepa took more than 0\.01 s"):
         await worker.work("gepa", {}, {"ask": nothing}, seconds=0.01)
+
+
+async def test_a_worker_reads_no_file_of_keys_that_lies_above_its_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = 'import json, os, sys\nsys.stdin.readline()\nprint(json.dumps({"done": dict(os.environ)}), flush=True)\n'
+    (tmp_path / "gepa_worker.py").write_text(told)
+    monkeypatch.setattr(worker, "_INSIDE", tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "key-of-the-environment")
+    seen = await worker.work("gepa", {}, {})
+    assert seen["PYTHON_DOTENV_DISABLED"] == "1"  # else LiteLLM reads such a file when it is imported
+    assert "OPENAI_API_KEY" not in seen
