@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from tea.errors import Damaged
-from tea.store.files import open_regular, read_open
+from tea.store.files import followed, open_regular, read_open
 from tea.store.strict import Refused
 
 _ROOT = 0
@@ -47,7 +47,7 @@ def foreign_path(folder: Path) -> str:
     Raises:
         OSError: One of them cannot be looked at.
     """
-    for one in dict.fromkeys((folder.absolute(), *folder.absolute().parents, *folder.resolve().parents)):
+    for one in dict.fromkeys((folder.absolute(), *folder.absolute().parents, *followed(folder).parents)):
         try:
             facts = os.stat(one)
             sticky = one != folder.absolute() and facts.st_mode & stat.S_ISVTX

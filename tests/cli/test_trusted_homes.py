@@ -256,6 +256,12 @@ def test_a_relative_place_of_the_state_is_refused(tea: Tea) -> None:
     tea("list", TEA_STATE="state").refused(2, "TEA_STATE='state'", "absolute path")
 
 
+def test_a_state_that_is_a_link_to_itself_is_refused(tea: Tea, tmp_path: Path) -> None:
+    (place := tmp_path / "loop").symlink_to("loop")
+    for state in (place, place / "below"):
+        tea("list", TEA_STATE=str(state)).refused(2, "operator's state", "cannot be looked at")
+
+
 @pytest.mark.parametrize("part", ["heads/000001.json", "versions/1.0.0.json"])
 def test_no_file_of_a_registry_counts_that_others_may_write(tea: Tea, part: str) -> None:
     tea("register", tea.write("shout.py", SHOUT))
