@@ -108,6 +108,15 @@ async def test_a_folder_that_runs_write_to_is_not_shown_to_code_unasked(tmp_path
         ]
 
 
+async def test_a_folder_of_wheels_that_is_a_link_to_itself_is_none(tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "wheels").symlink_to("wheels")
+    async with platform(tmp_path, '[sandbox]\nwheels = "wheels"') as tea:
+        assert tea.settings.sandbox.wheels is None
+        (route,) = tea.home_trust.refused()
+        assert "shows untrusted code the folder" in route.words
+
+
 @pytest.mark.parametrize(("settings", "words"), OPENINGS.items())
 async def test_what_a_home_opens_waits_for_its_grant(tmp_path: Path, settings: str, words: str) -> None:
     async with platform(tmp_path, settings) as tea:

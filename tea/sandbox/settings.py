@@ -12,6 +12,7 @@ from typing import Any, Literal, cast, get_args
 from tea.errors import BadInput
 from tea.sandbox.way_out import SETTINGS as _WAYS
 from tea.sandbox.way_out import WayOut
+from tea.store.files import followed
 
 LevelName = Literal["rlimits", "landlock", "wasm", "namespaces", "bubblewrap"]
 LEVELS: tuple[LevelName, ...] = get_args(LevelName)  # the weakest first
@@ -120,7 +121,7 @@ class SandboxSettings:
             least=table.get("least"),
             limits=Limits(**{name: table[name] for name in limits & table.keys()}),
             packages=None if packages is None else tuple(packages),
-            wheels=None if wheels is None else str((home / wheels).resolve()),
+            wheels=None if wheels is None else str(followed(home / wheels)),
             way_out=WayOut.read(table),
         )
 
