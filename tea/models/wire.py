@@ -47,6 +47,7 @@ _REFUSED = (400, 422)
 _CHOICE = re.compile("tool[_ -]choice")
 _ANSWER = re.compile("max_(?:completion_|new_|output_)?tokens|completion")  # the limit of the answer was refused
 _SENSES = {"image": "vision", "audio": "audio", "file": "files"}
+_MOST_LIKE, _LONGEST_LIKE = 1_000, 100  # listed models compared with one that is not, and characters of each
 Read = Callable[[ModelResponse], ModelResponse]
 Answer: TypeAlias = "CoroutineType[Any, Any, ModelResponse]"
 
@@ -94,7 +95,9 @@ class WireModel:
         """
         known = await self._line.models()
         if config.model and config.model not in known:
-            near = ", ".join(get_close_matches(config.model, known, n=3, cutoff=0.3) or known[:3])
+            likely = [one for one in known[:_MOST_LIKE] if len(one) <= _LONGEST_LIKE]
+            near = get_close_matches(config.model[:_LONGEST_LIKE], likely, n=3, cutoff=0.3)
+            near = ", ".join(near or (one[:_LONGEST_LIKE] for one in known[:3]))
             return f"answers, and does not list {config.model!r} among {len(known)} models, but {near}"
         return f"answers, with {config.model or known[0]!r}"
 

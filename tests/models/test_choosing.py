@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from pathlib import Path
+from random import Random
+from time import process_time
 from typing import Any
 
 import pytest
@@ -273,6 +275,21 @@ async def test_a_probe_tells_what_is_there_without_asking_it_anything(tmp_path: 
         assert await models.probe("m") == "answers, with 'fake-1'"
         assert {asked.method for asked in server.asked} == {"GET"}
         await models.close()
+
+
+async def test_a_probe_of_very_long_names_ends_soon(tmp_path: Path) -> None:
+    letters = [chr(0x100 + one) for one in range(220)]
+    names = ["".join(Random(seed).choices(letters, k=15_000)) for seed in range(9)]
+    listed = {"object": "list", "data": [{"id": one, "object": "model"} for one in names[1:]]}
+    async with Loopback(answer=lambda asked: document(listed)).open() as server:
+        models = ModelManager()
+        config = local("m", f"{server.url}/v1", names[0])
+        models.add(config, connect(config, lambda variable: None))
+        begun = process_time()
+        found = await models.probe("m")
+        await models.close()
+    assert process_time() - begun < 3
+    assert found.endswith(f"among 8 models, but {', '.join(one[:100] for one in names[1:4])}")
 
 
 POLICIES = ["[policy]\nexternal = 'sometimes'", "[policy]\nexternal = ['ask']"]
