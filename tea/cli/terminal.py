@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from io import BufferedWriter, RawIOBase, TextIOWrapper
 from typing import Any, Literal, TextIO
 
 from tea.characters import escaped, escaped_json, number, numbered, numbered_in_source
@@ -236,6 +237,8 @@ def prepare() -> None:
     """
     if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
         raise StorageError("Standard output is closed.", fix="leave it open, or send it to a file or /dev/null.")
+    if isinstance(raw := getattr(sys.stdout, "buffer", None), RawIOBase):  # unbuffered: it would write a part, once
+        sys.stdout = TextIOWrapper(BufferedWriter(raw), encoding=sys.stdout.encoding, line_buffering=True)
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -59,6 +59,7 @@ DEAF_IN_C = {
 }
 CASES = {"lock": FLOCK, "compute": COMPUTE, "thread": THREAD, "deaf": DEAF, "read": READ}
 SOON = 30.0  # seconds, on a machine that others keep busy
+PIPE = 2**16  # bytes that a pipe holds
 
 
 def wait_for(path: Path, process: "subprocess.Popen[str]") -> None:
@@ -119,6 +120,25 @@ def test_sigterm_ends_a_command_in_the_midst_of_c_code(tea: Tea, case: str) -> N
 def unread(pipe: int) -> int:
     """Return how many bytes nobody has read yet."""
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_result_that_sigterm_interrupts_is_whole_or_no_success(tea: Tea, unbuffered: str) -> None:
+    reading, writing = os.pipe()
+    environment = {**tea.environment, "PYTHONUNBUFFERED": unbuffered}
+    with subprocess.Popen(
+        tea.line("contract", "--json"), cwd=tea.folder, env=environment, stdout=writing, stderr=subprocess.DEVNULL
+    ) as process:
+        os.close(writing)
+        try:
+            while unread(reading) < PIPE:
+                assert process.poll() is None
+                os.sched_yield()
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(timeout=SOON) != 0
+        finally:
+            process.kill()
+            os.close(reading)
 
 
 def test_sigterm_ends_a_command_that_waits_for_its_task(tea: Tea) -> None:
