@@ -42,7 +42,7 @@ PIECES = (
     *("1+", "1,", "1.", "a b", "a. B", "? a", "write ", "and please ", "report. ", "make a report", "1 and ", "5% of "),
     *("the sum of 1, ", "```", "```json\n", "```\n", "`a ", "[1](", "[1](<", "[a](", "1. a  ", "- a\n", "# a\n", "{ "),
     *('{"', "<tool>", "[TOOL_CALLS]", "\n,", "] ,", "key: v\n", "a=1;", "'a ", "/* ", "https://a", "%41", "\x1b[", "é"),
-    "write a.csv ",
+    *("write a.csv ", "norm(", "a.", "a=", "from a ", "''", "--", "sum( "),
 )
 TEXTS = {f"{piece!r}, {end!r}": piece * (LENGTH // len(piece)) + end for piece in PIECES for end in ("x", "")}
 
@@ -178,6 +178,8 @@ async def test_no_statement_takes_long(tea: Platform, tmp_path: Path, monkeypatc
     for name, text in TEXTS.items():
         begun = time.process_time()
         await tea.tcp.invoke("table_query", {"files": ["a.csv"], "sql": f"SELECT {text}"})
+        counted = f"SELECT count(*) AS [{text.replace(']', '')}] FROM a"  # it is looked at again after it ran
+        await tea.tcp.invoke("table_query", {"files": ["a.csv"], "sql": counted})
         if time.process_time() - begun > SECONDS:
             found.append(name)
     assert found == []

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from .absent import unquoted
 
-# No part gives back what it took: the time grows with the statement alone.
-_NAME = r'"(?:[^"]|"")++"|[^\W\d]\w*+'
+# No part gives back what it took, and none begins within a name: the time grows with the statement alone.
+_NAME = r'(?<!")"(?:[^"]|"")++"|\b[^\W\d]\w*+'
 _ASIDE = re.compile(r"'(?:[^']|'')*+'|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _BEHIND = (  # a table's name, where it has no other
     "on|using|where|join|inner|left|right|full|cross|natural|group|order|limit|having|union|except|intersect|window"
@@ -65,8 +65,9 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
     if not (counts or sums):
         return None
     aliases, order = _aliases(plain, columns)
+    having = _having(aliases, columns)
     keys = defaultdict[tuple[str, str], list[tuple[str, str]]](list)
-    for left, right, one, other in (*_equalities(plain, aliases, columns), *_used(plain, order)):
+    for left, right, one, other in (*_equalities(plain, aliases, having), *_used(plain, order)):
         keys[(left, right) if left < right else (right, left)].append((one, other) if left < right else (other, one))
     joins = tuple(
         Join(*tables, tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
@@ -74,7 +75,7 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
     )
     if not joins:
         return None
-    owners = [_owner(found[1], found[2], aliases, columns) for found in sums]
+    owners = [_owner(found[1], found[2], aliases, having) for found in sums]
     return Counting(
         joins=joins,
         keeps=_OUTER.search(plain) is not None,
@@ -97,20 +98,30 @@ def _aliases(plain: str, columns: Mapping[str, Sequence[str]]) -> tuple[dict[str
     return {name: tables.pop() for name, tables in meant.items() if len(tables) == 1}, order
 
 
-def _owner(of: str | None, column: str, aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> str | None:
+def _having(aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
+    """Return the tables of the statement that have a column, by its name."""
+    having = defaultdict[str, set[str]](set)
+    for table in set(aliases.values()):
+        for name in columns[table]:
+            having[name.casefold()].add(table)
+    return dict(having)
+
+
+def _owner(of: str | None, column: str, aliases: Mapping[str, str], having: Mapping[str, set[str]]) -> str | None:
     """Return the table of the statement that a column is meant of, None if it is not known."""
-    name = unquoted(column).casefold()
-    tables = {aliases.get(unquoted(of).casefold())} if of else set(aliases.values())
-    owners = [one for one in tables if one is not None and name in map(str.casefold, columns[one])]
-    return owners[0] if len(owners) == 1 else None
+    tables = having.get(unquoted(column).casefold(), set())
+    if of:
+        table = aliases.get(unquoted(of).casefold())
+        return table if table in tables else None
+    return next(iter(tables)) if len(tables) == 1 else None
 
 
 def _equalities(
-    plain: str, aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]
+    plain: str, aliases: Mapping[str, str], having: Mapping[str, set[str]]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield what is equal in two tables of a statement: the tables, and an expression of each."""
     for found in _EQUAL.finditer(plain):
-        sides = [(found[at], found[at + 2], _owner(found[at + 1], found[at + 2], aliases, columns)) for at in (1, 4)]
+        sides = [(found[at], found[at + 2], _owner(found[at + 1], found[at + 2], aliases, having)) for at in (1, 4)]
         (first, one, left), (second, other, right) = sides
         if left is not None and right is not None and left != right:
             yield left, right, _expression(first, one), _expression(second, other)
