@@ -18,10 +18,12 @@ from tea.models.format import (
     Sdk,
     assembled,
     chooses,
+    collected,
     count,
     decoded,
     encoded,
     error_of,
+    extended,
     in_base64,
     joined,
     member,
@@ -196,7 +198,7 @@ class MessageAssembly:
             raise CallFailure("the stream ended before the answer did", again=True)
         for index, pieces in self._inputs.items():
             self._blocks[index]["input"] = "".join(pieces) or self._blocks[index].get("input")
-        return {**self._message, "content": [self._blocks[index] for index in sorted(self._blocks)]}
+        return {**self._message, "content": [collected(self._blocks[index]) for index in sorted(self._blocks)]}
 
     def _start(self, index: int, block: dict[str, Any]) -> list[Delta]:
         self._blocks[index] = block
@@ -209,10 +211,10 @@ class MessageAssembly:
         block = self._blocks[index]
         match delta.get("type"):
             case "text_delta":
-                block["text"] += delta["text"]
+                block["text"] = extended(block["text"], delta["text"])
                 return [Delta(type="text", text=delta["text"])]
             case "thinking_delta":
-                block["thinking"] += delta["thinking"]
+                block["thinking"] = extended(block["thinking"], delta["thinking"])
                 return [Delta(type="reasoning", text=delta["thinking"])]
             case "signature_delta":
                 block["signature"] = delta["signature"]

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from io import StringIO
 from itertools import count as count_from
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
@@ -253,20 +254,44 @@ def functions_of(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
     return [function_of(tool) for tool in tools]
 
 
+def extended(text: str | StringIO, piece: str) -> StringIO:
+    """Return a text of a streamed answer with a piece behind it, in time that grows with the piece alone."""
+    if not isinstance(text, StringIO):
+        whole = StringIO()
+        whole.write(text)
+        text = whole
+    text.write(piece)
+    return text
+
+
+def collected(values: JsonObject) -> JsonObject:
+    """Return values with their extended texts as texts."""
+    return {name: value.getvalue() if isinstance(value, StringIO) else value for name, value in values.items()}
+
+
 @dataclass(slots=True)
 class AnswerCalls:
     """The tool calls of one answer; an unreadable one is kept with the reason."""
 
     calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    _known: set[str] = field(default_factory=set[str], init=False, repr=False)
+    _last: int = field(default=0, init=False, repr=False)
 
     def add(self, id: Any, name: Any, arguments: Any) -> None:
         """Add a call as the model wrote it, its arguments as JSON text or an object."""
-        given, known = _arguments(arguments), {call.id for call in self.calls}
+        given = _arguments(arguments)
         unreadable = "" if given is not None else f"its arguments are not a JSON object: {_beginning(arguments)}"
         if not isinstance(name, str) or not name.strip():
             given, unreadable, name = None, f"it has no name: {_beginning(arguments)}", ""
-        own = id if isinstance(id, str) and id and id not in known else _free(known)
+        own = id if isinstance(id, str) and id and id not in self._known else self._free()
+        self._known.add(own)
         self.calls.append(ToolCall(id=own, name=paired(name), arguments=given or {}, unreadable=unreadable))
+
+    def _free(self) -> str:
+        """Return the first free id behind the number of calls; none behind the last one is looked at again."""
+        numbers = count_from(max(len(self._known), self._last) + 1)
+        self._last = next(number for number in numbers if f"call_{number}" not in self._known)
+        return f"call_{self._last}"
 
 
 def whole(response: ModelResponse) -> ModelResponse:
@@ -336,10 +361,6 @@ def _beginning(written: Any) -> str:
     """Return the beginning of a model's output, in one printable line."""
     text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False, default=str)
     return paired(" ".join(text[:_SHOWN].split()))
-
-
-def _free(taken: set[str]) -> str:
-    return next(name for number in count_from(len(taken) + 1) if (name := f"call_{number}") not in taken)
 
 
 def counted(response: ModelResponse, body: bytes, media: Mapping[str, bytes]) -> Usage:

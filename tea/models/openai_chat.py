@@ -22,10 +22,12 @@ from tea.models.format import (
     Sdk,
     assembled,
     chooses,
+    collected,
     count,
     decoded,
     encoded,
     error_of,
+    extended,
     in_base64,
     joined,
     member,
@@ -179,9 +181,9 @@ class ChatAssembly:
             raise CallFailure("the stream ended before the answer did", again=True)
         message: dict[str, Any] = {name: "".join(pieces) for name, pieces in self._texts.items()}
         if self._details:
-            message["reasoning_details"] = list(self._details.values())
+            message["reasoning_details"] = [*map(collected, self._details.values())]
         if self._calls:
-            message["tool_calls"] = self._calls
+            message["tool_calls"] = [{**call, "function": collected(call["function"])} for call in self._calls]
         return {**self._document, "choices": [{"message": message, "finish_reason": self._finish}]}
 
     def _delta(self, delta: dict[str, Any]) -> list[Delta]:
@@ -192,7 +194,7 @@ class ChatAssembly:
                 deltas.append(Delta(type="reasoning" if name.startswith("reasoning") else "text", text=text))
         for piece in members(delta, "reasoning_details"):
             one = self._details.setdefault(piece.get("index", len(self._details)), {})
-            grown = {name: one.get(name, "") + piece[name] for name in ("text", "summary") if piece.get(name)}
+            grown = {name: extended(one.get(name, ""), piece[name]) for name in ("text", "summary") if piece.get(name)}
             one |= {name: value for name, value in piece.items() if value is not None} | grown
         older = member(delta, "function_call")
         for piece in (*members(delta, "tool_calls"), *([{"index": 0, "function": older}] if older else ())):
@@ -201,8 +203,8 @@ class ChatAssembly:
             call |= {"extra_content": piece["extra_content"]} if piece.get("extra_content") else {}
             for name in ("name", "arguments"):
                 text = member(piece, "function").get(name)
-                if text and (name, text) != ("name", call["function"]["name"]):  # some servers repeat the name
-                    call["function"][name] += text
+                if text and not (name == "name" and _is_whole(text, call["function"])):  # some servers repeat the name
+                    call["function"][name] = extended(call["function"][name], text)
                     deltas.append(Delta(type="call", text=text))
         return deltas
 
@@ -214,6 +216,12 @@ class ChatAssembly:
             call = self._places[index] = {"id": id, "function": {"name": "", "arguments": ""}}
             self._calls.append(call)
         return call
+
+
+def _is_whole(name: str, function: dict[str, Any]) -> bool:
+    """Return whether a name is that of a function so far, which is not put together for one of another length."""
+    held = function["name"]
+    return bool(held) and held.tell() == len(name) and held.getvalue() == name
 
 
 def _check_ended(choice: JsonObject) -> None:
