@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from shutil import get_terminal_size
 from typing import TextIO
 from unicodedata import category, east_asian_width
 
 from tea.characters import is_hidden
-from tea.cli.terminal import clean, painted, writable, write
+from tea.cli.terminal import clean, painted, sequence_end, writable, write
 
+_STARTS = re.compile("[\r\x1b\x80-\x9f]")  # of a control sequence, or a line break of two characters
 _KEPT = "[what stands above was a draft]"
 _TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))  # of skin, joined with the picture before by some terminals
 _JOINED = frozenset(map(chr, (*range(0x1160, 0x1200), *range(0xD7B0, 0xD800))))  # vowels and ends of Hangul syllables
 _RECORDS = ("{", "```")
+_BEGIN = max(map(len, _RECORDS))
+_MOST_AGAIN = 2_000  # characters shown again, as one of many pieces may have each hidden the text
+_MOST_HELD = 1_000  # characters of a control sequence that may go on
 
 
 class Draft:
@@ -24,25 +29,27 @@ class Draft:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._closed = self._open = self._text = ""
+        self._came = list[str]()
+        self._begin = self._open = ""
         self._shown = False
         self._rows = self._column = self._width = 0
 
     def add(self, piece: str) -> bool:
-        """Show a further piece, preceded by the earlier text if it was hidden in between.
+        """Show a further piece, preceded by the end of the earlier text if it was hidden in between.
 
         Returns:
             Whether it is shown: what a model without functions writes is a record, and no words for a person.
         """
-        lines, end, self._open = (self._open + piece).rpartition("\n")
-        self._closed += _plain(lines + end)
-        text = (self._closed + _plain(self._open)).lstrip()  # a line as a whole: pieces may cut a control sequence
-        if not text or text.startswith(_RECORDS):
+        given = self._open + piece
+        end = _settled(given)
+        new, self._open = _plain(given[:end]), given[end:]
+        self._came.append(new if self._begin else new.lstrip())
+        self._begin = (self._begin + self._came[-1])[:_BEGIN]
+        if not self._begin or self._begin.startswith(_RECORDS):
             return False
-        if not text.startswith(self._text):
-            self.hide()
-        self._show(text[len(self._text) :] if self._shown else text)
-        self._text = text
+        if not self._shown:
+            self._came = ["".join(self._came)[-_MOST_AGAIN:]]
+        self._show(self._came[-1])
         return True
 
     def hide(self) -> None:
@@ -60,7 +67,8 @@ class Draft:
     def drop(self) -> None:
         """Remove the text from the screen permanently."""
         self.hide()
-        self._closed = self._open = self._text = ""
+        self._came.clear()
+        self._begin = self._open = ""
 
     def _show(self, text: str) -> None:
         width, text = get_terminal_size().columns, writable(text, self._stream)
@@ -72,6 +80,13 @@ class Draft:
             self._column += 0 if letter == "\n" else cells
         write(painted(text, "dim", self._stream), self._stream)
         self._shown = True
+
+
+def _settled(text: str) -> int:
+    """Return the end of the part of a text that means the same whatever follows it."""
+    begins = max((one.start() for one in _STARTS.finditer(text)), default=-1)
+    over = begins < 0 or len(text) - begins > _MOST_HELD or sequence_end(text, begins) < len(text)
+    return len(text) if over else begins
 
 
 def _plain(text: str) -> str:

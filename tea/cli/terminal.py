@@ -52,6 +52,12 @@ def clean(text: str) -> str:
     return _HALVES.sub("\N{REPLACEMENT CHARACTER}", _UNSEEN.sub("", plain))
 
 
+def sequence_end(text: str, start: int) -> int:
+    """Return the end of the control sequence or character at a place, as far as it has come."""
+    found = _SEQUENCES.match(text, start)
+    return found.end() if found else start + 1
+
+
 def review(text: str) -> str:
     """Return `text` as a person reviews it: nothing is left out, and each hidden character is shown as its number."""
     return text if _is_seen(text) else escaped(text)

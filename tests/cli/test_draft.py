@@ -1,5 +1,6 @@
 """The draft on a terminal: it is shown piece by piece, and can be taken away again."""
 
+import time
 from io import StringIO
 
 import pytest
@@ -70,6 +71,18 @@ def test_no_control_character_is_shown_however_it_is_cut(terminal: Terminal, hos
     for piece in hostile:
         draft.add(piece)
     assert terminal.said() == "ab"
+
+
+def test_a_long_line_costs_no_more_with_each_piece(terminal: Terminal) -> None:
+    draft = Draft(terminal)
+    begun = time.process_time()
+    for piece in ["a word "] * 20_000 + ["\x1b]"] + ["a word "] * 20_000:
+        draft.add(piece)
+    for _ in range(1_000):
+        draft.hide()
+        draft.add("b")
+    assert time.process_time() - begun < 10
+    assert "\x1b]" not in terminal.said()
 
 
 def test_a_record_is_no_words_for_a_person(terminal: Terminal) -> None:
