@@ -17,6 +17,7 @@ from tea.components.context import Context
 from tea.components.markdown import prose
 from tea.corpus.passages import passages, sections
 from tea.errors import BadArguments
+from tea.evaluate.forms import only_number
 from tea.evaluate.scorers.choice import letter_of
 from tea.loop.checks import stands_in
 from tea.loop.delegated_files import with_files
@@ -42,7 +43,7 @@ PIECES = (
     *("1+", "1,", "1.", "a b", "a. B", "? a", "write ", "and please ", "report. ", "make a report", "1 and ", "5% of "),
     *("the sum of 1, ", "```", "```json\n", "```\n", "`a ", "[1](", "[1](<", "[a](", "1. a  ", "- a\n", "# a\n", "{ "),
     *('{"', "<tool>", "[TOOL_CALLS]", "\n,", "] ,", "key: v\n", "a=1;", "'a ", "/* ", "https://a", "%41", "\x1b[", "é"),
-    *("write a.csv ", "norm(", "a.", "a=", "from a ", "''", "--", "sum( "),
+    *("write a.csv ", "norm(", "a.", "a=", "from a ", "''", "--", "sum( ", ",000"),
 )
 TEXTS = {f"{piece!r}, {end!r}": piece * (LENGTH // len(piece)) + end for piece in PIECES for end in ("x", "")}
 
@@ -53,10 +54,10 @@ async def tea() -> AsyncIterator[Platform]:
         yield tea
 
 
-def reporter() -> Any:
-    """Return the module for numbering a draft's references, loaded by no name."""
+def part(name: str) -> Any:
+    """Return a module of the environment for reports, loaded by no name."""
     spec = importlib.util.spec_from_file_location(
-        "_references_of_the_reporter", ROOT / "environments" / "_report" / "references.py"
+        f"_{name}_of_the_reporter", ROOT / "environments" / "_report" / f"{name}.py"
     )
     assert spec is not None
     assert spec.loader is not None
@@ -66,7 +67,7 @@ def reporter() -> Any:
 
 
 def numbered(text: str) -> None:
-    reporter().References("/w").number(f"A [1].\n\n{text}\n\n## References\n\n1. {text[:1000]}\n2. {text}")
+    part("references").References("/w").number(f"A [1].\n\n{text}\n\n## References\n\n1. {text[:1000]}\n2. {text}")
 
 
 async def nowhere(ref: str, arguments: dict[str, Any]) -> ActionResponse:
@@ -88,6 +89,8 @@ DOORS: dict[str, Callable[[str], object]] = {
     "words in a document": prose,
     "words that are sought": terms,
     "the letter of an answer": lambda text: letter_of(f"answer: {text}"),
+    "the number of an answer": lambda text: only_number(f"1{text}"),
+    "a calculation": lambda text: list(part("calculations").calculations(f"`1 = 1{text}2`")),
     "an answer in a fence": lambda text: formed(f"```a{text}", {"type": "object"}),
     "an answer that may name several": lambda text: read_as({"type": "array", "items": {"type": "string"}}, f"a{text}"),
     "words that may confirm": lambda text: confirms(f"a{text}"),
@@ -100,6 +103,7 @@ CALLS: dict[str, Callable[[str], dict[str, Any]]] = {
     "answer_from_data": lambda text: {"task": text, "files": ["a.csv"], "history": []},
     "compose_report": lambda text: {"task": text},
     "calculator": lambda text: {"expression": text},
+    "open_document": lambda text: {"source": "data:,a", "pages": f"1-{text}"},
 }
 
 

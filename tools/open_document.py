@@ -25,7 +25,7 @@ from tea.reading import (
 MOST_DATA = 20_000_000
 MOST_LISTED = 200
 HEAD = 16_384
-_PAGES = re.compile(r"\s*(\d{1,6})\s*(?:(-|–|to)\s*(\d{1,6})?)?\s*")
+_PAGES = re.compile(r"(\d{1,6})(?:\s*+(-|–|to)(?:\s*+(\d{1,6}))?)?")
 _LANGUAGE = re.compile(r"[A-Za-z_]{2,20}(?:\+[A-Za-z_]{2,20}){0,5}")
 _DATA = re.compile(r"data:([^,;]*)((?:;[^,;]*)*),", re.IGNORECASE)
 _USUAL_FACT = ("encoding", "utf-8")
@@ -187,7 +187,7 @@ def _range(pages: str) -> tuple[int, int]:
     """
     if not pages.strip():
         return 1, 0
-    found = _PAGES.fullmatch(pages)
+    found = _PAGES.fullmatch(pages.strip())
     first = int(found[1]) if found else 0
     last = (int(found[3] or 0) if found[2] else first) if found else 0
     if first < 1 or (last and last < first):

@@ -44,8 +44,10 @@ def calculations(sentence: str) -> Iterator[Calculation]:
     """
     for match in _CODE.finditer(sentence):
         left, is_equal, right = match[1].partition("=")
+        if not is_equal or len(match[1]) > LONGEST:
+            continue
         result = _UNIT.sub("", _plain(right).replace("%", " ")).strip()
-        if not is_equal or len(match[1]) > LONGEST or not _VALUE.fullmatch(result.removeprefix("-")):
+        if not _VALUE.fullmatch(result.removeprefix("-")):
             continue
         if (right_ := _is_right(_plain(left), result)) is not None:
             values = tuple(_VALUE.findall(left))

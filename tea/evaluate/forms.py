@@ -11,7 +11,7 @@ from tea.errors import TeaError
 from tea.store.files import parse_json_strict
 from tea.types import JsonValue
 
-_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+|\d|\.(?=\s|$))(?:[eE][-+]?\d+)?")
+_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3}){1,110}|\d+)?(?:\.\d+|\d|\.(?=\s|$))(?:[eE][-+]?\d+)?")
 _FENCE = re.compile(r"```[A-Za-z0-9_+-]*[ \t]*\n(.*?)```", re.DOTALL)
 
 
