@@ -74,7 +74,7 @@ class Workspace(Environment):
         """
         if limit < 1 or offset < 0:
             raise ToolError(f"Out of range: limit {limit}, offset {offset}.", fix="ask for 1 file or more, from 0 on.")
-        chosen = tuple(_name(ctx, name) for name in names[:MOST_LISTED])
+        chosen = tuple(_name(ctx, name, odd=True) for name in names[:MOST_LISTED])
         listed = Files.listing if names else Files.shown
         return await self._work(ctx, listed, chosen, offset, min(limit, MOST_LISTED))
 
@@ -279,9 +279,15 @@ def _check_session(ctx: Context) -> None:
         raise ToolError(problem, fix="name one session in all calls: `tea call --session NAME`.")
 
 
-def _name(ctx: Context, name: str) -> str:
-    """Return a usable name; of a path elsewhere the name of its copy, if there is one."""
-    if any(ord(letter) < 32 or 0xD800 <= ord(letter) < 0xE000 for letter in name):
+def _name(ctx: Context, name: str, *, odd: bool = False) -> str:
+    """Return a usable name; of a path elsewhere the name of its copy, if there is one.
+
+    Args:
+        ctx: Of the action.
+        name: The name.
+        odd: Whether it may hold what nothing is written under, as the name of a file from elsewhere does.
+    """
+    if any((ord(letter) < 32 and not odd) or 0xD800 <= ord(letter) < 0xE000 for letter in name):
         raise ToolError(f"{name[:60]!r} holds unprintable characters.", fix="use letters, digits, - _ . and /.")
     own = copied_name(ctx.workspace, name) if _is_absolute(name) else None
     if own is not None:

@@ -227,3 +227,12 @@ async def test_any_name_is_written_inside_or_refused(act: Act, folder: Path, nam
         assert (await act("read", name=name)).unwrap()["text"] == text
         assert (await act("delete", name=name)).ok
     assert sorted(path.name for path in folder.parent.iterdir()) == outside
+
+
+async def test_a_file_with_an_odd_name_is_listed_with_the_others_that_are_named(act: Act, folder: Path) -> None:
+    odd = "flights (copy)\n\u202e\x1b[31m.csv"
+    for name in (odd, "flights.csv"):
+        (folder / name).write_text("a,b\n")
+    found = (await act("list_files", names=[odd, "flights.csv", "absent\n.csv"])).unwrap()["files"]
+    assert {one["name"] for one in found} == {odd, "flights.csv"}
+    assert not (await act("write", name=odd, text="")).ok
