@@ -29,6 +29,12 @@ _OUTLOOK = re.compile(
     r"|ensuite|prochaines? \u00e9tapes?|siguientes? pasos?|prossimi passi)[*_]*:",
     re.IGNORECASE,
 )
+_COMING = re.compile(  # headings of the same; a sentence below asks for work, and says nothing of the matter
+    r"(?:(?:suggested|possible|proposed) )?next (?:steps?|tasks?)|what (?:comes|could come|may come) next|next|outlook"
+    r"|(?:what )?(?:you|the person) (?:may|can) decide|ausblick|n\u00e4chste schritte?"
+    r"|prochaines? \u00e9tapes?|(?:pr\u00f3ximos|siguientes?) pasos?|prossimi passi",
+    re.IGNORECASE,
+)
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 _CITED = re.compile(r"\[(\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50})\](?:\((?:[^()\s]|\([^()\s]*\))*\))?")
 _END = re.compile(r"(?:(?<=\d)[.](?=\s)|(?<!\d)[.](?!\w)|[!?](?!\w)|[。！？])[\"'”’)\]*_]{0,4}")
@@ -260,12 +266,14 @@ def _sentences(text: str) -> list[_Sentence]:
 
 
 def _below_headings(found: list[_Sentence], text: str) -> list[_Sentence]:
-    """Tell each sentence the heading above it."""
+    """Tell each sentence the heading above it; below one that announces coming work all is an outlook."""
     titles = {match.start(): match[1][:_LONGEST] for match in re.finditer(r"^#{1,6}[ \t]+(.*)$", text, re.MULTILINE)}
     places = sorted(titles)
     for one in found:
         above = bisect_right(places, one.begin) - 1
         one.heading = titles[places[above]] if above >= 0 else ""
+        if one.kind != "head" and _COMING.fullmatch(one.heading.strip(" \t#*_:0123456789.")):
+            one.kind = "outlook"
     return found
 
 

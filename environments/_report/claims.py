@@ -71,7 +71,9 @@ _APART = (
     re.compile(
         r"(?:the )?(?:questions?|task|methods?|methodology|approach|procedure|how .*(?:found|done|made|computed))"
     ),
-    re.compile(r"(?:limits?|limitations?|gaps?|caveats?|open (?:questions?|points?)|failures?|uncertainties)"),
+    re.compile(
+        r"(?:limits?|limitations?|gaps?|caveats?|open (?:questions?|points?)|failures?|(?:what is )?uncertain(?:ties)?)"
+    ),
     re.compile(
         r"(?:what )?(?:(?:was|is|could) )?not (?:be )?(?:found|known|read)|what (?:failed|is missing|stays open)"
     ),
