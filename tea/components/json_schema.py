@@ -314,8 +314,22 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
     )
     schema = {word: said for word, said in whole.schema.items() if word != _DIALECT}  # it names another validator
     checked: Any = counted(schema, registry=Registry[Any]())
-    found: list[Any] = list(islice(cast("Iterator[Any]", checked.iter_errors(value)), limit))
+    errors = (meant for error in cast("Iterator[Any]", checked.iter_errors(value)) for meant in _meant(error))
+    found: list[Any] = list(islice(errors, limit))
     return [f"{_place(error.absolute_path)}: {_clipped(error.message)}" for error in found]
+
+
+def _meant(error: Any) -> list[Any]:
+    """Return the faults within the one alternative whose type a value has; else the fault itself."""
+    alternatives: dict[object, list[Any]] = {}
+    for inner in error.context if error.validator in ("anyOf", "oneOf") else ():
+        alternatives.setdefault(inner.schema_path[0], []).append(inner)
+    typed = [
+        found
+        for found in alternatives.values()
+        if not any(one.validator == "type" and len(one.path) == 0 for one in found)
+    ]
+    return [meant for one in typed[0] for meant in _meant(one)] if len(typed) == 1 else [error]
 
 
 def _is_integer(_: object, value: object) -> bool:

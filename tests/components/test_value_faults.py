@@ -209,3 +209,13 @@ def test_whichever_way_a_schema_is_looked_through_its_verdict_is_the_standards(s
         assert schema_fault(schema) is not None
     else:
         assert schema_fault(schema) is None
+
+
+def test_the_fault_within_the_one_alternative_of_a_values_type_is_told() -> None:
+    form = {"type": "object", "properties": {"agrees": {"type": "array"}}, "required": ["position", "agrees"]}
+    schema = {"type": "object", "properties": {"answer": {"anyOf": [form, {"type": "null"}]}}}
+    assert value_faults(schema, {"answer": {"position": "No."}}) == ["answer: 'agrees' is a required property"]
+    assert value_faults(schema, {"answer": {"position": "No.", "agrees": 1}}) == [
+        "answer.agrees: 1 is not of type 'array'"
+    ]
+    assert "not valid under any" in value_faults(schema, {"answer": 1})[0]
