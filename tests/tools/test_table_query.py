@@ -640,6 +640,11 @@ LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN kee
             "SELECT avg(length(city)), sum(o.owner) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
             "a row of owners joins several of ships, so its columns are summed several times",
         ),
+        (
+            "SELECT sum(DISTINCT o.owner) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
+            "DISTINCT takes rows of owners with equal values as one; sum over a subquery with each row once",
+        ),
+        ("SELECT sum(DISTINCT tons) FROM owners o LEFT JOIN ships s ON s.owner = o.owner", ""),
         ("SELECT count(DISTINCT o.owner) FROM ships s JOIN owners o ON s.owner = o.owner", ""),
         ("SELECT ship, city FROM ships s JOIN owners o ON s.owner = o.owner", ""),
         ("SELECT count(*) FROM ships WHERE owner = 'x' -- JOIN owners ON ships.owner = owners.owner", ""),

@@ -180,6 +180,8 @@ class Database:
             few, many = (one.right, one.left) if left_repeats else (one.left, one.right)
             if few in how.summed:
                 yield f"a row of {few} joins several of {many}, so its columns are summed several times"
+            elif few in how.once:
+                yield f"DISTINCT takes rows of {few} with equal values as one; sum over a subquery with each row once"
             elif how.counts and not how.grouped:
                 yield f"it counts rows of {many}, not of {few}"
         for (table, keys), (other, others), repeats in (

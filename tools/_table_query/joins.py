@@ -23,6 +23,7 @@ _EQUAL = re.compile(rf"{_SIDE}==?\s*+{_SIDE}(?![+\-*/%|(.])", re.IGNORECASE)
 _OUTER = re.compile(r"\b(?:left|right|full)\s++(?:outer\s++)?join\b", re.IGNORECASE)
 _COUNTS = re.compile(r"\bcount\s*+\(\s*+(?!distinct\b)", re.IGNORECASE)
 _GROUPED = re.compile(r"\bgroup\s++by\b", re.IGNORECASE)
+_ONCE = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+distinct\s++(?:({_NAME})\s*+\.\s*+)?({_NAME})", re.IGNORECASE)
 _SUMMED = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+(?!distinct\b)(?:({_NAME})\s*+\.\s*+)?({_NAME})", re.IGNORECASE)
 
 
@@ -44,6 +45,7 @@ class Counting(NamedTuple):
         counts: Whether it counts rows.
         grouped: Whether it does so by groups.
         summed: The tables with columns of which it takes a sum or an average.
+        once: Those with columns of which it takes one of each value once.
     """
 
     joins: tuple[Join, ...]
@@ -51,6 +53,7 @@ class Counting(NamedTuple):
     counts: bool
     grouped: bool
     summed: frozenset[str]
+    once: frozenset[str]
 
 
 def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
@@ -62,7 +65,8 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
     """
     plain = _ASIDE.sub("''", sql)
     counts, sums = _COUNTS.search(plain) is not None, list(_SUMMED.finditer(plain))
-    if not (counts or sums):
+    once = list(_ONCE.finditer(plain))
+    if not (counts or sums or once):
         return None
     aliases, order = _aliases(plain, columns)
     having = _having(aliases, columns)
@@ -75,13 +79,14 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
     )
     if not joins:
         return None
-    owners = [_owner(found[1], found[2], aliases, having) for found in sums]
+    owners, singly = ([_owner(one[1], one[2], aliases, having) for one in found] for found in (sums, once))
     return Counting(
         joins=joins,
         keeps=_OUTER.search(plain) is not None,
         counts=counts,
         grouped=_GROUPED.search(plain) is not None,
         summed=frozenset(filter(None, owners)),
+        once=frozenset(filter(None, singly)),
     )
 
 
