@@ -48,7 +48,7 @@ STATEMENT: dict[str, Any] = {
         "agrees": {"type": "array", "items": {"type": "string"}},
         "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
     },
-    "required": ["position", "argument", "rebuttals", "agrees", "confidence"],
+    "required": ["position", "argument", "confidence"],
 }
 INVITED = (
     "You are {name} in a debate on this question: {question}\n{relations}\n{step} Your position answers the question "

@@ -46,7 +46,7 @@ def _form(count: int, answer: Mapping[str, Any] | None) -> dict[str, Any]:
         "additionalProperties": False,
     }
     properties: dict[str, Any] = {
-        "refutations": {"type": "array", "items": refutation, "maxItems": 2 * count},
+        "refutations": {"type": "array", "default": [], "items": refutation, "maxItems": 2 * count},
         "choice": number,
         "reason": _WORDS,
         "confidence": {"type": "integer", "minimum": 0, "maximum": 100},

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar, cast
 
+from tea.components.defaults import with_defaults
 from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.components.manifest import Lineage, Manifest
@@ -190,7 +191,7 @@ class PromptManager:
             return value
         if not value_faults(prompt.output, value, limit=1):
             return value
-        value = lossless(prompt.output, cast(JsonObject, value))
+        value = lossless(prompt.output, cast(JsonObject, with_defaults(prompt.output, value)))
         if faults := value_faults(prompt.output, value, limit=_REASONS):
             problem = f"The answer does not fit the prompt {prompt.name!r}: {'; '.join(faults)}."
             raise BadOutput(problem, fix="answer with JSON that follows the output schema.")

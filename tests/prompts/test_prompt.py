@@ -312,3 +312,17 @@ def test_a_schema_that_refers_to_itself_without_end_is_an_answer_not_a_crash() -
     endless = manager.parse(source("output: {$ref: '#'}\n"))
     with pytest.raises(BadOutput, match="without end"):
         manager.check_output(endless, {})
+
+
+def test_what_an_answer_leaves_out_has_the_default_of_its_schema() -> None:
+    said = Path("agents/debate_statement.md").read_text()
+    found = manager.parse_output(manager.parse(said), '{"position": "1975", "argument": "It was.", "confidence": 90}')
+    assert found == {"position": "1975", "argument": "It was.", "confidence": 90, "rebuttals": [], "agrees": []}
+    task = {"type": "LITERATURE", "objective": "Is it known?"}
+    plan = manager.parse(Path("agents/research_plan.md").read_text())
+    assert manager.check_output(plan, {"objective": "", "tasks": [task]}) == {
+        "objective": "",
+        "tasks": [{**task, "datasets": []}],
+    }
+    with pytest.raises(BadOutput, match="'tasks' is a required property"):
+        manager.check_output(plan, {"objective": ""})
