@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 import tea.evaluate.task_set
 from tea.errors import BadInput
 from tea.evaluate import TaskSet, read_task_set
-from tea.evaluate.benchmarks import load_benchmark
 from tea.evaluate.task import part_of
 from tea.evaluate.task_set import schema
 
