@@ -266,7 +266,7 @@ def _sentences(text: str) -> list[_Sentence]:
 
 
 def _below_headings(found: list[_Sentence], text: str) -> list[_Sentence]:
-    """Tell each sentence the heading above it; below one that announces coming work all is an outlook."""
+    """Set the heading above each sentence; below a heading of coming work all are an outlook."""
     titles = {match.start(): match[1][:_LONGEST] for match in re.finditer(r"^#{1,6}[ \t]+(.*)$", text, re.MULTILINE)}
     places = sorted(titles)
     for one in found:

@@ -83,7 +83,7 @@ class Draft:
 
 
 def _settled(text: str) -> int:
-    """Return the end of the part of a text that means the same whatever follows it."""
+    """Return the end of a text without an unfinished control sequence."""
     begins = max((one.start() for one in _STARTS.finditer(text)), default=-1)
     over = begins < 0 or len(text) - begins > _MOST_HELD or sequence_end(text, begins) < len(text)
     return len(text) if over else begins

@@ -65,7 +65,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
 
 
 def about(outcome: "Outcome", *, whole: bool) -> list[str]:
-    """Return the lines shown beside an answer: remarks, what was found, evidence, gaps, unheard messages, files.
+    """Return the lines shown beside an answer: remarks, results, evidence, gaps, unheard messages, files.
 
     Args:
         outcome: The end of the run.

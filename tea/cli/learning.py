@@ -92,7 +92,7 @@ def _tell_of(command: Command, ref: str, before: str, why: str, run: str, sender
 
 
 def _mends(tea: "Platform", run: str) -> "Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]":
-    """Yield what was asked for and made by each repair, in the order of the journal.
+    """Yield the request and the outcome of each repair, in the order of the journal.
 
     They are effects of the run, as an agent may note anything. A journal from elsewhere may hold anything, too, so what
     names no version there, and would look like another command, is left out.

@@ -120,7 +120,7 @@ def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
 
 
 def writable(text: str, stream: TextIO | None) -> str:
-    """Return text with the number of each character that the encoding of a stream lacks in its place.
+    """Replace characters missing in the encoding of a stream by their numbers.
 
     Written as an escape such a character would take more columns than it was measured with.
     """

@@ -232,12 +232,12 @@ def _ref(target: Any) -> str:
 
 
 def _kind(kind: Any) -> str:
-    """Return the kind of a record or effect; one that no run writes is quoted, as it would begin a line."""
+    """Return the kind of a record or effect, an unknown one in quotes, as it begins a line."""
     return kind if isinstance(kind, str) and kind.isidentifier() else escaped_json(kind)
 
 
 def _component(ref: Any) -> str:
-    """Return what works in a scope; what no run writes is quoted, as it would begin a line."""
+    """Return the component of a scope, an invalid ref in quotes, as it begins a line."""
     try:
         Ref.parse(str(ref))
     except BadRef:

@@ -9,7 +9,7 @@ from tea.types import JsonSchema, JsonValue
 
 
 def with_defaults(schema: JsonSchema, value: JsonValue) -> JsonValue:
-    """Return data with the `default` of each member that it leaves out, in its objects and the items of its lists.
+    """Return data with the `default` of each missing member, also in objects within it and items of its lists.
 
     Args:
         schema: JSON Schema of the data; what it refers to elsewhere is not looked at.

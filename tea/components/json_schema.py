@@ -320,7 +320,7 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
 
 
 def _meant(error: Any) -> list[Any]:
-    """Return the faults within the one alternative whose type a value has; else the fault itself."""
+    """Return the faults within the only alternative of a value's type; without one the fault itself."""
     alternatives: dict[object, list[Any]] = {}
     for inner in error.context if error.validator in ("anyOf", "oneOf") else ():
         alternatives.setdefault(inner.schema_path[0], []).append(inner)

@@ -51,7 +51,7 @@ def call_words(result: Mapping[str, Any], most: int = 1_200) -> str:
 
 
 def found_among(records: Iterable[TraceRecord], besides: Container[str], most: int = 3) -> tuple[str, ...]:
-    """Return the last results of calls among the records of one run, each as its call with what it gave.
+    """Return the last results of calls among the records of one run, each with its call.
 
     Args:
         records: The records.

@@ -255,7 +255,7 @@ def functions_of(tools: tuple[dict[str, Any], ...]) -> list[dict[str, Any]]:
 
 
 def extended(text: str | StringIO, piece: str) -> StringIO:
-    """Return a text of a streamed answer with a piece behind it, in time that grows with the piece alone."""
+    """Append a piece to a text of a streamed answer, in time proportional to the piece alone."""
     if not isinstance(text, StringIO):
         whole = StringIO()
         whole.write(text)

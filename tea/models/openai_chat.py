@@ -219,7 +219,7 @@ class ChatAssembly:
 
 
 def _is_whole(name: str, function: dict[str, Any]) -> bool:
-    """Return whether a name is that of a function so far, which is not put together for one of another length."""
+    """Return whether a name is all of a function's name so far, comparing lengths first."""
     held = function["name"]
     return bool(held) and held.tell() == len(name) and held.getvalue() == name
 

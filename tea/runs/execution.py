@@ -521,7 +521,7 @@ class Executions:
             return await asyncio.to_thread(function)
 
     async def _whole(self, outcome: Outcome, run: Run, past: History) -> Outcome:
-        """Return the outcome of a run with the files it left, the messages it did not take, and what was not told."""
+        """Return the outcome of a run with files, unheard messages, and doubts and results missing in its answer."""
         look = partial(self._left, run.id, run.services.delivery.last, past.inputs)
         files, unheard = await self._in_thread(look)
         error = None if outcome.error is None else past.attributed(outcome.error)

@@ -23,7 +23,7 @@ _OF_PYTHON = words("abc collections dataclasses enum functools types typing typi
 
 @cache
 def library_variables() -> frozenset[str]:
-    """Return the names of these variables; those with a capital hold what is the library's own, and are left out."""
+    """Return the names of these variables, without those of a library's own classes, with a capital."""
     waiting = [code for spec in _specs() if (code := _code(spec)) is not None]
     found = set[str]()
     while waiting:

@@ -115,7 +115,7 @@ def _is_lent(node: ast.AST, names: Names) -> bool:
 
 
 def _is_variable(name: str, names: Names) -> bool:
-    """Return whether functions of libraries have a variable of a name that this file gives to something."""
+    """Return whether a name bound by this file is also a variable of a library's function."""
     origin = names.imports.get(name, "")
     own = name in names.bound and (origin.startswith(".") or origin.rpartition(".")[2] != name)
     return own and name in library_variables()

@@ -104,7 +104,7 @@ def _aliases(plain: str, columns: Mapping[str, Sequence[str]]) -> tuple[dict[str
 
 
 def _having(aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
-    """Return the tables of the statement that have a column, by its name."""
+    """Return the tables of the statement by their columns' names."""
     having = defaultdict[str, set[str]](set)
     for table in set(aliases.values()):
         for name in columns[table]:
