@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TypeGuard
 
-from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments
+from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments, dotted
 from tea.source.text import parsed_expression, words
 from tea.source.variables_of_libraries import library_variables
 from tea.source.weights import expand
@@ -245,9 +245,13 @@ class _Reader:
 
     def _is_one_of(self, origins: frozenset[str], node: ast.expr) -> bool:
         """Return whether an expression has one of these origins here, and in every file with such a name."""
-        at = _root(node)
+        at, lent = _root(node), self._late or self._quoted
+        if lent and isinstance(node, ast.Name) and _is_variable(at, self._names):
+            return False
+        if not self._names.methods.isdisjoint(dotted(node)):
+            return False
         others = (one for one in self._names.files if at in one.bound)
-        return at not in self._names.methods and all(one.origin(node) in origins for one in (self._names, *others))
+        return all(one.origin(node) in origins for one in (self._names, *others))
 
     def _is_type_name(self, name: str) -> bool:
         if name.startswith("__") or MANGLED.match(name):

@@ -130,6 +130,30 @@ VARIABLES = {
 }
 
 
+EVIL = f"def evil(*a, **k):\n    {RUN}\n    return int\n"
+QUOTED = f"import typing as tp\nfrom typing import Literal as type_\n{EVIL}T = TypeVar('T')\n"
+OUTER = f"class H(BaseModel, Generic[T]):\n    g: G[T]\n{WAITING}"
+
+
+def bracketed(annotation: str, *members: str) -> str:
+    """A generic model `G` with an annotation, held by a function of pydantic in its variable `type_`."""
+    lines = "".join(f"    {one}\n" for one in (*members, f"a: {annotation}", "b: T"))
+    return f"class G(BaseModel, Generic[T]):\n{lines}{OUTER}"
+
+
+VARIABLES.update(
+    {
+        "before brackets": (FUTURE + QUOTED + bracketed("dict[type_['evil()'], Later]"), "H[int]"),
+        "before brackets in a text": (QUOTED + bracketed("\"dict[type_['evil()'], Later]\""), "H[int]"),
+        "with a member before brackets": (
+            f"{FUTURE}import typing as type_\n{QUOTED.partition(chr(10))[2].partition(chr(10))[2]}"
+            + bracketed("dict[type_.Literal['evil()'], Later]", "class Literal(BaseModel, Generic[T]):", "    b: T"),
+            "H[int]",
+        ),
+    }
+)
+
+
 @pytest.mark.parametrize(("head", "parameter"), VARIABLES.values(), ids=VARIABLES)
 def test_no_function_of_a_library_lends_its_variables_to_a_postponed_annotation(head: str, parameter: str) -> None:
     assert refused(tool(head, parameter), {})
