@@ -259,6 +259,8 @@ class _Reader:
         if self._is_seen(name):
             return True
         names = self._names
+        if isinstance(names.definitions.get(name), ast.FunctionDef | ast.AsyncFunctionDef):
+            return False  # pydantic would read its annotations among the names of a class
         if name in names.imports and not self._is_type_import(names.imports[name]):
             return False
         held = name in names.bound or name not in KNOWN_NAMES or name in _BUILTIN_TYPES

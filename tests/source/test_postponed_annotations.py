@@ -168,6 +168,11 @@ def test_names_that_no_function_lends_have_any_meaning() -> None:
     assert not refused(tool(f"{head}class M(BaseModel):\n{row}", "M"), {})
 
 
+def test_a_function_is_no_type_whose_annotations_a_class_lends_its_members() -> None:
+    head = f"{FUTURE}from pydantic import Field as F\ndef helper(a: Annotated[int, F(gt=1)]) -> int:\n    return 1\n"
+    assert refused(tool(f"{head}class K(BaseModel):\n    x: helper\n    def F(gt):\n        {RUN}\n", "K"), {})
+
+
 @pytest.mark.parametrize("rest", ["", "    b: N\n"], ids=["", "also where it is read again"])
 def test_what_reads_the_type_of_an_answer_lends_it_nothing(rest: str, tmp_path: Path) -> None:
     head = f"{FUTURE}{IMPORTS}from typing import NewType\nfrom pydantic import Field as output\nfrom tea import Agent\n"
