@@ -212,7 +212,13 @@ class _Reader:
     def _part(self, node: ast.Subscript, value: _Kind, inner: _Kind) -> _Kind:
         if value >= _Kind.HOLDING and inner is _Kind.PLAIN:
             return value if value is _Kind.PLAIN or isinstance(node.slice, ast.Slice) else _Kind.HELD
-        return _Kind.HELD if value and inner and no_type([node], self._names) is None else _Kind.REFUSED
+        held = value and inner and not self._is_lent(node.value) and no_type([node], self._names) is None
+        return _Kind.HELD if held else _Kind.REFUSED
+
+    def _is_lent(self, node: ast.expr) -> bool:
+        """Return whether a type before brackets may be a model, whose annotations are read among a loop's variables."""
+        origin = None if self._is_local(node) else self._names.origin(node)
+        return bool(self._local) and (origin is None or origin.startswith("."))
 
     def _loops(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> _Kind:
         inside = _Reader(self._names, self._local)

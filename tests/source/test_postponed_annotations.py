@@ -168,6 +168,20 @@ def test_names_that_no_function_lends_have_any_meaning() -> None:
     assert not refused(tool(f"{head}class M(BaseModel):\n{row}", "M"), {})
 
 
+@pytest.mark.parametrize("loop", ["[G[int] for F in (evil,)]", "tuple(G[int] for F in (evil,))"])
+@pytest.mark.parametrize("holder", ["", "class Outer:\n    "], ids=["a file", "a class"])
+def test_no_loop_lends_its_variables_to_a_postponed_annotation(loop: str, holder: str) -> None:
+    lines = "    a: Annotated[dict[str, Later], F(title='x')]\n    b: T\n"
+    head = f"{FUTURE}from pydantic import Field as F\n{EVIL}T = TypeVar('T')\nclass G(BaseModel, Generic[T]):\n{lines}"
+    assert refused(tool(f"{head}{WAITING}{holder}X = {loop}\n", "int"), {})
+
+
+def test_brackets_in_a_loop_stand_behind_no_variable_of_it() -> None:
+    head = f"T = TypeVar('T')\n{EVIL}class G(BaseModel, Generic[T]):\n    b: T\n"
+    assert refused(tool(f"{head}X = [Literal['evil()'] for Literal in (G,)]\n", "int"), {})
+    assert not refused(tool("X = {name: list[int] for name in ('a', 'b')}\n", "int"), {})
+
+
 def test_a_function_is_no_type_whose_annotations_a_class_lends_its_members() -> None:
     head = f"{FUTURE}from pydantic import Field as F\ndef helper(a: Annotated[int, F(gt=1)]) -> int:\n    return 1\n"
     assert refused(tool(f"{head}class K(BaseModel):\n    x: helper\n    def F(gt):\n        {RUN}\n", "K"), {})
