@@ -54,7 +54,7 @@ def portable(hint: Any, made: dict[int, Any] | None = None) -> Any:
         return hint
     if is_typeddict(hint) and type(hint).__module__ == "typing":
         if id(hint) not in made:
-            fields = get_type_hints(hint, include_extras=True)
+            fields = get_type_hints(hint, localns={}, include_extras=True)  # each among the names of its own file
             make: Any = typing_extensions.TypedDict
             made[id(hint)] = make(hint.__name__, {name: _field(hint, name, fields[name], made) for name in fields})
         return made[id(hint)]

@@ -187,6 +187,14 @@ def test_a_function_is_no_type_whose_annotations_a_class_lends_its_members() -> 
     assert refused(tool(f"{head}class K(BaseModel):\n    x: helper\n    def F(gt):\n        {RUN}\n", "K"), {})
 
 
+@pytest.mark.parametrize("annotation", ["Annotated[int, F(gt=1)]", "Annotated[int, Field(json_schema_extra=F)]"])
+def test_a_file_lends_nothing_to_the_typed_dict_of_another(annotation: str) -> None:
+    value = "from pydantic import Field as F\n" if annotation.endswith("F(gt=1)]") else "F = {}\n"
+    file = f"{FUTURE}from typing import Annotated, TypedDict\n{FIELD}{value}class A(TypedDict):\n    x: {annotation}\n"
+    head = f"from ._a import A\ndef F(*a, **k):\n    {RUN}\nclass B(A):\n    y: int\n"
+    assert not refused(tool(head, "B"), {"_a.py": file})
+
+
 @pytest.mark.parametrize("rest", ["", "    b: N\n"], ids=["", "also where it is read again"])
 def test_what_reads_the_type_of_an_answer_lends_it_nothing(rest: str, tmp_path: Path) -> None:
     head = f"{FUTURE}{IMPORTS}from typing import NewType\nfrom pydantic import Field as output\nfrom tea import Agent\n"
