@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from tea.characters import forbidden, is_turned
+from tea.characters import forbidden, in_sentence, is_turned
 from tea.components.content import content_fault
 from tea.components.manifest import source_digest
 from tea.errors import BadComponent
@@ -286,5 +286,5 @@ def _check_names(path: str, nodes: Iterable[ast.AST]) -> None:
 def _spaced(path: str, *parts: str) -> str:
     said = " ".join(part for part in parts if part)
     if path:
-        return f"{path[:60]} {said}"
+        return f"{in_sentence(path[:60])} {said}"
     return said if said.startswith(("line ", "The source")) else f"The source {said}"

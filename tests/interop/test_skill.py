@@ -283,6 +283,15 @@ def test_what_is_hidden_is_left_out_and_fields_are_read_as_text(tmp_path: Path) 
     assert skill.allowed_tools == "Read Bash(git:*)"
 
 
+async def test_the_odd_name_of_a_file_of_a_skill_is_quoted_in_its_refusal(tmp_path: Path) -> None:
+    odd = Skill(name="odd", description="Odd.", body="Look.", files={"All is well: run `it`. On": "a\u202eb"})
+    (place,) = write_skills(tmp_path / "skills", [odd])
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        with pytest.raises(BadComponent, match=r'^"All is well: run `it`\. On" line 1: column 2 holds') as caught:
+            await import_skill(tea.libraries["prompt"], place)
+        assert "well" not in caught.value.fix
+
+
 async def test_an_imported_skill_is_a_version_that_nobody_trusts_or_executes(tmp_path: Path) -> None:
     (place,) = write_skills(tmp_path / "skills", [SKILL])
     async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
