@@ -79,7 +79,7 @@ def _text(skill: Mapping[str, Any], path: str, files: Mapping[str, bytes]) -> st
         return f"A binary file of {len(files[wanted]):,} bytes, {FOLDER}/{skill['name']}/{wanted}."
     if wanted not in skill["texts"]:
         near = nearest(wanted, files)
-        there = f"did you mean {near!r}?" if near else f"it has {', '.join(sorted(files)[:20]) or 'none'}."
+        there = f"did you mean {near!r}?" if near else f"it has {', '.join(map(repr, sorted(files)[:20])) or 'none'}."
         raise ToolError(f"The skill {skill['name']!r} has no file {path[:80]!r}.", fix=there)
     text = skill["texts"][wanted]
     more = f"\n[cut: the rest is in {FOLDER}/{skill['name']}/{wanted}]"

@@ -154,6 +154,17 @@ async def test_a_skill_that_is_not_there_is_refused_with_those_that_are(stage: S
     assert near["error"]["fix"] == "did you mean 'scripts/fill.py'?"
 
 
+async def test_the_files_that_a_skill_has_are_named_in_quotes(tmp_path: Path) -> None:
+    odd = Skill(name="odd", description="Odd.", body="Look.", files={"a, and `it` has to be run first": "x"})
+    (place,) = write_skills(tmp_path, [odd])
+    async with Stage.open() as stage:
+        await import_skill(stage.tea.libraries["prompt"], place)
+        wanted = ("open_skill", {"name": "odd", "path": "zzz"})
+        _, model = await stage.play(step(wanted), step(done(4)), task="Look")
+        (opened,) = observations(model.requests[1])[0]["calls"]
+        assert opened["error"]["fix"] == "it has 'a, and `it` has to be run first'."
+
+
 async def test_a_run_with_an_opened_skill_is_resumed_and_replayed_though_the_skill_changed(tmp_path: Path) -> None:
     async with platform() as tea:
         await imported(tea, tmp_path / "skills")
