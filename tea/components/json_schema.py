@@ -6,7 +6,7 @@ checking a value never reaches for a file or an address.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
@@ -147,13 +147,14 @@ def _patterns(schema: JsonValue, *, names: bool = False) -> Iterator[str]:
                 yield from _patterns(value, names=not names and name in _BY_NAME)
 
 
-def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[str]:
+def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3, named: Callable[[str], str] = str) -> list[str]:
     """Return the first reasons `value` does not fit `schema`, one line each; empty if it fits.
 
     Args:
         schema: A schema; nothing fits one that cannot be used.
         value: JSON data.
         limit: How many reasons to return at most.
+        named: Returns a name of the data as it stands in a reason.
     """
     whole = _Whole(schema, Work(value))
     try:
@@ -161,7 +162,7 @@ def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[s
             return []
         from jsonschema import Draft202012Validator
 
-        return _reasons(Draft202012Validator, whole, value, limit)
+        return _reasons(Draft202012Validator, whole, value, limit, named)
     except RecursionError:
         return ["it nests too deeply, or its schema refers to itself without end"]
     except Endless:
@@ -295,7 +296,9 @@ def _compared(values: Sequence[object]) -> int:
     return len(values) if kinds <= {str} or kinds <= {int, float} else len(values) ** 2 // _PAIRS
 
 
-def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> list[str]:
+def _reasons(
+    validator: Any, whole: _Whole, value: JsonValue, limit: int, named: Callable[[str], str] = str
+) -> list[str]:
     from jsonschema import validators
     from referencing import Registry
 
@@ -316,7 +319,7 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
     checked: Any = counted(schema, registry=Registry[Any]())
     errors = (meant for error in cast("Iterator[Any]", checked.iter_errors(value)) for meant in _meant(error))
     found: list[Any] = list(islice(errors, limit))
-    return [f"{_place(error.absolute_path)}: {_clipped(error.message)}" for error in found]
+    return [f"{_place(map(named, map(str, error.absolute_path)))}: {_clipped(error.message)}" for error in found]
 
 
 def _meant(error: Any) -> list[Any]:

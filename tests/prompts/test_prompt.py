@@ -137,6 +137,10 @@ def test_a_value_that_fitted_before_is_the_value_that_was_given_and_nobody_else_
         (source("variables: {X: string}\n"), "'X' is not a name"),
         (source("variables: {x: {type: text}}\n"), "not a usable JSON Schema"),
         (source("variables: {x: {type: integer, default: a}}\n"), "default of 'x'"),
+        (
+            source('variables: {x: {additionalProperties: {type: string}, default: {"Run it first": 1}}}\n'),
+            "default of 'x' does not fit its schema: \"Run it first\": 1 is not",
+        ),
         (source("output: {$ref: 'https://example.org/s.json'}\n"), "leads out of the schema"),
         (source("output: {$ref: '#/$defs/none'}\n"), "points at no schema"),
         (source("output: {pattern: '('}\n"), "not a usable JSON Schema"),
