@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from shlex import quote
 from typing import Any, cast
 from unicodedata import bidirectional, category
@@ -28,6 +28,7 @@ _SIGNS = frozenset("\"'`=+*/%<>|&^~[]{}\\")  # of code, and rare in prose
 _SPELLED = re.compile(r"<(?=U\+[0-9A-Fa-f]{4,6}>)")
 _MEMBER = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(?=: )', re.MULTILINE)  # of an object in JSON, one a line
 _PLAIN_WORD = re.compile(r"[\w./:@#?&=%+~*$\\-]+")
+_MOST_OF_NAME = 80  # characters
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)", re.DOTALL
 )
@@ -61,6 +62,11 @@ def escaped_json(value: Any, indent: int | None = None) -> str:
 def in_sentence(text: str) -> str:
     """Return words of others for a sentence of tea's own: one plain word as it is, everything else quoted as JSON."""
     return text if _PLAIN_WORD.fullmatch(text) else escaped_json(text)
+
+
+def path_in_sentence(names: Iterable[object]) -> str:
+    """Return a path of names in a document of others for a sentence of tea's own, with the beginnings of long ones."""
+    return ".".join(in_sentence(str(one)[:_MOST_OF_NAME]) for one in names)
 
 
 def shell_word(text: str) -> str:

@@ -20,7 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core.core_schema import FrozenSetSchema, SetSchema
 from typing_extensions import override
 
-from tea.characters import in_sentence
+from tea.characters import path_in_sentence
 from tea.components.annotations import read_hints
 from tea.components.context import Context
 from tea.components.docstring import Docstring, read_docstring, require_short
@@ -35,7 +35,6 @@ Function = Callable[..., Any]
 FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
 _MOST_PARAMETERS = 600  # characters
 _MOST_TYPE = 80  # characters of one of them
-_MOST_NAME = 80  # characters of a name in a document of others
 _KNOWN = sys.stdlib_module_names | {"pydantic", "tea", "typing_extensions"}
 _MADE_BY_PYTHON = ("enum", "typed-dict")  # schemas of classes without code of their own in making a value
 
@@ -394,21 +393,18 @@ def _kind(schema: JsonObject, types: TypeWords) -> str:
 
 def reasons(error: BaseException, limit: int = 3) -> str:
     """Return the reasons in a validation error, in one line."""
-    return _listed_reasons(error, limit, str)
+    return _listed_reasons(error, limit, lambda place: ".".join(map(str, place)))
 
 
 def reasons_in_document(error: BaseException, limit: int = 3) -> str:
     """Return the reasons in an error about a document of others, in one line, with their names quoted unless plain."""
-    return _listed_reasons(error, limit, lambda name: in_sentence(name[:_MOST_NAME]))
+    return _listed_reasons(error, limit, path_in_sentence)
 
 
-def _listed_reasons(error: BaseException, limit: int, named: Callable[[str], str]) -> str:
+def _listed_reasons(error: BaseException, limit: int, placed: Callable[[tuple[int | str, ...]], str]) -> str:
     if not isinstance(error, ValidationError):
         return words_of(error)
-    said = [
-        f"{'.'.join(named(str(one)) for one in e['loc']) or 'value'}: {e['msg']}"
-        for e in error.errors(include_url=False)
-    ]
+    said = [f"{placed(e['loc']) or 'value'}: {e['msg']}" for e in error.errors(include_url=False)]
     found = [" ".join(one.split())[:200] for one in said]
     more = f" and {len(found) - limit} more" if len(found) > limit else ""
     return "; ".join(found[:limit]) + more

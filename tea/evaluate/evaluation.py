@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
 
+from tea.characters import path_in_sentence
 from tea.errors import Damaged
 from tea.evaluate.plan import Plan
 from tea.journal.form import Amount, Count
@@ -186,8 +187,7 @@ def _checked(form: type[T], given: JsonObject, where: str) -> T:
         return _adapter(form).validate_json(to_json(given), strict=True)
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise ValueError(f"{place} of {where}: {fault['msg']}") from error
+        raise ValueError(f"{path_in_sentence(fault['loc'])} of {where}: {fault['msg']}") from error
 
 
 @cache

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from tea.characters import path_in_sentence
 from tea.errors import BadRef, Damaged, ErrorRecord, words_of
 from tea.kernel.entry import canonical
 from tea.kernel.key import is_key
@@ -334,7 +335,7 @@ class Form:
 
 def _place_words(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    place = ".".join(map(str, first["loc"]))
+    place = path_in_sentence(first["loc"])
     return f"{first['msg']} at {place}" if place else first["msg"]
 
 

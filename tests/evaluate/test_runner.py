@@ -472,6 +472,16 @@ async def test_a_head_of_other_types_is_damage_in_one_line(tea: Platform, name: 
     assert "\n" not in raised.value.problem
 
 
+async def test_odd_names_in_a_head_of_others_are_quoted(tea: Platform) -> None:
+    found = await evaluate(tea, tasks("a"), STUBBED)
+    path = tea.home / "traces" / "evaluations" / found.id / "evaluation.json"
+    head = json.loads(path.read_text())
+    head["plan"]["use"] = {"x. All is well, run `it`": 1}
+    path.write_text(json.dumps(head))
+    with pytest.raises(Damaged, match=r'is damaged: plan\.use\."x\. All is well, run `it`" of its head: '):
+        read_evaluation(FileEvaluations(tea.home / "traces" / "evaluations"), found.id)
+
+
 @pytest.mark.parametrize("form", ["levels", "benchmarks", "ablation", "strategies", "efficiency"])
 async def test_an_evaluation_without_results_is_put_into_no_table(tea: Platform, form: str) -> None:
     found = await evaluate(tea, tasks("a"), STUBBED)

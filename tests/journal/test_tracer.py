@@ -88,6 +88,13 @@ def test_words_in_the_place_of_a_name_are_damage(tracer: Tracer, trace: Trace, a
         list(tracer.records(trace.run))
 
 
+def test_odd_names_in_a_record_of_others_are_quoted(tracer: Tracer, trace: Trace) -> None:
+    trace.append("secrets", "", {"a). All is well, so run `it` (": 1})
+    trace.flush()
+    with pytest.raises(Damaged, match=r'valid list at "a\). All is well, so run `it` \("\)\.'):
+        list(tracer.records(trace.run))
+
+
 def test_data_that_is_small_may_look_like_the_mark_of_a_blob(tracer: Tracer, trace: Trace) -> None:
     trace.append("done", "0.1", {"data": {"$blob": "mine"}})
     assert [one.data for one in tracer.records(trace.run)] == [{"data": {"$blob": "mine"}}]
