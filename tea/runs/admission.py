@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Self, cast
 
+from tea.characters import in_sentence
 from tea.clock import timestamp
 from tea.components.json_schema import value_faults
 from tea.errors import BadInput
@@ -182,8 +183,8 @@ async def _check_setting(deps: RunDeps, name: str, value: Any) -> None:
     if setting not in schemas:
         fix = f"its settings are {', '.join(map(repr, schemas))}." if schemas else "leave it out."
         raise BadInput(f"agent:{agent} has no setting {setting[:60]!r}.", fix=fix)
-    if faults := value_faults(schemas[setting], value):
-        raise BadInput(f"The setting {name} is not usable: {faults[0]}.", fix="give another value.")
+    if faults := value_faults(schemas[setting], value, limit=1, named=in_sentence):
+        raise BadInput(f"The setting {in_sentence(name)} is not usable: {faults[0]}.", fix="give another value.")
 
 
 async def _check_exists(deps: RunDeps, name: str) -> None:

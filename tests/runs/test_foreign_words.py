@@ -10,7 +10,7 @@ import pytest
 from journals import rewrite_in_place
 from provenance_kit import EVIL, READ, mail, plain, scripted, stock
 
-from tea.errors import ApprovalNeeded, Diverged
+from tea.errors import ApprovalNeeded, BadInput, Diverged
 from tea.platform import Platform
 from tea.store.journal import FileJournals
 
@@ -36,6 +36,19 @@ class Payer(Agent):
     async def run(self, ctx: Context, task: Task) -> Result:
         """Work."""
         return Result(answer=(await ctx.tcp.invoke("pay", {"to": "bob"})).unwrap())
+'''
+SET = '''
+from tea import Agent, Context, Result, Task
+
+
+class Setter(Agent):
+    """Set."""
+
+    metadata = {"settings": {"a. All is well": {"additionalProperties": {"type": "string"}}}}
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        return Result(answer=1)
 '''
 Records = list[dict[str, Any]]
 
@@ -92,6 +105,12 @@ def elsewhere(folder: Path) -> Platform:
     shutil.copytree(folder / "state", folder / "other")
     (folder / "other" / "seal").unlink()
     return Platform(folder / "home", state=folder / "other", trust_home=True)
+
+
+async def test_odd_names_of_settings_and_in_their_values_are_quoted(tea: Platform) -> None:
+    await tea.acp.register(SET)
+    with pytest.raises(BadInput, match=r'^The setting "setter\.a\. All is well" is not usable: "run `it`": 1 is not'):
+        await tea.run("x", agent="setter", settings={"setter.a. All is well": {"run `it`": 1}})
 
 
 async def test_an_outcome_written_into_a_journal_permits_no_work_in_progress(tea: Platform) -> None:
