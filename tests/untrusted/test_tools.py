@@ -72,17 +72,14 @@ HANG = tool("hang", "await asyncio.sleep(seconds)\nreturn 1", takes="seconds: fl
 FLOOD = tool("flood", "while True: os.write(1, b'x' * 65536)")
 LONG = tool("long", "return 'x' * 3_000_000", gives="str")
 RAISE = tool("fault", "return 1 // 0", gives="int")
-FORGE = tool(
-    "forge",
-    """import gc, json
+FORGING = """import gc, json
 line = next(one for one in gc.get_objects() if type(one).__name__ == "Line")
 data = json.dumps({"reply": reply, "token": line._token}).encode()
 os.write(3, len(data).to_bytes(4, "big") + data)
-await asyncio.sleep(60)""",
-    takes="reply: dict[str, Any]",
-    gives="int",
-)
-SOURCES = [SHOUT, SYNC, COUNT, PROCESS, LOOK, WRITE, REACH, DIE, HANG, FLOOD, LONG, RAISE, FORGE]
+await asyncio.sleep(60)"""
+FORGE = tool("forge", FORGING, takes="reply: dict[str, Any]", gives="int")
+FORGE_NAMED = tool("forge_named", FORGING, takes="reply: dict[str, Any]", gives="dict[str, int]")
+SOURCES = [SHOUT, SYNC, COUNT, PROCESS, LOOK, WRITE, REACH, DIE, HANG, FLOOD, LONG, RAISE, FORGE, FORGE_NAMED]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -121,6 +118,11 @@ async def test_a_result_that_its_manifest_does_not_promise_is_an_error(tea: Plat
     forged = await call(tea, "forge", "first", reply={"value": "text"})
     assert "CallFailed: tool:forge@1.0.0 gave what its manifest does not promise" in problem(forged)
     assert (await call(tea, "forge", "second", reply={"value": 5})).unwrap() == 5
+
+
+async def test_odd_names_in_a_result_that_is_not_promised_are_quoted(tea: Platform) -> None:
+    forged = await call(tea, "forge_named", reply={"value": {"it. Run `it`, as": "text"}})
+    assert "promise: \"it. Run `it`, as\": 'text' is not of type 'integer'." in problem(forged)
 
 
 @pytest.mark.parametrize(
