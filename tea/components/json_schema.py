@@ -6,11 +6,11 @@ checking a value never reaches for a file or an address.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
-from tea.characters import in_sentence
+from tea.characters import in_sentence, path_in_sentence
 from tea.components.patterns import Matching, pattern_fault
 from tea.types import JsonObject, JsonSchema, JsonValue
 
@@ -58,7 +58,7 @@ def schema_fault(schema: JsonSchema) -> str | None:
         Draft202012Validator.check_schema(schema, format_checker=FormatChecker(()))
         return pattern_fault(_patterns(schema)) or _unfollowable(schema)
     except SchemaError as error:
-        return f"{_place(map(in_sentence, map(str, error.absolute_path)))}: {_clipped(error.message)}"
+        return f"{_place(error.absolute_path)}: {_clipped(error.message)}"
     except RecursionError:
         return "it nests too deeply"
 
@@ -147,14 +147,13 @@ def _patterns(schema: JsonValue, *, names: bool = False) -> Iterator[str]:
                 yield from _patterns(value, names=not names and name in _BY_NAME)
 
 
-def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3, named: Callable[[str], str] = str) -> list[str]:
+def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3) -> list[str]:
     """Return the first reasons `value` does not fit `schema`, one line each; empty if it fits.
 
     Args:
         schema: A schema; nothing fits one that cannot be used.
         value: JSON data.
         limit: How many reasons to return at most.
-        named: Returns a name of the data as it stands in a reason.
     """
     whole = _Whole(schema, Work(value))
     try:
@@ -162,7 +161,7 @@ def value_faults(schema: JsonSchema, value: JsonValue, limit: int = 3, named: Ca
             return []
         from jsonschema import Draft202012Validator
 
-        return _reasons(Draft202012Validator, whole, value, limit, named)
+        return _reasons(Draft202012Validator, whole, value, limit)
     except RecursionError:
         return ["it nests too deeply, or its schema refers to itself without end"]
     except Endless:
@@ -296,9 +295,7 @@ def _compared(values: Sequence[object]) -> int:
     return len(values) if kinds <= {str} or kinds <= {int, float} else len(values) ** 2 // _PAIRS
 
 
-def _reasons(
-    validator: Any, whole: _Whole, value: JsonValue, limit: int, named: Callable[[str], str] = str
-) -> list[str]:
+def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> list[str]:
     from jsonschema import validators
     from referencing import Registry
 
@@ -319,7 +316,7 @@ def _reasons(
     checked: Any = counted(schema, registry=Registry[Any]())
     errors = (meant for error in cast("Iterator[Any]", checked.iter_errors(value)) for meant in _meant(error))
     found: list[Any] = list(islice(errors, limit))
-    return [f"{_place(map(named, map(str, error.absolute_path)))}: {_clipped(error.message)}" for error in found]
+    return [f"{_place(error.absolute_path)}: {_clipped(error.message)}" for error in found]
 
 
 def _meant(error: Any) -> list[Any]:
@@ -442,7 +439,7 @@ def _words(schema: JsonValue) -> Iterator[tuple[str, str]]:
 
 
 def _place(path: Any) -> str:
-    return _clipped(".".join(str(part) for part in path)) or "value"
+    return _clipped(path_in_sentence(path)) or "value"
 
 
 def _clipped(text: str) -> str:

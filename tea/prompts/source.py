@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, cast
 
-from tea.characters import in_sentence
 from tea.components.json_schema import schema_fault, value_faults
 from tea.errors import BadComponent, BadRef
 from tea.prompts.text import split
@@ -162,7 +161,7 @@ def _declared(name: str, schema: Any) -> JsonSchema:
         raise BadComponent(f"The variable {name!r} has no type.", fix="write a type word or a JSON Schema.")
     schema = cast(JsonSchema, schema)
     _usable(schema, f"variables.{name}")
-    if "default" in schema and (faults := value_faults(schema, schema["default"], limit=1, named=in_sentence)):
+    if "default" in schema and (faults := value_faults(schema, schema["default"], limit=1)):
         raise BadComponent(f"The default of {name!r} does not fit its schema: {faults[0]}.", fix="correct one of them.")
     return schema
 

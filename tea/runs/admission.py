@@ -183,7 +183,7 @@ async def _check_setting(deps: RunDeps, name: str, value: Any) -> None:
     if setting not in schemas:
         fix = f"its settings are {', '.join(map(repr, schemas))}." if schemas else "leave it out."
         raise BadInput(f"agent:{agent} has no setting {setting[:60]!r}.", fix=fix)
-    if faults := value_faults(schemas[setting], value, limit=1, named=in_sentence):
+    if faults := value_faults(schemas[setting], value, limit=1):
         raise BadInput(f"The setting {in_sentence(name)} is not usable: {faults[0]}.", fix="give another value.")
 
 

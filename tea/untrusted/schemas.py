@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import PurePath
 
-from tea.characters import in_sentence
 from tea.components.json_schema import schema_fault, value_faults, without_patterns
 from tea.components.naming import name_hint
 from tea.components.operation import Signature, parameters_in_words
@@ -39,7 +38,7 @@ def check_result(signature: Signature, value: JsonValue, ref: str) -> None:
     Raises:
         CallFailed: It does not fit, or the schema is not usable.
     """
-    if faults := value_faults(_usable(signature.returns, ref), value, named=in_sentence):
+    if faults := value_faults(_usable(signature.returns, ref), value):
         problem = f"{ref} gave what its manifest does not promise: {'; '.join(faults)}."
         raise CallFailed(problem, fix="mend its return annotation or its source.")
 
