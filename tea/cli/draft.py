@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from shutil import get_terminal_size
 from typing import TextIO
 from unicodedata import category, east_asian_width
 
 from tea.characters import is_hidden
-from tea.cli.terminal import clean, painted, sequence_end, writable, write
+from tea.cli.terminal import clean, painted, sequence_end, size, writable, write
 
 _STARTS = re.compile("[\r\x1b\x80-\x9f]")  # of a control sequence, or a line break of two characters
 _KEPT = "[what stands above was a draft]"
@@ -56,7 +55,7 @@ class Draft:
         """Remove the text from the screen; a text too long for it, or wrapped anew, stays, and is marked."""
         if not self._shown:
             return
-        columns, lines = get_terminal_size()
+        columns, lines = size(self._stream)
         if self._rows < lines - 1 and self._width == columns:
             up = f"\x1b[{self._rows}A" if self._rows else ""
             write(f"\r{up}\x1b[J", self._stream)
@@ -71,7 +70,7 @@ class Draft:
         self._begin = self._open = ""
 
     def _show(self, text: str) -> None:
-        width, text = get_terminal_size().columns, writable(text, self._stream)
+        width, text = size(self._stream).columns, writable(text, self._stream)
         self._width = width if not self._shown or self._width == width else -1
         for letter in text:
             cells = _cells(letter)

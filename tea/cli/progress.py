@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tea.cli.command import Command
 from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
-from tea.cli.terminal import counted, folded, interactive, painted, progress_line, write
+from tea.cli.terminal import counted, folded, interactive, painted, progress_line, size, write
 from tea.kernel.key import path_of
 from tea.refs import speaker
 
@@ -243,6 +243,4 @@ def _left(remaining: Mapping[str, Any]) -> str:
 
 
 def _width() -> int:
-    from shutil import get_terminal_size
-
-    return max(20, get_terminal_size().columns - 1)
+    return max(20, size(sys.stderr).columns - 1)

@@ -40,7 +40,7 @@ _LONGEST_LINE, _MOST_LINES = 600, 60
 _GOES_ON = "... "
 _LIKE_IT = re.compile(rf"^((?:{_PAINT.pattern})*)\.(?=\.\.)", re.MULTILINE)  # a line that looks like such a row
 _NARROWEST = 13  # columns: `... ` and a tab fit
-_USUAL = 80  # columns of a terminal of unknown width
+_USUAL, _USUAL_LINES = 80, 24  # of a terminal of unknown size
 _held: list[tuple[str, TextIO]] | None = None  # output held back until a question is answered
 
 
@@ -130,6 +130,18 @@ def writable(text: str, stream: TextIO | None) -> str:
     except UnicodeEncodeError:
         return text.translate({ord(one): f"<{number(one)}>" for one in {*text} if not _has_code(one, encoding)})
     return text
+
+
+def size(stream: TextIO) -> os.terminal_size:
+    """Return columns and lines of a terminal, by default those of `COLUMNS` and `LINES` or the usual.
+
+    Standard output may go elsewhere than what is shown, and the variables may be those of another terminal.
+    """
+    try:
+        columns, lines = os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        columns = lines = 0
+    return os.terminal_size((columns or _named("COLUMNS") or _USUAL, lines or _named("LINES") or _USUAL_LINES))
 
 
 def is_narrow(stream: TextIO | None) -> bool:
@@ -280,15 +292,16 @@ def _has_code(one: str, encoding: str) -> bool:
 
 
 def _width(stream: TextIO | None) -> int:
-    """Return the width of a terminal in columns, by default that of `COLUMNS` or the usual; 0 for other streams."""
+    """Return the width of a terminal in columns; 0 for other streams."""
     try:
-        if stream is None or not stream.isatty():
-            return 0
-        found = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):
-        found = 0
-    named = os.environ.get("COLUMNS", "")
-    return found or (int(named) if named.isascii() and named.isdigit() and len(named) < 6 else 0) or _USUAL
+        return size(stream).columns if stream is not None and stream.isatty() else 0
+    except ValueError:  # it is closed
+        return _USUAL
+
+
+def _named(variable: str) -> int:
+    value = os.environ.get(variable, "")
+    return int(value) if value.isascii() and value.isdigit() and len(value) < 6 else 0
 
 
 def _rows(line: str, width: int) -> str:

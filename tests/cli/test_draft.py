@@ -1,7 +1,11 @@
 """The draft on a terminal: it is shown piece by piece, and can be taken away again."""
 
+import os
 import time
+from fcntl import ioctl
 from io import StringIO
+from struct import pack
+from termios import TIOCSWINSZ
 
 import pytest
 
@@ -50,6 +54,21 @@ def test_what_the_terminal_has_no_code_for_is_measured_as_it_is_written(
     assert terminal.said() == "<U+65E5>" * 5
     draft.hide()
     assert terminal.said() == "\r\x1b[1A\x1b[J"
+
+
+def test_its_own_terminal_is_measured_and_not_standard_output_or_the_variables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "20", "LINES": "5"}.items():
+        monkeypatch.setenv(name, value)
+    reader, writer = os.openpty()
+    ioctl(writer, TIOCSWINSZ, pack("HHHH", 30, 60, 0, 0))
+    with open(reader, "rb", 0) as screen, open(writer, "w") as stream:
+        draft = Draft(stream)
+        draft.add("a" * 130)
+        assert screen.read(1000) == b"a" * 130
+        draft.hide()
+        assert screen.read(1000) == b"\r\x1b[2A\x1b[J"
 
 
 def test_what_was_hidden_is_shown_whole_with_the_next_piece_and_what_was_dropped_is_not(terminal: Terminal) -> None:
