@@ -60,8 +60,8 @@ def found_among(records: Iterable[TraceRecord], besides: Container[str], most: i
     """
     found = deque[str](maxlen=most)
     for _, step in steps_among(records):
-        made = [one for one in step["results"] if one["ok"] and one["name"] not in besides]
-        found.extend(call_words(one).strip() for one in made if not str(one["name"]).startswith("model:"))
+        made = [one for one in step.get("results", ()) if one.get("ok") and one.get("name") not in besides]
+        found.extend(call_words(one).strip() for one in made if not str(one.get("name")).startswith("model:"))
     return tuple(found)
 
 

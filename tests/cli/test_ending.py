@@ -91,6 +91,9 @@ class Spent(Agent):
         """Call, and end without an answer."""
         await ctx.tcp.invoke("calculator", {"expression": "1 /"})
         await ctx.tcp.invoke("calculator", {"expression": "6 * 7"})
+        if "odd" in task.text:
+            ctx.note("step", {})
+            ctx.note("step", {"results": [{}]})
         return Result(answer=task.text if "!" in task.text else "", ok=False, exhausted=True, reason="Used up.")
 '''
 
@@ -106,3 +109,5 @@ def test_what_was_found_is_told_where_a_budget_ends_before_an_answer(tea: Tea) -
     assert "-> 42" in found[0]
     answered = tea("run", "So far!", "--agent", "spent")
     assert (answered.code, answered.out, "found until then" in answered.err) == (5, "So far!\n", False)
+    odd = tea("run", "An odd step", "--agent", "spent")
+    assert (odd.code, "found until then: " in odd.err) == (5, False)
