@@ -7,6 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from tea.journal.record import TraceRecord, as_mapping
+from tea.kernel.key import scopes_around
 from tea.types import JsonObject, JsonValue, as_text
 
 _CALLS = ("tool", "environment", "model")
@@ -108,5 +109,4 @@ def _call(agent: str, call: Mapping[str, Any], result: JsonValue, *, failed: boo
 
 def _scope(key: str, scopes: Mapping[str, str]) -> str:
     """Return the key of the innermost agent around a key, empty if there is none."""
-    around = [one for one in scopes if key.startswith((f"{one}.", f"{one}/"))]
-    return max(around, key=len, default="")
+    return next((one for one in reversed([*scopes_around(key)]) if one in scopes), "")
