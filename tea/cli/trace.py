@@ -8,7 +8,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.terminal import one_line
-from tea.cli.tree import tree
+from tea.cli.tree import plain_name, tree
 
 if TYPE_CHECKING:
     from tea.journal.tracer import Step, Tracer
@@ -78,7 +78,7 @@ def _text(steps: "list[Step]") -> str:
     blocks: list[str] = []
     for step in steps:
         lines = [
-            one_line(f"{step.agent} step {step.index}  ")
+            one_line(f"{plain_name(step.agent) if step.agent else ''} step {step.index}  ")
             + f"  {one_line(step.time)}  id {one_line(step.id)}  run {one_line(step.run)}"
         ]
         for name in ("thinking", "evaluation", "memory", "next_goal"):

@@ -105,7 +105,7 @@ def _line(record: "TraceRecord", end: "TraceRecord | None", whole: bool, level: 
         return _note(data, whole, level)
     if record.kind in ("done", "failed", "fired", "message"):
         return None
-    return f"{_kind(record.kind)} {_short_text(record.data)}" if whole else None
+    return f"{plain_name(record.kind)} {_short_text(record.data)}" if whole else None
 
 
 def _forked(origin: Mapping[str, Any]) -> str:
@@ -171,7 +171,7 @@ def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | 
         texts = items(fields(end.data if end else None).get("data"))
         return f"told: {'; '.join(_short_text(one.get('text')) for one in texts)}"
     given = fields(data.get("data"))
-    what = f"{_kind(data.get('kind'))} {_ref(data.get('target'))}".rstrip()
+    what = f"{plain_name(data.get('kind'))} {_ref(data.get('target'))}".rstrip()
     if "arguments" in given:
         what += f"({_short_text(given['arguments'])})"
     elif "prompt" in given or "question" in given:
@@ -231,9 +231,9 @@ def _ref(target: Any) -> str:
     return str(target or "").removesuffix("#call").removesuffix("#run")
 
 
-def _kind(kind: Any) -> str:
-    """Return the kind of a record or effect, an unknown one in quotes, as it begins a line."""
-    return kind if isinstance(kind, str) and kind.isidentifier() else escaped_json(kind)
+def plain_name(name: Any) -> str:
+    """Return the name of a kind or agent, an unknown one in quotes, as it begins a line."""
+    return name if isinstance(name, str) and name.isidentifier() else escaped_json(name)
 
 
 def _component(ref: Any) -> str:
