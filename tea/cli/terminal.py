@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from io import BufferedWriter, RawIOBase, TextIOWrapper
-from typing import Any, Literal, TextIO
+from typing import Any, Literal, Protocol, TextIO
+from weakref import WeakSet
 
 from tea.characters import escaped, escaped_json, number, numbered, numbered_in_source
 from tea.errors import StorageError
@@ -42,6 +43,17 @@ _LIKE_IT = re.compile(rf"^((?:{_PAINT.pattern})*)\.(?=\.\.)", re.MULTILINE)  # a
 _NARROWEST = 13  # columns: `... ` and a tab fit
 _USUAL, _USUAL_LINES = 80, 24  # of a terminal of unknown size
 _held: list[tuple[str, TextIO]] | None = None  # output held back until a question is answered
+
+
+class Passing(Protocol):
+    """What stands on the terminal for a moment only."""
+
+    def close(self) -> None:
+        """Remove it from the terminal."""
+        ...
+
+
+_passing = WeakSet[Passing]()
 
 
 def clean(text: str) -> str:
@@ -203,13 +215,21 @@ def write(text: str, stream: TextIO | None) -> None:
     _put(text, stream)
 
 
+def remove_for_questions(passing: Passing) -> None:
+    """Have what stands on the terminal for a moment removed before each question."""
+    _passing.add(passing)
+
+
 @contextmanager
 def undisturbed() -> Generator[Callable[[str], None]]:
     """Yield a writer to standard error, and keep all other output off the terminal until the end.
 
-    Beside a question, what goes on meanwhile would look like a part of it. It is written after the answer.
+    Beside a question, what goes on meanwhile would look like a part of it. It is written after the answer. What stands
+    there for a moment is removed before, as it would look like that too, and its removal would remove the question.
     """
     global _held
+    for one in [*_passing] if _held is None else ():
+        one.close()
     outer, _held = _held, [] if _held is None else _held
     try:
         yield lambda text: _put(text, sys.stderr)

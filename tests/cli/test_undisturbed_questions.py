@@ -123,6 +123,28 @@ async def test_no_character_that_the_terminal_has_no_code_for_makes_a_row_of_its
     assert "<U+6F22>" in "".join(rows)
 
 
+async def test_a_draft_held_back_by_a_question_is_gone_before_the_next(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)
+    progress = Progress(Command())
+    entered = {"kind": "enter", "data": {"ref": "agent:a@1.0.0"}}
+    progress(Event(kind="note", key="0.1.0", agent="a", data=entered))
+    first = asyncio.create_task(screen.person("First?", CONSENT))
+    await screen.until("> ")
+    second = asyncio.create_task(screen.person("Second?", CONSENT))
+    await asyncio.sleep(0)
+    progress(Event(kind="delta", key="0.1.1", agent="a", data={"type": "text", "text": "Mine.\nSecond? Allow it"}))
+    os.write(screen.keyboard, b"deny\n")
+    assert await first == "deny"
+    said = (await screen.until("\nSecond?\r\n[allow / deny] > ")).rpartition("Second?\r\n[allow")[0]
+    assert said.endswith("Allow it\x1b[0m\r\x1b[1A\x1b[J\r\n")
+    progress.close()
+    os.write(screen.keyboard, b"allow\n")
+    assert await second == "allow"
+    assert screen.look().rpartition("> ")[2].strip() in ("", "allow")
+
+
 def test_the_changing_line_takes_one_row_however_wide_its_letters_are(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
