@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import TextIO
-from unicodedata import category, east_asian_width
+from unicodedata import east_asian_width
 
 from tea.characters import is_hidden
 from tea.cli.terminal import clean, painted, sequence_end, size, writable, write
@@ -12,7 +12,7 @@ from tea.cli.terminal import clean, painted, sequence_end, size, writable, write
 _STARTS = re.compile("[\r\x1b\x80-\x9f]")  # of a control sequence, or a line break of two characters
 _KEPT = "[what stands above was a draft]"
 _TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))  # of skin, joined with the picture before by some terminals
-_JOINED = frozenset(map(chr, (*range(0x1160, 0x1200), *range(0xD7B0, 0xD800))))  # vowels and ends of Hangul syllables
+_PICTURES = "\U0001f000"  # the first of many that some terminals show wide
 _RECORDS = ("{", "```")
 _BEGIN = max(map(len, _RECORDS))
 _MOST_AGAIN = 2_000  # characters shown again, as one of many pieces may have each hidden the text
@@ -72,12 +72,16 @@ class Draft:
     def _show(self, text: str) -> None:
         width, text = size(self._stream).columns, writable(text, self._stream)
         self._width = width if not self._shown or self._width == width else -1
+        rows = list[str]()
         for letter in text:
             cells = _cells(letter)
             if letter == "\n" or self._column + cells > width:
                 self._rows, self._column = self._rows + 1, 0
-            self._column += 0 if letter == "\n" else cells
-        write(painted(text, "dim", self._stream), self._stream)
+                rows.append("\n")
+            if letter != "\n":
+                self._column += cells
+                rows.append(letter)
+        write(painted("".join(rows), "dim", self._stream), self._stream)
         self._shown = True
 
 
@@ -94,7 +98,5 @@ def _plain(text: str) -> str:
 
 
 def _cells(letter: str) -> int:
-    """Return the width of a letter in cells; the least of all terminals, so removing it never removes other text."""
-    if category(letter) in ("Mc", "Me", "Mn") or letter in _JOINED:
-        return 0
-    return 2 if east_asian_width(letter) in "WF" else 1
+    """Return the width of a letter in cells; the most of all terminals, so that none wraps a row of its own accord."""
+    return 2 if east_asian_width(letter) in "WFA" or letter >= _PICTURES else 1
