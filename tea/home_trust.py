@@ -124,7 +124,7 @@ class HomeTrust:
     @property
     def place(self) -> str:
         """The real path of the home, in ASCII and on one line, as it stands in a sentence; a grant is given for it."""
-        return _plain(in_sentence(str(self._home.resolve())))
+        return in_sentence(_plain(str(self._home.resolve())))
 
     @property
     def digest(self) -> str:

@@ -98,5 +98,5 @@ def _plain(text: str) -> str:
 
 
 def _cells(letter: str) -> int:
-    """Return the width of a letter in cells; the most of all terminals, so that none wraps a row of its own accord."""
+    """Return the width of a letter in cells, the maximum of all terminals, so no row wraps by itself."""
     return 2 if east_asian_width(letter) in "WFA" or letter >= _PICTURES else 1

@@ -46,7 +46,7 @@ _held: list[tuple[str, TextIO]] | None = None  # output held back until a questi
 
 
 class Passing(Protocol):
-    """What stands on the terminal for a moment only."""
+    """A temporary display on the terminal."""
 
     def close(self) -> None:
         """Remove it from the terminal."""
@@ -216,7 +216,7 @@ def write(text: str, stream: TextIO | None) -> None:
 
 
 def remove_for_questions(passing: Passing) -> None:
-    """Have what stands on the terminal for a moment removed before each question."""
+    """Have a temporary display removed from the terminal before each question."""
     _passing.add(passing)
 
 

@@ -216,7 +216,7 @@ class _Reader:
         return _Kind.HELD if held else _Kind.REFUSED
 
     def _is_lent(self, node: ast.expr) -> bool:
-        """Return whether a type before brackets may be a model, whose annotations are read among a loop's variables."""
+        """Return whether a type before brackets may be a model, with annotations read among a loop's variables."""
         origin = None if self._is_local(node) else self._names.origin(node)
         return bool(self._local) and (origin is None or origin.startswith("."))
 

@@ -99,7 +99,8 @@ def test_the_files_of_a_research_are_named_with_their_folder_and_no_others(tea: 
         lines.append(line)
     (run / "journal.jsonl").write_bytes(b"".join(lines))
     shown = tea("research", "status")
-    assert (shown.code, "\nfiles  " in shown.out) == (0, False), shown.err
+    assert (shown.code, name in shown.out) == (0, False), shown.err
+    assert f"\nfiles         growth.csv, ana-0-1/growth.svg, in {run / 'workspace'}\n" in shown.out
 
 
 def test_a_server_named_for_a_research_answers_when_it_is_resumed_too(tea: Tea) -> None:

@@ -316,7 +316,7 @@ async def test_a_sheet_of_one_row_stands_in_the_head_and_the_description(stage: 
     assert line in "\n".join(str(part) for one in model.requests[0].messages for part in one.content)
     described, counted = (one["calls"][0]["value"] for one in observations(model.requests[2]))
     refused = observations(model.requests[3])[2]["calls"][0]["error"]
-    assert line in refused["fix"]
+    assert line in refused["problem"]
     assert described["sheets"] == [line]
     assert counted["rows"] == [[199]]
 

@@ -228,7 +228,7 @@ async def test_the_words_of_a_tombstone_from_elsewhere_are_quoted(house: House, 
     forged(file, lambda all: first(all)["versions"][0]["purged"].update(name=said))
     with pytest.raises(BadInput) as refused:
         await other(house).libraries[case.kind].load(file)
-    assert f'"{case.kind}:{said}@1.0.0"' in refused.value.problem
+    assert "no valid name or version" in refused.value.problem
 
 
 async def test_what_is_too_large_to_load_is_neither_read_nor_saved(
