@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
+from tea.characters import path_in_sentence
 from tea.components.json_schema import schema_fault, value_faults
 
 SLOW = ["a*a*a*a*a*b", "(?:(?:a*)b?)*c", "(a|a)*b", "^(?=.*.*.*b)a", r"\w+\w+\w+\w+-", "(?:a?){30}a{30}b"]
@@ -158,7 +159,8 @@ def test_a_pattern_matches_what_the_standard_matches(pattern: str, named: Any, o
     if schema_fault(schema) is None:
         standard: Any = Draft202012Validator(schema)
         told = sorted(
-            f"{'.'.join(one.absolute_path) or 'value'}: {one.message}".strip() for one in standard.iter_errors(value)
+            f"{path_in_sentence(one.absolute_path) or 'value'}: {one.message}".strip()
+            for one in standard.iter_errors(value)
         )
         assert sorted(value_faults(schema, value, 100)) == told
 
