@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import TextIO
-from unicodedata import east_asian_width
 
 from tea.characters import is_hidden
-from tea.cli.terminal import clean, painted, sequence_end, size, writable, write
+from tea.cli.terminal import cells_of, clean, painted, sequence_end, size, writable, write
 
 _STARTS = re.compile("[\r\x1b\x80-\x9f]")  # of a control sequence, or a line break of two characters
 _KEPT = "[what stands above was a draft]"
 _TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))  # of skin, joined with the picture before by some terminals
-_PICTURES = "\U0001f000"  # the first of many that some terminals show wide
 _RECORDS = ("{", "```")
 _BEGIN = max(map(len, _RECORDS))
 _MOST_AGAIN = 2_000  # characters shown again, as one of many pieces may have each hidden the text
@@ -74,7 +72,7 @@ class Draft:
         self._width = width if not self._shown or self._width == width else -1
         rows = list[str]()
         for letter in text:
-            cells = _cells(letter)
+            cells = cells_of(letter)
             if letter == "\n" or self._column + cells > width:
                 self._rows, self._column = self._rows + 1, 0
                 rows.append("\n")
@@ -95,8 +93,3 @@ def _settled(text: str) -> int:
 def _plain(text: str) -> str:
     """Return text without characters of zero or uncertain width."""
     return "".join(one for one in clean(text).replace("\t", "    ") if not is_hidden(one) and one not in _TONES)
-
-
-def _cells(letter: str) -> int:
-    """Return the width of a letter in cells, the maximum of all terminals, so no row wraps by itself."""
-    return 2 if east_asian_width(letter) in "WFA" or letter >= _PICTURES else 1

@@ -156,6 +156,11 @@ def size(stream: TextIO) -> os.terminal_size:
     return os.terminal_size((columns or _named("COLUMNS") or _USUAL, lines or _named("LINES") or _USUAL_LINES))
 
 
+def cells_of(one: str) -> int:
+    """Return the width of a character in cells, the maximum of all terminals; of a colour of our own, 0."""
+    return 8 if one == "\t" else 0 if one[0] == "\x1b" else 1 if one.isascii() else 2
+
+
 def is_narrow(stream: TextIO | None) -> bool:
     """Return whether a terminal is too narrow for the marked rows of `folded`."""
     return 0 < _width(stream) < _NARROWEST
@@ -325,28 +330,21 @@ def _named(variable: str) -> int:
 
 
 def _rows(line: str, width: int) -> str:
-    """Return a line in rows of at most `width` cells; a character counts as wide as any terminal shows it.
-
-    Our own colours take none.
-    """
+    """Return a line in rows of at most `width` cells."""
     if len(line) <= width and line.isascii() and "\t" not in line:
         return line
     rows, row, at = list[str](), "", 0
     parts = _PAINT.split(line) if "\x1b" in line else [line]
     for one in (one for at, part in enumerate(parts) for one in ([part] if at % 2 else part)):
-        cells = _cells(one)
+        cells = cells_of(one)
         while at + cells > width:
             end = row.rfind(" ", max(len(row) - width // 2, len(_GOES_ON))) + 1 or len(row)
             rows.append(row[:end])
             row = _GOES_ON + row[end:]
-            at = sum(map(_cells, _PAINT.sub("", row)))
+            at = sum(map(cells_of, _PAINT.sub("", row)))
         row += one
         at += cells
     return "\n".join([*rows, row])
-
-
-def _cells(one: str) -> int:
-    return 8 if one == "\t" else 0 if one[0] == "\x1b" else 1 if one.isascii() else 2
 
 
 def _plain(rows: list[tuple[str, ...]]) -> bool:

@@ -131,6 +131,7 @@ def test_what_does_not_fit_the_screen_stays_and_is_marked(terminal: Terminal) ->
         "a" * 19 + "\u65e5",
         "\uff21" * 10 + "b",
         "\u2014" * 11,
+        "\u4dc0" * 11,
     ],
 )
 def test_no_terminal_wraps_a_draft_so_no_line_above_is_erased_and_none_of_it_stays(
@@ -139,7 +140,9 @@ def test_no_terminal_wraps_a_draft_so_no_line_above_is_erased_and_none_of_it_sta
     draft = Draft(terminal)
     draft.add(text)
     *rows, last = terminal.said().split("\n")
-    assert max(len(row) + sum(one in "\u65e5\uff21\u2014\U0001f44d" for one in row) for row in (*rows, last)) <= 20
+    assert (
+        max(len(row) + sum(one in "\u65e5\uff21\u2014\u4dc0\U0001f44d" for one in row) for row in (*rows, last)) <= 20
+    )
     draft.hide()
     assert terminal.said() == (f"\r\x1b[{len(rows)}A\x1b[J" if rows else "\r\x1b[J")
 
