@@ -9,6 +9,7 @@ from tea.characters import is_hidden
 from tea.cli.terminal import cells_of, clean, painted, sequence_end, size, writable, write
 
 _STARTS = re.compile("[\r\x1b\x80-\x9f]")  # of a control sequence, or a line break of two characters
+_MARK = "| "  # before each row, as one that stays where a person typed may not look like a line of tea's own
 _KEPT = "[what stands above was a draft]"
 _TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))  # of skin, joined with the picture before by some terminals
 _RECORDS = ("{", "```")
@@ -77,8 +78,9 @@ class Draft:
                 self._rows, self._column = self._rows + 1, 0
                 rows.append("\n")
             if letter != "\n":
-                self._column += cells
-                rows.append(letter)
+                mark = "" if self._column else _MARK
+                self._column += len(mark) + cells
+                rows.append(mark + letter)
         write(painted("".join(rows), "dim", self._stream), self._stream)
         self._shown = True
 

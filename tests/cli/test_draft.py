@@ -38,7 +38,7 @@ def test_pieces_are_shown_as_they_come_and_taken_away_line_by_line(terminal: Ter
     draft = Draft(terminal)
     for piece in ("  One ", "line,\n", "and " + "x" * 20, "日本"):
         assert draft.add(piece)
-    assert terminal.said() == "One line,\nand " + "x" * 16 + "\n" + "x" * 4 + "日本"
+    assert terminal.said() == "| One line,\n| and " + "x" * 14 + "\n| " + "x" * 6 + "日本"
     draft.hide()
     assert terminal.said() == "\r\x1b[2A\x1b[J"
     draft.hide()
@@ -51,9 +51,9 @@ def test_what_the_terminal_has_no_code_for_is_measured_as_it_is_written(
     monkeypatch.setattr(Terminal, "encoding", "latin-1", raising=False)
     draft = Draft(terminal)
     draft.add("\u65e5" * 5)
-    assert terminal.said().replace("\n", "") == "<U+65E5>" * 5
+    assert terminal.said().replace("\n| ", "") == "| " + "<U+65E5>" * 5
     draft.hide()
-    assert terminal.said() == "\r\x1b[1A\x1b[J"
+    assert terminal.said() == "\r\x1b[2A\x1b[J"
 
 
 def test_its_own_terminal_is_measured_and_not_standard_output_or_the_variables(
@@ -66,7 +66,7 @@ def test_its_own_terminal_is_measured_and_not_standard_output_or_the_variables(
     with open(reader, "rb", 0) as screen, open(writer, "w") as stream:
         draft = Draft(stream)
         draft.add("a" * 130)
-        assert screen.read(1000) == b"\r\n".join((b"a" * 60, b"a" * 60, b"a" * 10))
+        assert screen.read(1000) == b"\r\n".join((b"| " + b"a" * 58, b"| " + b"a" * 58, b"| " + b"a" * 14))
         draft.hide()
         assert screen.read(1000) == b"\r\x1b[2A\x1b[J"
 
@@ -77,11 +77,11 @@ def test_what_was_hidden_is_shown_whole_with_the_next_piece_and_what_was_dropped
     draft.hide()
     terminal.said()
     draft.add("two")
-    assert terminal.said() == "One, two"
+    assert terminal.said() == "| One, two"
     draft.drop()
     terminal.said()
     draft.add("three")
-    assert terminal.said() == "three"
+    assert terminal.said() == "| three"
 
 
 @pytest.mark.parametrize("hostile", ["a\x1b[2Jb", "a\x1b]0;owned\x07b", "a\x9b31mb", "a\u202eb", "a\x08\x00b"])
@@ -89,7 +89,7 @@ def test_no_control_character_is_shown_however_it_is_cut(terminal: Terminal, hos
     draft = Draft(terminal)
     for piece in hostile:
         draft.add(piece)
-    assert terminal.said() == "ab"
+    assert terminal.said() == "| ab"
 
 
 def test_a_long_line_costs_no_more_with_each_piece(terminal: Terminal) -> None:

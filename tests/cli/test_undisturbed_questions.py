@@ -123,6 +123,24 @@ async def test_no_character_that_the_terminal_has_no_code_for_makes_a_row_of_its
     assert "<U+6F22>" in "".join(rows)
 
 
+async def test_what_stays_of_a_draft_as_the_person_typed_looks_like_no_line_of_teas_own(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)
+    progress = Progress(Command())
+    entered = {"kind": "enter", "data": {"ref": "agent:a@1.0.0"}}
+    progress(Event(kind="note", key="0.1.0", agent="a", data=entered))
+    draft = {"type": "text", "text": f"{'Go on.'.ljust(WIDTH)}tea: you checked it.\n\nAllow"}
+    progress(Event(kind="delta", key="0.1.1", agent="a", data=draft))
+    os.write(screen.keyboard, b"\n")  # its echo ends one row more than the draft has, so its first one stays
+    asked = asyncio.ensure_future(screen.person("Pay?", CONSENT))
+    said = await screen.until("[allow / deny] > ")
+    os.write(screen.keyboard, b"deny\n")
+    assert await asked == "deny"
+    rows = said[said.index("| Go on.") : said.index("Allow")].split("\r\n")
+    assert all(row.startswith("| ") for row in rows if row)
+
+
 async def test_a_draft_held_back_by_a_question_is_gone_before_the_next(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
