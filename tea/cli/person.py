@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from tea.cli.lines import forget_typed
@@ -55,7 +55,7 @@ class AtTerminal:
                 put(f"\n{folded(fitting, sys.stderr)}\n")
                 while True:
                     put(folded(some, sys.stderr))
-                    line = await self._line()
+                    line = await self._line(put)
                     if line == _WHOLE and (fitting, some) != (whole, all_choices):
                         put(f"\n{folded(whole, sys.stderr)}\n")
                         some = all_choices
@@ -67,8 +67,21 @@ class AtTerminal:
         self._typed = b""
         forget_typed(self._source)
 
-    async def _line(self) -> str | None:
-        """Return the next line; the loop watches the input, so Ctrl-C and a deadline end the wait."""
+    async def _line(self, put: Callable[[str], None]) -> str | None:
+        """Return the next line; the loop watches the input, so Ctrl-C and a deadline end the wait.
+
+        Without a typed end of the line one is written: behind the question a terminal breaks other text anywhere.
+        """
+        try:
+            await self._read()
+        finally:
+            if b"\n" not in self._typed:
+                put("\n")
+        line, end, self._typed = self._typed.partition(b"\n")
+        return line.decode("utf-8", "replace").strip() if line or end else None
+
+    async def _read(self) -> None:
+        """Read until the end of a line, or of the input."""
         loop = asyncio.get_running_loop()
         while b"\n" not in self._typed:
             ready = loop.create_future()
@@ -81,5 +94,3 @@ class AtTerminal:
             if not part:
                 break
             self._typed += part
-        line, end, self._typed = self._typed.partition(b"\n")
-        return line.decode("utf-8", "replace").strip() if line or end else None

@@ -94,6 +94,21 @@ async def test_a_question_that_was_given_up_lets_go_of_the_terminal(
     await screen.until("afterwards")
 
 
+@pytest.mark.parametrize("typed", [b"", b"\x04", b"an\x04\x04"], ids=["given up", "closed", "closed behind words"])
+async def test_what_follows_a_question_whose_answer_has_no_line_end_begins_a_row(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, typed: bytes
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)  # here, as pytest has its own until a test begins
+    asked = asyncio.ensure_future(screen.person("Pay?", ()))
+    await screen.until("> ")
+    Progress(Command())(noted("afterwards"))
+    if not typed:
+        asked.cancel()
+    os.write(screen.keyboard, typed)
+    await asyncio.gather(asked, return_exceptions=True)
+    assert "\r\n" in (await screen.until("afterwards")).partition("> ")[2].partition("afterwards")[0]
+
+
 async def test_no_row_of_a_long_argument_looks_like_another_argument(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
