@@ -17,7 +17,7 @@ from tea.cli.failure import complain, report
 from tea.cli.overseer import Overseer
 from tea.cli.person import person
 from tea.cli.stopping import Stopping
-from tea.cli.terminal import document, folded, harmless, one_line, say, write
+from tea.cli.terminal import document, folded, harmless, one_line, remove_passing, say, write
 from tea.errors import TeaError
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Command:
     def tell(self, line: str) -> None:
         """Write a message beside the result, on standard error, its long lines in marked rows at a terminal."""
         if not self.quiet:
+            remove_passing()
             write(folded(harmless(line, sys.stderr), sys.stderr) + "\n", sys.stderr)
 
     def fail(self, fault: TeaError, data: Mapping[str, Any]) -> int:
@@ -165,6 +166,7 @@ class Log(logging.Handler):
         """Write one record."""
         try:
             line = one_line(self._tea.mask.plain(self.format(record)), _LONGEST)
+            remove_passing()
             write(folded(line, sys.stderr) + "\n", sys.stderr)
         except Exception:  # as in every handler: an error in logging must not end the program
             self.handleError(record)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tea.cli.command import Command
 from tea.cli.draft import Draft
 from tea.cli.fields import fields, items
-from tea.cli.terminal import counted, folded, interactive, painted, progress_line, remove_for_questions, size, write
+from tea.cli.terminal import counted, folded, interactive, painted, progress_line, remove_in_time, size, write
 from tea.kernel.key import path_of
 from tea.refs import speaker
 
@@ -51,7 +51,7 @@ class Progress:
         self._came: dict[str, int] = {}
         self._left: dict[str, str] = {}
         self._failed: set[tuple[str, str]] = set()
-        remove_for_questions(self)
+        remove_in_time(self)
 
     def __call__(self, event: "Event") -> None:
         """Process one record of the run, as it is written."""

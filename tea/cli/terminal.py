@@ -220,9 +220,15 @@ def write(text: str, stream: TextIO | None) -> None:
     _put(text, stream)
 
 
-def remove_for_questions(passing: Passing) -> None:
-    """Have a temporary display removed from the terminal before each question."""
+def remove_in_time(passing: Passing) -> None:
+    """Have a temporary display removed from the terminal before each question, message and warning."""
     _passing.add(passing)
+
+
+def remove_passing() -> None:
+    """Remove the temporary displays from the terminal, as it wraps text behind one at odd places."""
+    for one in [*_passing]:
+        one.close()
 
 
 @contextmanager
@@ -233,8 +239,8 @@ def undisturbed() -> Generator[Callable[[str], None]]:
     there for a moment is removed before, as it would look like that too, and its removal would remove the question.
     """
     global _held
-    for one in [*_passing] if _held is None else ():
-        one.close()
+    if _held is None:
+        remove_passing()
     outer, _held = _held, [] if _held is None else _held
     try:
         yield lambda text: _put(text, sys.stderr)

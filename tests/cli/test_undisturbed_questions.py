@@ -3,6 +3,7 @@
 import asyncio
 import fcntl
 import io
+import logging
 import os
 import struct
 import sys
@@ -15,11 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tea.cli.command import Command
+from tea.cli.command import Command, Log
 from tea.cli.person import AtTerminal
 from tea.cli.progress import Progress
 from tea.cli.terminal import folded
 from tea.journal.recorder import Event
+from tea.platform import Platform
 
 from .conftest import SHOUT, Tea, on_a_terminal
 
@@ -136,6 +138,23 @@ async def test_no_character_that_the_terminal_has_no_code_for_makes_a_row_of_its
     assert await asked == "deny"
     assert max(map(len, rows)) <= WIDTH
     assert "<U+6F22>" in "".join(rows)
+
+
+@pytest.mark.parametrize("told", ["a message", "a warning"])
+async def test_what_is_told_while_a_row_of_progress_stands_begins_a_row(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, told: str
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)  # here, as pytest has its own until a test begins
+    progress = Progress(Command())
+    progress(Event(kind="note", key="0.1", agent="a", data={"kind": "step", "data": {"next_goal": "go", "calls": []}}))
+    if told == "a message":
+        Command().tell("told")
+    else:
+        async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+            Log(tea).emit(logging.makeLogRecord({"msg": "told"}))
+    assert (await screen.until("told")).endswith("go\x1b[0m\r\x1b[Ktold\r\n")
+    progress.close()
+    assert screen.look().endswith("told\r\n")
 
 
 async def test_what_stays_of_a_draft_as_the_person_typed_looks_like_no_line_of_teas_own(
