@@ -8,7 +8,8 @@ A text is evaluated where it is read, which may be another file of the component
 names stand for types in every file, and beside types it holds constants alone.
 A postponed annotation in a class is evaluated later, where classes lend it their names, their members and those around
 them, and functions of libraries their variables: so what it calls, takes members of, or holds beside types is no other
-class and has no name of such a variable, and what classes keep under its names are types.
+class and has no name of such a variable, and what classes keep under its names are types. It may also be evaluated
+among the names of another file, whose classes derive from its own: so those that both bind mean the same, or are types.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from enum import IntEnum
 from typing import TypeGuard
 
 from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments, dotted
@@ -76,8 +78,22 @@ _STILL = (
     ast.Attribute, ast.BinOp, ast.BitOr, ast.Constant, ast.List, ast.Name, ast.Starred, ast.Subscript, ast.Tuple,
     ast.UnaryOp, ast.USub, ast.expr_context,
 )  # fmt: skip
+_WRITTEN = (
+    ast.BinOp, ast.Constant, ast.Dict, ast.List, ast.Set, ast.Tuple, ast.UnaryOp, ast.expr_context, ast.operator,
+    ast.unaryop,
+)  # fmt: skip
 _MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
+
+
+class _Others(IntEnum):
+    """What other files bind a name to, where it is not what this file does."""
+
+    NONE = 0
+    MODULES = 1
+    CONSTANTS = 2
+    LIBRARIES = 3  # members of their modules
+    ANY = 4
 
 
 def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
@@ -110,7 +126,8 @@ def _is_lent(node: ast.AST, names: Names) -> bool:
     """Return whether a name in an expression may stand for a member of a class, another class, or a variable."""
     found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     return not found.isdisjoint(names.methods) or any(
-        _is_another_class(one, names) or _is_variable(one, names) for one in found
+        _is_another_class(one, names) or _is_variable(one, names) or _others(one, names) >= _Others.LIBRARIES
+        for one in found
     )
 
 
@@ -130,6 +147,45 @@ def _is_another_class(name: str, names: Names) -> bool:
         number, origin = sum(isinstance(one, ast.ClassDef) for one in others), names.imports.get(name, "")
         names.measures[key] = number > (origin.startswith(".") and origin.rpartition(".")[2] == name)
     return bool(names.measures[key])
+
+
+def _others(name: str, names: Names) -> _Others:
+    """Return what other files bind a name to that does not mean the same there.
+
+    Pydantic evaluates what is inherited among the names of the class that inherits it, and what is declared anew among
+    those of the class that declared it first, which may be of another file.
+    """
+    key = f"others {name}", 0
+    if key not in names.measures:
+        names.effort.spend(len(names.files))
+        origin = names.imports.get(name, "")
+        held = [one for one in names.files if name in one.bound and not _leads_on(one, name)]
+        taken = origin if not origin.startswith(".") else ""
+        others = [one for one in held if one.path != names.path and one.imports.get(name, ".") != taken]
+        same = len(others) == 1 and _leads_on(names, name)
+        kinds = {_kind_of(one, name) for one in others if not same}
+        names.measures[key] = kinds.pop() if len(kinds) == 1 else _Others.ANY if kinds else _Others.NONE
+    return _Others(int(names.measures[key]))
+
+
+def _leads_on(names: Names, name: str) -> bool:
+    """Return whether a file takes a name, unchanged, from another file of the component."""
+    origin = names.imports.get(name, "")
+    return origin.startswith(".") and origin.rpartition(".")[2] == name
+
+
+def _kind_of(names: Names, name: str) -> _Others:
+    """Return what a file binds a name to."""
+    key = f"bound {name}", 0
+    if key not in names.measures:
+        origin, values = names.imports.get(name, "."), names.assigned.get(name, ())
+        parts = [part for one in values for part in (ast.walk(one) if one is not None else (None,))]
+        names.effort.spend(len(parts))
+        plain = bool(parts) and name not in names.definitions and all(isinstance(one, _WRITTEN) for one in parts)
+        found = _Others.CONSTANTS if plain else _Others.ANY
+        taken = _Others.LIBRARIES if "." in origin else _Others.MODULES
+        names.measures[key] = found if origin.startswith(".") else taken
+    return _Others(int(names.measures[key]))
 
 
 def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
@@ -168,7 +224,7 @@ class _Reader:
             case ast.Constant():
                 return True
             case ast.Name(id=name):
-                return self._is_type_name(name) and (not self._late or self._is_type_in_classes(name))
+                return self._is_type_name(name) and (not self._late or self._is_type_later(name))
             case ast.Attribute():
                 return self._is_type_attribute(node)
             case ast.Subscript(value=value, slice=inner):
@@ -272,6 +328,8 @@ class _Reader:
             return False
         if self._late and _is_another_class(_root(node), self._names):
             return False
+        if self._late and _others(_root(node), self._names) is _Others.ANY:
+            return False
         if self._late and _is_variable(_root(node), self._names) and not self._is_type_in_classes(node.attr):
             return False
         if self._quoted and (node.attr in self._names.properties or not self._is_type_everywhere(node.attr)):
@@ -330,6 +388,11 @@ class _Reader:
     def _is_type_everywhere(self, name: str) -> bool:
         """Return whether a name is a type at the top level of every file, and in every class."""
         return self._is_type_elsewhere(name) and self._is_type_in_classes(name)
+
+    def _is_type_later(self, name: str) -> bool:
+        """Return whether a name is a type in each class, and in each file that binds it to something else."""
+        same = _others(name, self._names) <= _Others.MODULES
+        return self._is_type_in_classes(name) and (same or self._is_type_elsewhere(name))
 
     def _is_type_in_classes(self, name: str) -> bool:
         """Return whether a name is a type in every class of the component that binds it."""

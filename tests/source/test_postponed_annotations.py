@@ -192,7 +192,52 @@ def test_a_file_lends_nothing_to_the_typed_dict_of_another(annotation: str) -> N
     value = "from pydantic import Field as F\n" if annotation.endswith("F(gt=1)]") else "F = {}\n"
     file = f"{FUTURE}from typing import Annotated, TypedDict\n{FIELD}{value}class A(TypedDict):\n    x: {annotation}\n"
     head = f"from ._a import A\ndef F(*a, **k):\n    {RUN}\nclass B(A):\n    y: int\n"
-    assert not refused(tool(head, "B"), {"_a.py": file})
+    assert refused(tool(head, "B"), {"_a.py": file})
+
+
+CALLING = f"{FUTURE}{IMPORTS}from pydantic import Field as F\n"
+OTHERS = {
+    "which a model inherits": ("", "y: int", "dict[str, Annotated[Later, F(title='x')]]", CALLING),
+    "which a model inherits, as what is given": (
+        "G = {}\n",
+        "y: int",
+        "dict[str, Annotated[Later, F(json_schema_extra=G)]]",
+        f"{CALLING}G = {{'a': 1}}\n",
+    ),
+    "which a model inherits, as a type": ("X = 'F()'\n", "y: int", "dict[X, Later]", f"{CALLING}X = int\n"),
+    "which a model inherits, as a member": (
+        "from ._t.k import K as dt\n",
+        "y: int",
+        "dict[dt.date, Later]",
+        f"{CALLING}import datetime as dt\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("lines", "field", "annotation", "head"), OTHERS.values(), ids=OTHERS)
+def test_a_file_lends_nothing_to_an_annotation_of_another(lines: str, field: str, annotation: str, head: str) -> None:
+    files = {
+        "_t/a.py": f"{head}class A(BaseModel):\n    a: {annotation}\n{WAITING}",
+        "_t/k.py": "class K:\n    date = 'F()'\n",
+    }
+    source = f"from ._t.a import A, Later\ndef F(*a, **k):\n    {RUN}\n{lines}class B(A):\n    {field}\n"
+    assert refused(tool(source, "B"), files)
+
+
+def test_a_file_lends_nothing_to_a_field_that_another_declares_anew() -> None:
+    mark = "from dataclasses import dataclass\n"
+    file = f"{IMPORTS}{mark}def F(*a, **k):\n    {RUN}\n@dataclass\nclass A:\n    x: int\n"
+    head = f"{FUTURE}from ._a import A\nfrom pydantic import Field as F\n{mark}"
+    assert refused(tool(f"{head}@dataclass\nclass B(A):\n    x: Annotated[int, F(gt=1)]\n", "B"), {"_a.py": file})
+
+
+def test_files_that_mean_the_same_or_constants_share_names() -> None:
+    file = f"{FUTURE}{IMPORTS}{FIELD}import datetime\nLIMIT = 3\nclass A(BaseModel):\n"
+    file += "    a: dict[str, Annotated[Later, Field(title='x')]]\n    b: datetime.date\n"
+    file += "    c: Annotated[int, Field(le=LIMIT)]\n"
+    head = f"{FUTURE}{FIELD}from datetime import datetime\nfrom ._a import A, Later\nLIMIT = 2 * 5\n"
+    fields = "    y: Annotated[Later, Field(title='y')]\n    z: datetime\n"
+    assert not refused(tool(f"{head}class B(A):\n{fields}", "B"), {"_a.py": file + WAITING})
 
 
 @pytest.mark.parametrize("rest", ["", "    b: N\n"], ids=["", "also where it is read again"])
