@@ -239,26 +239,39 @@ def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, origins: Col
     if not _ENUM_BASES.issuperset(origins):
         raise file.refuse("an Enum derives from another class.", "derive from Enum, or from str or int and Enum.", node)
     bound = [(name, inner) for inner in node.body for name in bindings(inner)]
+    inside = names.inside(node)
     for name, inner in bound:
-        read = name in _OF_ENUMS and not isinstance(inner, ast.Assign | ast.AnnAssign)
+        made = inner.value if isinstance(inner, ast.Assign | ast.AnnAssign) else None
+        plain = made is not None and is_plain(made, inside)
+        read = (name in _OF_ENUMS and made is None) or not (made is None or plain or _is_still(inner, made, inside))
         if read or (name.startswith("_") and name.endswith("_") and name != "__doc__"):
             raise file.refuse(
                 f"{name[:60]} of an Enum runs while the file is imported.", "write a plain method.", inner
             )
-        made = inner.value if isinstance(inner, ast.Assign) else None
-        mixed = not _PURE.issuperset(origins) and name in _OF_MIXED
-        if mixed and (made is None or not is_plain(made, names)):
+        if not plain and not _PURE.issuperset(origins) and name in _OF_MIXED:
             problem = f"{name[:60]} of an Enum may run while a component is described."
             raise file.refuse(problem, "give it another name.", inner)
     members = [inner for _, inner in bound if isinstance(inner, ast.Assign)]
     if not members:
         raise file.refuse("an Enum has no members.", "write its members into it.", node)
-    inside = names.inside(node)
     if large := next((one for one in members if weight(one.value, inside) > _MOST_MEMBER), None):
         raise file.refuse("a member of an Enum is large.", "keep it as a constant of its own.", large)
     made = [weight(one.value, inside) for one in members if not isinstance(one.value, ast.Constant)]
     if len(made) * sum(made) > _MOST_MEMBERS:  # each is compared with those before it
         raise file.refuse("an Enum has very many large members.", "write a dict of constants.", node)
+
+
+def _is_still(node: ast.stmt, value: ast.expr, names: Names) -> bool:
+    """Return whether what an Enum keeps is no property of a library's class: read of a member, it calls its methods."""
+    if isinstance(node, ast.Assign) and not all(isinstance(one, ast.Name) for one in node.targets):
+        parts = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+        calls = (one.func if isinstance(one, ast.Call) else one for one in parts if not isinstance(one, ast.Constant))
+        return all(names.origin(one) == "enum.auto" for one in calls)
+    if isinstance(value, ast.Name | ast.Attribute | ast.Subscript | ast.IfExp):
+        own = isinstance(value, ast.Name) and (value.id in names.definitions or value.id in names.defined)
+        inner = (names.origin(value) or "").split(".")[:-1]
+        return own or (no_type([value], names) is None and not any(one[:1].isupper() for one in inner))
+    return True
 
 
 def _check_properties(file: ParsedFile, names: Names, node: ast.ClassDef | ast.Module) -> None:

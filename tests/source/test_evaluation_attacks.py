@@ -98,6 +98,15 @@ RENAMED = {
     "of no class, cached": f"import functools\n@functools.cached_property\ndef boo(m):\n    {RUN}\n"
     f"P = (boo,)\n{MEMBER}    foo = P[0]\nX = K.A.foo",
 }
+READS = {
+    "as what it stands for": "    value = I.exploded\n",
+    "as its name": "    name: object = Q\n",
+    "out of a list": "    value = P[0]\n",
+    "unpacked": "    value, b = I.exploded, 2\n",
+    "under a name that the file binds too": "    x = I.exploded\n    value = x\n",
+    "by the file": "    v = I.exploded\nX = K.A.v\n",
+    "by an annotation": "    v = I.exploded\ndef g(x: Annotated[int, K.A.v]): pass\n",
+}
 OVERRIDES = {
     "method": f"    def startswith(self, *a):\n        {RUN}\n",
     "assigned": "    startswith = evil\n",
@@ -212,6 +221,22 @@ def test_no_enum_overrides_what_texts_and_numbers_can_do(line: str) -> None:
 def test_members_and_methods_of_an_enum_may_have_other_names() -> None:
     assert not refused(tool(f"{TEXT}    title = 'b'\n    def shown(self):\n        return self\n", "x: K = K.title"))
     assert not refused(tool(f"{MEMBER}    def title(self):\n        return 'a'\n", "x: K = K.A"))
+
+
+@pytest.mark.parametrize("line", READS.values(), ids=READS)
+@pytest.mark.parametrize("base", ["Enum", "str, Enum"])
+def test_no_member_of_an_enum_is_read_by_a_property_of_a_library(base: str, line: str) -> None:
+    head = "from enum import Enum\nfrom ipaddress import IPv4Address as I\nfrom typing import Annotated\n"
+    head += "P = (I.exploded,)\nQ = I.exploded\nx = 1\n"
+    called = f"    def _explode_shorthand_ip_string(self):\n        {RUN}\n        return 'x'\n"
+    assert refused(tool(f"{head}class K(Enum):\n    A = 'a'\n{called}{line}".replace("(Enum", f"({base}"), "x: K"))
+
+
+def test_members_of_an_enum_are_types_functions_and_numbers_of_python() -> None:
+    head = "import datetime as dt\nimport enum\ndef f(self): return 1\n"
+    types = "class T(enum.Enum):\n    A = dt.date\n    B = list[str]\n    C = f\n    G = (f, 1)\n"
+    numbers = "class K(enum.Enum):\n    A = enum.auto()\n    B, C = enum.auto(), 9\nX = K.A.value\n"
+    assert not refused(tool(f"{head}{types}{numbers}", "x: int"))
 
 
 def test_no_property_of_a_member_is_read_to_find_actions() -> None:
