@@ -13,7 +13,8 @@ from tea.source.values import is_plain
 
 _ROOTS = frozenset({"tea.Environment", "tea.Agent"})
 # Modules with base classes that use nothing of what is in a class while it is made, or what the shape of files refuses.
-_QUIET = words("abc builtins collections collections.abc enum pydantic tea typing typing_extensions")
+_QUIET = words("abc builtins collections collections.abc enum tea typing typing_extensions")
+_QUIET_CLASSES = words("pydantic.BaseModel pydantic.RootModel")  # others make schemas of what stands in a class
 _FACTS = frozenset(
     name
     for kind in (Environment, Agent)
@@ -46,7 +47,7 @@ def check_facts(files: Sequence[tuple[ParsedFile, Names]]) -> None:
 
 def _is_obeying(name: str) -> bool:
     module, dot, _ = name.rpartition(".")
-    return bool(dot) and module not in _QUIET
+    return bool(dot) and module not in _QUIET and name not in _QUIET_CLASSES
 
 
 def _check_fact(file: ParsedFile, names: Names, node: ast.stmt, facts: Collection[str]) -> None:

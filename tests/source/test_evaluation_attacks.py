@@ -98,6 +98,11 @@ RENAMED = {
     "of no class, cached": f"import functools\n@functools.cached_property\ndef boo(m):\n    {RUN}\n"
     f"P = (boo,)\n{MEMBER}    foo = P[0]\nX = K.A.foo",
 }
+ADDRESSES = {
+    "in its class": "class U(AnyUrl):\n    _constraints = C\n",
+    "in a class beside": "class M:\n    _constraints = C\nclass U(M, AnyUrl):\n    pass\n",
+    "as a class": "class U(AnyUrl):\n    class _constraints:\n        defined_constraints = X\n",
+}
 READS = {
     "as what it stands for": "    value = I.exploded\n",
     "as its name": "    name: object = Q\n",
@@ -221,6 +226,18 @@ def test_no_enum_overrides_what_texts_and_numbers_can_do(line: str) -> None:
 def test_members_and_methods_of_an_enum_may_have_other_names() -> None:
     assert not refused(tool(f"{TEXT}    title = 'b'\n    def shown(self):\n        return self\n", "x: K = K.title"))
     assert not refused(tool(f"{MEMBER}    def title(self):\n        return 'a'\n", "x: K = K.A"))
+
+
+@pytest.mark.parametrize("line", ADDRESSES.values(), ids=ADDRESSES)
+def test_no_type_of_pydantic_makes_its_schema_of_an_object_of_the_source(line: str) -> None:
+    head = f"from pydantic import AnyUrl\nclass X:\n    def keys():\n        {RUN}\n        return ()\n"
+    assert refused(tool(f"{head}class C:\n    defined_constraints = X\n{line}", "x: U"))
+
+
+def test_types_of_pydantic_are_derived_from() -> None:
+    head = "from pydantic import AnyUrl, BaseModel\nclass U(AnyUrl):\n    '''Address.'''\n"
+    model = "class M(BaseModel):\n    u: U\nclass N(M):\n    _of = M\n"
+    assert not refused(tool(f"{head}{model}", "x: N"))
 
 
 @pytest.mark.parametrize("line", READS.values(), ids=READS)
