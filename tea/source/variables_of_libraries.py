@@ -2,6 +2,7 @@
 
 Where one of them makes a model, or subscribes a generic one, pydantic evaluates the model's postponed annotations among
 the variables of that function, which hold classes and values of the source: `type_(gt=1)` calls one of these then.
+They also hold classes of pydantic: its `TypeAdapter`, where the source named another object so, evaluates a text.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ _OF_PYTHON = words("abc collections dataclasses enum functools types typing typi
 
 @cache
 def library_variables() -> frozenset[str]:
-    """Return the names of these variables, without those of a library's own classes, with a capital."""
+    """Return the names of these variables, without those of a library's constants, in capitals."""
     waiting = [code for spec in _specs() if (code := _code(spec)) is not None]
     found = set[str]()
     while waiting:
         code = waiting.pop()
         found.update(code.co_varnames, code.co_cellvars, code.co_freevars)
         waiting += [one for one in code.co_consts if isinstance(one, CodeType)]
-    return frozenset(name for name in found if not name[0].isupper())
+    return frozenset(name for name in found if not name.isupper())
 
 
 def _specs() -> Iterator[ModuleSpec | None]:

@@ -154,6 +154,11 @@ VARIABLES.update(
 )
 
 
+ADAPTER = f"{FUTURE}from pydantic import Field as TypeAdapter\nfrom typing import Any\ndef F():\n    {RUN}\n"
+ADAPTER += part("Annotated[int, TypeAdapter('F()')] = 1").removeprefix(FUTURE)
+VARIABLES["of a function that encodes a default"] = (ADAPTER, "Any = D()")
+
+
 @pytest.mark.parametrize(("head", "parameter"), VARIABLES.values(), ids=VARIABLES)
 def test_no_function_of_a_library_lends_its_variables_to_a_postponed_annotation(head: str, parameter: str) -> None:
     assert refused(tool(head, parameter), {})
