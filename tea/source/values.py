@@ -14,6 +14,8 @@ import string
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
+from pydantic import ConfigDict
+
 from tea.source.names import Names, acts_when_read
 from tea.source.text import words
 from tea.source.weights import MOST, weight
@@ -50,6 +52,7 @@ _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.u
     for name, value in vars(module).items()
     if isinstance(value, str | int | float)
 }
+_CONFIG = frozenset(ConfigDict.__annotations__)
 _DATA_BASES = words("typing.NamedTuple typing.TypedDict typing.Generic")
 _JOINING = (ast.Add, ast.BitOr)
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -256,6 +259,8 @@ class _Reader:
             return self._field(origin, node.args, options)
         if origin in _PLAIN_CALLS or origin in _CLASS_METHODS:
             return _Kind.PLAIN if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
+        if origin == "pydantic.ConfigDict" and not options.keys() <= _CONFIG:
+            return _Kind.REFUSED
         if origin in _OTHER_CALLS:
             return _Kind.HELD if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
         match node.func:

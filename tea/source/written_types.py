@@ -24,6 +24,8 @@ from contextlib import suppress
 from enum import IntEnum
 from typing import TypeGuard
 
+from pydantic import ConfigDict
+
 from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments, dotted
 from tea.source.text import parsed_expression, words
 from tea.source.variables_of_libraries import library_variables
@@ -83,6 +85,7 @@ _WRITTEN = (
     ast.unaryop,
 )  # fmt: skip
 _MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
+_CONFIG = frozenset(ConfigDict.__annotations__)
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 
@@ -277,7 +280,8 @@ class _Reader:
         if isinstance(node, ast.Subscript | ast.BinOp):
             return True
         at = _root(node)
-        if any(at in one.held for one in self._names.files):
+        lent = isinstance(node, ast.Name) and self._is_lent_variable(at)
+        if lent or any(at in one.held for one in self._names.files):
             return False
         others = [one for one in self._names.files if at in one.bound]
         return self._is_generic_here(node) and all(self._within(one)._is_generic_here(node) for one in others)
@@ -301,13 +305,21 @@ class _Reader:
 
     def _is_one_of(self, origins: frozenset[str], node: ast.expr) -> bool:
         """Return whether an expression has one of these origins here, and in every file with such a name."""
-        at, lent = _root(node), self._late or self._quoted
-        if lent and isinstance(node, ast.Name) and _is_variable(at, self._names):
+        at = _root(node)
+        if isinstance(node, ast.Name) and self._is_lent_variable(at):
             return False
         if not self._names.methods.isdisjoint(dotted(node)):
             return False
         others = (one for one in self._names.files if at in one.bound)
         return all(one.origin(node) in origins for one in (self._names, *others))
+
+    def _is_lent_variable(self, name: str) -> bool:
+        """Return whether a function of a library may lend a name where it is evaluated later."""
+        return (self._late or self._quoted) and _is_variable(name, self._names)
+
+    def _is_type_of_any(self, name: str) -> bool:
+        """Return whether a member of whatever a function lends is no value: of a class, an instance, or a config."""
+        return self._is_type_in_classes(name) and name not in _CONFIG and name not in _fields(self._names)
 
     def _is_type_name(self, name: str) -> bool:
         if name.startswith("__") or MANGLED.match(name):
@@ -330,7 +342,7 @@ class _Reader:
             return False
         if self._late and _others(_root(node), self._names) is _Others.ANY:
             return False
-        if self._late and _is_variable(_root(node), self._names) and not self._is_type_in_classes(node.attr):
+        if self._is_lent_variable(_root(node)) and not self._is_type_of_any(node.attr):
             return False
         if self._quoted and (node.attr in self._names.properties or not self._is_type_everywhere(node.attr)):
             return False
@@ -443,6 +455,14 @@ class _Reader:
 
     def _are_types(self, values: Sequence[ast.expr | None]) -> bool:
         return all(one is not None and self.is_type(one) for one in values)
+
+
+def _fields(names: Names) -> frozenset[str]:
+    """Return the names of the fields of a component's classes, which their instances have."""
+    classes = [cls for one in names.files for cls in one.definitions.values() if isinstance(cls, ast.ClassDef)]
+    names.effort.spend(len(names.files) + sum(len(one.body) for one in classes))
+    fields = [one.target for cls in classes for one in cls.body if isinstance(one, ast.AnnAssign)]
+    return frozenset(one.id for one in fields if isinstance(one, ast.Name))
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -154,14 +154,41 @@ VARIABLES.update(
 )
 
 
-ADAPTER = f"{FUTURE}from pydantic import Field as TypeAdapter\nfrom typing import Any\ndef F():\n    {RUN}\n"
-ADAPTER += part("Annotated[int, TypeAdapter('F()')] = 1").removeprefix(FUTURE)
+ADAPTER = f"{FUTURE}from pydantic import Field as TypeAdapter\nfrom typing import Any\ndef F():\n    {RUN}\n" + part(
+    "Annotated[int, TypeAdapter('F()')] = 1"
+).removeprefix(FUTURE)
+
+
+def encoded(head: str, annotation: str, options: str = "") -> tuple[str, str]:
+    """A default that a function of pydantic holds in its variable `dft`, beside a field of this type."""
+    lines = f"class D(NamedTuple):\n    date: object\n    b: {annotation}\n"
+    model = f"class M(BaseModel):\n    model_config = ConfigDict({options})\n    z: object = X\n"
+    head += "from pydantic import ConfigDict\n"
+    return f"{head}{EVIL}{lines}X = D('evil()', 1)\n{model}", "M"
+
+
+VARIABLES.update(
+    {
+        "a default before a point": encoded(f"{FUTURE}import datetime as dft\n", "dft.date"),
+        "the options of a model": encoded(f"{FUTURE}import pydantic as config\n", "config.title", "title='evil()'"),
+        "its other options": encoded(f"{FUTURE}import typing as config\n", "config.Optional", "Optional='evil()'"),
+        "a default before brackets": encoded(f"{FUTURE}from typing import List as dft\n", "dft[0]"),
+        "a default before brackets in a text": encoded("from typing import Literal as dft\n", "'dft[0]'"),
+        "a default named like a class": encoded("T = TypeVar('T')\nclass dft(Generic[T]):\n    pass\n", "'dft[0]'"),
+    }
+)
 VARIABLES["of a function that encodes a default"] = (ADAPTER, "Any = D()")
 
 
 @pytest.mark.parametrize(("head", "parameter"), VARIABLES.values(), ids=VARIABLES)
 def test_no_function_of_a_library_lends_its_variables_to_a_postponed_annotation(head: str, parameter: str) -> None:
     assert refused(tool(head, parameter), {})
+
+
+@pytest.mark.parametrize("annotation", ["model_config['title']", "\"model_config['title']\""])
+def test_no_model_lends_its_options_to_an_annotation(annotation: str) -> None:
+    head = f"{FUTURE * (annotation[0] == 'm')}from typing import List as model_config\n{EVIL}title = int\n"
+    assert refused(tool(f"{head}class M(BaseModel, title='evil()'):\n    a: {annotation}\n", "M"), {})
 
 
 def test_names_that_no_function_lends_have_any_meaning() -> None:
