@@ -262,7 +262,7 @@ def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, origins: Col
 
 
 def _is_still(node: ast.stmt, value: ast.expr, names: Names) -> bool:
-    """Return whether what an Enum keeps is no property of a library's class: read of a member, it calls its methods."""
+    """Return whether a value of an Enum is surely no property of a library's class, as these call its methods."""
     if isinstance(node, ast.Assign) and not all(isinstance(one, ast.Name) for one in node.targets):
         parts = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
         calls = (one.func if isinstance(one, ast.Call) else one for one in parts if not isinstance(one, ast.Constant))

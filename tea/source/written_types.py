@@ -90,7 +90,7 @@ _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 
 class _Others(IntEnum):
-    """What other files bind a name to, where it is not what this file does."""
+    """The kind of values bound to a name in other files, if it differs from this file's."""
 
     NONE = 0
     MODULES = 1
@@ -153,7 +153,7 @@ def _is_another_class(name: str, names: Names) -> bool:
 
 
 def _others(name: str, names: Names) -> _Others:
-    """Return what other files bind a name to that does not mean the same there.
+    """Return the kind of values bound to a name in other files, if it differs there.
 
     Pydantic evaluates what is inherited among the names of the class that inherits it, and what is declared anew among
     those of the class that declared it first, which may be of another file.
@@ -178,7 +178,7 @@ def _leads_on(names: Names, name: str) -> bool:
 
 
 def _kind_of(names: Names, name: str) -> _Others:
-    """Return what a file binds a name to."""
+    """Return the kind of values bound to a name in a file."""
     key = f"bound {name}", 0
     if key not in names.measures:
         origin, values = names.imports.get(name, "."), names.assigned.get(name, ())
@@ -314,7 +314,7 @@ class _Reader:
         return all(one.origin(node) in origins for one in (self._names, *others))
 
     def _is_lent_variable(self, name: str) -> bool:
-        """Return whether a function of a library may lend a name where it is evaluated later."""
+        """Return whether a function of a library may lend a name to a later evaluation."""
         return (self._late or self._quoted) and _is_variable(name, self._names)
 
     def _is_type_of_any(self, name: str) -> bool:
@@ -402,7 +402,7 @@ class _Reader:
         return self._is_type_elsewhere(name) and self._is_type_in_classes(name)
 
     def _is_type_later(self, name: str) -> bool:
-        """Return whether a name is a type in each class, and in each file that binds it to something else."""
+        """Return whether a name is a type in each class, and in each file with another value of it."""
         same = _others(name, self._names) <= _Others.MODULES
         return self._is_type_in_classes(name) and (same or self._is_type_elsewhere(name))
 
@@ -458,7 +458,7 @@ class _Reader:
 
 
 def _fields(names: Names) -> frozenset[str]:
-    """Return the names of the fields of a component's classes, which their instances have."""
+    """Return the names of the fields of a component's classes."""
     classes = [cls for one in names.files for cls in one.definitions.values() if isinstance(cls, ast.ClassDef)]
     names.effort.spend(len(names.files) + sum(len(one.body) for one in classes))
     fields = [one.target for cls in classes for one in cls.body if isinstance(one, ast.AnnAssign)]
