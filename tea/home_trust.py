@@ -123,7 +123,7 @@ class HomeTrust:
 
     @property
     def place(self) -> str:
-        """The real path of the home, in ASCII and on one line, as it stands in a sentence; a grant is given for it."""
+        """The real path of the home in ASCII, on one line, quoted unless plain; a grant is for this place."""
         return in_sentence(_plain(str(self._home.resolve())))
 
     @property

@@ -50,7 +50,7 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
 
 
 def question_lines(one: "Question", command: str) -> list[str]:
-    """Return the lines that show an open question: who asks it, and for a call its digest and arguments.
+    """Return an open question as lines: its asker, and for a call the digest and arguments.
 
     No line of it looks like another question, or its digest, arguments or command.
 

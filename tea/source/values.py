@@ -14,12 +14,10 @@ import string
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
-from pydantic import ConfigDict
-
 from tea.source.names import Names, acts_when_read
 from tea.source.text import words
 from tea.source.weights import MOST, weight
-from tea.source.written_types import MAKERS, no_type
+from tea.source.written_types import CONFIG_KEYS, MAKERS, no_type
 
 # Plain, if all that they are given is.
 _PLAIN_CALLS = words(
@@ -52,7 +50,6 @@ _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.u
     for name, value in vars(module).items()
     if isinstance(value, str | int | float)
 }
-_CONFIG = frozenset(ConfigDict.__annotations__)
 _DATA_BASES = words("typing.NamedTuple typing.TypedDict typing.Generic")
 _JOINING = (ast.Add, ast.BitOr)
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -259,7 +256,7 @@ class _Reader:
             return self._field(origin, node.args, options)
         if origin in _PLAIN_CALLS or origin in _CLASS_METHODS:
             return _Kind.PLAIN if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
-        if origin == "pydantic.ConfigDict" and not options.keys() <= _CONFIG:
+        if origin == "pydantic.ConfigDict" and not options.keys() <= CONFIG_KEYS:
             return _Kind.REFUSED
         if origin in _OTHER_CALLS:
             return _Kind.HELD if self._are(_Kind.PLAIN, given) else _Kind.REFUSED

@@ -85,7 +85,7 @@ _WRITTEN = (
     ast.unaryop,
 )  # fmt: skip
 _MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
-_CONFIG = frozenset(ConfigDict.__annotations__)
+CONFIG_KEYS = frozenset(ConfigDict.__annotations__)
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 
@@ -319,7 +319,7 @@ class _Reader:
 
     def _is_type_of_any(self, name: str) -> bool:
         """Return whether a member of whatever a function lends is no value: of a class, an instance, or a config."""
-        return self._is_type_in_classes(name) and name not in _CONFIG and name not in _fields(self._names)
+        return self._is_type_in_classes(name) and name not in CONFIG_KEYS and name not in _fields(self._names)
 
     def _is_type_name(self, name: str) -> bool:
         if name.startswith("__") or MANGLED.match(name):
