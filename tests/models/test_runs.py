@@ -145,12 +145,12 @@ async def test_a_terminal_shows_the_words_of_the_answering_agent_while_they_come
         shown = await asyncio.to_thread(everything_shown, reading)
         assert await process.communicate() == (b"42\n", None)
         assert len(server.asked) == 3
-    draft = "\x1b[KLet me multiply.\r\x1b[J"
+    draft = "\x1b[K| Let me multiply.\r\x1b[J"
     assert shown.count(draft) == 2, "the first try is taken away, and the second one shown anew"
     assert "asks fake again" in shown.partition(draft)[2].partition(draft)[0]
     assert "\x1b[2J" not in shown
     assert "\u202e" not in shown
-    assert "It is\r\nforty-two.\r\x1b[1A\x1b[J" in shown
+    assert "| It is\r\n| forty-two.\r\x1b[1A\x1b[J" in shown
 
 
 async def test_words_are_drafted_on_a_terminal_only(tmp_path: Path) -> None:
