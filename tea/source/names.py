@@ -159,6 +159,16 @@ class Names:
             case _:
                 return None
 
+    def is_taken(self, name: str) -> bool:
+        """Return whether this file imports a name, unchanged, from another file of the component."""
+        origin = self.imports.get(name, "")
+        return origin.startswith(".") and origin.rpartition(".")[2] == name
+
+    def holders(self, name: str) -> list[Names]:
+        """Return the component's files with a name of their own, not taken from another of them."""
+        self.effort.spend(len(self.files))
+        return [one for one in self.files if name in one.bound and not one.is_taken(name)]
+
     def is_own_class(self, origin: str) -> bool:
         """Return whether a relative import leads to a class defined in a file, in every file with such a name."""
         waiting, seen = [origin], set[str]()

@@ -364,7 +364,8 @@ def _check_types(file: ParsedFile, names: Names, values: Sequence[ast.expr | Non
     found = no_type(values, names)
     if found is not None:
         problem = "an annotation, or a base class, is not a type that is written out."
-        raise file.refuse(problem, "write types, or names that stand for types.", found)
+        fix = "write types, by names with the same meaning in every file and class."
+        raise file.refuse(problem, fix, found)
 
 
 def _check_imports_only(file: ParsedFile, body: Sequence[ast.stmt]) -> None:

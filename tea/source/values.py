@@ -312,7 +312,7 @@ def _elsewhere(origin: str, names: Names) -> _Kind:
         return _Kind.HELD
     key = f"elsewhere {name}", 0
     if key not in names.measures:
-        holders = _holders(name, names)
+        holders = names.holders(name)
         names.measures[key] = _Kind.HELD
         names.measures[key] = min((_Reader(one).bound(name) for one in holders), default=_Kind.HELD)
     return _Kind(int(names.measures[key]))
@@ -321,23 +321,11 @@ def _elsewhere(origin: str, names: Names) -> _Kind:
 def _is_module(origin: str, names: Names) -> bool:
     """Return whether a relative import leads to a file, as nothing else of the component has its name."""
     name = origin.rpartition(".")[2]
-    holders = _holders(name, names)
-    return _may_be_module(name, names) and not holders
-
-
-def _holders(name: str, names: Names) -> list[Names]:
-    """Return the component's files with a name of their own, not taken from another of them."""
-    names.effort.spend(len(names.files))
-    return [one for one in names.files if name in one.bound and not _leads_to(one.imports.get(name, ""), name)]
+    return not names.holders(name) and _may_be_module(name, names)
 
 
 def _may_be_module(name: str, names: Names) -> bool:
     return any(name in one.path.removesuffix(".py").split("/") for one in names.files)
-
-
-def _leads_to(origin: str, name: str) -> bool:
-    """Return whether an import takes a name, unchanged, from another file of the component."""
-    return origin.startswith(".") and origin.rpartition(".")[2] == name
 
 
 def _targets(node: ast.expr) -> list[str] | None:

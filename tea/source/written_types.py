@@ -21,7 +21,6 @@ import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from enum import IntEnum
 from typing import TypeGuard
 
 from pydantic import ConfigDict
@@ -89,16 +88,6 @@ CONFIG_KEYS = frozenset(ConfigDict.__annotations__)
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 
-class _Others(IntEnum):
-    """The kind of values bound to a name in other files, if it differs from this file's."""
-
-    NONE = 0
-    MODULES = 1
-    CONSTANTS = 2
-    LIBRARIES = 3  # members of their modules
-    ANY = 4
-
-
 def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
     """Return the first of these annotations and base classes other than a written-out type.
 
@@ -129,8 +118,7 @@ def _is_lent(node: ast.AST, names: Names) -> bool:
     """Return whether a name in an expression may stand for a member of a class, another class, or a variable."""
     found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
     return not found.isdisjoint(names.methods) or any(
-        _is_another_class(one, names) or _is_variable(one, names) or _others(one, names) >= _Others.LIBRARIES
-        for one in found
+        _is_variable(one, names) or _is_other_elsewhere(one, names) for one in found
     )
 
 
@@ -141,54 +129,20 @@ def _is_variable(name: str, names: Names) -> bool:
     return own and name in library_variables()
 
 
-def _is_another_class(name: str, names: Names) -> bool:
-    """Return whether other files define a class of a name, unless this file takes the only one from there."""
-    key = f"another {name}", 0
-    if key not in names.measures:
-        names.effort.spend(len(names.files))
-        others = [one.definitions.get(name) for one in names.files if one.path != names.path]
-        number, origin = sum(isinstance(one, ast.ClassDef) for one in others), names.imports.get(name, "")
-        names.measures[key] = number > (origin.startswith(".") and origin.rpartition(".")[2] == name)
-    return bool(names.measures[key])
-
-
-def _others(name: str, names: Names) -> _Others:
-    """Return the kind of values bound to a name in other files, if it differs there.
+def _is_other_elsewhere(name: str, names: Names) -> bool:
+    """Return whether another file of the component binds a name to something else.
 
     Pydantic evaluates what is inherited among the names of the class that inherits it, and what is declared anew among
     those of the class that declared it first, which may be of another file.
     """
-    key = f"others {name}", 0
+    key = f"other {name}", 0
     if key not in names.measures:
-        names.effort.spend(len(names.files))
-        origin = names.imports.get(name, "")
-        held = [one for one in names.files if name in one.bound and not _leads_on(one, name)]
-        taken = origin if not origin.startswith(".") else ""
-        others = [one for one in held if one.path != names.path and one.imports.get(name, ".") != taken]
-        same = len(others) == 1 and _leads_on(names, name)
-        kinds = {_kind_of(one, name) for one in others if not same}
-        names.measures[key] = kinds.pop() if len(kinds) == 1 else _Others.ANY if kinds else _Others.NONE
-    return _Others(int(names.measures[key]))
-
-
-def _leads_on(names: Names, name: str) -> bool:
-    """Return whether a file takes a name, unchanged, from another file of the component."""
-    origin = names.imports.get(name, "")
-    return origin.startswith(".") and origin.rpartition(".")[2] == name
-
-
-def _kind_of(names: Names, name: str) -> _Others:
-    """Return the kind of values bound to a name in a file."""
-    key = f"bound {name}", 0
-    if key not in names.measures:
-        origin, values = names.imports.get(name, "."), names.assigned.get(name, ())
-        parts = [part for one in values for part in (ast.walk(one) if one is not None else (None,))]
-        names.effort.spend(len(parts))
-        plain = bool(parts) and name not in names.definitions and all(isinstance(one, _WRITTEN) for one in parts)
-        found = _Others.CONSTANTS if plain else _Others.ANY
-        taken = _Others.LIBRARIES if "." in origin else _Others.MODULES
-        names.measures[key] = found if origin.startswith(".") else taken
-    return _Others(int(names.measures[key]))
+        others = [one for one in names.holders(name) if one.path != names.path]
+        taken = names.imports.get(name, ".")
+        if not taken.startswith("."):
+            others = [one for one in others if one.imports.get(name) != taken]
+        names.measures[key] = len(others) > names.is_taken(name)
+    return bool(names.measures[key])
 
 
 def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
@@ -338,9 +292,7 @@ class _Reader:
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
         if node.attr.startswith("_") or _root(node) in self._names.methods:
             return False
-        if self._late and _is_another_class(_root(node), self._names):
-            return False
-        if self._late and _others(_root(node), self._names) is _Others.ANY:
+        if self._late and _is_other_elsewhere(_root(node), self._names):
             return False
         if self._is_lent_variable(_root(node)) and not self._is_type_of_any(node.attr):
             return False
@@ -403,7 +355,7 @@ class _Reader:
 
     def _is_type_later(self, name: str) -> bool:
         """Return whether a name is a type in each class, and in each file with another value of it."""
-        same = _others(name, self._names) <= _Others.MODULES
+        same = not _is_other_elsewhere(name, self._names)
         return self._is_type_in_classes(name) and (same or self._is_type_elsewhere(name))
 
     def _is_type_in_classes(self, name: str) -> bool:

@@ -263,12 +263,12 @@ def test_a_file_lends_nothing_to_a_field_that_another_declares_anew() -> None:
     assert refused(tool(f"{head}@dataclass\nclass B(A):\n    x: Annotated[int, F(gt=1)]\n", "B"), {"_a.py": file})
 
 
-def test_files_that_mean_the_same_or_constants_share_names() -> None:
-    file = f"{FUTURE}{IMPORTS}{FIELD}import datetime\nLIMIT = 3\nclass A(BaseModel):\n"
-    file += "    a: dict[str, Annotated[Later, Field(title='x')]]\n    b: datetime.date\n"
-    file += "    c: Annotated[int, Field(le=LIMIT)]\n"
-    head = f"{FUTURE}{FIELD}from datetime import datetime\nfrom ._a import A, Later\nLIMIT = 2 * 5\n"
-    fields = "    y: Annotated[Later, Field(title='y')]\n    z: datetime\n"
+def test_files_that_mean_the_same_share_names() -> None:
+    own = "class Kind(BaseModel):\n    w: int\n"
+    first = "    a: dict[str, Annotated[Later, Field(title='x')]]\n    b: datetime.date\n    c: Kind\n"
+    file = f"{FUTURE}{IMPORTS}{FIELD}import datetime\n{own}class A(BaseModel):\n{first}"
+    head = f"{FUTURE}{FIELD}import datetime\nfrom ._a import A, Later\n{own}"
+    fields = "    y: Annotated[Later, Field(title='y')]\n    z: datetime.datetime\n    k: Kind\n"
     assert not refused(tool(f"{head}class B(A):\n{fields}", "B"), {"_a.py": file + WAITING})
 
 
@@ -286,13 +286,13 @@ def test_what_reads_the_type_of_an_answer_lends_it_nothing(rest: str, tmp_path: 
 
 def test_postponed_annotations_call_and_look_up_what_means_the_same_everywhere() -> None:
     colors = "from enum import Enum\nclass Color(Enum):\n    RED = 'dark red'\n"
-    head = f"{FUTURE}{FIELD}from ._t import Color, D\nLIMIT = 2 * 5\n" + model("M").replace(RUN, "pass")
+    head = f"{FUTURE}{FIELD}from ._t import LIMIT, Color, D\n" + model("M").replace(RUN, "pass")
     given = "Annotated[Color, Field(default=Color.RED)] = Color.RED, y: Annotated[M, Field(title='m')] | None = None"
     one = "class One(BaseModel):\n    z: Literal[Color.RED]\n    w: Annotated[int, WORDS['w']]\n"
     head += f"WORDS = {{'w': 'words'}}\n{one}"
     given += ", z: One | None = None"
     row = "class Row(BaseModel):\n    M: str = ''\n"  # which no function's annotations are evaluated among
-    file = part("Annotated[int, Field(le=LIMIT)]", head=f"{colors}LIMIT = 3\n{row}")
+    file = part("Annotated[int, Field(le=LIMIT)]", head=f"{colors}LIMIT = 2 * 5\n{row}")
     assert not refused(tool(head, given), {"_t.py": file})
 
 
