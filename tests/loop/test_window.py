@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, Dialect, Say
+from dialects import DIALECTS, Dialect, Say, in_turn
 from loopback import Reply, document
 from run_kit import started
 from wire_kit import Question, Script, call, ends, played, playing, says
@@ -43,9 +43,9 @@ CHAT = DIALECTS["openai_chat"]
 Model = Callable[[Question], Say | Reply]
 
 
-@pytest.fixture(params=sorted(DIALECTS))
+@pytest.fixture
 def dialect(request: pytest.FixtureRequest) -> Dialect:
-    return DIALECTS[request.param]
+    return in_turn(request.node.name)
 
 
 class Reader:

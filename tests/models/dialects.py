@@ -11,6 +11,7 @@ from email import message_from_bytes
 from email.policy import HTTP
 from functools import cache
 from typing import Any, cast, get_type_hints
+from zlib import crc32
 
 from loopback import Asked, Reply, document, sse
 from pydantic import BaseModel, TypeAdapter
@@ -293,6 +294,11 @@ class Messages:
 Dialect = Chat | Responses | Messages
 DIALECTS: dict[str, Dialect] = {one.name: one for one in (Chat(), Responses(), Messages())}
 _BY_PATH = {one.path: one for one in DIALECTS.values()}
+
+
+def in_turn(name: str) -> Dialect:
+    """Return the wire format of a test, by its name, where what is tested does not depend on it."""
+    return DIALECTS[sorted(DIALECTS)[crc32(name.encode()) % len(DIALECTS)]]
 
 
 def check_question(asked: Asked) -> None:

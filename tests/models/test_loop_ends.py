@@ -1,10 +1,10 @@
-"""Test ends as models mean them, in the three wire formats: other names, one text as evidence, little budget left."""
+"""Test ends as models mean them, in each wire format in turn: other names, one text as evidence, little budget left."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
-from dialects import DIALECTS, Dialect, Say
+from dialects import DIALECTS, Dialect, Say, in_turn
 from wire_kit import Question, call, ends, played, says
 
 CITIES = "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n"
@@ -12,6 +12,11 @@ ROW = "Oslo,Norway,700000"
 SUM = call("calculator", expression="6 * 7")
 TASK = {"text": "What is 6 * 7?"}
 QUERY = call("table_query", files=["cities.csv"], sql="SELECT * FROM cities")
+
+
+@pytest.fixture
+def dialect(request: pytest.FixtureRequest) -> Dialect:
+    return in_turn(request.node.name)
 
 
 def with_cities(folder: Path) -> dict[str, Any]:
