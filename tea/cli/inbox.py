@@ -27,7 +27,7 @@ async def inbox(
 ) -> None:
     """List the questions waiting for a person's answer, and the command for answering each.
 
-    A run that could not ask anybody waits; `tea resume` goes on with it, with one or more answers.
+    A run that could not ask anybody waits, until the command below its question answers it.
     """
     async with command.platform() as tea:
         found = await tea.inbox(run)

@@ -446,7 +446,7 @@ def _words_of(proposal: Proposal, staged: Staged) -> str:
     tried = proposal.diagnosis.get("counterfactuals", ())
     right = sum(bool(one["right"]) for one in tried)
     shown = f"; {right} of {len(tried)} failed training runs came right with it" if tried else ""
-    return f"{changed}{shown}: {proposal.why}"
+    return f"{changed}{shown}: {proposal.why}" if proposal.why else f"{changed}{shown}"
 
 
 def _decided_words(verdict: JsonObject) -> str:
