@@ -14,11 +14,12 @@ from types import ModuleType
 
 from tea.components.component import Agent
 from tea.errors import BadComponent, TeaError, words_of
+from tea.source.bindings import imported
 from tea.source.effort import Effort
 from tea.source.facts import check_facts
 from tea.source.inheritance import check_inheritance
 from tea.source.module import keep_lines
-from tea.source.names import KNOWN_NAMES, Names, dotted, imported
+from tea.source.names import KNOWN_NAMES, Names, dotted
 from tea.source.reach import check_quiet
 from tea.source.shape import check_shape
 from tea.source.text import ParsedFile, check_characters, one_line

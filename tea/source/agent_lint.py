@@ -11,7 +11,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import TypeGuard
 
-from tea.source.names import Names, bindings, imported, used_names
+from tea.source.bindings import bindings, imported
+from tea.source.names import Names, used_names
 from tea.source.reach import AGENT_MODULES
 from tea.source.text import ParsedFile, words
 

@@ -13,7 +13,7 @@ from tea.components.component import Agent, Environment, Tool
 from tea.errors import BadComponent
 from tea.source.declared import declared_source
 from tea.source.imports import VOCABULARY
-from tea.source.live import Piece, definition, functions_of, statements
+from tea.source.live import Piece, definition, functions_of, postpones, statements
 from tea.source.names import KNOWN_NAMES, used_names
 from tea.source.requires import distribution_of
 from tea.source.text import ParsedFile, refusal
@@ -54,7 +54,7 @@ def captured(found: object) -> Captured:
     capture = _Capture(live.__name__, functions[0].__globals__)
     capture.add(live.__name__, own)
     postponed = any(one.__code__.co_flags & annotations.compiler_flag for one in functions)
-    return capture.result(postponed=postponed)
+    return capture.result(postponed=postponed or postpones(functions[0]))
 
 
 def _declared(found: object) -> str | None:

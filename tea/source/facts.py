@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 
 from tea.components.component import Agent, Environment
-from tea.source.names import Names, bindings
+from tea.source.bindings import bindings
+from tea.source.names import Names
 from tea.source.text import ParsedFile, words
 from tea.source.values import is_plain
 

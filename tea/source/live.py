@@ -11,7 +11,8 @@ from types import FunctionType
 from typing import Any, cast
 
 from tea.errors import BadComponent
-from tea.source.names import Definition, imported
+from tea.source.bindings import imported
+from tea.source.names import Definition
 from tea.source.text import ParsedFile, first_line, refusal
 
 
@@ -54,6 +55,11 @@ def definition(live: FunctionType | type) -> Piece:
                 return _piece(code.co_filename, lines, node)
     problem = f"The source of {live.__name__[:60]!r} is not available."
     raise refusal(problem, "write it in a file or a notebook cell, or register its source text.")
+
+
+def postpones(function: FunctionType) -> bool:
+    """Return whether the text of a function's file postpones annotations, though it may be executed without that."""
+    return _parsed(function.__code__.co_filename, _lines(function)).postponed
 
 
 def statements(filename: str, values: Mapping[str, Any], name: str) -> Iterator[Piece | tuple[str, str]]:

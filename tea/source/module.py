@@ -11,7 +11,7 @@ from types import CodeType, ModuleType
 
 from tea.components.annotations import forget_types
 from tea.errors import TeaError, words_of
-from tea.source.text import one_line, refusal
+from tea.source.text import one_line, parsed, refusal
 
 
 class PrivateModule:
@@ -104,7 +104,7 @@ def _execute(module: ModuleType, source: str, filename: str, code: CodeType | No
     module.__file__ = filename
     keep_lines(filename, source)
     if code is None or code.co_filename != filename:
-        code = compile(source, filename, "exec", dont_inherit=True)
+        code = compile(parsed(source), filename, "exec", dont_inherit=True)
     exec(code, module.__dict__)
     return code
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from tea.source.bindings import bindings, imported
 from tea.source.effort import Effort
 from tea.source.text import ParsedFile, parsed_expression
 
@@ -43,7 +44,6 @@ class Names:
         members: The same of the bodies of all its classes together.
         path: That of the file; empty for the main one.
         files: The names of all files of the component, this one's too.
-        postponed: Whether its annotations are evaluated later, as texts are.
         beside: The names that Python binds to files and folders, where the file is that of their package.
         top: Those of the file's top level, where these are a class body's.
         own: The names that the class body binds, where these are a class body's.
@@ -65,7 +65,6 @@ class Names:
     members: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     path: str = ""
     files: Sequence[Names] = field(default=(), compare=False, repr=False)
-    postponed: bool = False
     beside: frozenset[str] = frozenset()
     top: Names | None = field(default=None, compare=False, repr=False)
     own: frozenset[str] = frozenset()
@@ -90,7 +89,6 @@ class Names:
         found = cls.outline(file)
         return replace(
             found,
-            postponed="__future__.annotations" in found.imports.values(),
             bound=frozenset(_bound(file.table)),
             methods=frozenset(name for one in held for name in bindings(one)),
             properties=frozenset(one.name for one in functions if one.decorator_list),
@@ -186,40 +184,6 @@ class Names:
                 return False
             waiting += led
         return True
-
-
-def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
-    """Yield each name bound by the imports among `nodes`, with its origin."""
-    for node in nodes:
-        match node:
-            case ast.Import(names=names):
-                for alias in names:
-                    yield (
-                        alias.asname or alias.name.partition(".")[0],
-                        (alias.name if alias.asname else alias.name.partition(".")[0]),
-                    )
-            case ast.ImportFrom(module=module, names=names, level=level):
-                for alias in names:
-                    yield alias.asname or alias.name, f"{'.' * level}{module or ''}.{alias.name}"
-            case _:
-                pass
-
-
-def bindings(node: ast.stmt) -> Iterator[str]:
-    """Yield each name bound by a statement of a top level or a class body."""
-    match node:
-        case ast.Import() | ast.ImportFrom():
-            yield from (name for name, _ in imported([node]))
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-        case ast.Assign(targets=targets):
-            yield from (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
-        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
-            yield name
-        case _ if type(node).__name__ == "TypeAlias":
-            yield node.__dict__["name"].id
-        case _:
-            pass
 
 
 def declared(node: ast.stmt) -> Iterator[str]:

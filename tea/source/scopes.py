@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from tea.source.names import KNOWN_NAMES, MANGLED, Names, bindings
+from tea.source.bindings import bindings
+from tea.source.names import KNOWN_NAMES, MANGLED, Names
 from tea.source.text import ParsedFile
 
 

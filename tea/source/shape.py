@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Sequence
 
-from tea.source.names import Names, bindings, imported
+from tea.source.bindings import bindings, imported
+from tea.source.names import Names
 from tea.source.scopes import check_scopes
 from tea.source.text import ParsedFile, words
 from tea.source.values import impure_part, is_collection, is_plain

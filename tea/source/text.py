@@ -15,6 +15,7 @@ from tea.components.content import content_fault
 from tea.components.manifest import source_digest
 from tea.errors import BadComponent
 from tea.refs import Kind
+from tea.source.at_once import evaluated_at_once, is_postponed
 from tea.source.compiling import is_few_names, is_short_code
 
 T = TypeVar("T")
@@ -62,9 +63,10 @@ class ParsedFile:
     Args:
         path: Its relative path; empty for the main file.
         source: Its text, with line ends `\n` and no byte order mark.
-        tree: Its syntax tree.
+        tree: Its syntax tree, with annotations evaluated where they stand.
         nodes: All nodes of that tree, which is walked once for all that look for some.
         table: Its symbol table.
+        postponed: Whether its text postpones annotations.
     """
 
     path: str
@@ -72,6 +74,7 @@ class ParsedFile:
     tree: ast.Module
     nodes: tuple[ast.AST, ...]
     table: symtable.SymbolTable
+    postponed: bool = False
 
     @classmethod
     def read(cls, source: str | bytes, path: str = "") -> ParsedFile:
@@ -81,14 +84,16 @@ class ParsedFile:
             BadComponent: It is too large, is not UTF-8 text, or is not Python.
         """
         text = read_text(source, path)
-        tree = _understood(path, lambda: _one_at_a_time(lambda: ast.parse(text)))
+        written = _understood(path, lambda: _one_at_a_time(lambda: ast.parse(text)))
+        postponed = is_postponed(written)
+        tree = _understood(path, lambda: evaluated_at_once(written))
         nodes = tuple(ast.walk(tree))
         _check_work(path, nodes)
         if is_turned(text):
             _check_names(path, nodes)
         table = _understood(path, lambda: _table(text))
         _understood(path, lambda: _one_at_a_time(lambda: compile(tree, "<source>", "exec", dont_inherit=True)))
-        return cls(path=path, source=text, tree=tree, nodes=nodes, table=table)
+        return cls(path=path, source=text, tree=tree, nodes=nodes, table=table, postponed=postponed)
 
     @classmethod
     def outline(cls, source: str) -> ParsedFile:
@@ -105,6 +110,15 @@ class ParsedFile:
         """Return the error for a problem, with the line of its node."""
         line = f"line {getattr(node, 'lineno', 1)}:" if node is not None else ""
         return refusal(_spaced(self.path, line, problem), fix)
+
+
+def parsed(text: str) -> ast.Module:
+    """Return the syntax tree of a file, with its annotations evaluated where they stand, from any thread.
+
+    Raises:
+        SyntaxError: It is not Python.
+    """
+    return evaluated_at_once(_one_at_a_time(lambda: ast.parse(text)))
 
 
 def parsed_expression(text: str) -> ast.expr:

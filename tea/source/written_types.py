@@ -6,10 +6,8 @@ subscripts of generic types out of a closed set, `|`, and texts of the same form
 that is put together, kept under a name, or read from elsewhere.
 A text is evaluated where it is read, which may be another file of the component: so it calls nothing at all, its
 names stand for types in every file, and beside types it holds constants alone.
-A postponed annotation in a class is evaluated later, where classes lend it their names, their members and those around
-them, and functions of libraries their variables: so what it calls, takes members of, or holds beside types is no other
-class and has no name of such a variable, and what classes keep under its names are types. It may also be evaluated
-among the names of another file, whose classes derive from its own: so those that both bind mean the same, or are types.
+Libraries evaluate it among variables of their functions, too, so of names given by the source those of classes stand in
+it, with a capital, and those of modules with types.
 """
 
 from __future__ import annotations
@@ -27,7 +25,6 @@ from pydantic import ConfigDict
 
 from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments, dotted
 from tea.source.text import parsed_expression, words
-from tea.source.variables_of_libraries import library_variables
 from tea.source.weights import expand
 
 _TYPING = ("typing", "typing_extensions")
@@ -94,9 +91,8 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
     A text is evaluated in a class or outside of it, so each name stands for a type wherever the file binds it.
     """
     top = names.top or names
-    late = top.postponed and top is not names
     for one in nodes:
-        if one is not None and not _is_proven(one, top, late=late):
+        if one is not None and not _is_proven(one, top):
             return one
         if one is not None and ("expanded", id(one)) not in top.measures:
             top.measures["expanded", id(one)] = 1
@@ -104,45 +100,14 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
     return None
 
 
-def _is_proven(node: ast.expr, names: Names, *, late: bool) -> bool:
+def _is_proven(node: ast.expr, names: Names) -> bool:
     """Return whether an expression is a type; if so, all names on the way to it count as types from then on."""
     seen: dict[tuple[int, str], set[str]] = {}
-    found = _Reader(names, seen, late=late).is_type(node)
+    found = _Reader(names, seen).is_type(node)
     if found:
         for (_, name), known in seen.items():
             known.add(name)
     return found
-
-
-def _is_lent(node: ast.AST, names: Names) -> bool:
-    """Return whether a name in an expression may stand for a member of a class, another class, or a variable."""
-    found = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    return not found.isdisjoint(names.methods) or any(
-        _is_variable(one, names) or _is_other_elsewhere(one, names) for one in found
-    )
-
-
-def _is_variable(name: str, names: Names) -> bool:
-    """Return whether a name bound by this file is also a variable of a library's function."""
-    origin = names.imports.get(name, "")
-    own = name in names.bound and (origin.startswith(".") or origin.rpartition(".")[2] != name)
-    return own and name in library_variables()
-
-
-def _is_other_elsewhere(name: str, names: Names) -> bool:
-    """Return whether another file of the component binds a name to something else.
-
-    Pydantic evaluates what is inherited among the names of the class that inherits it, and what is declared anew among
-    those of the class that declared it first, which may be of another file.
-    """
-    key = f"other {name}", 0
-    if key not in names.measures:
-        others = [one for one in names.holders(name) if one.path != names.path]
-        taken = names.imports.get(name, ".")
-        if not taken.startswith("."):
-            others = [one for one in others if one.imports.get(name) != taken]
-        names.measures[key] = len(others) > names.is_taken(name)
-    return bool(names.measures[key])
 
 
 def parameters_of(node: ast.AST) -> Iterator[ast.expr]:
@@ -161,16 +126,12 @@ class _Reader:
         names: Those of the file with the type in it.
         seen: The names followed so far, by file, with those that its file has proven.
         quoted: Whether the type is written in a text.
-        late: Whether it is evaluated later, among what classes lend it.
     """
 
-    def __init__(
-        self, names: Names, seen: dict[tuple[int, str], set[str]], *, quoted: bool = False, late: bool = False
-    ) -> None:
+    def __init__(self, names: Names, seen: dict[tuple[int, str], set[str]], *, quoted: bool = False) -> None:
         self._names = names
         self._seen = seen
         self._quoted = quoted
-        self._late = late
 
     def is_type(self, node: ast.expr) -> bool:
         """Return whether evaluating an expression gives a type, and evaluates no text but types."""
@@ -181,7 +142,7 @@ class _Reader:
             case ast.Constant():
                 return True
             case ast.Name(id=name):
-                return self._is_type_name(name) and (not self._late or self._is_type_later(name))
+                return self._is_type_name(name) and not self._is_lent(name)
             case ast.Attribute():
                 return self._is_type_attribute(node)
             case ast.Subscript(value=value, slice=inner):
@@ -225,16 +186,14 @@ class _Reader:
 
     def _is_beside(self, node: ast.expr) -> bool:
         """Return whether an expression beside types means the same wherever it is evaluated."""
-        if self._quoted:
-            return _is_constant(node)
-        return not (self._late and _is_lent(node, self._names))
+        return not self._quoted or _is_constant(node)
 
     def _is_generic(self, node: ast.expr) -> bool:
         """Return whether brackets after a type make a type of it, in every file with such a name; else they look up."""
         if isinstance(node, ast.Subscript | ast.BinOp):
             return True
         at = _root(node)
-        lent = isinstance(node, ast.Name) and self._is_lent_variable(at)
+        lent = isinstance(node, ast.Name) and self._is_lent(at)
         if lent or any(at in one.held for one in self._names.files):
             return False
         others = [one for one in self._names.files if at in one.bound]
@@ -260,20 +219,19 @@ class _Reader:
     def _is_one_of(self, origins: frozenset[str], node: ast.expr) -> bool:
         """Return whether an expression has one of these origins here, and in every file with such a name."""
         at = _root(node)
-        if isinstance(node, ast.Name) and self._is_lent_variable(at):
+        if isinstance(node, ast.Name) and self._is_lent(at):
             return False
         if not self._names.methods.isdisjoint(dotted(node)):
             return False
         others = (one for one in self._names.files if at in one.bound)
         return all(one.origin(node) in origins for one in (self._names, *others))
 
-    def _is_lent_variable(self, name: str) -> bool:
-        """Return whether a function of a library may lend a name to a later evaluation."""
-        return (self._late or self._quoted) and _is_variable(name, self._names)
-
-    def _is_type_of_any(self, name: str) -> bool:
-        """Return whether a member of whatever a function lends is no value: of a class, an instance, or a config."""
-        return self._is_type_in_classes(name) and name not in CONFIG_KEYS and name not in _fields(self._names)
+    def _is_lent(self, name: str) -> bool:
+        """Return whether a function of a library may lend a name, given by the source or none, to a text."""
+        origin = self._names.imports.get(name, "")
+        own = name in self._names.bound or name not in KNOWN_NAMES
+        renamed = origin.startswith(".") or origin.rpartition(".")[2] != name
+        return self._quoted and own and renamed and not _is_capital(name)
 
     def _is_type_name(self, name: str) -> bool:
         if name.startswith("__") or MANGLED.match(name):
@@ -292,9 +250,7 @@ class _Reader:
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
         if node.attr.startswith("_") or _root(node) in self._names.methods:
             return False
-        if self._late and _is_other_elsewhere(_root(node), self._names):
-            return False
-        if self._is_lent_variable(_root(node)) and not self._is_type_of_any(node.attr):
+        if self._is_lent(_root(node)) and (not _is_capital(node.attr) or node.attr in _fields(self._names)):
             return False
         if self._quoted and (node.attr in self._names.properties or not self._is_type_everywhere(node.attr)):
             return False
@@ -353,11 +309,6 @@ class _Reader:
         """Return whether a name is a type at the top level of every file, and in every class."""
         return self._is_type_elsewhere(name) and self._is_type_in_classes(name)
 
-    def _is_type_later(self, name: str) -> bool:
-        """Return whether a name is a type in each class, and in each file with another value of it."""
-        same = not _is_other_elsewhere(name, self._names)
-        return self._is_type_in_classes(name) and (same or self._is_type_elsewhere(name))
-
     def _is_type_in_classes(self, name: str) -> bool:
         """Return whether a name is a type in every class of the component that binds it."""
         return name not in self._names.methods or all(
@@ -407,6 +358,11 @@ class _Reader:
 
     def _are_types(self, values: Sequence[ast.expr | None]) -> bool:
         return all(one is not None and self.is_type(one) for one in values)
+
+
+def _is_capital(name: str) -> bool:
+    """Return whether a name begins as that of a class."""
+    return name.lstrip("_")[:1].isupper()
 
 
 def _fields(names: Names) -> frozenset[str]:

@@ -1,10 +1,18 @@
 """Kit: sources that tell when they run, and their description as at a registration."""
 
+import builtins
+
 from tea.errors import BadComponent
 from tea.source.dynamic import DynamicManager
 
 MANAGER = DynamicManager(lambda digest: True)
 RUN = "import builtins; builtins.canary = 1"
+
+
+def harmless(source: str, files: dict[str, str] | None = None) -> bool:
+    """Whether a source is refused, or described without running anything of it."""
+    refused(source, files)
+    return not hasattr(builtins, "canary")
 
 
 def refused(source: str, files: dict[str, str] | None = None) -> bool:

@@ -1,0 +1,40 @@
+"""Bindings: the names bound by statements of a top level or a class body."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+
+def imported(nodes: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Yield each name bound by the imports among `nodes`, with its origin."""
+    for node in nodes:
+        match node:
+            case ast.Import(names=names):
+                for alias in names:
+                    yield (
+                        alias.asname or alias.name.partition(".")[0],
+                        (alias.name if alias.asname else alias.name.partition(".")[0]),
+                    )
+            case ast.ImportFrom(module=module, names=names, level=level):
+                for alias in names:
+                    yield alias.asname or alias.name, f"{'.' * level}{module or ''}.{alias.name}"
+            case _:
+                pass
+
+
+def bindings(node: ast.stmt) -> Iterator[str]:
+    """Yield each name bound by a statement of a top level or a class body."""
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            yield from (name for name, _ in imported([node]))
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name))
+        case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr()):
+            yield name
+        case _ if type(node).__name__ == "TypeAlias":
+            yield node.__dict__["name"].id
+        case _:
+            pass
