@@ -338,6 +338,8 @@ class _Reader:
             return all(map(self._is_beside, (*node.args[1:], *options.values())))
         if origin not in MAKERS or None in options or any(isinstance(one, ast.Starred) for one in node.args):
             return False
+        if not self._is_bound_as_named(node):
+            return False
         fields = node.args[1:]
         if origin.endswith(".TypedDict"):
             rows = [one.values if _is_named(one) else (None,) for one in fields]
@@ -347,6 +349,14 @@ class _Reader:
             rows = [row for one in fields for row in getattr(one, "elts", (None,))]
             return not options and all(self._is_row(row) for row in rows)
         return self._are_types([*fields, *options.values()])
+
+    def _is_bound_as_named(self, node: ast.Call) -> bool:
+        """Return whether the file binds what a call makes to the name given to it, which is lent to its annotations."""
+        named = node.args[0] if node.args else None
+        name = named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else ""
+        made = (*self._names.assigned.get(name, ()), *self._names.held.get(name, ()))
+        self._names.effort.spend(len(made))
+        return any(one is node for one in made)
 
     def _is_row(self, node: ast.expr | None) -> bool:
         """Return whether a field of a named tuple is its name and its type."""

@@ -93,6 +93,17 @@ def test_a_class_lends_nothing_to_a_postponed_annotation_of_another_file(head: s
     assert refused(tool(f"from ._t import D\n{head}", parameter), {"_t.py": file})
 
 
+MADE = "NamedTuple('Literal', [('v', \"Literal['evil()']\")])", "TypedDict('Literal', {'v': \"Literal['evil()']\"})"
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("future", ["", FUTURE])
+def test_a_made_class_is_lent_under_the_name_that_it_is_bound_to(made: str, future: str) -> None:
+    assert refused(tool(f"{future}def evil():\n    {RUN}\n    return int\nD = {made}\n", "D"), {})
+    fields = "{'v': \"Literal['evil()']\"}"
+    assert not refused(tool(f"{future}class Outer:\n    D = TypedDict('D', {fields})\n", "Outer.D"), {})
+
+
 @pytest.mark.parametrize("base", ["NamedTuple", "TypedDict"])
 def test_a_class_lends_nothing_to_one_of_its_own_file(base: str) -> None:
     head = f"{FUTURE}{FIELD}class D({base}):\n    v: {CALL}\n{nested(model('Field'))}"
