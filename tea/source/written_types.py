@@ -338,7 +338,7 @@ class _Reader:
             return all(map(self._is_beside, (*node.args[1:], *options.values())))
         if origin not in MAKERS or None in options or any(isinstance(one, ast.Starred) for one in node.args):
             return False
-        if not self._is_bound_as_named(node):
+        if origin.endswith(("Dict", "Tuple")) and not self._is_bound_as_named(node):
             return False
         fields = node.args[1:]
         if origin.endswith(".TypedDict"):

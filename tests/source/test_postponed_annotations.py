@@ -100,6 +100,7 @@ MADE = "NamedTuple('Literal', [('v', \"Literal['evil()']\")])", "TypedDict('Lite
 @pytest.mark.parametrize("future", ["", FUTURE])
 def test_a_made_class_is_lent_under_the_name_that_it_is_bound_to(made: str, future: str) -> None:
     assert refused(tool(f"{future}def evil():\n    {RUN}\n    return int\nD = {made}\n", "D"), {})
+    assert not refused(tool(f"{future}K, V = TypeVar('K'), TypeVar('V')\n", "int"), {})
     fields = "{'v': \"Literal['evil()']\"}"
     assert not refused(tool(f"{future}class Outer:\n    D = TypedDict('D', {fields})\n", "Outer.D"), {})
 
