@@ -286,7 +286,7 @@ class _Reader:
         if origin.startswith("."):
             return self._is_type_elsewhere(origin.rpartition(".")[2])
         parts = origin.split(".")
-        if _imports(origin) or ACTING.intersection(parts) or any(part.startswith("_") for part in parts):
+        if _is_odd(parts) or ACTING.intersection(parts) or any(part.startswith("_") for part in parts):
             return False
         if parts[0] not in KNOWN_NAMES and sys.stdlib_module_names.isdisjoint(parts):
             return True
@@ -413,9 +413,12 @@ def _holds_parameters(name: str, names: Names) -> bool:
     return name not in names.bound or (bool(made) and all(one.endswith(".ParamSpec") for one in calls))
 
 
-def _imports(origin: str) -> bool:
-    """Return whether a type imports the object named by a value, for example a default."""
-    return origin.startswith("pydantic.") and origin.endswith(".ImportString")
+def _is_odd(parts: Sequence[str]) -> bool:
+    """Return whether a name of pydantic or tea is a function, or makes imports of defaults.
+
+    Pydantic reads the annotations of a function in the place of a type among the names of the class around it.
+    """
+    return parts[0] in ("pydantic", "tea") and (parts[-1] in _NO_TYPES or not parts[-1][0].isupper())
 
 
 def _expressions(text: str) -> list[ast.expr]:

@@ -2,7 +2,9 @@
 
 from contextlib import suppress
 from pathlib import Path
+from types import FunctionType
 
+import pydantic
 import pytest
 from canary_kit import RUN, refused
 
@@ -331,3 +333,30 @@ def test_many_postponed_annotations_in_many_files_are_followed() -> None:
     models = "".join(f"class M{n}(BaseModel):\n{fields}" for n in range(4))
     files = {f"_t/f{n}.py": f"{FUTURE}{IMPORTS}{FIELD}{models}" for n in range(60)}
     assert not refused(tool("from ._t.f0 import M0\n", "M0"), files)
+
+
+FOREIGN = {
+    "a function": (
+        "from typing import Any, Callable\nfrom pydantic import AliasChoices, AliasPath\n"
+        "from pydantic.fields import FieldInfo\n"
+        f"class Color(Enum):\n    RED = 1\n    @property\n    def Discriminator(self):\n        {RUN}\n"
+        "types = Color.RED\nclass K(BaseModel):\n    a: Field\n"
+    ),
+    "a method": (
+        f"from typing import Any\nclass Color(Enum):\n    RED = 1\n    @property\n    def X(self):\n        {RUN}\n"
+        "class K(BaseModel):\n    a: BaseModel.model_dump\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("head", FOREIGN.values(), ids=FOREIGN)
+def test_no_function_of_pydantic_is_a_type_whose_annotations_a_class_lends_its_names(head: str) -> None:
+    assert refused(tool(f"{FIELD}{head}", "K"), {})
+
+
+def test_each_function_of_pydantic_named_like_a_class_is_known() -> None:
+    modules = [pydantic, pydantic.fields, pydantic.functional_validators, pydantic.json_schema, pydantic.types]
+    found = {name for one in modules for name, value in vars(one).items() if isinstance(value, FunctionType)}
+    named = {name for name in found if name[0].isupper()}
+    assert {"Field", "PrivateAttr"} <= named
+    assert all(refused(tool(f"from pydantic.fields import {name}\n", name)) for name in named)
