@@ -238,5 +238,4 @@ def _order(helpers: Mapping[str, ParsedFile]) -> tuple[str, ...]:
 def _needs(file: ParsedFile, helpers: Mapping[str, ParsedFile]) -> set[str]:
     imports = [node for node in file.tree.body if isinstance(node, ast.ImportFrom) and node.level]
     there = frozenset(helpers)
-    packages = {f"{'/'.join(file.path.split('/')[:depth])}/__init__.py" for depth in range(1, file.path.count("/") + 1)}
-    return {path for node in imports for path in relative_paths(file, node, there)} | (packages & helpers.keys())
+    return {path for node in imports for path in relative_paths(file, node, there)}

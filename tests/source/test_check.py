@@ -462,6 +462,12 @@ def test_a_tool_need_not_be_async_and_an_agent_need_not_write_how_it_works() -> 
     assert (check(declared).kind, check(declared).name) == ("agent", "idle")
 
 
+def test_a_package_takes_names_of_its_files() -> None:
+    source = TOOL.replace("from tea import tool\n", "from tea import tool\nfrom ._lib import LIMIT\n", 1)
+    files = {"_lib/__init__.py": "from .words import LIMIT\n", "_lib/words.py": "LIMIT = 3\n"}
+    MANAGER.describe(MANAGER.check(source, files), version="1.0.0")
+
+
 def test_files_may_not_import_each_other_in_a_circle() -> None:
     files = {"_a/x.py": "from .y import v\nw = v\n", "_a/y.py": "from .x import w\nv = w\n"}
     assert "circle" in refusal_of(TOOL, files)
