@@ -286,7 +286,7 @@ class _Reader:
         if origin.startswith("."):
             return self._is_type_elsewhere(origin.rpartition(".")[2])
         parts = origin.split(".")
-        if _is_odd(parts) or ACTING.intersection(parts) or any(part.startswith("_") for part in parts):
+        if _may_be_function(parts) or ACTING.intersection(parts) or any(part.startswith("_") for part in parts):
             return False
         if parts[0] not in KNOWN_NAMES and sys.stdlib_module_names.isdisjoint(parts):
             return True
@@ -413,12 +413,13 @@ def _holds_parameters(name: str, names: Names) -> bool:
     return name not in names.bound or (bool(made) and all(one.endswith(".ParamSpec") for one in calls))
 
 
-def _is_odd(parts: Sequence[str]) -> bool:
-    """Return whether a name of pydantic or tea is a function, or makes imports of defaults.
+def _may_be_function(parts: Sequence[str]) -> bool:
+    """Return whether a name of a package may be a function, or a type with imports.
 
     Pydantic reads the annotations of a function in the place of a type among the names of the class around it.
     """
-    return parts[0] in ("pydantic", "tea") and (parts[-1] in _NO_TYPES or not parts[-1][0].isupper())
+    named = parts[-1] not in _NO_TYPES and (parts[-1][0].isupper() or parts[0] in _SMALL)
+    return not named and parts[0] not in KNOWN_NAMES and parts[0] not in sys.stdlib_module_names
 
 
 def _expressions(text: str) -> list[ast.expr]:

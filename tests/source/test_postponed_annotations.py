@@ -348,10 +348,21 @@ FOREIGN = {
     ),
 }
 
+FOREIGN["a function of another package"] = (
+    f"import httpx\nimport ssl\n{EVIL}AuthTypes = CookieTypes = HeaderTypes = ProxyTypes = int\n"
+    "QueryParamTypes = URL = int\nTimeoutTypes = 'evil()'\nclass K(BaseModel):\n    a: httpx.get\n"
+)
+
 
 @pytest.mark.parametrize("head", FOREIGN.values(), ids=FOREIGN)
-def test_no_function_of_pydantic_is_a_type_whose_annotations_a_class_lends_its_names(head: str) -> None:
-    assert refused(tool(f"{FIELD}{head}", "K"), {})
+def test_no_function_of_a_package_is_a_type_whose_annotations_a_class_lends_its_names(head: str) -> None:
+    assert refused(tool(f"{FIELD}{head}", "K").replace('["pydantic"]', '["pydantic", "httpx"]'), {})
+
+
+def test_types_of_numpy_are_types_in_small_letters() -> None:
+    line = "def mean(a: np.ndarray, c: httpx.Client) -> np.float64:\n    return a.mean()\n"
+    head = f"import numpy as np\nimport httpx\n{line}"
+    assert not refused(tool(head, "int").replace('["pydantic"]', '["numpy", "pydantic", "httpx"]'), {})
 
 
 def test_each_function_of_pydantic_named_like_a_class_is_known() -> None:
