@@ -365,7 +365,7 @@ def _check_types(file: ParsedFile, names: Names, values: Sequence[ast.expr | Non
     found = no_type(values, names)
     if found is not None:
         problem = "an annotation, or a base class, is not a type that is written out."
-        fix = "write types, by names with the same meaning in every file and class."
+        fix = "write types, or names that stand for types."
         raise file.refuse(problem, fix, found)
 
 

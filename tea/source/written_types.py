@@ -82,6 +82,8 @@ _WRITTEN = (
 )  # fmt: skip
 _MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
 CONFIG_KEYS = frozenset(ConfigDict.__annotations__)
+_NO_TYPES = words("Field ImportString PrivateAttr")  # of pydantic: functions, and a type with imports
+_SMALL = words("dateutil numpy scipy torch")  # packages with types in small letters
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 

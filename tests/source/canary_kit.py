@@ -1,6 +1,7 @@
 """Kit: sources that tell when they run, and their description as at a registration."""
 
 import builtins
+from contextlib import suppress
 
 from tea.errors import BadComponent
 from tea.source.dynamic import DynamicManager
@@ -10,8 +11,9 @@ RUN = "import builtins; builtins.canary = 1"
 
 
 def harmless(source: str, files: dict[str, str] | None = None) -> bool:
-    """Whether a source is refused, or described without running anything of it."""
-    refused(source, files)
+    """Whether nothing of a source runs, be it refused before its description, in it, or not at all."""
+    with suppress(BadComponent):
+        refused(source, files)
     return not hasattr(builtins, "canary")
 
 

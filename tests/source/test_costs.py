@@ -279,9 +279,9 @@ def classes(base: str, body: str, count: int) -> str:
 TYPING = "from typing import Generic, TypeVar, TypedDict\nfrom dataclasses import dataclass\nT = TypeVar('T')\n"
 DOUBLED = {
     "types": chain("int", "tuple[B, B]", 16),
-    "texts": "a0 = int\n" + "".join(f"a{i} = tuple['a{i - 1}', 'a{i - 1}']\n" for i in range(1, 16)),
+    "texts": "A0 = int\n" + "".join(f"A{i} = tuple['A{i - 1}', 'A{i - 1}']\n" for i in range(1, 16)),
     "texts that name each other": "".join(
-        f"a{i} = tuple[{', '.join(repr(f'a{j}') for j in range(9))}]\n" for i in range(16)
+        f"A{i} = tuple[{', '.join(repr(f'A{j}') for j in range(9))}]\n" for i in range(16)
     ),
     "an alias with variables": f"{TYPING}P = tuple[T, T]\n{chain('int', 'P[B]', 16)}",
     "a generic class": f"{TYPING}class G(TypedDict, Generic[T]):\n    x: T\n{chain('int', 'G[tuple[B, B]]', 16)}",

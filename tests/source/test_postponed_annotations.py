@@ -6,7 +6,7 @@ from types import FunctionType
 
 import pydantic
 import pytest
-from canary_kit import RUN, refused
+from canary_kit import RUN, harmless, refused
 
 from tea.components.answer_type import AnswerType
 from tea.errors import BadComponent
@@ -92,7 +92,7 @@ LENT = {
 
 @pytest.mark.parametrize(("head", "parameter", "file"), LENT.values(), ids=LENT)
 def test_a_class_lends_nothing_to_a_postponed_annotation_of_another_file(head: str, parameter: str, file: str) -> None:
-    assert refused(tool(f"from ._t import D\n{head}", parameter), {"_t.py": file})
+    assert harmless(tool(f"from ._t import D\n{head}", parameter), {"_t.py": file})
 
 
 MADE = "NamedTuple('Literal', [('v', \"Literal['evil()']\")])", "TypedDict('Literal', {'v': \"Literal['evil()']\"})"
@@ -101,7 +101,7 @@ MADE = "NamedTuple('Literal', [('v', \"Literal['evil()']\")])", "TypedDict('Lite
 @pytest.mark.parametrize("made", MADE)
 @pytest.mark.parametrize("future", ["", FUTURE])
 def test_a_made_class_is_lent_under_the_name_that_it_is_bound_to(made: str, future: str) -> None:
-    assert refused(tool(f"{future}def evil():\n    {RUN}\n    return int\nD = {made}\n", "D"), {})
+    assert harmless(tool(f"{future}def evil():\n    {RUN}\n    return int\nD = {made}\n", "D"), {})
     assert not refused(tool(f"{future}K, V = TypeVar('K'), TypeVar('V')\n", "int"), {})
     fields = "{'v': \"Literal['evil()']\"}"
     assert not refused(tool(f"{future}class Outer:\n    D = TypedDict('D', {fields})\n", "Outer.D"), {})
@@ -110,7 +110,7 @@ def test_a_made_class_is_lent_under_the_name_that_it_is_bound_to(made: str, futu
 @pytest.mark.parametrize("base", ["NamedTuple", "TypedDict"])
 def test_a_class_lends_nothing_to_one_of_its_own_file(base: str) -> None:
     head = f"{FUTURE}{FIELD}class D({base}):\n    v: {CALL}\n{nested(model('Field'))}"
-    assert refused(tool(head, "Outer.Field"), {})
+    assert harmless(tool(head, "Outer.Field"), {})
 
 
 WAITING = "class Later(BaseModel):\n    a: int\n"
@@ -191,25 +191,49 @@ VARIABLES.update(
         "a default named like a class": encoded("T = TypeVar('T')\nclass dft(Generic[T]):\n    pass\n", "'dft[0]'"),
     }
 )
+
+
+def reading(annotation: str) -> str:
+    """A model `G` with a field of this type, and with a member for the annotations of a function of its name."""
+    function = "from pydantic import Field as F\ndef read(a: Annotated[int, F(gt=1)]) -> int:\n    return 1\n"
+    return f"{FUTURE}{function}{SLOTS}class G(BaseModel):\n    read: {annotation}\n    def F(gt):\n        {RUN}\n"
+
+
+LISTED = "class dft(BaseModel):\n    a: int\n"
+VARIABLES.update(
+    {
+        "a default within brackets": encoded(f"{FUTURE}{LISTED}", "list[dft]"),
+        "a default within brackets in a text": encoded(LISTED, "'list[dft]'"),
+        "a default under a name that no file binds": encoded("from typing import List\nN = List['dft']\n", "N"),
+        "a name of a field": (f"{reading('field_name')}class field_name(BaseModel):\n    a: int\n", "G"),
+        "a name with a point": (f"{reading('f.name')}import pydantic as f\n", "G"),
+    }
+)
 VARIABLES["of a function that encodes a default"] = (ADAPTER, "Any = D()")
 
 
 @pytest.mark.parametrize(("head", "parameter"), VARIABLES.values(), ids=VARIABLES)
 def test_no_function_of_a_library_lends_its_variables_to_a_postponed_annotation(head: str, parameter: str) -> None:
-    assert refused(tool(head, parameter), {})
+    assert harmless(tool(head, parameter), {})
+
+
+@pytest.mark.parametrize("annotation", ["_field_defaults", "'_field_defaults'"])
+def test_no_named_tuple_lends_its_defaults_to_an_annotation_as_a_schema(annotation: str) -> None:
+    head = f"{FUTURE * (annotation[0] == '_')}{EVIL}class _field_defaults(BaseModel):\n    a: int\n"
+    fields = f"    x: {annotation}\n    type: str = 'any'\n    metadata: object = {{'pydantic_js_functions': [evil]}}\n"
+    assert harmless(tool(f"{head}class D(NamedTuple):\n{fields}", "D"), {})
+    assert not refused(tool("class _Row(BaseModel):\n    a: list['_Row']\n", "_Row"), {})
 
 
 @pytest.mark.parametrize("annotation", ["model_config['title']", "\"model_config['title']\""])
 def test_no_model_lends_its_options_to_an_annotation(annotation: str) -> None:
     head = f"{FUTURE * (annotation[0] == 'm')}from typing import List as model_config\n{EVIL}title = int\n"
-    assert refused(tool(f"{head}class M(BaseModel, title='evil()'):\n    a: {annotation}\n", "M"), {})
+    assert harmless(tool(f"{head}class M(BaseModel, title='evil()'):\n    a: {annotation}\n", "M"), {})
 
 
 def test_names_that_no_function_lends_have_any_meaning() -> None:
-    head = (
-        f"{FUTURE}import datetime as dt\nimport typing as tp\n{FIELD}least = 3\nclass type_(BaseModel):\n    a: int\n"
-    )
-    fields = "date: dt.date = Field(title='day')", "b: tp.Optional[type_]", "c: tp.Annotated[int, Field(le=least)]"
+    head = f"{FUTURE}import datetime as dt\nimport typing as tp\n{FIELD}least = 3\nclass Link(BaseModel):\n    a: int\n"
+    fields = "date: dt.date = Field(title='day')", "b: tp.Optional[Link]", "c: tp.Annotated[int, Field(le=least)]"
     row = "".join(f"    {one}\n" for one in fields)
     assert not refused(tool(f"{head}class M(BaseModel):\n{row}", "M"), {})
 
@@ -219,18 +243,18 @@ def test_names_that_no_function_lends_have_any_meaning() -> None:
 def test_no_loop_lends_its_variables_to_a_postponed_annotation(loop: str, holder: str) -> None:
     lines = "    a: Annotated[dict[str, Later], F(title='x')]\n    b: T\n"
     head = f"{FUTURE}from pydantic import Field as F\n{EVIL}T = TypeVar('T')\nclass G(BaseModel, Generic[T]):\n{lines}"
-    assert refused(tool(f"{head}{WAITING}{holder}X = {loop}\n", "int"), {})
+    assert harmless(tool(f"{head}{WAITING}{holder}X = {loop}\n", "int"), {})
 
 
 def test_brackets_in_a_loop_stand_behind_no_variable_of_it() -> None:
     head = f"T = TypeVar('T')\n{EVIL}class G(BaseModel, Generic[T]):\n    b: T\n"
-    assert refused(tool(f"{head}X = [Literal['evil()'] for Literal in (G,)]\n", "int"), {})
+    assert harmless(tool(f"{head}X = [Literal['evil()'] for Literal in (G,)]\n", "int"), {})
     assert not refused(tool("X = {name: list[int] for name in ('a', 'b')}\n", "int"), {})
 
 
 def test_a_function_is_no_type_whose_annotations_a_class_lends_its_members() -> None:
     head = f"{FUTURE}from pydantic import Field as F\ndef helper(a: Annotated[int, F(gt=1)]) -> int:\n    return 1\n"
-    assert refused(tool(f"{head}class K(BaseModel):\n    x: helper\n    def F(gt):\n        {RUN}\n", "K"), {})
+    assert harmless(tool(f"{head}class K(BaseModel):\n    x: helper\n    def F(gt):\n        {RUN}\n", "K"), {})
 
 
 @pytest.mark.parametrize("annotation", ["Annotated[int, F(gt=1)]", "Annotated[int, Field(json_schema_extra=F)]"])
@@ -238,7 +262,7 @@ def test_a_file_lends_nothing_to_the_typed_dict_of_another(annotation: str) -> N
     value = "from pydantic import Field as F\n" if annotation.endswith("F(gt=1)]") else "F = {}\n"
     file = f"{FUTURE}from typing import Annotated, TypedDict\n{FIELD}{value}class A(TypedDict):\n    x: {annotation}\n"
     head = f"from ._a import A\ndef F(*a, **k):\n    {RUN}\nclass B(A):\n    y: int\n"
-    assert refused(tool(head, "B"), {"_a.py": file})
+    assert harmless(tool(head, "B"), {"_a.py": file})
 
 
 CALLING = f"{FUTURE}{IMPORTS}from pydantic import Field as F\n"
@@ -267,14 +291,59 @@ def test_a_file_lends_nothing_to_an_annotation_of_another(lines: str, field: str
         "_t/k.py": "class K:\n    date = 'F()'\n",
     }
     source = f"from ._t.a import A, Later\ndef F(*a, **k):\n    {RUN}\n{lines}class B(A):\n    {field}\n"
-    assert refused(tool(source, "B"), files)
+    assert harmless(tool(source, "B"), files)
+
+
+@pytest.mark.parametrize("packages", [[], ["_t/p/__init__.py"]], ids=["a folder", "a package"])
+def test_a_file_lends_nothing_under_the_name_of_a_file_that_another_reads(packages: list[str]) -> None:
+    lines = f"class A(BaseModel):\n    a: dict[X.date, Later]\n{WAITING}"
+    files = {"_t/a.py": f"{FUTURE}{IMPORTS}from .p import X\n{lines}", "_t/p/X.py": "date = int\n"}
+    source = f"from ._t.a import A, Later\n{EVIL}class P(NamedTuple):\n    date: str\n"
+    files.update(dict.fromkeys(packages, ""))
+    assert harmless(tool(f"{source}X = P('evil()')\nclass B(A):\n    y: int\n", "B"), files)
+    assert not refused(tool(source, "A"), files)
+
+
+def test_a_file_lends_no_name_of_a_file_that_it_reads_to_another() -> None:
+    head = f"{FUTURE}{IMPORTS}import datetime as X\n"
+    files = {
+        "_t/a.py": f"{head}class A(BaseModel):\n    a: dict[X.date, Later]\n{WAITING}",
+        "_t/b.py": f"from .a import A, Later\nfrom .p import X\n{EVIL}class B(A):\n    y: int\n",
+        "_t/p/X.py": "date = 'evil()'\n",
+    }
+    assert harmless(tool("from ._t.b import B\n", "B"), files)
+    files = {"_t/a.py": f"{FUTURE}{IMPORTS}from .p import X\nclass A(BaseModel):\n    a: X.date\n"}
+    files |= {"_t/p/__init__.py": "", "_t/p/X.py": "date = int\n"}
+    assert not refused(tool("from ._t.a import A\n", "A"), files)
 
 
 def test_a_file_lends_nothing_to_a_field_that_another_declares_anew() -> None:
     mark = "from dataclasses import dataclass\n"
     file = f"{IMPORTS}{mark}def F(*a, **k):\n    {RUN}\n@dataclass\nclass A:\n    x: int\n"
     head = f"{FUTURE}from ._a import A\nfrom pydantic import Field as F\n{mark}"
-    assert refused(tool(f"{head}@dataclass\nclass B(A):\n    x: Annotated[int, F(gt=1)]\n", "B"), {"_a.py": file})
+    assert harmless(tool(f"{head}@dataclass\nclass B(A):\n    x: Annotated[int, F(gt=1)]\n", "B"), {"_a.py": file})
+
+
+@pytest.mark.parametrize("files", [{}, {"_a.py": "from pydantic import InstanceOf, UrlConstraints\n"}], ids=["", "far"])
+def test_a_library_lends_nothing_to_a_field_that_a_dataclass_declares_anew(files: dict[str, str]) -> None:
+    base = "from pydantic import InstanceOf, UrlConstraints\nclass Base(InstanceOf, UrlConstraints):\n    pass\n"
+    files = dict.fromkeys(files, base)
+    head = "from ._a import Base\n" if files else base
+    field = f"max_length: Annotated[int, _build_type_adapter(\"exec('{RUN}')\")] = 1"
+    named = "from dataclasses import dataclass\nfrom pydantic import Field as _build_type_adapter\n"
+    source = f"{FUTURE}{named}{head}@dataclass(init=False)\nclass K"
+    assert harmless(tool(f"{source}(Base):\n    {field}\n", "K"), files)
+    assert harmless(tool(f"{source}:\n    {field}\nclass L(K, Base):\n    pass\n", "L"), files)
+
+
+def test_a_dataclass_derives_from_classes_of_its_source_and_of_python() -> None:
+    mark = "from dataclasses import dataclass, field\n@dataclass\n"
+    bases = (
+        "class A(ABC, Generic[T]):\n    a: int = 1\n",
+        "class B(A[int]):\n    b: list[int] = field(default_factory=list)\n",
+    )
+    head = f"{FUTURE}from abc import ABC\nT = TypeVar('T')\n" + "".join(mark + one for one in bases)
+    assert not refused(tool(f"{head}{mark}class E(ValueError):\n    c: int\n", "B"), {})
 
 
 def test_files_that_mean_the_same_share_names() -> None:
@@ -310,11 +379,12 @@ def test_postponed_annotations_call_and_look_up_what_means_the_same_everywhere()
     assert not refused(tool(head, given), {"_t.py": file})
 
 
-def test_the_annotations_of_a_declared_agents_file_are_postponed_only_where_it_says_so(tmp_path: Path) -> None:
+@pytest.mark.parametrize("future", ["", FUTURE])
+def test_the_annotations_of_a_declared_agents_file_mean_what_stands_around_them(tmp_path: Path, future: str) -> None:
     add = 'def add(x: int) -> int:\n    """Add."""\n    return x\n'
     made = 'agent = Agent(name="a", instructions="Add.", tools=[add], output=Outer.Field)\n'
     types = f"class D(NamedTuple):\n    v: {CALL}\n{nested(model('Field'))}"
-    text = f"{IMPORTS}{FIELD}from tea import Agent\n{types}{add}{made}"
+    text = f"{future}{IMPORTS}{FIELD}from tea import Agent\n{types}{add}{made}"
     path = tmp_path / "agent.py"
     path.write_text(text)
     with agent_in(path, text) as agent:
@@ -322,10 +392,9 @@ def test_the_annotations_of_a_declared_agents_file_are_postponed_only_where_it_s
         answers = AnswerType.of(agent.declaration.output)
         assert answers is not None
         assert "exclusiveMinimum" in str(answers.schema)
-        assert "__future__" not in captured(agent.declaration.tools[0]).source
-    path.write_text(FUTURE + text)
-    with pytest.raises(BadComponent), agent_in(path, FUTURE + text):
-        pass
+        assert captured(agent.declaration.tools[0]).source.startswith("from __future__ import annotations") == bool(
+            future
+        )
 
 
 def test_many_postponed_annotations_in_many_files_are_followed() -> None:
@@ -356,7 +425,7 @@ FOREIGN["a function of another package"] = (
 
 @pytest.mark.parametrize("head", FOREIGN.values(), ids=FOREIGN)
 def test_no_function_of_a_package_is_a_type_whose_annotations_a_class_lends_its_names(head: str) -> None:
-    assert refused(tool(f"{FIELD}{head}", "K").replace('["pydantic"]', '["pydantic", "httpx"]'), {})
+    assert harmless(tool(f"{FIELD}{head}", "K").replace('["pydantic"]', '["pydantic", "httpx"]'), {})
 
 
 def test_types_of_numpy_are_types_in_small_letters() -> None:
