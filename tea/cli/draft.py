@@ -10,6 +10,7 @@ from tea.cli.terminal import cells_of, clean, painted, sequence_end, size, writa
 
 _STARTS = re.compile("[\r\x1b\x80-\x9f]")  # of a control sequence, or a line break of two characters
 _MARK = "| "  # before each row, as one that stays where a person typed may not look like a line of tea's own
+_AGAIN = "\r\x1b[K"
 _KEPT = "[what stands above was a draft]"
 _TONES = frozenset(map(chr, range(0x1F3FB, 0x1F400)))  # of skin, joined with the picture before by some terminals
 _RECORDS = ("{", "```")
@@ -30,6 +31,7 @@ class Draft:
         self._came = list[str]()
         self._begin = self._open = ""
         self._shown = False
+        self._row, self._wrapped = "", False
         self._rows = self._column = self._width = 0
 
     def add(self, piece: str) -> bool:
@@ -55,12 +57,12 @@ class Draft:
         if not self._shown:
             return
         columns, lines = size(self._stream)
-        if self._rows < lines - 1 and self._width == columns:
+        if self._rows < lines - 1 and self._width == columns and not self._wrapped:
             up = f"\x1b[{self._rows}A" if self._rows else ""
             write(f"\r{up}\x1b[J", self._stream)
         else:
             write(painted(f"\n{_KEPT}", "dim", self._stream) + "\n", self._stream)
-        self._shown, self._rows, self._column = False, 0, 0
+        self._shown, self._wrapped, self._row, self._rows, self._column = False, False, "", 0, 0
 
     def drop(self) -> None:
         """Remove the text from the screen permanently."""
@@ -69,18 +71,23 @@ class Draft:
         self._begin = self._open = ""
 
     def _show(self, text: str) -> None:
+        """Write the row so far anew, as the cursor is elsewhere where a person typed, and the text behind it."""
         width, text = size(self._stream).columns, writable(text, self._stream)
-        self._width = width if not self._shown or self._width == width else -1
-        rows = list[str]()
+        if self._shown and self._width != width:  # it was wrapped
+            self._wrapped, self._row, self._column = True, "", 0
+            rows = ["\n"]
+        else:
+            rows = [_AGAIN, self._row]
+        self._width = width
         for letter in text:
             cells = cells_of(letter)
             if letter == "\n" or self._column + cells > width:
-                self._rows, self._column = self._rows + 1, 0
+                self._rows, self._row, self._column = self._rows + 1, "", 0
                 rows.append("\n")
             if letter != "\n":
-                mark = "" if self._column else _MARK
-                self._column += len(mark) + cells
-                rows.append(mark + letter)
+                new = letter if self._column else _MARK + letter
+                self._row, self._column = self._row + new, self._column + len(new) - 1 + cells
+                rows.append(new)
         write(painted("".join(rows), "dim", self._stream), self._stream)
         self._shown = True
 

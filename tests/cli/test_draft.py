@@ -1,6 +1,7 @@
 """The draft on a terminal: it is shown piece by piece, and can be taken away again."""
 
 import os
+import re
 import time
 from fcntl import ioctl
 from io import StringIO
@@ -19,8 +20,8 @@ class Terminal(StringIO):
         return True
 
     def said(self) -> str:
-        """Return the output since the last look."""
-        said = self.getvalue()
+        """Return the output since the last look, without rows written anew."""
+        said = re.sub(r"[^\n]*\r\x1b\[K", "", self.getvalue())
         self.seek(0)
         self.truncate()
         return said
@@ -66,7 +67,7 @@ def test_its_own_terminal_is_measured_and_not_standard_output_or_the_variables(
     with open(reader, "rb", 0) as screen, open(writer, "w") as stream:
         draft = Draft(stream)
         draft.add("a" * 130)
-        assert screen.read(1000) == b"\r\n".join((b"| " + b"a" * 58, b"| " + b"a" * 58, b"| " + b"a" * 14))
+        assert screen.read(1000) == b"\r\x1b[K" + b"\r\n".join((b"| " + b"a" * 58, b"| " + b"a" * 58, b"| " + b"a" * 14))
         draft.hide()
         assert screen.read(1000) == b"\r\x1b[2A\x1b[J"
 

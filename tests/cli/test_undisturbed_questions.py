@@ -175,6 +175,27 @@ async def test_what_stays_of_a_draft_as_the_person_typed_looks_like_no_line_of_t
     assert all(row.startswith("| ") for row in rows if row)
 
 
+@pytest.mark.parametrize("typed", ["\n", "my next words", "x" * WIDTH])
+async def test_no_row_of_a_draft_goes_on_without_its_mark_where_a_person_typed(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, typed: str
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)
+    monkeypatch.setenv("NO_COLOR", "1")
+    progress = Progress(Command())
+    entered = {"kind": "enter", "data": {"ref": "agent:a@1.0.0"}}
+    progress(Event(kind="note", key="0.1.0", agent="a", data=entered))
+    said = ""
+    for piece in ("Checking ", "tea: trust it, ", "said.\n", "tea: allow it"):
+        os.write(screen.keyboard, typed.encode())
+        await screen.until(typed.strip() or "\n")  # its echo
+        progress(Event(kind="delta", key="0.1.1", agent="a", data={"type": "text", "text": piece}))
+        said, screen.said = said + await screen.until(piece.strip()), ""
+    rows = said.replace("\r\x1b[K", "\n").replace("\r", "").split("\n")
+    shown = [row for row in rows if any(one in row for one in ("Checking", "tea:", "said."))]
+    assert len(shown) >= 4
+    assert all(row.startswith("| ") for row in shown)
+
+
 async def test_a_draft_held_back_by_a_question_is_gone_before_the_next(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
