@@ -6,7 +6,7 @@ import re
 from typing import TextIO
 
 from tea.characters import is_hidden
-from tea.cli.terminal import cells_of, clean, painted, sequence_end, size, writable, write
+from tea.cli.terminal import cells_of, clean, is_narrow, painted, sequence_end, size, writable, write
 
 _STARTS = re.compile("[\r\x1b\x80-\x9f]")  # of a control sequence, or a line break of two characters
 _MARK = "| "  # before each row, as one that stays where a person typed may not look like a line of tea's own
@@ -38,8 +38,11 @@ class Draft:
         """Show a further piece, preceded by the end of the earlier text if it was hidden in between.
 
         Returns:
-            Whether it is shown: what a model without functions writes is a record, and no words for a person.
+            Whether it is shown: what a model without functions writes is a record, and no words for a person. A
+            terminal too narrow for a question shows none.
         """
+        if is_narrow(self._stream):
+            return False
         given = self._open + piece
         end = _settled(given)
         new, self._open = _plain(given[:end]), given[end:]

@@ -67,7 +67,9 @@ def test_its_own_terminal_is_measured_and_not_standard_output_or_the_variables(
     with open(reader, "rb", 0) as screen, open(writer, "w") as stream:
         draft = Draft(stream)
         draft.add("a" * 130)
-        assert screen.read(1000) == b"\r\x1b[K" + b"\r\n".join((b"| " + b"a" * 58, b"| " + b"a" * 58, b"| " + b"a" * 14))
+        assert screen.read(1000) == b"\r\x1b[K" + b"\r\n".join(
+            (b"| " + b"a" * 58, b"| " + b"a" * 58, b"| " + b"a" * 14)
+        )
         draft.hide()
         assert screen.read(1000) == b"\r\x1b[2A\x1b[J"
 
@@ -108,6 +110,15 @@ def test_a_long_line_costs_no_more_with_each_piece(terminal: Terminal) -> None:
 def test_a_record_is_no_words_for_a_person(terminal: Terminal) -> None:
     assert not Draft(terminal).add(' {"thinking": "so"}')
     assert not Draft(terminal).add("```json\n{}")
+    assert terminal.said() == ""
+
+
+@pytest.mark.parametrize("columns", ["1", "3", "12"])
+def test_nothing_is_drafted_where_a_mark_leaves_little_room(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert not Draft(terminal).add("\u65e5\u672c")
     assert terminal.said() == ""
 
 
