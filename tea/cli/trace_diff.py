@@ -10,6 +10,7 @@ from tea.cli.command import Command
 from tea.cli.ending import cost_words
 from tea.cli.fields import fields, items
 from tea.cli.terminal import brief, one_line, table
+from tea.cli.tree import plain_name
 
 if TYPE_CHECKING:
     from tea.journal.compare import Comparison, Effect, Side
@@ -80,7 +81,7 @@ def _step(value: Any) -> str:
         return "-"
     calls = ", ".join(f"{one.get('name')}({_said(one.get('arguments'), _WIDTH)})" for one in items(value.get("calls")))
     goal = value.get("next_goal") or value.get("thinking") or ""
-    return one_line(f"{value.get('agent')}: {goal} {calls}", _WORDS)
+    return one_line(f"{plain_name(value.get('agent'))}: {goal} {calls}", _WORDS)
 
 
 def _said(value: Any, limit: int) -> str:

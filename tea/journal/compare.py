@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import zip_longest
 from typing import Any
 
+from tea.characters import in_sentence
 from tea.journal.pin import RESOLVE, pins
 from tea.journal.record import TraceRecord, as_mapping
 from tea.kernel.key import path_of
@@ -202,7 +203,7 @@ def _steps(records: Sequence[TraceRecord]) -> dict[str, list[JsonObject]]:
 def _pairs(a: dict[str, list[JsonObject]], b: dict[str, list[JsonObject]]) -> list[Difference]:
     """Return the steps of two runs side by side: those of an agent with those of the agent in the same place."""
     scopes = sorted({*a, *b}, key=lambda scope: tuple(map(int, re.findall(r"\d+", scope))))
-    names = {scope: str((a.get(scope) or b[scope])[0]["agent"]) for scope in scopes}
+    names = {scope: in_sentence(str((a.get(scope) or b[scope])[0]["agent"])) for scope in scopes}
     calls, found = Counter(names.values()), list[Difference]()
     seen = Counter[str]()
     for scope, name in names.items():
