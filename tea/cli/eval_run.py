@@ -13,7 +13,7 @@ from tea.cli.command import Command
 from tea.cli.left_out import tell_left_out
 from tea.cli.run import AllowOption, ToolOption, UseOption, WithoutOption
 from tea.cli.task_input import read_uses, separate
-from tea.cli.terminal import one_line, write
+from tea.cli.terminal import one_line, remove_in_time, write
 from tea.errors import BadInput, Interrupted
 
 if TYPE_CHECKING:
@@ -204,11 +204,12 @@ class _Progress:
 
     def __init__(self, command: Command) -> None:
         self._command, self._told = command, 0
-        self._live = sys.stderr.isatty() and not command.quiet
+        self._live, self._stands = sys.stderr.isatty() and not command.quiet, False
         self._right, self.done = 0.0, 0
         from tea.evaluate.pace import Pace
 
         self._pace = Pace()
+        remove_in_time(self)
 
     def __call__(self, done: int, total: int, run: "ScoredRun") -> None:
         self.done = done
@@ -218,6 +219,13 @@ class _Progress:
         )
         if self._live:
             write(f"\r{one_line(words, 100)}" + ("\n" if done == total else ""), sys.stderr)
+            self._stands = done < total
         elif done * 10 // total > self._told:
             self._told = done * 10 // total
             self._command.tell(words)
+
+    def close(self) -> None:
+        """End the row of the changing line, if it stands."""
+        if self._stands:
+            write("\n", sys.stderr)
+            self._stands = False

@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import typer
 
 from tea.characters import number
-from tea.cli.terminal import brief, discard, document, folded, one_line, painted, review, write
+from tea.cli.terminal import brief, discard, document, folded, one_line, painted, remove_passing, review, write
 from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError, sentence
 
 MOST_CHARACTERS = 300
@@ -61,6 +61,7 @@ def complain(fault: TeaError) -> None:
     """Write an error for people: one line on standard error, in marked rows at a terminal."""
     most = MOST_OF_QUESTION if isinstance(fault, ApprovalNeeded) else MOST_CHARACTERS
     line = in_one_line(fault.problem, fault.fix, most)
+    remove_passing()
     write(folded(painted(_PREFIX, "red", sys.stderr) + line.removeprefix(_PREFIX), sys.stderr) + "\n", sys.stderr)
 
 

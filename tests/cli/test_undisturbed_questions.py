@@ -17,9 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tea.cli.command import Command, Log
+from tea.cli.failure import complain
 from tea.cli.person import AtTerminal
 from tea.cli.progress import Progress
 from tea.cli.terminal import folded
+from tea.errors import BadInput
 from tea.journal.recorder import Event
 from tea.platform import Platform
 
@@ -157,6 +159,14 @@ async def test_what_is_told_while_a_row_of_progress_stands_begins_a_row(
     assert screen.look().endswith("told\r\n")
 
 
+def test_an_error_while_a_row_of_progress_stands_begins_a_row(screen: Screen, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)
+    progress = Progress(Command())
+    progress(Event(kind="note", key="0.1", agent="a", data={"kind": "step", "data": {"next_goal": "go", "calls": []}}))
+    complain(BadInput("It is odd.", fix="look."))
+    assert "go\x1b[0m\r\x1b[K\x1b[31mtea: " in screen.look()
+
+
 async def test_what_stays_of_a_draft_as_the_person_typed_looks_like_no_line_of_teas_own(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,6 +277,49 @@ async def test_nothing_is_asked_at_a_terminal_too_narrow_for_it(
         assert await screen.person("Pay?", CONSENT) is None
     assert "wider" in screen.look()
     assert "Pay?" not in screen.said
+
+
+WARN = '''
+import logging
+
+from tea import tool
+
+
+@tool(effects="reads", network=False)
+async def warn(about: str) -> str:
+    """Log a warning.
+
+    Args:
+        about: What to name in it.
+    """
+    logging.warning("Heard of the task %s.", about)
+    return about
+'''
+WARNER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Warner(Agent):
+    """Have a warning logged."""
+
+    tools = ("warn",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Have it logged."""
+        return Result(answer=(await ctx.tcp.invoke("warn", {"about": task.text})).unwrap())
+'''
+
+
+def test_a_warning_beside_the_progress_of_an_evaluation_begins_a_row(tea: Tea) -> None:
+    tea("register", tea.write("warn.py", WARN))
+    tea("register", tea.write("warner.py", WARNER))
+    tea.write("set.jsonl", "".join(f'{{"task": "{one}", "expected": "{one}"}}\n' for one in ("one", "two", "three")))
+    line = ["eval", "set.jsonl", "--agent", "warner", "--concurrency", "1"]
+    shown = on_a_terminal(tea, line, {"NO_COLOR": "1"}).decode()
+    assert shown.count("so far") == 3
+    for word in ("one", "two", "three"):
+        before = shown[: shown.index(f"Heard of the task {word}.")]
+        assert before == "" or before.endswith(("\n", "\r\x1b[K"))
 
 
 LIE = "digest: sha256:0"
