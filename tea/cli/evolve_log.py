@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from tea.characters import in_sentence
 from tea.cli.command import Command
 from tea.cli.fields import fields
 from tea.cli.terminal import SENDER, one_line
@@ -61,14 +62,19 @@ def _lines(tea: "Platform", name: str, problems: list[str]) -> "list[JsonObject]
             raise
         except StorageError as error:
             problems.append(error.problem)
-    decided = {(one.get("campaign"), one.get("digest"), one["own"]) for one in lines if one.get("what") == "verdict"}
+    decided = {_candidate(one) for one in lines if one.get("what") == "verdict"}
     about = [
         one for one in lines
         if one.get("what") in ("refused", "test", "verdict")
         and name in fields(fields(one.get("proposal")).get("changes"))
-        and (one.get("what") != "test" or (one.get("campaign"), one.get("digest"), one["own"]) not in decided)
+        and (one.get("what") != "test" or _candidate(one) not in decided)
     ]  # fmt: skip
     return sorted(about, key=lambda one: str(one.get("time")))
+
+
+def _candidate(line: "JsonObject") -> tuple[str, str, bool]:
+    """Return the candidate of a line, by its campaign, its digest and whether this account wrote it."""
+    return str(line.get("campaign")), str(line.get("digest")), bool(line["own"])
 
 
 def _text(line: "JsonObject", name: str) -> str:
@@ -99,7 +105,8 @@ def _evidence(line: "JsonObject", name: str, parents: "Mapping[str, str]") -> st
 
 def _words(line: "JsonObject", name: str) -> str:
     proposal: Any = line["proposal"]
-    head = f"{str(line['time'])[:19]}  {line['strategy']}  campaign {line['campaign']}"
+    time, strategy, campaign = map(in_sentence, (str(line["time"])[:19], str(line["strategy"]), str(line["campaign"])))
+    head = f"{time}  {strategy}  campaign {campaign}"
     if line["what"] == "refused":
         return f"{head}  refused: {line['reason']}"
     if line["what"] == "test":
