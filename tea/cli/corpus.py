@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from tea.characters import in_sentence
 from tea.cli.command import Command
 from tea.cli.left_out import tell_left_out
 from tea.cli.terminal import SENDER, one_line, table
@@ -29,7 +30,7 @@ async def ls(command: Command) -> None:
         found = await tea.corpus.sources()
     rows = [
         (
-            root,
+            in_sentence(root),
             f"{one['documents']:,} documents",
             f"{one['passages']:,} passages",
             f"{one['updated']}{'' if one['added_here'] else SENDER}",
@@ -80,7 +81,7 @@ async def rm(command: Command, root: RootArgument) -> None:
     """Take a folder or site out of the corpus; its documents themselves stay."""
     async with command.platform() as tea:
         name = await tea.corpus.remove(root)
-    command.show(f"removed {one_line(name)}", {"removed": name})
+    command.show(f"removed {in_sentence(name)}", {"removed": name})
 
 
 async def search(
@@ -107,9 +108,9 @@ def _show(command: Command, done: "list[Updated]") -> None:
     lines = list[str]()
     for one in done:
         counts = f"{one.added} added, {one.changed} changed, {one.removed} removed, {one.same} the same"
-        lines.append(f"{one_line(one.root)}: {counts}")
+        lines.append(f"{in_sentence(one.root)}: {counts}")
         lines += [
-            f"  left out {one_line(url)}: {one_line(why)}" for url, why in list(one.problems.items())[:_MOST_NAMED]
+            f"  left out {in_sentence(url)}: {one_line(why)}" for url, why in list(one.problems.items())[:_MOST_NAMED]
         ]
         if len(one.problems) > _MOST_NAMED:
             lines.append(f"  and {len(one.problems) - _MOST_NAMED} more were left out (--json names them)")
@@ -124,7 +125,7 @@ def _counts(update: "Updated") -> dict[str, Any]:
 def _text(one: "Match") -> str:
     where = f"page {one.passage.page}" if one.passage.page else f"line {one.passage.line}"
     heading = f", {one.passage.heading}" if one.passage.heading else ""
-    place = f"{one_line(one.url)} ({where}{one_line(heading)})"
+    place = f"{in_sentence(one.url)} ({where}{one_line(heading)})"
     return f"{one.score:.3f}  {place}\n       {one_line(one.passage.text, _SHOWN)}"
 
 

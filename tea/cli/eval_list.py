@@ -3,6 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from tea.characters import in_sentence
 from tea.cli.command import Command
 from tea.cli.terminal import one_line, table
 from tea.errors import ResourceExhausted, TeaError
@@ -47,4 +48,4 @@ def _heads(store: "FileEvaluations", problems: list[str]) -> list[Any]:
 def _row(one: Any) -> tuple[str, ...]:
     whose, begun = one["plan"]["label"] or one["plan"]["agent"], str(one["begun"])[:16]
     state = "" if one["finished"] else "unfinished"
-    return str(one["id"]), str(one["name"]), str(whose), f"{one['epochs']} epochs", begun, state
+    return in_sentence(str(one["id"])), str(one["name"]), str(whose), f"{one['epochs']} epochs", begun, state

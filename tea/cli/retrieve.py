@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tea.characters import in_sentence
 from tea.cli.command import Command
 from tea.cli.list import level_for, marked
 from tea.cli.reference import KEPT, find, kind_named
@@ -78,5 +79,5 @@ def _why(parts: Mapping[str, float]) -> str:
 
 
 def _served(uses: "list[Use]") -> str:
-    rows = [(use.name, use.time, use.run, brief(use.text, 80)) for use in uses]
+    rows = [(in_sentence(use.name), use.time, use.run, brief(use.text, 80)) for use in uses]
     return table(rows) if rows else "Nothing was served yet."
