@@ -616,6 +616,7 @@ SHIPS: dict[str, str | bytes] = {
     "owners.csv": "owner,city\nx,Oslo\ny,Rome\nz,Rome\n",
     "storms.csv": "city,day\nOslo,1\nOslo,2\nRome,3\n",
 }
+EACH_EACH = "each joins each; sum or count each table first"
 LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN keeps them"
 
 
@@ -624,7 +625,7 @@ LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN kee
     [
         (
             "SELECT count(*) FROM owners o JOIN storms s ON o.city = s.city",
-            'several rows of owners and of storms have the same "city": each joins each',
+            f'several rows of owners and of storms have the same "city": {EACH_EACH}',
         ),
         ("SELECT count(*) FROM ships LEFT JOIN owners USING (owner)", "it counts rows of ships, not of owners"),
         (
@@ -653,3 +654,41 @@ LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN kee
 )
 async def test_rows_that_a_join_counts_again_or_leaves_out_are_warned_of(ask: Ask, sql: str, warning: str) -> None:
     assert (await ask(SHIPS, sql=sql)).unwrap().get("warning", "") == warning
+
+
+STORES: dict[str, str | bytes] = {
+    "stores.csv": "store_id,city\n1,Oslo\n2,Rome\n",
+    "sales.csv": "id,store_id,amount\n1,1,10\n2,1,20\n3,2,30\n",
+    "returns.csv": "id,store_id,amount\n1,1,1\n2,1,2\n3,2,2\n",
+    "leases.csv": "store_id,rent\n1,5\n2,6\n",
+}
+FANNED = f'several rows of returns and of sales have the same "store_id": {EACH_EACH}'
+HUB = "FROM stores st JOIN sales s ON s.store_id = st.store_id JOIN returns r ON r.store_id = "
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        (f"SELECT SUM(s.amount) - SUM(r.amount) {HUB} st.store_id", FANNED),
+        (f"SELECT SUM(s.amount) - SUM(r.amount) {HUB} s.store_id", FANNED),
+        (f"SELECT COUNT(s.id), COUNT(r.id) {HUB} st.store_id", FANNED),
+        (f"SELECT city, COUNT(*) {HUB} st.store_id AND r.id = s.id GROUP BY 1", ""),
+        (
+            "SELECT city, SUM(amount) FROM stores JOIN leases USING (store_id) JOIN sales USING (store_id) GROUP BY 1",
+            "",
+        ),
+        (
+            "SELECT city, (SELECT SUM(s.amount) FROM sales s WHERE s.store_id = st.store_id)"
+            " - (SELECT SUM(r.amount) FROM returns r WHERE r.store_id = st.store_id) FROM stores st",
+            "",
+        ),
+        (
+            "WITH a AS (SELECT city, SUM(s.amount) AS n FROM stores st JOIN sales s USING (store_id) GROUP BY city),"
+            " b AS (SELECT city, SUM(r.amount) AS m FROM stores st JOIN returns r USING (store_id) GROUP BY city)"
+            " SELECT n - m FROM a JOIN b USING (city)",
+            "",
+        ),
+    ],
+)
+async def test_several_rows_of_two_tables_that_meet_at_one_row_are_warned_of(ask: Ask, sql: str, warning: str) -> None:
+    assert (await ask(STORES, sql=sql)).unwrap().get("warning", "") == warning

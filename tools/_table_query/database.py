@@ -5,7 +5,7 @@ import re
 import sqlite3
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -16,7 +16,7 @@ from tea import ToolError, nearest
 from .absent import Comparison, comparisons, unquoted
 from .aggregates import Effort, Numbers, Pairs
 from .describing import short
-from .joins import Counting, Join, counting
+from .joins import Counting, Join, Side, counting, fans
 from .naming import check_names, unknown_name, with_decimals
 from .numbers import iso_date
 from .stored import StoredTable
@@ -165,30 +165,34 @@ class Database:
         if (found := counting(sql, self._columns)) is None:
             return []
         try:
-            return [line for one in found.joins[:MOST_JOINS] for line in self._about_join(one, found)]
+            return list(dict.fromkeys(self._about_joins(found.joins[:MOST_JOINS], found)))
         except (sqlite3.Error, ToolError):
             return []
 
-    def _about_join(self, one: Join, how: Counting) -> Iterator[str]:
-        """Yield lines about the rows of two tables that are counted several times, or left out."""
-        sides = (one.left, one.left_keys), (one.right, one.right_keys)
-        left_repeats, right_repeats = (self._repeats(*side) for side in sides)
-        if left_repeats and right_repeats:
-            same = ", ".join(dict.fromkeys((*one.left_keys, *one.right_keys)))
-            yield f"several rows of {one.left} and of {one.right} have the same {same}: each joins each"
-        elif left_repeats or right_repeats:
-            few, many = (one.right, one.left) if left_repeats else (one.left, one.right)
+    def _about_joins(self, joins: Sequence[Join], how: Counting) -> Iterator[str]:
+        """Yield lines about joined rows that are counted several times, or left out."""
+        repeats = {side for side in {side for one in joins for side in one.sides} if self._repeats(*side)}
+        fanned = fans(joins, repeats)
+        for pair in fanned:
+            yield _each_each(side for one in pair for side in one.sides if side[0] == one.many(repeats))
+        for one in joins:
+            yield from self._about_join(one, how, repeats, fanned=any(one in pair for pair in fanned))
+
+    def _about_join(self, one: Join, how: Counting, repeats: Container[Side], *, fanned: bool) -> Iterator[str]:
+        """Yield lines about the rows of two tables; counted rows of `fanned` ones are pairs."""
+        if all(side in repeats for side in one.sides):
+            yield _each_each(one.sides)
+        elif many := one.many(repeats):
+            few = one.right if many == one.left else one.left
             if few in how.summed:
                 yield f"a row of {few} joins several of {many}, so its columns are summed several times"
             elif few in how.once:
                 yield f"DISTINCT takes rows of {few} with equal values as one; sum over a subquery with each row once"
-            elif how.counts and not how.grouped:
+            elif how.counts and not how.grouped and not fanned:
                 yield f"it counts rows of {many}, not of {few}"
-        for (table, keys), (other, others), repeats in (
-            (*sides, left_repeats or not right_repeats),
-            (*sides[::-1], right_repeats or not left_repeats),
-        ):
-            if repeats and not how.keeps and (left := self._unmatched(table, keys, other, others)):
+        for (table, keys), (other, others) in (one.sides, one.sides[::-1]):
+            seen = (table, keys) in repeats or (other, others) not in repeats
+            if seen and not how.keeps and (left := self._unmatched(table, keys, other, others)):
                 yield f"{left} rows of {table} join none of {other}, and are left out; LEFT JOIN keeps them"
 
     def _repeats(self, table: str, keys: Sequence[str]) -> bool:
@@ -290,6 +294,13 @@ class Database:
 def quoted(name: str) -> str:
     """Return a name as SQL quotes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def _each_each(sides: Iterable[Side]) -> str:
+    """Return a line about several rows of two tables for one row."""
+    (one, keys), (other, others) = sorted(sides)
+    same = ", ".join(dict.fromkeys((*keys, *others)))
+    return f"several rows of {one} and of {other} have the same {same}: each joins each; sum or count each table first"
 
 
 def _side(one: Comparison) -> str:

@@ -1,9 +1,10 @@
 """Joins in a statement that counts: which rows are counted several times, and which are left out."""
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
 from typing import NamedTuple
 
 from .absent import unquoted
@@ -22,18 +23,41 @@ _SIDE = rf"(?:\b(norm|lower|upper|trim)\s*+\(\s*+)?(?:({_NAME})\s*+\.\s*+)?({_NA
 _EQUAL = re.compile(rf"{_SIDE}==?\s*+{_SIDE}(?![+\-*/%|(.])", re.IGNORECASE)
 _OUTER = re.compile(r"\b(?:left|right|full)\s++(?:outer\s++)?join\b", re.IGNORECASE)
 _COUNTS = re.compile(r"\bcount\s*+\(\s*+(?!distinct\b)", re.IGNORECASE)
+_SELECT = re.compile(r'"(?:[^"]|"")*+"?|[()]|\bselect\b', re.IGNORECASE)
 _GROUPED = re.compile(r"\bgroup\s++by\b", re.IGNORECASE)
 _ONCE = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+distinct\s++(?:({_NAME})\s*+\.\s*+)?({_NAME})", re.IGNORECASE)
 _SUMMED = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+(?!distinct\b)(?:({_NAME})\s*+\.\s*+)?({_NAME})", re.IGNORECASE)
 
 
-class Join(NamedTuple):
-    """Two tables with what is equal in their rows: expressions over the columns of each, in the same order."""
+Side = tuple[str, tuple[str, ...]]
 
+
+class Join(NamedTuple):
+    """Two tables with what is equal in their rows: expressions over the columns of each, in the same order.
+
+    Args:
+        select: The number of the SELECT in the statement.
+    """
+
+    select: int
     left: str
     right: str
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Return each table with its expressions."""
+        return (self.left, self.left_keys), (self.right, self.right_keys)
+
+    def many(self, repeats: Container[Side]) -> str | None:
+        """Return the table with several rows for one of the other, None if both have or neither has.
+
+        Args:
+            repeats: The tables with several rows of the same values, each with its expressions.
+        """
+        found = [side[0] for side in self.sides if side in repeats]
+        return found[0] if len(found) == 1 else None
 
 
 class Counting(NamedTuple):
@@ -70,12 +94,14 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
         return None
     aliases, order = _aliases(plain, columns)
     having = _having(aliases, columns)
-    keys = defaultdict[tuple[str, str], list[tuple[str, str]]](list)
-    for left, right, one, other in (*_equalities(plain, aliases, having), *_used(plain, order)):
-        keys[(left, right) if left < right else (right, left)].append((one, other) if left < right else (other, one))
+    keys, selects = defaultdict[tuple[int, str, str], list[tuple[str, str]]](list), _selects(plain)
+    for at, left, right, one, other in (*_equalities(plain, aliases, having), *_used(plain, order)):
+        select = selects[bisect_right(selects, (at, len(plain))) - 1][1]
+        tables = (left, right) if left < right else (right, left)
+        keys[select, *tables].append((one, other) if left < right else (other, one))
     joins = tuple(
-        Join(*tables, tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
-        for tables, pairs in keys.items()
+        Join(*between, tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
+        for between, pairs in keys.items()
     )
     if not joins:
         return None
@@ -88,6 +114,25 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
         summed=frozenset(filter(None, owners)),
         once=frozenset(filter(None, singly)),
     )
+
+
+def fans(joins: Sequence[Join], repeats: Container[Side]) -> list[tuple[Join, Join]]:
+    """Return pairs of joins in one SELECT: several rows of two tables meet at one row of a third.
+
+    Args:
+        joins: The joins.
+        repeats: As for `Join.many`.
+    """
+    joined = {(one.select, one.left, one.right) for one in joins}
+    many = [(one, side) for one in joins if (side := one.many(repeats)) is not None]
+    return [
+        (one, other)
+        for (one, side), (other, end) in combinations(many, 2)
+        if one.select == other.select
+        and side != end
+        and {one.left, one.right} - {side} == {other.left, other.right} - {end}
+        and (one.select, *sorted((side, end))) not in joined
+    ]
 
 
 def _aliases(plain: str, columns: Mapping[str, Sequence[str]]) -> tuple[dict[str, str], list[tuple[str, int]]]:
@@ -121,25 +166,41 @@ def _owner(of: str | None, column: str, aliases: Mapping[str, str], having: Mapp
     return next(iter(tables)) if len(tables) == 1 else None
 
 
+def _selects(plain: str) -> list[tuple[int, int]]:
+    """Return where in a statement a SELECT begins or goes on, each place with the number of the SELECT."""
+    found, around, number = [(0, 0)], [0], 0
+    for token in _SELECT.finditer(plain):
+        word = token[0].casefold()
+        if word == "select":
+            number += 1
+            around[-1] = number
+        elif word == "(":
+            around.append(around[-1])
+        elif word == ")" and len(around) > 1:
+            around.pop()
+        found.append((token.start(), around[-1]))
+    return found
+
+
 def _equalities(
     plain: str, aliases: Mapping[str, str], having: Mapping[str, set[str]]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Yield what is equal in two tables of a statement: the tables, and an expression of each."""
+) -> Iterator[tuple[int, str, str, str, str]]:
+    """Yield what is equal in two tables of a statement: its place, the tables, and an expression of each."""
     for found in _EQUAL.finditer(plain):
         sides = [(found[at], found[at + 2], _owner(found[at + 1], found[at + 2], aliases, having)) for at in (1, 4)]
         (first, one, left), (second, other, right) = sides
         if left is not None and right is not None and left != right:
-            yield left, right, _expression(first, one), _expression(second, other)
+            yield found.start(), left, right, _expression(first, one), _expression(second, other)
 
 
-def _used(plain: str, order: Sequence[tuple[str, int]]) -> Iterator[tuple[str, str, str, str]]:
+def _used(plain: str, order: Sequence[tuple[str, int]]) -> Iterator[tuple[int, str, str, str, str]]:
     """Yield what `USING` says is equal in a table and the one before it."""
     for (left, _), (right, end) in pairwise(order):
         found = _USING.match(plain, end)
         if found is None or left == right:
             continue
         for name in re.findall(_NAME, found[1]):
-            yield left, right, _expression(None, name), _expression(None, name)
+            yield end, left, right, _expression(None, name), _expression(None, name)
 
 
 def _expression(function: str | None, column: str) -> str:
