@@ -613,7 +613,7 @@ async def test_what_is_computed_from_many_numbers_takes_bounded_memory(ask: Ask)
 
 SHIPS: dict[str, str | bytes] = {
     "ships.csv": "ship,owner,tons\na,x,10\nb,x,20\nc,y,30\nd,q,40\n",
-    "owners.csv": "owner,city\nx,Oslo\ny,Rome\nz,Rome\n",
+    "owners.csv": "owner,city,fee\nx,Oslo,3\ny,Rome,3\nz,Rome,4\n",
     "storms.csv": "city,day\nOslo,1\nOslo,2\nRome,3\n",
 }
 EACH_EACH = "each joins each; sum or count each table first"
@@ -642,10 +642,16 @@ LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN kee
             "a row of owners joins several of ships, so its columns are summed several times",
         ),
         (
-            "SELECT sum(DISTINCT o.owner) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
-            "DISTINCT takes rows of owners with equal values as one; sum over a subquery with each row once",
+            "SELECT sum(DISTINCT o.fee) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
+            'DISTINCT takes equal "fee" of several rows of owners once; '
+            "sum before joining, or replace the join by IN (SELECT ...)",
+        ),
+        (
+            "SELECT avg(DISTINCT fee) FROM owners WHERE fee > 1",
+            'DISTINCT takes equal "fee" of several rows of owners once; leave DISTINCT out',
         ),
         ("SELECT sum(DISTINCT tons) FROM owners o LEFT JOIN ships s ON s.owner = o.owner", ""),
+        ("SELECT total(DISTINCT tons), count(DISTINCT owner) FROM ships", ""),
         ("SELECT count(DISTINCT o.owner) FROM ships s JOIN owners o ON s.owner = o.owner", ""),
         ("SELECT ship, city FROM ships s JOIN owners o ON s.owner = o.owner", ""),
         ("SELECT count(*) FROM ships WHERE owner = 'x' -- JOIN owners ON ships.owner = owners.owner", ""),

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from tea import ToolError, nearest
@@ -154,7 +154,7 @@ class Database:
             return []
 
     def miscounted(self, sql: str) -> list[str]:
-        """Return a line about each join by which a counting statement counts rows several times, or leaves rows out.
+        """Return a line about all by which a counting statement counts rows several times, or leaves rows out.
 
         It takes what is left of the statement's time.
 
@@ -165,7 +165,8 @@ class Database:
         if (found := counting(sql, self._columns)) is None:
             return []
         try:
-            return list(dict.fromkeys(self._about_joins(found.joins[:MOST_JOINS], found)))
+            lines = chain(self._about_joins(found.joins[:MOST_JOINS], found), self._about_once(found))
+            return list(dict.fromkeys(lines))
         except (sqlite3.Error, ToolError):
             return []
 
@@ -186,14 +187,19 @@ class Database:
             few = one.right if many == one.left else one.left
             if few in how.summed:
                 yield f"a row of {few} joins several of {many}, so its columns are summed several times"
-            elif few in how.once:
-                yield f"DISTINCT takes rows of {few} with equal values as one; sum over a subquery with each row once"
             elif how.counts and not how.grouped and not fanned:
                 yield f"it counts rows of {many}, not of {few}"
         for (table, keys), (other, others) in (one.sides, one.sides[::-1]):
             seen = (table, keys) in repeats or (other, others) not in repeats
             if seen and not how.keeps and (left := self._unmatched(table, keys, other, others)):
                 yield f"{left} rows of {table} join none of {other}, and are left out; LEFT JOIN keeps them"
+
+    def _about_once(self, how: Counting) -> Iterator[str]:
+        """Yield lines about equal values of several rows that are summed or averaged once."""
+        fix = "sum before joining, or replace the join by IN (SELECT ...)" if how.joins else "leave DISTINCT out"
+        for table, column in how.once[:MOST_JOINS]:
+            if self._repeats(table, [quoted(column)]):
+                yield f"DISTINCT takes equal {quoted(column)} of several rows of {table} once; {fix}"
 
     def _repeats(self, table: str, keys: Sequence[str]) -> bool:
         """Return whether several rows of a table have the same values in some expressions."""

@@ -69,7 +69,7 @@ class Counting(NamedTuple):
         counts: Whether it counts rows.
         grouped: Whether it does so by groups.
         summed: The tables with columns of which it takes a sum or an average.
-        once: Those with columns of which it takes one of each value once.
+        once: The columns, each with its table, of which it sums or averages each value once.
     """
 
     joins: tuple[Join, ...]
@@ -77,11 +77,11 @@ class Counting(NamedTuple):
     counts: bool
     grouped: bool
     summed: frozenset[str]
-    once: frozenset[str]
+    once: tuple[tuple[str, str], ...]
 
 
 def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
-    """Return what a statement counts over joins of tables, None if it counts nothing or joins none.
+    """Return what a statement counts over tables, None if it joins none and takes no value once.
 
     Args:
         sql: The statement.
@@ -103,16 +103,17 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
         Join(*between, tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
         for between, pairs in keys.items()
     )
-    if not joins:
+    owners = (_owner(one[1], one[2], aliases, having) for one in sums)
+    singly = ((_owner(one[1], one[2], aliases, having), unquoted(one[2])) for one in once)
+    if not (joins or once):
         return None
-    owners, singly = ([_owner(one[1], one[2], aliases, having) for one in found] for found in (sums, once))
     return Counting(
         joins=joins,
         keeps=_OUTER.search(plain) is not None,
         counts=counts,
         grouped=_GROUPED.search(plain) is not None,
         summed=frozenset(filter(None, owners)),
-        once=frozenset(filter(None, singly)),
+        once=tuple(dict.fromkeys((table, column) for table, column in singly if table is not None)),
     )
 
 
