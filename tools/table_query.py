@@ -104,7 +104,7 @@ def _answer(
     with Database(tables) as database:
         got = database.select(sql, limit, offset, count=not full)
         whole = not full and database.drops_decimals(sql, got.rows, offset)
-        doubts = [] if full else [*database.absent(sql), *database.miscounted(sql)]
+        doubts = [] if full else [*database.absent(sql), *database.miscounted(sql), *database.mistyped(sql)]
     if full:
         return {"columns": got.columns, "rows": got.rows, "row_count": len(got.rows), "truncated": got.more}
     answer = _paged(got.columns, got.rows, got.total, offset)

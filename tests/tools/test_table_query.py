@@ -638,7 +638,7 @@ LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN kee
         ),
         ("SELECT city, sum(tons) FROM ships s JOIN owners o ON s.owner = o.owner GROUP BY city", LEFT_OUT),
         (
-            "SELECT avg(length(city)), sum(o.owner) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
+            "SELECT avg(length(city)), sum(o.fee) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
             "a row of owners joins several of ships, so its columns are summed several times",
         ),
         (
@@ -698,3 +698,43 @@ HUB = "FROM stores st JOIN sales s ON s.store_id = st.store_id JOIN returns r ON
 )
 async def test_several_rows_of_two_tables_that_meet_at_one_row_are_warned_of(ask: Ask, sql: str, warning: str) -> None:
     assert (await ask(STORES, sql=sql)).unwrap().get("warning", "") == warning
+
+
+READINGS: dict[str, str | bytes] = {
+    "r.csv": "place,temp,zip,day,on\nOslo,21.5,007,2025-05-31,31/5/2025\nRome,999,123,2025-06-02,2/6/2025\n"
+    'Rome,"20,5",4,2025-06-10,10/6/2025\n'
+}
+COUNTS = (
+    "\"temp\" is text; '20,5' counts as 20 (1 of 3 values are no plain numbers): replace() what is wrong, "
+    "or leave it out"
+)
+LETTERS = "\"temp\" is text ('20,5' is no plain number) and compared letter by letter; CAST compares numbers"
+UNLIKE = "'2025-6-1' is not written as the dates of \"day\", such as '2025-05-31': did you mean '2025-06-01'?"
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        ("SELECT AVG(temp) FROM r WHERE place = 'Rome'", COUNTS),
+        ('SELECT SUM(DISTINCT x."temp"), sum(temp) FROM r x', COUNTS),
+        ("SELECT place FROM r WHERE CAST(temp AS REAL) < 100", COUNTS),
+        ("SELECT temp * 1.8 + 32 FROM r", COUNTS),
+        ("SELECT place FROM r WHERE temp < 100 OR temp <> 999", LETTERS),
+        ("SELECT place FROM r WHERE Temp NOT BETWEEN -1 AND 30", LETTERS.replace("temp", "Temp")),
+        ("SELECT MAX(temp) FROM r", LETTERS),
+        ("SELECT place FROM r ORDER BY temp DESC", LETTERS),
+        ("SELECT SUM(CAST(replace(temp, ',', '.') AS REAL)), MAX(zip), MIN(place) FROM r WHERE zip < 8", ""),
+        ("SELECT n FROM (SELECT place, COUNT(*) AS temp, 1 AS n FROM r GROUP BY 1) WHERE temp > 1 ORDER BY place", ""),
+        ("SELECT place FROM r WHERE day > '2025-6-1'", UNLIKE),
+        ("SELECT place FROM r WHERE day BETWEEN '2025-05-01' AND '2025-6-1'", UNLIKE),
+        ("SELECT place FROM r WHERE day >= '2025-06' AND day < '2025' AND day <= '2025-06-10 12:00'", ""),
+        (
+            "SELECT place FROM r WHERE \"on\" > '1/6/2025'",
+            "\"on\" is written as '31/5/2025', in no order of time: compare iso(\"on\", 'dmy') with "
+            "a date such as '2024-05-31'",
+        ),
+        ("SELECT place FROM r WHERE iso(\"on\", 'dmy') > '2025-06-01' AND place > 'O'", ""),
+    ],
+)
+async def test_text_taken_for_numbers_or_dates_in_order_is_warned_of(ask: Ask, sql: str, warning: str) -> None:
+    assert (await ask(READINGS, sql=sql)).unwrap().get("warning", "") == warning

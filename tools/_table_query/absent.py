@@ -10,22 +10,28 @@ _NAME = r'"(?:[^"]|"")++"|[^\W\d]\w*+'
 _TEXT = r"'(?:[^']|'')*+'"
 _COLUMN = rf"(?:(?P<table>{_NAME})\s*+\.\s*+)?(?P<column>{_NAME})"
 _SIDE = rf"(?:\b(?P<function>norm|lower|upper|trim)\s*+\(\s*+)?{_COLUMN}(?(function)\s*+\))"
-_OPERATOR = r"(?:==?|!=|<>|\bis(?:\s++not)?\b|(?:\bnot\s++)?\bin\b|(?:\bnot\s++)?(?P<like>\blike\b))"
-_SOME = rf"(?P<texts>\(\s*+{_TEXT}(?:\s*+,\s*+{_TEXT})*+\s*+\)|{_TEXT})(?!\s*+\|\|)"
+_ORDERED = r"(?P<ordered>[<>]=?|(?:\bnot\s++)?\bbetween\b)"
+_OPERATOR = rf"(?:==?|!=|<>|\bis(?:\s++not)?\b|(?:\bnot\s++)?\bin\b|(?:\bnot\s++)?(?P<like>\blike\b)|{_ORDERED})"
+_SOME = rf"(?P<texts>\(\s*+{_TEXT}(?:\s*+,\s*+{_TEXT})*+\s*+\)|{_TEXT}(?:\s++and\s++{_TEXT})?+)(?!\s*+\|\|)"
 _OTHERS = rf"""{_TEXT}|"(?:[^"]|"")*+"?|\w++|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?"""
 _COMPARED = re.compile(rf"(?P<joined>[|+\-*/%]\s*+)?{_SIDE}\s*+{_OPERATOR}\s*+{_SOME}|{_OTHERS}", re.IGNORECASE)
 _TEXTS = re.compile(_TEXT)
-_RENAMED = re.compile(rf"\bas\s++({_NAME})", re.IGNORECASE)
+RENAMED = re.compile(rf"\bas\s++({_NAME})", re.IGNORECASE)
 
 
 class Comparison(NamedTuple):
-    """A comparison of a column of a table, or of a function of it, with a text; with `like`, with a pattern."""
+    """A comparison of a column of a table, or of a function of it, with a text; with `like`, with a pattern.
+
+    Args:
+        ordered: Whether it asks for the order of the two.
+    """
 
     table: str
     column: str
     function: str
     like: bool
     text: str
+    ordered: bool
 
 
 def comparisons(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[tuple[Comparison, ...]]:
@@ -37,7 +43,7 @@ def comparisons(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[tupl
         sql: The statement.
         columns: The names of each table's columns, by its name.
     """
-    renamed = {unquoted(found[1]).casefold() for found in _RENAMED.finditer(sql)}
+    renamed = {unquoted(found[1]).casefold() for found in RENAMED.finditer(sql)}
     named = defaultdict[str, list[tuple[str, str]]](list)
     for table, one in ((table, one) for table, some in columns.items() for one in some):
         named[one.casefold()].append((table, one))
@@ -50,7 +56,8 @@ def comparisons(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[tupl
         for text in _TEXTS.findall(found["texts"]):
             plain, function = text[1:-1].replace("''", "'"), (found["function"] or "").lower()
             if meant:
-                yield tuple(Comparison(*one, function, found["like"] is not None, plain) for one in meant)
+                like, ordered = found["like"] is not None, found["ordered"] is not None
+                yield tuple(Comparison(*one, function, like, plain, ordered) for one in meant)
 
 
 def unquoted(name: str) -> str:

@@ -15,6 +15,8 @@ from tea import ToolError, nearest
 
 from .absent import Comparison, comparisons, unquoted
 from .aggregates import Effort, Numbers, Pairs
+from .as_dates import date_doubt
+from .as_numbers import NumberUse, number_uses
 from .describing import short
 from .joins import Counting, Join, Side, counting, fans
 from .naming import check_names, unknown_name, with_decimals
@@ -73,6 +75,7 @@ class Database:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, uri=True)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
         self._columns = {table.name: [column.name for column in table.columns] for table in tables}
+        self._typed = {(table.name, one.name.casefold()): one for table in tables for one in table.columns}
         self._held = [table.name for table in tables if isinstance(table, Table)]
         for number, table in enumerate(tables):
             if isinstance(table, StoredTable):
@@ -147,7 +150,7 @@ class Database:
         """
         self._effort.begin(self._effort.deadline)
         compared = dict.fromkeys(islice(comparisons(sql, self._columns), MOST_COMPARED))
-        absent = (some[0] for some in compared if not any(map(self._has, some)))
+        absent = (some[0] for some in compared if not some[0].ordered and not any(map(self._has, some)))
         try:
             return list(map(self._about, islice(absent, MOST_ABSENT)))
         except (sqlite3.Error, ToolError):
@@ -169,6 +172,50 @@ class Database:
             return list(dict.fromkeys(lines))
         except (sqlite3.Error, ToolError):
             return []
+
+    def mistyped(self, sql: str) -> list[str]:
+        """Return a line about each column of text that a statement takes for numbers, or for dates in order.
+
+        It takes what is left of the statement's time.
+
+        Args:
+            sql: The statement that was just run.
+        """
+        self._effort.begin(self._effort.deadline)
+        uses = islice(dict.fromkeys(number_uses(sql, self._columns)), MOST_COMPARED)
+        compared = islice((some for some in comparisons(sql, self._columns) if some[0].ordered), MOST_COMPARED)
+        try:
+            lines = chain(map(self._about_numbers, uses), map(self._about_dates, compared))
+            return list(islice(dict.fromkeys(filter(None, lines)), MOST_ABSENT))
+        except (sqlite3.Error, ToolError):
+            return []
+
+    def _about_numbers(self, use: NumberUse) -> str:
+        """Return a line about a column of text taken for numbers, empty if all its values are plain numbers."""
+        table, column = quoted(use.table), quoted(use.column)
+        if self._typed[use.table, use.column.casefold()].kind != "text":
+            return ""
+        number = f"({column} GLOB '*[0-9]*' AND NOT ({column} GLOB '*[^0-9.eE+-]*' OR {column} GLOB '*[0-9.][+-]*'))"
+        count, numbers = self._connection.execute(f"SELECT count({column}), sum({number}) FROM {table}").fetchone()
+        others = f"SELECT {column}, CAST({column} AS REAL) AS x FROM {table} WHERE NOT {number} ORDER BY x = 0 LIMIT 1"
+        if not (found := self._connection.execute(others).fetchone()):
+            return ""
+        text, value = repr(short(found[0])), f"{found[1]:.15g}"
+        if use.computes:
+            few = f"{count - numbers} of {count} values are no plain numbers"
+            return f"{column} is text; {text} counts as {value} ({few}): replace() what is wrong, or leave it out"
+        if 2 * numbers < count:
+            return ""
+        return f"{column} is text ({text} is no plain number) and compared letter by letter; CAST compares numbers"
+
+    def _about_dates(self, some: Sequence[Comparison]) -> str:
+        """Return a line about a column of dates compared by order with a text written otherwise."""
+        for one in some:
+            column, name = self._typed[one.table, one.column.casefold()], quoted(one.column)
+            if column.kind == "date" and not one.function:
+                sql = f"SELECT DISTINCT {name} FROM {quoted(one.table)} WHERE {name} IS NOT NULL LIMIT {MOST_NEAR}"
+                return date_doubt(name, column.form, [str(date) for (date,) in self._connection.execute(sql)], one.text)
+        return ""
 
     def _about_joins(self, joins: Sequence[Join], how: Counting) -> Iterator[str]:
         """Yield lines about joined rows that are counted several times, or left out."""

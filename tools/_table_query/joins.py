@@ -10,23 +10,23 @@ from typing import NamedTuple
 from .absent import unquoted
 
 # No part gives back what it took, and none begins within a name: the time grows with the statement alone.
-_NAME = r'(?<!")"(?:[^"]|"")++"|\b[^\W\d]\w*+'
-_ASIDE = re.compile(r"'(?:[^']|'')*+'|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
+NAME = r'(?<!")"(?:[^"]|"")++"|\b[^\W\d]\w*+'
+ASIDE = re.compile(r"'(?:[^']|'')*+'|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _BEHIND = (  # a table's name, where it has no other
     "on|using|where|join|inner|left|right|full|cross|natural|group|order|limit|having|union|except|intersect|window"
 )
 _TABLE = re.compile(
-    rf"(?:\b(?:from|join)\s++|,\s*+)({_NAME})(?:\s++(?:as\s++)?(?!(?:{_BEHIND})\b)({_NAME}))?", re.IGNORECASE
+    rf"(?:\b(?:from|join)\s++|,\s*+)({NAME})(?:\s++(?:as\s++)?(?!(?:{_BEHIND})\b)({NAME}))?", re.IGNORECASE
 )
-_USING = re.compile(rf"\s*+using\s*+\(\s*+((?:{_NAME})(?:\s*+,\s*+(?:{_NAME}))*+)\s*+\)", re.IGNORECASE)
-_SIDE = rf"(?:\b(norm|lower|upper|trim)\s*+\(\s*+)?(?:({_NAME})\s*+\.\s*+)?({_NAME})\s*+(?:\)\s*+)?"
+_USING = re.compile(rf"\s*+using\s*+\(\s*+((?:{NAME})(?:\s*+,\s*+(?:{NAME}))*+)\s*+\)", re.IGNORECASE)
+_SIDE = rf"(?:\b(norm|lower|upper|trim)\s*+\(\s*+)?(?:({NAME})\s*+\.\s*+)?({NAME})\s*+(?:\)\s*+)?"
 _EQUAL = re.compile(rf"{_SIDE}==?\s*+{_SIDE}(?![+\-*/%|(.])", re.IGNORECASE)
 _OUTER = re.compile(r"\b(?:left|right|full)\s++(?:outer\s++)?join\b", re.IGNORECASE)
 _COUNTS = re.compile(r"\bcount\s*+\(\s*+(?!distinct\b)", re.IGNORECASE)
 _SELECT = re.compile(r'"(?:[^"]|"")*+"?|[()]|\bselect\b', re.IGNORECASE)
 _GROUPED = re.compile(r"\bgroup\s++by\b", re.IGNORECASE)
-_ONCE = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+distinct\s++(?:({_NAME})\s*+\.\s*+)?({_NAME})", re.IGNORECASE)
-_SUMMED = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+(?!distinct\b)(?:({_NAME})\s*+\.\s*+)?({_NAME})", re.IGNORECASE)
+_ONCE = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+distinct\s++(?:({NAME})\s*+\.\s*+)?({NAME})", re.IGNORECASE)
+_SUMMED = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+(?!distinct\b)(?:({NAME})\s*+\.\s*+)?({NAME})", re.IGNORECASE)
 
 
 Side = tuple[str, tuple[str, ...]]
@@ -87,13 +87,13 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
         sql: The statement.
         columns: The names of each table's columns, by its name.
     """
-    plain = _ASIDE.sub("''", sql)
+    plain = ASIDE.sub("''", sql)
     counts, sums = _COUNTS.search(plain) is not None, list(_SUMMED.finditer(plain))
     once = list(_ONCE.finditer(plain))
     if not (counts or sums or once):
         return None
-    aliases, order = _aliases(plain, columns)
-    having = _having(aliases, columns)
+    aliases, order = aliases_of(plain, columns)
+    having = having_of(aliases, columns)
     keys, selects = defaultdict[tuple[int, str, str], list[tuple[str, str]]](list), _selects(plain)
     for at, left, right, one, other in (*_equalities(plain, aliases, having), *_used(plain, order)):
         select = selects[bisect_right(selects, (at, len(plain))) - 1][1]
@@ -103,8 +103,8 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
         Join(*between, tuple(one for one, _ in pairs), tuple(other for _, other in pairs))
         for between, pairs in keys.items()
     )
-    owners = (_owner(one[1], one[2], aliases, having) for one in sums)
-    singly = ((_owner(one[1], one[2], aliases, having), unquoted(one[2])) for one in once)
+    owners = (owner(one[1], one[2], aliases, having) for one in sums)
+    singly = ((owner(one[1], one[2], aliases, having), unquoted(one[2])) for one in once)
     if not (joins or once):
         return None
     return Counting(
@@ -136,7 +136,7 @@ def fans(joins: Sequence[Join], repeats: Container[Side]) -> list[tuple[Join, Jo
     ]
 
 
-def _aliases(plain: str, columns: Mapping[str, Sequence[str]]) -> tuple[dict[str, str], list[tuple[str, int]]]:
+def aliases_of(plain: str, columns: Mapping[str, Sequence[str]]) -> tuple[dict[str, str], list[tuple[str, int]]]:
     """Return the tables of a statement by their names in it, and in their order with the ends of their mentions."""
     known = {name.casefold(): name for name in columns}
     meant, order = defaultdict[str, set[str]](set), list[tuple[str, int]]()
@@ -149,7 +149,7 @@ def _aliases(plain: str, columns: Mapping[str, Sequence[str]]) -> tuple[dict[str
     return {name: tables.pop() for name, tables in meant.items() if len(tables) == 1}, order
 
 
-def _having(aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
+def having_of(aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]) -> dict[str, set[str]]:
     """Return the tables of the statement by their columns' names."""
     having = defaultdict[str, set[str]](set)
     for table in set(aliases.values()):
@@ -158,7 +158,7 @@ def _having(aliases: Mapping[str, str], columns: Mapping[str, Sequence[str]]) ->
     return dict(having)
 
 
-def _owner(of: str | None, column: str, aliases: Mapping[str, str], having: Mapping[str, set[str]]) -> str | None:
+def owner(of: str | None, column: str, aliases: Mapping[str, str], having: Mapping[str, set[str]]) -> str | None:
     """Return the table of the statement that a column is meant of, None if it is not known."""
     tables = having.get(unquoted(column).casefold(), set())
     if of:
@@ -188,7 +188,7 @@ def _equalities(
 ) -> Iterator[tuple[int, str, str, str, str]]:
     """Yield what is equal in two tables of a statement: its place, the tables, and an expression of each."""
     for found in _EQUAL.finditer(plain):
-        sides = [(found[at], found[at + 2], _owner(found[at + 1], found[at + 2], aliases, having)) for at in (1, 4)]
+        sides = [(found[at], found[at + 2], owner(found[at + 1], found[at + 2], aliases, having)) for at in (1, 4)]
         (first, one, left), (second, other, right) = sides
         if left is not None and right is not None and left != right:
             yield found.start(), left, right, _expression(first, one), _expression(second, other)
@@ -200,7 +200,7 @@ def _used(plain: str, order: Sequence[tuple[str, int]]) -> Iterator[tuple[int, s
         found = _USING.match(plain, end)
         if found is None or left == right:
             continue
-        for name in re.findall(_NAME, found[1]):
+        for name in re.findall(NAME, found[1]):
             yield end, left, right, _expression(None, name), _expression(None, name)
 
 

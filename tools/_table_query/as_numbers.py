@@ -1,0 +1,46 @@
+"""Columns that a statement takes for numbers, to tell of text among their values."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from .absent import RENAMED, unquoted
+from .joins import ASIDE, NAME, aliases_of, having_of, owner
+
+_COLUMN = rf"(?:({NAME})\s*+\.\s*+)?({NAME})(?!\s*+[(.])"
+_SUMMED = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+(?:distinct\s++)?{_COLUMN}", re.IGNORECASE)
+_CAST = re.compile(rf"\bcast\s*+\(\s*+{_COLUMN}\s++as\s++(?:real|int|num|dec|float|double)", re.IGNORECASE)
+_COMPUTED = re.compile(rf"{_COLUMN}\s*+[-+*/%]\s*+\d", re.IGNORECASE)
+_COMPARED = re.compile(
+    rf"(?:[|+\-*/%]\s*+)?{_COLUMN}\s*+(?:[<>!]=?|<>|==?|(?:\bnot\s++)?\bbetween\b)\s*+[-+]?\d", re.IGNORECASE
+)
+_EXTREME = re.compile(rf"\b(?:min|max)\s*+\(\s*+{_COLUMN}\s*+\)", re.IGNORECASE)
+_ORDERED = re.compile(rf"\border\s++by\s++{_COLUMN}", re.IGNORECASE)
+
+
+class NumberUse(NamedTuple):
+    """A column that a statement computes with, or else orders or compares with a number."""
+
+    table: str
+    column: str
+    computes: bool
+
+
+def number_uses(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[NumberUse]:
+    """Yield the columns that a statement takes for numbers; names given by itself are taken for none.
+
+    Args:
+        sql: The statement.
+        columns: The names of each table's columns, by its name.
+    """
+    plain = ASIDE.sub("''", sql)
+    aliases, _ = aliases_of(plain, columns)
+    having = having_of(aliases, columns)
+    renamed = {unquoted(found[1]).casefold() for found in RENAMED.finditer(plain)}
+    for pattern in (_SUMMED, _CAST, _COMPUTED, _COMPARED, _EXTREME, _ORDERED):
+        computes = pattern in (_SUMMED, _CAST, _COMPUTED)
+        for found in pattern.finditer(plain):
+            name = unquoted(found[2])
+            table = owner(found[1], found[2], aliases, having)
+            if table is not None and name.casefold() not in renamed and found[0][0] not in "|+-*/%":
+                yield NumberUse(table, name, computes)
