@@ -738,3 +738,9 @@ UNLIKE = "'2025-6-1' is not written as the dates of \"day\", such as '2025-05-31
 )
 async def test_text_taken_for_numbers_or_dates_in_order_is_warned_of(ask: Ask, sql: str, warning: str) -> None:
     assert (await ask(READINGS, sql=sql)).unwrap().get("warning", "") == warning
+
+
+async def test_a_sum_shows_no_rounding_of_its_parts(ask: Ask) -> None:
+    sql = "SELECT SUM(n), 1620.9899999999998, 0.1 + 0.2, MAX(big), 9007199254740991.0 FROM t"
+    got = (await ask({"t.csv": "n,big\n0.7,9007199254740991\n0.1,1\n0.1,2\n"}, sql=sql)).unwrap()
+    assert got["rows"] == [[0.9, 1620.99, 0.3, 9007199254740991, 9007199254740991.0]]

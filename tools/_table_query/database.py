@@ -396,6 +396,8 @@ def _bounded_rows(cursor: Iterable[Sequence[object]], most: int) -> list[list[Ce
 def _bounded(value: object) -> Cell:
     if isinstance(value, float) and not math.isfinite(value):
         return None
+    if isinstance(value, float) and not value.is_integer():
+        return float(f"{value:.15g}")  # what was summed shows no rounding of its parts
     if isinstance(value, str) and len(value) > MOST_CELL_CHARACTERS:
         return value[:MOST_CELL_CHARACTERS] + "…"
     if value is None or isinstance(value, str | int | float):
