@@ -130,3 +130,13 @@ async def test_columns_that_no_sheet_has_are_left_out(tmp_path: Path) -> None:
     found = sheets_from(told, "a.xlsx", tmp_path)
     assert found.used == [[1, 3]]
     assert len(found.titles[0]) <= 300
+
+
+async def test_a_table_named_otherwise_than_its_sheet_tells_the_sheet(ask: Ask) -> None:
+    data = book(**{"Q1 final (2)": [["a"], [1]], "123": [["b"], [2]], "Plain": [["c"], [3]]})
+    for full, key in ((False, "table"), (True, "name")):
+        tables = (await ask("b.xlsx", data, full=full)).unwrap()["tables"]
+        named = [(one[key], one.get("sheet")) for one in tables]
+        assert named == [("Q1_final_2", "Q1 final (2)"), ("t_123", "123"), ("Plain", None)]
+    (one,) = (await ask("b.xlsx", book(**{"No 1": [["a"], [1]]}))).unwrap()["tables"]
+    assert (one["table"], "sheet" in one) == ("b", False)

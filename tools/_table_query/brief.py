@@ -25,6 +25,7 @@ class BriefTable(TypedDict):
 
     table: str
     file: str
+    sheet: NotRequired[str]
     rows: int
     layout: NotRequired[str]
     columns: list[str]
@@ -75,6 +76,8 @@ def fitting(rows: list[list[Cell]], most: int = MOST_CHARACTERS) -> tuple[list[l
 def _brief_table(table: TableDescription, most: int) -> BriefTable:
     """Return a description with as many examples as there is room for, and if need be with fewer columns."""
     found = BriefTable(table=_written(table["name"]), file=table["file"], rows=table["rows"], columns=[])
+    if sheet := table.get("sheet"):
+        found["sheet"] = sheet
     if layout := table.get("layout"):
         found["layout"] = layout
     for examples in (_SOME, 3, 1, 0):

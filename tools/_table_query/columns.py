@@ -30,7 +30,15 @@ def typed(raw: RawTable, name: str) -> Table:
         column, cells = _column(label, [row[index] if index < len(row) else None for row in raw.rows], raw)
         columns.append(column)
         values.append(cells)
-    return Table(name=name, file=raw.file, columns=columns, cells=values, sheets=raw.sheets, layout=raw.layout)
+    return Table(
+        name=name,
+        file=raw.file,
+        columns=columns,
+        cells=values,
+        sheet=raw.sheet,
+        sheets=raw.sheets,
+        layout=raw.layout,
+    )
 
 
 def sql_name(text: str) -> str:

@@ -28,10 +28,14 @@ class ColumnDescription(TypedDict):
 
 
 class TableDescription(TypedDict):
-    """One table; `layout` tells how the text of its file differs from the plainest form, for other readers."""
+    """One table; `sheet` is its name in its workbook, if that is another.
+
+    `layout` tells how the text of its file differs from the plainest form, for other readers.
+    """
 
     name: str
     file: str
+    sheet: NotRequired[str]
     rows: int
     layout: NotRequired[str]
     columns: list[ColumnDescription]
@@ -51,8 +55,19 @@ class Link(TypedDict):
 def describe(table: Table) -> TableDescription:
     """Return a table's contents."""
     columns = [_describe(column, cells) for column, cells in zip(table.columns, table.cells, strict=True)]
-    found = TableDescription(name=table.name, file=table.file, rows=len(table), columns=columns)
-    return {**found, "layout": table.layout} if table.layout else found
+    return described(table.name, table.file, table.sheet, len(table), columns, table.layout)
+
+
+def described(
+    name: str, file: str, sheet: str, rows: int, columns: list[ColumnDescription], layout: str
+) -> TableDescription:
+    """Return a description, with a sheet of another name and a layout only where there are such."""
+    found = TableDescription(name=name, file=file, rows=rows, columns=columns)
+    if sheet and sheet != name:
+        found["sheet"] = sheet
+    if layout:
+        found["layout"] = layout
+    return found
 
 
 def _describe(column: Column, cells: list[Cell]) -> ColumnDescription:

@@ -67,7 +67,7 @@ def _large(file: TableFile, folder: Path | None) -> StoredTable:
 
 def _named(found: Sequence[StoredTable], file: str) -> Sequence[StoredTable]:
     """Return the tables of a workbook; a single one has the name of the file."""
-    return [replace(found[0], name=sql_name(Path(file).stem))] if len(found) == 1 else found
+    return [replace(found[0], name=sql_name(Path(file).stem), sheet="")] if len(found) == 1 else found
 
 
 def _parsed(contents: tuple[tuple[TableFile, bytes], ...]) -> tuple[Table, ...]:

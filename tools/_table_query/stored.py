@@ -22,7 +22,7 @@ from tea.reading import utf_16_of
 
 from .columns import distinct
 from .delimited import Shape, layout_of, shape_of
-from .describing import FEW_EXAMPLES, MOST_LISTED, ColumnDescription, TableDescription, short
+from .describing import FEW_EXAMPLES, MOST_LISTED, ColumnDescription, TableDescription, described, short
 from .judging import Judge
 from .tables import MOST_COLUMNS, Column
 
@@ -51,6 +51,7 @@ class StoredTable:
         rows: How many rows it has.
         told: The description of each column.
         layout: As of other tables.
+        sheet: As of other tables.
     """
 
     name: str
@@ -60,6 +61,7 @@ class StoredTable:
     rows: int
     told: list[ColumnDescription]
     layout: str = ""
+    sheet: str = ""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -67,8 +69,7 @@ class StoredTable:
 
     def described(self) -> TableDescription:
         """Return its contents."""
-        found = TableDescription(name=self.name, file=self.file, rows=self.rows, columns=self.told)
-        return {**found, "layout": self.layout} if self.layout else found
+        return described(self.name, self.file, self.sheet, self.rows, self.told, self.layout)
 
     def counts(self, position: int, phrases: tuple[str, ...] = ()) -> Counter[str] | None:
         """Return the distinct texts of a column with their numbers; None for too many.

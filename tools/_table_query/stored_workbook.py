@@ -1,7 +1,8 @@
 """The sheets of a large workbook as SQLite files, each kept under the digest of the workbook."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,15 +32,13 @@ def stored_sheets(sheets: "Sheets", kept: Path, digest: str) -> list[StoredTable
         ToolError: It is too large, or holds no table.
     """
     made = [
-        stored_as(
-            kept / f"{digest}-{number}{SUFFIX}", sheets.name, sql_name(title), lambda at=number: _source(sheets, at)
-        )
+        _of_sheet(kept / f"{digest}-{number}{SUFFIX}", sheets.name, title, lambda at=number: _source(sheets, at))
         for number, title in enumerate(sheets.titles)
     ]
     found = [table for table in made if table is not None]
     if not found:
         raise ToolError(f"{sheets.name!r} holds no table.", fix="put a header row above the values.")
-    keep(kept / f"{digest}{_TITLES}", json.dumps([[one.path.name, one.name] for one in found]).encode())
+    keep(kept / f"{digest}{_TITLES}", json.dumps([[one.path.name, one.sheet] for one in found]).encode())
     return found
 
 
@@ -55,9 +54,15 @@ def known_sheets(kept: Path, digest: str, file: str) -> list[StoredTable] | None
         told: Any = json.loads((kept / f"{digest}{_TITLES}").read_bytes())
     except (OSError, ValueError):
         return None
-    found = [stored_as(kept / name, file, title, lambda: None) for name, title in told if name.startswith(digest)]
+    found = [_of_sheet(kept / name, file, title, lambda: None) for name, title in told if name.startswith(digest)]
     there = [one for one in found if one is not None]
     return there if len(there) == len(told) else None
+
+
+def _of_sheet(target: Path, file: str, title: str, source: Callable[[], Source | None]) -> StoredTable | None:
+    """Return the table of a sheet, as `stored_as` does."""
+    found = stored_as(target, file, sql_name(title), source)
+    return None if found is None else replace(found, sheet=title)
 
 
 def _source(sheets: "Sheets", number: int) -> Source | None:

@@ -33,6 +33,7 @@ class RawTable:
         rows: Cells; a row may be shorter than the header.
         decimal_comma: Whether 3,14 is three and a bit.
         untyped: Whether every cell is text, so that NA and the like stand for missing values.
+        sheet: The name of its sheet, if it is one of several.
         sheets: Sheets of one row beside it in its workbook, in words.
         layout: How its text differs from the plainest form: commas, UTF-8, and a header in the first line.
     """
@@ -43,6 +44,7 @@ class RawTable:
     rows: Sequence[Sequence[Cell]]
     decimal_comma: bool = False
     untyped: bool = False
+    sheet: str = ""
     sheets: tuple[str, ...] = ()
     layout: str = ""
 
@@ -100,6 +102,8 @@ class Column:
 class Table:
     """A typed table; `cells` holds a list for each column, `sheets` what sheets of one row beside it say.
 
+    `sheet` is the name of its sheet, if it is one of several.
+
     `layout` tells how the text of a delimited file differs from the plainest form.
     """
 
@@ -107,6 +111,7 @@ class Table:
     file: str
     columns: list[Column]
     cells: list[list[Cell]] = field(repr=False)
+    sheet: str = ""
     sheets: tuple[str, ...] = ()
     layout: str = ""
 

@@ -30,13 +30,13 @@ def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[Raw
     tables = [table for title, rows in sheets if (table := _table(rows, title, file))]
     single = [(title, rows[0]) for title, rows in sheets if len(rows) == 1]
     if not tables:  # of a sheet with one row nobody can say whether it is a header, so it is shown
-        tables = [RawTable(name=title, file=file, header=[], rows=[row]) for title, row in single]
+        tables = [RawTable(name=title, sheet=title, file=file, header=[], rows=[row]) for title, row in single]
     elif single:
         tables[0].sheets = tuple(_row_words(title, row) for title, row in single)
     if not tables:
         raise ToolError(f"{file!r} holds no table.", fix="put a header row above the values.")
     if len(tables) == 1:
-        tables[0].name = name
+        tables[0].name, tables[0].sheet = name, ""
     return tables
 
 
@@ -62,7 +62,7 @@ def _table(cells: list[list[Cell]], title: str, file: str) -> RawTable | None:
     used = sorted(set(chain.from_iterable(_used(row) for row in cells)))
     header = ["" if index >= len(cells[head]) else str(cells[head][index] or "") for index in used]
     body = [[row[index] if index < len(row) else None for index in used] for row in cells[head + 1 :]]
-    return RawTable(name=title, file=file, header=header, rows=body)
+    return RawTable(name=title, sheet=title, file=file, header=header, rows=body)
 
 
 def _used(row: Sequence[Cell]) -> list[int]:
