@@ -35,3 +35,16 @@ def ask(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> As
         return await tools.invoke("table_query", {"files": [name], **arguments})
 
     return ask
+
+
+@pytest.fixture
+def ask_files(tools: TCPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
+    monkeypatch.chdir(tmp_path)
+
+    async def ask(contents: dict[str, str | bytes], **arguments: Any) -> ToolResponse:
+        for name, content in contents.items():
+            data = content if isinstance(content, bytes) else content.encode()
+            (tmp_path / name).write_bytes(data)
+        return await tools.invoke("table_query", {"files": list(contents), **arguments})
+
+    return ask

@@ -1,0 +1,145 @@
+"""Test what a query warns of: joins that miscount, and text taken for numbers or dates."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from tea.types import ToolResponse
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
+
+
+SHIPS: dict[str, str | bytes] = {
+    "ships.csv": "ship,owner,tons\na,x,10\nb,x,20\nc,y,30\nd,q,40\n",
+    "owners.csv": "owner,city,fee\nx,Oslo,3\ny,Rome,3\nz,Rome,4\n",
+    "storms.csv": "city,day\nOslo,1\nOslo,2\nRome,3\n",
+}
+EACH_EACH = "each joins each; sum or count each table first"
+LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN keeps them"
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        (
+            "SELECT count(*) FROM owners o JOIN storms s ON o.city = s.city",
+            f'several rows of owners and of storms have the same "city": {EACH_EACH}',
+        ),
+        ("SELECT count(*) FROM ships LEFT JOIN owners USING (owner)", "it counts rows of ships, not of owners"),
+        (
+            "SELECT count(*) FROM ships s, owners o WHERE s.owner = o.owner",
+            f"it counts rows of ships, not of owners; {LEFT_OUT}",
+        ),
+        (
+            "SELECT city, count(*) FROM owners o JOIN ships AS s ON norm(s.owner) = norm(o.owner) GROUP BY city",
+            LEFT_OUT,
+        ),
+        ("SELECT city, sum(tons) FROM ships s JOIN owners o ON s.owner = o.owner GROUP BY city", LEFT_OUT),
+        (
+            "SELECT avg(length(city)), sum(o.fee) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
+            "a row of owners joins several of ships, so its columns are summed several times",
+        ),
+        (
+            "SELECT sum(DISTINCT o.fee) FROM owners o LEFT JOIN ships s ON s.owner = o.owner",
+            'DISTINCT takes equal "fee" of several rows of owners once; '
+            "sum before joining, or replace the join by IN (SELECT ...)",
+        ),
+        (
+            "SELECT avg(DISTINCT fee) FROM owners WHERE fee > 1",
+            'DISTINCT takes equal "fee" of several rows of owners once; leave DISTINCT out',
+        ),
+        ("SELECT sum(DISTINCT tons) FROM owners o LEFT JOIN ships s ON s.owner = o.owner", ""),
+        ("SELECT total(DISTINCT tons), count(DISTINCT owner) FROM ships", ""),
+        ("SELECT count(DISTINCT o.owner) FROM ships s JOIN owners o ON s.owner = o.owner", ""),
+        ("SELECT ship, city FROM ships s JOIN owners o ON s.owner = o.owner", ""),
+        ("SELECT count(*) FROM ships WHERE owner = 'x' -- JOIN owners ON ships.owner = owners.owner", ""),
+        ("SELECT count(*) FROM (SELECT DISTINCT owner FROM ships)", ""),
+    ],
+)
+async def test_rows_that_a_join_counts_again_or_leaves_out_are_warned_of(
+    ask_files: Ask, sql: str, warning: str
+) -> None:
+    assert (await ask_files(SHIPS, sql=sql)).unwrap().get("warning", "") == warning
+
+
+STORES: dict[str, str | bytes] = {
+    "stores.csv": "store_id,city\n1,Oslo\n2,Rome\n",
+    "sales.csv": "id,store_id,amount\n1,1,10\n2,1,20\n3,2,30\n",
+    "returns.csv": "id,store_id,amount\n1,1,1\n2,1,2\n3,2,2\n",
+    "leases.csv": "store_id,rent\n1,5\n2,6\n",
+}
+FANNED = f'several rows of returns and of sales have the same "store_id": {EACH_EACH}'
+HUB = "FROM stores st JOIN sales s ON s.store_id = st.store_id JOIN returns r ON r.store_id = "
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        (f"SELECT SUM(s.amount) - SUM(r.amount) {HUB} st.store_id", FANNED),
+        (f"SELECT SUM(s.amount) - SUM(r.amount) {HUB} s.store_id", FANNED),
+        (f"SELECT COUNT(s.id), COUNT(r.id) {HUB} st.store_id", FANNED),
+        (f"SELECT city, COUNT(*) {HUB} st.store_id AND r.id = s.id GROUP BY 1", ""),
+        (
+            "SELECT city, SUM(amount) FROM stores JOIN leases USING (store_id) JOIN sales USING (store_id) GROUP BY 1",
+            "",
+        ),
+        (
+            "SELECT city, (SELECT SUM(s.amount) FROM sales s WHERE s.store_id = st.store_id)"
+            " - (SELECT SUM(r.amount) FROM returns r WHERE r.store_id = st.store_id) FROM stores st",
+            "",
+        ),
+        (
+            "WITH a AS (SELECT city, SUM(s.amount) AS n FROM stores st JOIN sales s USING (store_id) GROUP BY city),"
+            " b AS (SELECT city, SUM(r.amount) AS m FROM stores st JOIN returns r USING (store_id) GROUP BY city)"
+            " SELECT n - m FROM a JOIN b USING (city)",
+            "",
+        ),
+    ],
+)
+async def test_several_rows_of_two_tables_that_meet_at_one_row_are_warned_of(
+    ask_files: Ask, sql: str, warning: str
+) -> None:
+    assert (await ask_files(STORES, sql=sql)).unwrap().get("warning", "") == warning
+
+
+READINGS: dict[str, str | bytes] = {
+    "r.csv": "place,temp,zip,day,on\nOslo,21.5,007,2025-05-31,31/5/2025\nRome,999,123,2025-06-02,2/6/2025\n"
+    'Rome,"20,5",4,2025-06-10,10/6/2025\n'
+}
+COUNTS = (
+    "\"temp\" is text; '20,5' counts as 20 (1 of 3 values are no plain numbers): replace() what is wrong, "
+    "or leave it out"
+)
+LETTERS = "\"temp\" is text ('20,5' is no plain number) and compared letter by letter; CAST compares numbers"
+UNLIKE = "'2025-6-1' is not written as the dates of \"day\", such as '2025-05-31': did you mean '2025-06-01'?"
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        ("SELECT AVG(temp) FROM r WHERE place = 'Rome'", COUNTS),
+        ('SELECT SUM(DISTINCT x."temp"), sum(temp) FROM r x', COUNTS),
+        ("SELECT place FROM r WHERE CAST(temp AS REAL) < 100", COUNTS),
+        ("SELECT temp * 1.8 + 32 FROM r", COUNTS),
+        ("SELECT place FROM r WHERE temp < 100 OR temp <> 999", LETTERS),
+        ("SELECT place FROM r WHERE Temp NOT BETWEEN -1 AND 30", LETTERS.replace("temp", "Temp")),
+        ("SELECT MAX(temp) FROM r", LETTERS),
+        ("SELECT place FROM r ORDER BY temp DESC", LETTERS),
+        ("SELECT SUM(CAST(replace(temp, ',', '.') AS REAL)), MAX(zip), MIN(place) FROM r WHERE zip < 8", ""),
+        ("SELECT n FROM (SELECT place, COUNT(*) AS temp, 1 AS n FROM r GROUP BY 1) WHERE temp > 1 ORDER BY place", ""),
+        ("SELECT place FROM r WHERE day > '2025-6-1'", UNLIKE),
+        ("SELECT place FROM r WHERE day BETWEEN '2025-05-01' AND '2025-6-1'", UNLIKE),
+        ("SELECT place FROM r WHERE day >= '2025-06' AND day < '2025' AND day <= '2025-06-10 12:00'", ""),
+        (
+            "SELECT place FROM r WHERE \"on\" > '1/6/2025'",
+            "\"on\" is written as '31/5/2025', in no order of time: compare iso(\"on\", 'dmy') with "
+            "a date such as '2024-05-31'",
+        ),
+        ("SELECT place FROM r WHERE iso(\"on\", 'dmy') > '2025-06-01' AND place > 'O'", ""),
+    ],
+)
+async def test_text_taken_for_numbers_or_dates_in_order_is_warned_of(ask_files: Ask, sql: str, warning: str) -> None:
+    assert (await ask_files(READINGS, sql=sql)).unwrap().get("warning", "") == warning
