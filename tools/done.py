@@ -37,7 +37,7 @@ async def done(
     Args:
         answer: Nothing but the answer, in the form asked for.
         success: False if it cannot be done.
-        reason: Why not.
+        reason: Why not; with success, what remains doubtful: the person is told it.
         evidence: Source (file or address), detail (rows, lines), quote (its words).
 
     Examples:
