@@ -37,7 +37,15 @@ _ENDS = (ApprovalNeeded, BudgetExceeded, Diverged, InternalError, Interrupted, N
 class Checks(Protocol):
     """The checks of a task's end."""
 
-    def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
+    def check(
+        self,
+        outcome: Observation,
+        others: Sequence[Observation],
+        *,
+        last: bool,
+        unseen: Sequence[Observation] = (),
+        more: bool = False,
+    ) -> Observation:
         """Return the outcome of `done`, refused if it does not hold."""
         ...
 
@@ -173,7 +181,8 @@ class Actions:
             return Observation.refused(outcome.id, DONE, outcome.arguments, ToolError(TWO_ENDS, fix=ONE_END))
         others = [one for at, one in outcomes.items() if at != index and self._is_shown(one)]
         await ending.look(self.ctx, outcome.value)
-        return ending.check(outcome, others, last=last)
+        unseen = [one for one in others if not one.repeated and (self.toolset.shows(one.name) or not last)]
+        return ending.check(outcome, others, last=last, unseen=unseen, more=self.limits.questions > 0)
 
     def _is_shown(self, outcome: Observation) -> bool:
         """Return whether an outcome is shown to the model as a result; outcomes of the loop's own functions are not."""

@@ -36,6 +36,7 @@ class Capability:
         topics: Words that call for an agent in a large task with files; empty where any such task does.
         exact: Exact refs in place of what its argument `name` may be, so that a fork makes the same call again.
         codes: Whether it runs code that may import packages.
+        shows: Whether its results are to be looked at; those of an action that only writes need not be.
         made: Whether a run made it for its own task.
         sandboxed: Whether it is an agent that acts in a sandbox.
         searches: Whether it searches the web or documents.
@@ -53,6 +54,7 @@ class Capability:
     topics: tuple[str, ...] = ()
     exact: Mapping[str, str] = field(default_factory=dict[str, str])
     codes: bool = False
+    shows: bool = True
     made: bool = False
     sandboxed: bool = False
     searches: bool = False
@@ -133,9 +135,11 @@ def actions_of(name: str, facts: JsonObject) -> list[Capability]:
     operations = cast("list[dict[str, Any]]", facts["operations"])
     coding = _metadata(facts).get("imports")
     found = {str(one["name"]): one for one in operations if one["name"] != "state"}
+    actions = {
+        action: _capability("environment", f"{name}#{action}", f"{name}_{action}", one) for action, one in found.items()
+    }
     return [
-        replace(_capability("environment", f"{name}#{action}", f"{name}_{action}", one), codes=action == coding)
-        for action, one in found.items()
+        replace(one, codes=action == coding, shows=one.reads or coding is not None) for action, one in actions.items()
     ]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import cast
 
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
@@ -12,6 +12,7 @@ from tea.errors import ToolError
 from tea.loop.checks import ANSWER, Sources, evidence_in, gaps_about, insisted, joined, numbers_stand_in, with_doubts
 from tea.loop.claims import announces, file_names, is_expression, is_program, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, Fields
+from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of
 from tea.loop.form import formed, read_as
 from tea.loop.grounds import Grounds
 from tea.loop.ledger import Ledger
@@ -22,7 +23,6 @@ from tea.loop.opening import Head
 from tea.loop.revision import confirms
 from tea.loop.values import holds_value, shown_values
 from tea.loop.window import Window
-from tea.models.rendering import rendered
 from tea.types import (
     Evidence,
     Fact,
@@ -57,15 +57,14 @@ BEGUN = (
 UNFOUNDED = "These numbers of the answer stand in no result, and follow from none by simple arithmetic: {}."
 TELL = "call what tells them, or call `done` again if they are right."
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
+TOO_EARLY = "it was given before results of calls beside it were seen: {}"
 NOTHING_READ = (
     "No function has given a result yet. If these words are the answer, say so with `done`; if it cannot be done, call "
     "`done` with success false and the reason; else call the function that you need next."
 )
 MOST_SCHEMA = 600
 MOST_PART = 120
-MOST_FINDINGS, MOST_FINDING, MOST_HITS = 16, 1_500, 6
-MOST_ASKED = 500  # characters of the words or arguments that a finding answers
-_NAMING = ("files", "path", "url", "source")  # arguments that name what was read
+MOST_FINDINGS = 16
 MOST_FAILED, MOST_WHY = 12, 300
 
 
@@ -80,7 +79,8 @@ class Ending:
 
     `words` are the task and what a person said since, `heads` are what was shown of the task's files before the first
     step, and `told` what else; `pressed` says whether words were just refused, so that the next reply should be a call;
-    `refused` is what a `done` gave that was refused in the last step, None without one.
+    `refused` is what a `done` gave that was refused in the last step, None without one; `unseen` are results of calls
+    beside it.
     """
 
     def __init__(self, task: Task, ledger: Ledger, window: Window, *, solver: bool = False) -> None:
@@ -106,6 +106,7 @@ class Ending:
         self._challenged = -1
         self.pressed = False
         self.refused: JsonObject | None = None
+        self.unseen: Sequence[Observation] = ()
         self._unfit: JsonValue = None
         self._confidence: int | None = None
 
@@ -130,7 +131,7 @@ class Ending:
     def _latest(self) -> list[Fact]:
         kept = self._window.results.values()
         results = [one for one in kept if one.ok and not one.repeated and one.id not in self._given]
-        return [fact for one in results[-MOST_FINDINGS:] for fact in _findings(one)]
+        return [fact for one in results[-MOST_FINDINGS:] for fact in findings_of(one)]
 
     def reopen(self) -> None:
         """Withdraw an accepted end, so the work goes on; only another answer is doubted anew."""
@@ -183,16 +184,28 @@ class Ending:
             leads=tuple(dict.fromkeys([*self._ledger.open_items, *missing])),
         )
 
-    def check(self, outcome: Observation, others: Sequence[Observation], *, last: bool) -> Observation:
+    def check(
+        self,
+        outcome: Observation,
+        others: Sequence[Observation],
+        *,
+        last: bool,
+        unseen: Sequence[Observation] = (),
+        more: bool = False,
+    ) -> Observation:
         """Return the outcome of `done`, refused if the end does not hold.
 
         Args:
             outcome: What `done` was given.
             others: The other calls of its step.
             last: Whether this is the last question, so that what cannot be mended is marked instead.
+            unseen: Those of them with a result for the model to see.
+            more: Whether the budget allows another question after the last one, which is asked once for such results.
         """
         value = cast(JsonObject, outcome.value)
-        if any(not one.repeated for one in others) and not last:
+        self.unseen = unseen or self.unseen
+        if unseen and (not last or (more and "unseen" not in self._returned)):
+            self._returned |= {"unseen"} if last else set()
             return _refused(outcome, UNSEEN, "look at their results, then call `done` alone.")
         if failed := [one.name for one in others if not one.ok]:
             return _refused(outcome, f"{failed[0]!r} failed beside `done`.", "say so in the reason, or leave it out.")
@@ -223,8 +236,14 @@ class Ending:
             return _refused(outcome, held, fix)
         if absent:
             value = {**value, "success": False, "reason": _absent(absent)}
-        self.accepted = self._result(value, self._with_claims(marked, value["answer"]), last=bool(absent))
+        marked = (*self._with_claims(marked, value["answer"]), *self._doubt_of_unseen())
+        self.accepted = self._result(value, marked, last=bool(absent))
         return outcome
+
+    def _doubt_of_unseen(self) -> list[Evidence]:
+        """Return the doubt about an answer given before the results of calls beside it, with these; none without."""
+        gave = [f"{one.name} gave {clipped(one.text, MOST_WHY)!r}" for one in self.unseen if one.ok]
+        return [Evidence(source=ANSWER, doubt=TOO_EARLY.format("; ".join(gave)))] if gave else []
 
     def proposed(self, text: str, *, last: bool) -> str:
         """Return the reason text without a call does not end the task, empty if it does."""
@@ -549,31 +568,6 @@ def _is_in(name: str, outcome: Observation) -> bool:
 
 def _refused(outcome: Observation, problem: str, fix: str) -> Observation:
     return Observation.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))
-
-
-def _findings(outcome: Observation) -> list[Fact]:
-    """Return a result as findings: each hit of a search with its address, else the call, its file, and the value."""
-    called = f"{outcome.name} {clipped(json.dumps(outcome.arguments, ensure_ascii=False), MOST_ASKED)}"
-    listed: Any = (
-        cast("Mapping[str, Any]", outcome.value).get("results") if isinstance(outcome.value, Mapping) else None
-    )
-    given = cast("list[Any]", listed) if isinstance(listed, list) else []
-    hits = [cast("Mapping[str, Any]", outcome) for outcome in given if isinstance(outcome, Mapping)]
-    if hits and all(isinstance(hit.get("url"), str) for hit in hits):
-        return [
-            Fact(
-                fact=f"{called} found: {clipped(rendered(hit), MOST_FINDING)}", source=str(hit["url"]), quote=_text(hit)
-            )
-            for hit in hits[:MOST_HITS]
-        ]
-    named = next((value for key in _NAMING if (value := outcome.arguments.get(key))), outcome.name)
-    source = ", ".join(map(str, cast("list[Any]", named))) if isinstance(named, list) else str(named)
-    text = clipped(outcome.text, MOST_FINDING)
-    return [Fact(fact=f"{called} gave: {text}", source=source, quote=text)]
-
-
-def _text(hit: Mapping[str, Any]) -> str:
-    return clipped(str(hit.get("text") or ""), MOST_FINDING)
 
 
 def _failure(outcome: Observation) -> str:

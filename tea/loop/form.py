@@ -9,7 +9,7 @@ from typing import Any, cast
 from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.models.format import braced
-from tea.types import JsonObject, JsonSchema, JsonValue
+from tea.types import JsonObject, JsonSchema, JsonValue, Task
 
 _SEVERAL = re.compile(r"\S[^\S\n]*+[,;\n\u3001]\s*+\S")  # between the parts of an enumeration
 _FENCED = re.compile(r"```\w{0,10}[^\S\n]*\n(.*?)```", re.DOTALL)
@@ -49,3 +49,8 @@ def _holds_enumeration(value: Any, read: Any) -> bool:
     if isinstance(value, list):
         return any(map(_holds_enumeration, cast("list[Any]", value), listed))
     return isinstance(value, str) and listed == [value] and _SEVERAL.search(value) is not None
+
+
+def holds_form(task: Task) -> bool:
+    """Return whether `done` is offered with the form of the answer; a reference would lead elsewhere in its schema."""
+    return task.answer is not None and "$ref" not in json.dumps(task.answer)

@@ -18,6 +18,7 @@ from tea.loop.done_arguments import written_end
 from tea.loop.ending import ANNOUNCED, MOST_SCHEMA, Ending
 from tea.loop.exchanges import json_tokens
 from tea.loop.fields import UNKNOWN_AFTER, Fields
+from tea.loop.form import holds_form
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import show_files
@@ -27,7 +28,7 @@ from tea.loop.offer import DONE
 from tea.loop.opening import conversation, heads
 from tea.loop.revision import HELD, REVISE, Revision, confirms
 from tea.loop.step import Reply, said
-from tea.loop.toolset import Toolset, holds_form
+from tea.loop.toolset import Toolset
 from tea.loop.window import Window
 from tea.memory.insights import TOLD, insight_id
 from tea.models.context_length import limit_in
@@ -52,7 +53,7 @@ STALLED = (
 )
 LAST_QUESTION = (
     "This is the last question. Call `done` now with your best answer, or with success false and the reason why there "
-    "is none; only here a call that it still needs may stand beside it. {task}"
+    "is none; only here a call that writes what the answer names may stand beside it. {task}"
 )
 THE_TASK = "The task was: {task}"
 ITS_FORM = "\nIts answer must fit {schema}"
@@ -367,6 +368,7 @@ class _Loop:
             reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=dict(given)),))
         self.window.add(reply.message())
         self.ended = self.refused = ""
+        self.ending.unseen = ()
         if not reply.calls:
             return await self._proposed_end(step, reply)
         added = len(self.toolset.added())

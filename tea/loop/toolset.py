@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,6 +18,7 @@ from tea.loop.capability import Capability, actions_of, agent_of, callables, nee
 from tea.loop.delegated_files import with_files
 from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
+from tea.loop.form import holds_form
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.limits import least
 from tea.loop.naming import nearest_name
@@ -369,6 +369,10 @@ class Toolset:
         """Return whether a call of the given name is allowed, and declares to change nothing."""
         return name in self._known and self._known[name].reads and self._is_allowed(name)
 
+    def shows(self, name: str) -> bool:
+        """Return whether a call of the given name is made for what it gives."""
+        return name not in self._known or self._known[name].shows
+
     def image(self, call: ToolCall) -> str:
         """Return a key of a call: the same text for all calls with the same meaning."""
         one = self._known.get(call.name)
@@ -528,11 +532,6 @@ async def _actions(ctx: Context, name: str, facts: JsonObject, *, with_packages:
     packages = await ctx.sandbox_packages()
     more = f"Installed: {', '.join(packages)}." if packages else "Only the standard library is installed."
     return [replace(one, description=f"{one.description} {more}") if one.codes else one for one in found]
-
-
-def holds_form(task: Task) -> bool:
-    """Return whether `done` is offered with the form of the answer; a reference would lead elsewhere in its schema."""
-    return task.answer is not None and "$ref" not in json.dumps(task.answer)
 
 
 def _answering(done: Capability, task: Task, *, confident: bool) -> Capability:

@@ -603,6 +603,26 @@ async def test_a_last_call_beside_the_last_done_is_made(stage: Stage) -> None:
     assert (outcome.answer, outcome.exit_code) == ("", 5)
 
 
+async def test_results_of_calls_beside_the_last_done_are_told_with_a_doubt(stage: Stage) -> None:
+    early = step(sum_of("40 + 2"), done("It will follow."))
+    outcome, _ = await stage.play(early, budget={"steps": 1})
+    assert (outcome.answer, outcome.exit_code) == ("It will follow.", 0)
+    assert any("calculator gave '42'" in one.doubt for one in outcome.evidence), outcome.evidence
+
+
+async def test_results_of_calls_beside_the_last_done_are_seen_where_a_question_is_left(stage: Stage) -> None:
+    early = step(sum_of("40 + 2"), done("It will follow."))
+    outcome, model = await stage.play(*[step(sum_of("1 + 1"))] * 7, early, step(done(42)))
+    assert "This is the last question" in told(model.requests[-2])
+    assert (outcome.answer, outcome.exit_code, len(model.requests)) == (42, 0, 9)
+    assert [one.doubt for one in outcome.evidence if one.doubt] == []
+    again = step(sum_of("41 + 2"), done("It will follow."))
+    outcome, _ = await stage.play(*[step(sum_of("1 + 1"))] * 7, early, again)
+    assert (outcome.answer, outcome.exit_code) == ("It will follow.", 0)
+    (doubt,) = [one.doubt for one in outcome.evidence if one.doubt]
+    assert "calculator gave '43'" in doubt
+
+
 async def test_doubts_of_a_part_are_not_lost_on_the_way(stage: Stage) -> None:
     source = {"source": "the chart", "quote": "blue"}
     end = step(done("blue", evidence=[source]))
