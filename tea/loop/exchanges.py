@@ -79,6 +79,16 @@ def transcript(messages: Sequence[Message], most: int) -> str:
     return cut("\n\n".join(blocks), most)
 
 
+def latest(messages: Sequence[Message], most: int) -> str:
+    """Return the last calls and their results as text of at most about `most` tokens."""
+    kept: tuple[Message, ...] = ()
+    for one in reversed(exchanges([one for one in messages if one.role != "user"])):
+        if kept and tokens(*one, *kept) > most:
+            break
+        kept = (*one, *kept)
+    return transcript(kept, most)
+
+
 def cut(text: str, most: int) -> str:
     """Return a text without its middle, if it is longer than the given number of tokens."""
     size = len(text.encode())

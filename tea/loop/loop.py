@@ -16,7 +16,7 @@ from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
 from tea.loop.ending import ANNOUNCED, MOST_SCHEMA, Ending
-from tea.loop.exchanges import json_tokens
+from tea.loop.exchanges import json_tokens, latest
 from tea.loop.fields import UNKNOWN_AFTER, Fields
 from tea.loop.form import holds_form
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
@@ -55,6 +55,12 @@ LAST_QUESTION = (
     "This is the last question. Call `done` now with your best answer, or with success false and the reason why there "
     "is none; only here a call that writes what the answer names may stand beside it. {task}"
 )
+SHORT_QUESTION = (
+    "This is the last question, and the budget allows a short answer only. The last calls and their results, cut:\n"
+    "{results}\nCall `done` now with your best answer, or with success false and the reason why there is none."
+)
+SHORT_TOKENS = (1_000, 500, 250, 100)  # of results in a short question, the most that the budget allows
+LEFT_OUT = ("files", "heads", "memories", "agents", "environments", "further", "limits")  # of a short question
 THE_TASK = "The task was: {task}"
 ITS_FORM = "\nIts answer must fit {schema}"
 SOLVED = "A task like this was solved before, and checked ({ref}): {task} -> {content}"
@@ -165,6 +171,7 @@ class _Loop:
     ended: str = ""
     refused: str = ""
     strikes: int = 0
+    step: int = 0
     last: int = 0
     closing: bool = False
 
@@ -207,10 +214,45 @@ class _Loop:
             await self.prepare(insights, variables)
             result = await self.run()
         except BudgetExceeded as error:
-            result = self.revision.held or await self._refused_end() or self.ending.best(error.problem)
+            result = self.revision.held or await self._end_in_short() or self.ending.best(error.problem)
         self.revision.note(self.ctx, result)
         await self.remember(result)
         return self._with_state(result)
+
+    async def _end_in_short(self) -> Result | None:
+        """Return an end refused in the last step, or else the answer to a short question; None without either."""
+        refused = None if self.ending.unseen else await self._refused_end()
+        if refused is not None:
+            return refused
+        try:
+            reply = await self._short_reply()
+            found = None if reply is None else await self._take(self.step, reply)
+        except BudgetExceeded:
+            found = None
+        return found or await self._refused_end()
+
+    async def _short_reply(self) -> Reply | None:
+        """Ask for `done` alone, with the task and the last results, cut; None if nothing was found, or is left.
+
+        A question costs as little as it can, as what is left is too little for a usual one.
+        """
+        if self.solver or not any(one.ok for one in self.window.results.values()):
+            return None
+        tools = [one for one in self.variables["tools"] if one["name"] == DONE]
+        kept = {name: one for name, one in self.variables.items() if name not in LEFT_OUT}
+        variables = {**kept, "task": self.ending.words, "tools": tools}
+        self.step += 1
+        self.last = self.step
+        for most in SHORT_TOKENS:
+            told = SHORT_QUESTION.format(results=latest(self.window.messages, most))
+            try:
+                response = await self.ctx.ask(self.prompt, variables, (said(told),), tool_choice="required")
+            except BudgetExceeded:
+                continue
+            self.seen = {**self.seen, "told": told}
+            self.limits.used()
+            return Reply.of(response, self.step)
+        return None
 
     async def _refused_end(self) -> Result | None:
         """Return the end refused in the last step, marked as no other can be asked for; None without one."""
@@ -268,9 +310,10 @@ class _Loop:
 
     async def run(self) -> Result:
         """Work step by step until the result."""
-        step, why = 0, "The step budget ended"
+        why = "The step budget ended"
         while self.limits.questions > 0:
-            step += 1
+            self.step += 1
+            step = self.step
             await self._hear()
             if not self.solver:
                 await self.toolset.learn()

@@ -207,6 +207,28 @@ async def test_a_large_result_leaves_enough_for_the_last_question(
     assert "line 0009" in list(script.asked[at].results.values())[-1]
 
 
+@pytest.mark.parametrize("tokens", [1_900, 2_200])
+async def test_a_budget_too_small_for_a_usual_question_ends_with_a_short_one(
+    dialect: Dialect, tmp_path: Path, tokens: int
+) -> None:
+    def model(question: Question) -> Say:
+        return ends("700000") if "This is the last question" in question.words else says(QUERY)
+
+    task = {**with_cities(tmp_path), "budget": {"tokens": tokens}}
+    outcome, script = await played(tmp_path, dialect, model, task=task)
+    assert (outcome.answer, outcome.exit_code) == ("700000", 0)
+    assert (len(script.asked), script.asked[-1].functions) == (2, ["done"])
+    assert "How many people live in Oslo?" in script.asked[-1].words
+    assert ROW in script.asked[-1].words
+    assert outcome.cost.tokens <= tokens
+
+
+async def test_a_budget_that_ends_before_any_result_asks_no_short_question(dialect: Dialect, tmp_path: Path) -> None:
+    task = {**with_cities(tmp_path), "budget": {"tokens": 700}}
+    outcome, script = await played(tmp_path, dialect, [ends("700000")], task=task)
+    assert (outcome.exit_code, len(script.asked)) == (5, 0)
+
+
 async def test_heads_in_other_scripts_are_no_longer_than_others(dialect: Dialect, tmp_path: Path) -> None:
     line = "\u8fd9\u662f\u4e00\u884c\u4e2d\u6587\u6587\u5b57" * 20
     for number in range(12):
