@@ -18,6 +18,7 @@ _REFERENCES = ("$ref", "$dynamicRef")
 _DIALECT = "$schema"
 _APART = ("patternProperties", "unevaluatedProperties")  # jsonschema matches the patterns of one for the other itself
 _LIMIT = 160
+_MOST_VALUE = 60  # characters of a value in the words of a fault
 _BY_NAME = ("properties", "$defs", "patternProperties", "definitions", "dependentSchemas")
 _VALUES = ("const", "enum", "default", "examples")
 _KNOWN_WORDS = """
@@ -316,7 +317,16 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
     checked: Any = counted(schema, registry=Registry[Any]())
     errors = (meant for error in cast("Iterator[Any]", checked.iter_errors(value)) for meant in _meant(error))
     found: list[Any] = list(islice(errors, limit))
-    return [f"{_place(error.absolute_path)}: {_clipped(error.message)}" for error in found]
+    return [f"{_place(error.absolute_path)}: {_clipped(_without_value(error))}" for error in found]
+
+
+def _without_value(error: Any) -> str:
+    """Return the words of a fault, with a long value at their beginning named by its type."""
+    words, shown = str(error.message), repr(error.instance)
+    if len(shown) <= _MOST_VALUE or not words.startswith(shown):
+        return words
+    name = {dict: "this object", list: "this array", str: "this text"}.get(type(error.instance), "this value")
+    return name + words[len(shown) :]
 
 
 def _meant(error: Any) -> list[Any]:

@@ -219,3 +219,12 @@ def test_the_fault_within_the_one_alternative_of_a_values_type_is_told() -> None
         "answer.agrees: 1 is not of type 'array'"
     ]
     assert "not valid under any" in value_faults(schema, {"answer": 1})[0]
+
+
+def test_a_fault_names_a_long_value_by_its_type() -> None:
+    value: dict[str, Any] = {"answers": [{"team": "red", "members": number} for number in range(9)]}
+    assert value_faults({"type": "array"}, value) == ["value: this object is not of type 'array'"]
+    inner = {"properties": {"answers": {"type": "string"}}}
+    assert value_faults(inner, value) == ["answers: this array is not of type 'string'"]
+    assert value_faults({"maxLength": 9}, "x" * 200) == ["value: this text is too long"]
+    assert value_faults({"type": "integer"}, "four") == ["value: 'four' is not of type 'integer'"]
