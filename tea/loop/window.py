@@ -24,7 +24,7 @@ from tea.loop.exchanges import (
 from tea.loop.ledger import READ_RESULT
 from tea.loop.observation import LEAST_CHARACTERS, MOST_CHARACTERS, Observation, is_cut, limit_of
 from tea.loop.passages import once
-from tea.loop.step import said
+from tea.loop.step import consult, said
 from tea.models.rendering import content, rendered, result_text
 from tea.types import DataPart, JsonObject, JsonValue, Message, ModelResponse, TextPart, Usage, changed
 
@@ -264,10 +264,10 @@ class Window:
         shown = transcript(old, int(KEPT_SHARE * self.context))
         variables: JsonObject = {"task": task, "known": ledger, "form": self.fold, "transcript": shown}
         try:
-            response = await ctx.ask(FOLD, variables)
+            state = await consult(ctx, FOLD, variables, _state_text)
         except (BadOutput, BudgetExceeded, ProviderError):
             return ""
-        return cut(_state_text(response), int(CARRIED_SHARE * self.context))
+        return cut(state, int(CARRIED_SHARE * self.context))
 
     def _carry_on(self, state: str, kept: tuple[Message, ...]) -> None:
         """Replace all but the latest exchanges with a state."""

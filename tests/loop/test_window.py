@@ -281,10 +281,23 @@ async def test_where_the_model_cannot_say_it_old_results_become_a_line_each(
     assert len(script.asked) > len(script.steps)
 
 
+async def test_a_state_in_another_form_is_asked_for_once_more(tmp_path: Path) -> None:
+    def model(question: Question) -> Say | Reply:
+        states.append(question.words) if not question.functions else None
+        return Say(text="no JSON at all") if len(states) == 1 and not question.functions else reader(question)
+
+    reader, states = Reader(12), list[str]()
+    outcome, script = await read(tmp_path, CHAT, model, fold="restart")
+    assert outcome.answer == "4711"
+    assert "could not be used" in states[1]
+    first = next(at for at, one in enumerate(script.asked) if not one.functions)
+    assert "What it came to:" in script.asked[first + 2].words
+
+
 async def test_who_cannot_say_it_is_asked_less_and_less_often(tmp_path: Path) -> None:
     outcome, script = await read(tmp_path, CHAT, Reader(30, state=Say(text="no JSON at all")), fold="restart")
     assert outcome.answer == "4711"
-    asked = [position for position, one in enumerate(script.asked) if not one.functions]
+    asked = [at for at, one in enumerate(script.asked) if not one.functions and "could not be used" not in one.words]
     assert 2 <= len(asked) <= 5
     gaps = [later - sooner for sooner, later in pairwise(asked)]
     assert gaps == sorted(gaps)
