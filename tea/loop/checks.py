@@ -240,10 +240,14 @@ def numbers_stand_in(words: str, text: str) -> bool:
 
 def gaps_about(results: Iterable[Result], answer: str) -> list[str]:
     """Return the first gaps of results that name a number of an answer, as of values that were doubted."""
-    known = list(numbers_in(_plain(answer)))
     gaps = dict.fromkeys(gap for one in results for gap in one.gaps)
-    about = (gap for gap in gaps if any(_found(one, known) for one in islice(_wanted(_plain(gap)), _MOST_SOUGHT)))
-    return list(islice(about, _MOST_GAPS))
+    return list(islice((gap for gap in gaps if is_about(gap, answer)), _MOST_GAPS))
+
+
+def is_about(words: str, answer: str) -> bool:
+    """Return whether some words name a number of an answer."""
+    known = list(numbers_in(_plain(answer)))
+    return any(_found(one, known) for one in islice(_wanted(_plain(words)), _MOST_SOUGHT))
 
 
 def are_fuller(words: str, text: str) -> bool:

@@ -9,7 +9,17 @@ from typing import cast
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
 from tea.errors import ToolError
-from tea.loop.checks import ANSWER, Sources, evidence_in, gaps_about, insisted, joined, numbers_stand_in, with_doubts
+from tea.loop.checks import (
+    ANSWER,
+    Sources,
+    evidence_in,
+    gaps_about,
+    insisted,
+    is_about,
+    joined,
+    numbers_stand_in,
+    with_doubts,
+)
 from tea.loop.claims import announces, file_names, is_expression, is_program, is_talk, looked_up, was_shown
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of
@@ -513,11 +523,15 @@ class Ending:
 
     def _of_parts(self, answer: JsonValue) -> list[Evidence]:
         """Return the evidence of finished parts, omitting doubts about numbers missing in the answer."""
+        text = as_text(answer)
         return [
             source
             for _, one in self._parts
             for source in one.evidence
-            if source.source != ANSWER or answer is None or numbers_stand_in(as_text(one.answer), as_text(answer))
+            if source.source != ANSWER
+            or answer is None
+            or is_about(source.doubt, text)
+            or numbers_stand_in(as_text(one.answer), text)
         ]
 
     def _sources(self, answer: JsonValue = None) -> Sources:

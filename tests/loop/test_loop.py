@@ -646,6 +646,16 @@ async def test_doubts_of_a_part_go_with_what_the_answer_does_not_take_from_it(st
     assert any("9132 stands in no result" in one.doubt for one in outcome.evidence), outcome.evidence
 
 
+async def test_doubts_of_a_part_go_on_to_an_answer_that_takes_one_number_of_it(stage: Stage) -> None:
+    asked = step(("analyzer", {"task": "What is the mean of the rows?"}))
+    part = [asked, step(sum_of("300 + 44")), *2 * [step(done("The mean of 344 rows is 20.8."))]]
+    outcome, _ = await stage.play(*part, *2 * [step(done(20.8))], "The answer holds.", tools=["calculator"])
+    assert outcome.answer == 20.8
+    assert any("20.8 stands in no result" in one.doubt for one in outcome.evidence), outcome.evidence
+    outcome, _ = await stage.play(*part, *2 * [step(done(344))], "The answer holds.", tools=["calculator"])
+    assert [one.doubt for one in outcome.evidence if one.doubt] == []
+
+
 async def test_a_failure_that_was_made_good_is_not_asked_about(stage: Stage) -> None:
     fails = [step(("analyzer", {"task": "one"})), step(done(success=False, reason="no"))]
     outcome, model = await stage.play(*fails, step(sum_of("40 + 2")), step(done(42)), "The answer holds.")
