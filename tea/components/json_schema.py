@@ -325,7 +325,8 @@ def _without_value(error: Any) -> str:
     words, shown = str(error.message), repr(error.instance)
     if len(shown) <= _MOST_VALUE or not words.startswith(shown):
         return words
-    name = {dict: "this object", list: "this array", str: "this text"}.get(type(error.instance), "this value")
+    names = {dict: "this object", list: "this array", str: "this text"}
+    name = next((name for kind, name in names.items() if isinstance(error.instance, kind)), "this value")
     return name + words[len(shown) :]
 
 
