@@ -24,6 +24,10 @@ MOST_EXCERPT = 1_000
 MOST_LACKING = 5  # numbers of an answer that are named
 NEEDED = 2  # questions to models without which a round makes no sense
 
+IDLE = (
+    "You judged `more`, and named no new query and no unread address. Name in `queries` or `read` what to look for, or "
+    "judge `complete` or `absent`."
+)
 UNREADABLE = "The judgement of what was found could not be read, so the search stopped."
 NO_MODEL = (
     "No model is configured, so nobody judges what was found; the passages nearest to the question are in the evidence."
@@ -106,7 +110,8 @@ async def _rounds(research: Research, plan: Plan) -> None:
     """Search, read and judge until the evidence is complete, nothing is left to look for, or three rounds are over."""
     gathering, texts = research.gathering, [one for one in research.task.files if not one.lower().endswith(PICTURES)]
     gathering.problems += await files(research.ctx, texts, plan.question, gathering.sources)
-    queries, wanted, number, lost = plan.queries, list[str](), 0, list[dict[str, str]]()
+    queries, wanted, number, repaired = plan.queries, list[str](), 0, False
+    lost = list[dict[str, str]]()
     while number < ROUNDS:
         number += 1
         left = await gathering.questions()
@@ -119,13 +124,16 @@ async def _rounds(research: Research, plan: Plan) -> None:
         pages = gathering.chosen(wanted)
         await gathering.read(pages, plan.question)
         known = [one for one in known if all(one != page.number for page in pages)]
-        again = [one["url"] for one in lost]
-        new = [one for one in gathering.sources.all() if one.number not in known or one.url in again]
+        again = [one.number for one in _meant(research, lost)]
+        new = [one for one in gathering.sources.all() if one.number not in known or one.number in again]
         if not gathering.sources.all() and gathering.problems:
             return  # nothing can be searched: there is nothing to judge
-        before = len(research.store.rejected)
-        verdict = await _judged(research, plan, number, new, lost)
-        lost = research.store.rejected[before:]
+        verdict, lost = await _judged(research, plan, number, new, lost)
+        fault = _fault(research, number, verdict, lost)
+        if verdict and fault is not None and not repaired and await gathering.affords(NEEDED):
+            repaired, shown = True, new if fault else _meant(research, lost) or new
+            second, still = await _judged(research, plan, number, shown, lost, fault)
+            verdict, lost = (second, still) if second else (verdict, lost)
         if verdict is None:
             research.partial = UNREADABLE
         else:
@@ -140,46 +148,66 @@ async def _rounds(research: Research, plan: Plan) -> None:
     research.partial = f"After {number} round{'s' if number > 1 else ''} of searching the evidence is not complete."
 
 
-async def _judged(
-    research: Research, plan: Plan, number: int, new: list[Source], lost: list[dict[str, str]]
-) -> dict[str, Any] | None:
-    """Return the verdict on the findings, its claims held against their sources; None if it is unreadable.
+def _fault(
+    research: Research, number: int, verdict: Mapping[str, Any] | None, lost: list[dict[str, str]]
+) -> str | None:
+    """Return the words about a verdict to be given again, empty where lost claims say enough; None for a good one."""
+    if verdict is None:
+        return None
+    more, gathering = verdict["verdict"] == "more" and number < ROUNDS, research.gathering
+    if more and not lost and not (gathering.new(verdict["queries"]) or gathering.chosen(verdict["read"])):
+        return IDLE
+    return "" if lost and research.store.claims and not more else None
 
-    It is told which claims of the round before were left out, to quote them as they stand in the source.
+
+def _meant(research: Research, lost: list[dict[str, str]]) -> list[Source]:
+    """Return the sources that lost claims name, and those in which their quotations stand."""
+    urls = [one[name] for one in lost for name in ("url", "stands_in")]
+    return [one for one in research.gathering.sources.all() if one.url in urls]
+
+
+async def _judged(
+    research: Research, plan: Plan, number: int, new: list[Source], lost: list[dict[str, str]], fault: str | None = None
+) -> tuple[dict[str, Any] | None, list[dict[str, str]]]:
+    """Return the verdict on the findings, None if it is unreadable, and its claims absent from their sources.
+
+    It is told which claims of the verdict before were left out, to quote them as they stand in the source.
     """
     store, first = research.store, len(research.store.claims) + 1
     variables = {
         "question": plan.question, "needs": plan.needs, "next": first, "mark": research.mark, "today": research.today,
         "evidence": [one.shown() for one in store.claims], "material": research.material(new),
         "problems": research.gathering.problems[-10:], "queries": research.gathering.queries, "left": ROUNDS - number,
-        "lost": lost,
+        "lost": lost, **({"fault": fault} if fault else {}),
     }  # fmt: skip
+    before = list(store.rejected)
     try:
         verdict: dict[str, Any] = await consult(
             research.ctx, "researcher_verdict", variables, lambda response: response.output
         )
     except BadOutput:
-        return None
+        return None, []
     given: dict[int, int] = {one.number: one.number for one in store.claims}
     for offset, one in enumerate(verdict["claims"]):
         if (claim := await _add_claim(research, one)) is not None:
             given[first + offset] = claim.number
     for conflict in verdict["conflicts"]:
         store.disagree(conflict["about"], [[given[n] for n in side if n in given] for side in conflict["sides"]])
-    return verdict
+    return verdict, [one for one in store.rejected if not any(one is old for old in before)]
 
 
 async def _add_claim(research: Research, one: Mapping[str, Any]) -> Claim | None:
     """Add a claim if its quotation is found in its recorded source, else keep it as rejected."""
-    source = research.gathering.sources.of(one["source"])
-    if source is None:
-        research.store.reject("", one["claim"], one["quote"], f"there is no source {one['source']}")
+    sources, quote = research.gathering.sources, str(one["quote"])
+    source = sources.of(one["source"])
+    line = None if source is None else await research.gathering.holds(source, quote)
+    if source is None or line is None:
+        why = f"there is no source {one['source']}" if source is None else "the quotation does not stand in the source"
+        other = next((each for each in sources.all() if each is not source and each.line_of(quote) is not None), None)
+        why += f"; it stands in source {other.number}" if other else ""
+        research.store.reject(source.url if source else "", one["claim"], quote, why, other.url if other else "")
         return None
-    line = await research.gathering.holds(source, one["quote"])
-    if line is None:
-        research.store.reject(source.url, one["claim"], one["quote"], "the quotation does not stand in the source")
-        return None
-    return research.store.add(source, one["about"], one["claim"], one["quote"], line)
+    return research.store.add(source, one["about"], one["claim"], quote, line)
 
 
 async def _answered(research: Research, plan: Plan) -> Result:
@@ -191,8 +219,8 @@ async def _answered(research: Research, plan: Plan) -> Result:
     variables = {
         "task": task.text, "before": conversation(task), "question": plan.question,
         "evidence": [one.shown() for one in store.claims], "conflicts": research.conflicts,
-        "missing": research.missing, "mark": research.mark, "report": report, "today": research.today,
-        "locale": research.ctx.locale, **({"answer": task.answer} if task.answer else {}),
+        "missing": research.missing, "lost": research.store.rejected, "mark": research.mark, "report": report,
+        "today": research.today, "locale": research.ctx.locale, **({"answer": task.answer} if task.answer else {}),
     }  # fmt: skip
     schema = _answer_schema(task.answer, report=report)
     try:

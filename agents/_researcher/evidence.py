@@ -103,6 +103,7 @@ class Store:
 
     def add(self, source: Source, about: str, claim: str, quote: str, line: int) -> Claim:
         """Add a claim whose quote was found in its source; the same one counts once, in words that its quote says."""
+        self._forgive(claim)
         known = self.known(source, claim, quote)
         if known is not None and not known.unsaid:
             return known
@@ -122,9 +123,15 @@ class Store:
             self.claims[self.claims.index(known)] = made
         return made if known is None or not made.unsaid else known
 
-    def reject(self, url: str, claim: str, quote: str, why: str) -> None:
-        """Keep a claim as rejected, with the reason."""
-        self.rejected.append({"url": url, "claim": _line(claim)[:MOST_CLAIM], "quote": quote[:MOST_QUOTE], "why": why})
+    def reject(self, url: str, claim: str, quote: str, why: str, stands_in: str = "") -> None:
+        """Keep a claim as rejected, once, with the reason and the address of another source with its quotation."""
+        self._forgive(claim)
+        said = {"claim": _line(claim)[:MOST_CLAIM], "quote": quote[:MOST_QUOTE]}
+        self.rejected.append({"url": url, **said, "why": why, "stands_in": stands_in})
+
+    def _forgive(self, claim: str) -> None:
+        """Drop a claim from the rejected ones: it was given again."""
+        self.rejected = [one for one in self.rejected if tokens(one["claim"]) != tokens(_line(claim)[:MOST_CLAIM])]
 
     def disagree(self, about: str, sides: Sequence[Sequence[int]]) -> None:
         """Rank the sides of a contradiction, and mark the claims of the weaker ones."""

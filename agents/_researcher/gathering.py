@@ -130,6 +130,11 @@ class Gathering:
         left = (await self.ctx.remaining())["steps"]
         return None if left is None else int(left)
 
+    async def affords(self, count: int) -> bool:
+        """Return whether so many questions to models are left."""
+        left = await self.questions()
+        return left is None or left >= count
+
     async def _read(self, page: Source, more: Mapping[str, Any]) -> None:
         """Read a page for a question; a short local document is taken as it stands, without asking a model."""
         if page.is_local:

@@ -11,6 +11,7 @@ from .gathering import Gathering
 from .sources import Source, tokens
 
 MOST_GAPS = 20
+MOST_TOLD = 3  # claims left out that are named
 MOST_EVIDENCE = 40
 MOST_MATERIAL = 40_000  # characters of new sources that are judged at once
 MOST_OF_ONE = 6_000
@@ -122,9 +123,11 @@ class Research:
 
     @property
     def unheld(self) -> str:
-        """How many claims were left out, empty for none."""
-        thrown = len(self.store.rejected)
-        return f"{thrown} claim{'s' * (thrown > 1)} left out, not quoted as in the source." if thrown else ""
+        """How many claims were left out and the first of them, empty for none."""
+        thrown = self.store.rejected
+        told = "; ".join(one["claim"].rstrip(".") for one in thrown[:MOST_TOLD])
+        count = f"{len(thrown)} claim{'s' * (len(thrown) > 1)} left out, not quoted as in the source"
+        return f"{count}: {told}." if thrown else ""
 
     def result(self, answer: Any, claims: list[Claim], report: str | None = None) -> Result:
         """Return an answer with its evidence, each claim counted once."""

@@ -80,6 +80,7 @@ def _noted(research: Research) -> str:
         held = [one for side in conflict.sides for one in research.store.claims if one.number in side]
         lines += [f"  - {one.claim} [{numbers[one.url]}](<{one.url}>) {one.date}".rstrip() for one in held]
     lines += [f"- Not found: {one}" for one in research.missing]
+    lines += [f"- Not found as quoted, so left out: {one['claim']}" for one in research.store.rejected]
     return "\n".join(["## Contradictions and gaps\n", *lines]) if lines else ""
 
 

@@ -96,7 +96,7 @@ async def test_a_quotation_that_is_not_on_the_page_is_thrown_away_and_the_answer
         outcome = await tea.run(QUESTION, agent="researcher")
         assert (outcome.status, outcome.answer, outcome.evidence) == ("failed", "", ())
         assert "The sources do not say it" in outcome.reason
-        assert "3 claims left out, not quoted as in the source." in outcome.gaps
+        assert "1 claim left out, not quoted as in the source: The lighthouse was built in 1875." in outcome.gaps
         assert "researcher_answer" not in model.asked()
         *_, rejected = notes(tea, outcome.run, "research")[-1]["rejected"]
         assert (rejected["url"], rejected["quote"]) == (f"{made.site.url}/a", "The lighthouse was built in 1875.")
@@ -403,6 +403,47 @@ async def test_a_claim_that_is_not_quoted_as_in_the_source_is_asked_for_again(tm
     assert BUILT in str(second.messages)
 
 
+async def test_a_partly_misquoted_verdict_is_asked_for_once_more_with_the_right_source(tmp_path: Path) -> None:
+    lamp = "The lamp of the lighthouse burns paraffin oil."
+
+    def partly(request: Any) -> dict[str, Any]:
+        built = number_of(request, BUILT)
+        return verdict(claim(built, BUILT), claim(built, lamp), claim(built, "It is lit by one keeper."))
+
+    def again(request: Any) -> dict[str, Any]:
+        return verdict(claim(number_of(request, lamp), lamp))
+
+    model = Script(
+        researcher=plan(), researcher_verdict=turns(partly, again, quoting("never asked")),
+        researcher_answer=draft("1871", 1, 2),
+    )  # fmt: skip
+    docs = {"harrow.md": f"# Harrow\n\n{BUILT}\n", "lamp.md": f"# Lamp\n\n{lamp}\n"}
+    async with world(tmp_path, model, docs=docs) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+    first, second = model.requests["researcher_verdict"]
+    assert f"it stands in source {number_of(first, lamp)}" in str(second.messages)
+    assert [one.quote for one in outcome.evidence] == [BUILT, lamp]
+    assert "It is lit by one keeper." in str(model.requests["researcher_answer"][0].messages)
+    assert outcome.gaps == ("1 claim left out, not quoted as in the source: It is lit by one keeper.",)
+    assert not outcome.partial
+
+
+async def test_a_verdict_that_more_is_needed_without_saying_what_is_asked_for_once_more(tmp_path: Path) -> None:
+    model = Script(
+        researcher=plan("lighthouse built"),
+        researcher_verdict=turns(
+            quoting(BUILT, says="more"), verdict(says="more", queries=["lighthouse year"]), verdict(says="complete")
+        ),
+        researcher_answer=draft("1871", 1),
+    )
+    async with world(tmp_path, model, docs={"harrow.md": f"# Harrow\n\n{BUILT}\n"}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+        searched = notes(tea, outcome.run, "research")[-1]["queries"]
+    assert "named no new query" in str(model.requests["researcher_verdict"][1].messages)
+    assert searched == ["lighthouse built", "lighthouse year"]
+    assert (outcome.answer, outcome.partial) == ("1871", False)
+
+
 @pytest.mark.parametrize(("answer", "gaps"), [("Built in 1871.", ()), ("Built in 1978.", ("1978",))])
 async def test_a_number_that_the_evidence_does_not_say_is_a_gap(
     tmp_path: Path, answer: str, gaps: tuple[str, ...]
@@ -423,7 +464,7 @@ async def test_an_answer_missing_for_want_of_true_quotes_says_so(tmp_path: Path)
     async with world(tmp_path, model, docs={"harrow.md": f"# Harrow\n\n{BUILT}\n"}) as (tea, _):
         outcome = await tea.run(QUESTION, agent="researcher")
     assert not outcome.ok
-    assert "3 claims left out, not quoted as in the source" in outcome.reason
+    assert "1 claim left out, not quoted as in the source" in outcome.reason
     assert model.asked()["researcher_verdict"] == 3
 
 
