@@ -1,5 +1,6 @@
 """Writing: each section of a report from its own evidence alone, completed by the report environment."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -96,7 +97,8 @@ def _numbers(claims: Sequence[Claim]) -> dict[str, int]:
 def _references(claims: Sequence[Claim]) -> list[dict[str, Any]]:
     quotes: dict[str, list[str]] = {}
     for one in claims:
-        quotes.setdefault(one.url, [one.title]).append(one.quote)  # its title is its word, too
+        heading = re.sub(r"\d+", "", one.position)  # the number of a line supports no claim
+        quotes.setdefault(one.url, [one.title]).extend([one.quote, heading])  # title and heading are its words, too
         if one.date and one.date not in quotes[one.url]:
             quotes[one.url].append(one.date)  # the platform itself writes it beside claims
     titles = {one.url: one.title for one in claims}

@@ -8,13 +8,15 @@ from tea import BadOutput
 
 MOST_NAMED = 20
 
+_DIGITS = re.compile(r"\d+")
 _CITED = re.compile(r"(?<![!\\])\[\d{1,4}\]\(<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\s]*)*|[^()<>\n]*)>?\)")
 
 
 def quotes(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[dict[str, str]]:
     """Return the words under claims.
 
-    Those quoted of sources; of a source without a quote what its task says, and of datasets what was computed.
+    Those quoted of sources, with the words of their places; of a source without a quote what its task says, and of
+    datasets what was computed.
 
     Args:
         tasks: The tasks that an answer is written from.
@@ -23,6 +25,12 @@ def quotes(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[
     found: dict[tuple[str, str], dict[str, str]] = {}
     analyses = [one for one in tasks if one["type"] == "ANALYSIS"]
     named = [(str(one["source"]), str(one.get("quote") or task["output"])) for task in tasks for one in task["sources"]]
+    named += [
+        (str(one["source"]), _DIGITS.sub("", str(one.get("detail", ""))))  # the number of a line supports no claim
+        for task in tasks
+        for one in task["sources"]
+        if one.get("quote") and not one.get("doubt")
+    ]
     for name in datasets:
         own = [one for one in analyses if name in one["datasets"]]
         named += [(name, str(one["output"])) for one in own or analyses]

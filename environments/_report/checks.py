@@ -17,6 +17,7 @@ MOST_LISTED = 200
 LEAST_DIGITS = 3  # of a rounded number, so that it is not found in any table
 _LONGEST_SHORT = 8
 MOST_SHOWN = 300
+LEAST_LETTERS = 4  # of a word that tells of what a sentence says
 _MOST_DIGITS = 1_000  # of a whole number; a longer one is known as it is written alone
 _MOST_PLACED = 40  # numbers of a claim of which each is compared with what a table says of its own clause
 _LONGEST = 2_000  # characters of a claim, and of the heading above it; a longer one is read in parts
@@ -24,17 +25,26 @@ _LONGEST = 2_000  # characters of a claim, and of the heading above it; a longer
 _FENCED = re.compile(r"^(?P<fence>`{3,}|~{3,}).*?(?:^(?P=fence)`*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
 _BLOCK = re.compile(r"(?:^(?![^\S\n]*$).*\n?)+", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*+(?:\|[ \t]*+)?:?-{3,}+[ \t]*+(?::[ \t]*+)?\|", re.MULTILINE)
-_OUTLOOK = re.compile(
-    r"[\s*_>]*(?:next(?: steps?)?|what comes next|als n\u00e4chstes|n\u00e4chste schritte?"
-    r"|ensuite|prochaines? \u00e9tapes?|siguientes? pasos?|prossimi passi)[*_]*:",
+_COMING = re.compile(  # coming work: a sentence below asks for it, and says nothing of the matter
+    r"(?:(?:some |the )?(?:suggested|suggestions? for|possible|proposed|recommended) )?(?:the )?"
+    r"(?:next|further|future|follow-?up) (?:steps?|tasks?|work|research|questions?)|suggested (?:steps?|tasks?)"
+    r"|what (?:comes|could come|may come) next"
+    r"|(?:what )?(?:you|the person) (?:may|can|could) (?:now )?decide(?: next| now)?"
+    r"|next|als n\u00e4chstes|(?:n\u00e4chste|weitere|m\u00f6gliche) schritte?|ensuite"
+    r"|(?:prochaines?|autres) \u00e9tapes?|(?:pr\u00f3ximos|siguientes?|otros) pasos?|(?:prossimi|altri) passi"
+    r"|outlook|ausblick",
     re.IGNORECASE,
 )
-_COMING = re.compile(  # headings of the same; a sentence below asks for work, and says nothing of the matter
-    r"(?:(?:suggested|possible|proposed) )?next (?:steps?|tasks?)|what (?:comes|could come|may come) next|next|outlook"
-    r"|(?:what )?(?:you|the person) (?:may|can) decide|ausblick|n\u00e4chste schritte?"
-    r"|prochaines? \u00e9tapes?|(?:pr\u00f3ximos|siguientes?) pasos?|prossimi passi",
+_ANNOUNCED = re.compile(r"[\s*_>]*([^:\n]{1,80})[*_]*:")
+_SUMMARY = re.compile(
+    r"(?:executive )?summary|overview|abstract|(?:the |short )?answer|in short|conclusions?"
+    r"|zusammenfassung|\u00fcberblick"
+    r"|(?:die )?antwort|fazit|r\u00e9sum\u00e9|synth\u00e8se|(?:la )?r\u00e9ponse"
+    r"|resumen|(?:la )?respuesta|conclusi\u00f3n(?:es)?|sintesi|riassunto",
     re.IGNORECASE,
 )
+_REPEATED = 0.6  # of the longer words of a sentence that stand in cited ones
+_TITLE = re.compile(r"^(?:#{1,6}[ \t]+(.*)|[ \t]*\*\*([^*\n]{1,100})\*\*[ \t]*:?[ \t]*)$", re.MULTILINE)
 _HEADING = re.compile(r"#{1,6}[ \t]+(.*)")
 _CITED = re.compile(r"\[(\d{1,4}(?:[ ]?[,;][ ]?\d{1,4}){0,50})\](?:\((?:[^()\s]|\([^()\s]*\))*\))?")
 _END = re.compile(r"(?:(?<=\d)[.](?=\s)|(?<!\d)[.](?!\w)|[!?](?!\w)|[。！？])[\"'”’)\]*_]{0,4}")
@@ -74,9 +84,32 @@ _GROUPING = re.compile(r"['’\u00a0\u202f ]")
 _GROUPED = {one: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(one)}\d{{3}})+") for one in ",."}
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_ARTICLES = {
+_OPENING = {  # words that begin a sentence in front of a name, and are no part of it
     *("the", "a", "an", "der", "die", "das", "ein", "eine", "le", "la", "les", "un", "une"),
     *("el", "los", "las", "il", "lo", "gli", "de", "het", "een"),
+    *("in", "at", "for", "from", "by", "of", "on", "with", "within", "without", "under", "over", "near", "outside"),
+    *(
+        "and",
+        "but",
+        "or",
+        "so",
+        "as",
+        "if",
+        "when",
+        "while",
+        "where",
+        "because",
+        "since",
+        "although",
+        "though",
+        "after",
+    ),
+    *("before", "until", "unlike", "like", "than", "that", "both", "only", "also", "even", "now", "then", "today"),
+    *("here", "there", "thus", "hence", "yet", "still", "currently", "overall", "meanwhile", "however", "instead"),
+    *("compared", "between", "among", "against", "despite", "per", "according", "to", "its", "his", "her", "their"),
+    *("aus", "bei", "mit", "nach", "seit", "von", "zu", "f\u00fcr", "und", "aber", "auch", "nur", "heute", "dort"),
+    *("dans", "en", "pour", "par", "avec", "chez", "depuis", "selon", "et", "mais", "aussi", "seul", "seule"),
+    *("para", "por", "con", "seg\u00fan", "desde", "y", "pero", "tambi\u00e9n", "solo", "per", "nel", "nella", "ma"),
 }
 _NAME = re.compile(r"[^\W\d_][\w'’-]*")
 
@@ -175,9 +208,11 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
     sentences = list(_sentences(text))
     for one in sentences:
         _calculate(text[one.begin : one.end], _known(one.cited, evidence, rest))
+    cited = Evidence("\n".join(text[one.begin : one.end] for one in sentences if one.cited))
     for one in sentences:
         sentence, told = text[one.begin : one.end], set[str]()
-        if one.needs_source and rest is None and is_claim(sentence, one.heading) and not any(calculations(sentence)):
+        needed = one.needs_source and rest is None and not _is_repeated(sentence, one.heading, cited)
+        if needed and is_claim(sentence, one.heading) and not any(calculations(sentence)):
             checked.unsourced.append(_shown(sentence))
         for last, value in _doubtful(sentence, one, evidence, rest, names=names):
             pieces += [text[at : one.begin + last], MARK]
@@ -206,6 +241,18 @@ def _doubtful(
             if any(_readings(match[0]) & _readings(each.result) for each in wrong):
                 found[match.end()] = match[0]
     return sorted(found.items())
+
+
+def _is_repeated(sentence: str, heading: str, cited: Evidence) -> bool:
+    """Return whether a sentence of a summary has no value but those of cited sentences, and most of their words."""
+    if not _SUMMARY.fullmatch(_bare(heading)) or _unknown(sentence, [cited], names=True):
+        return False
+    words = [one.casefold() for one in _WORD.findall(sentence) if len(one) >= LEAST_LETTERS]
+    return sum(one in cited.words for one in words) >= _REPEATED * len(words)
+
+
+def _bare(heading: str) -> str:
+    return heading.strip(" \t#*_:0123456789.")
 
 
 def _cited(sentence: str) -> tuple[int, ...]:
@@ -256,7 +303,10 @@ def _sentences(text: str) -> list[_Sentence]:
     plain, found = _FENCED.sub(lambda match: _blank(match[0]), text), list[_Sentence]()
     for block in _BLOCK.finditer(plain):
         first, last = _table(plain, block.start(), block.end())
-        _add_words(found, plain, block.start(), first)
+        announced = (
+            bool(found) and found[-1].kind == "outlook" and text[: found[-1].end].rstrip(" \t\n*_").endswith(":")
+        )
+        _add_words(found, plain, block.start(), first, outlook=announced and bool(UNIT.match(plain, block.start())))
         rows = list[_Sentence]()
         for begin, end in _lines(plain, first, last):
             rows.append(_Sentence(begin=begin, end=end, cited=_cited(plain[begin:end]), kind="row" if rows else "head"))
@@ -267,12 +317,12 @@ def _sentences(text: str) -> list[_Sentence]:
 
 def _below_headings(found: list[_Sentence], text: str) -> list[_Sentence]:
     """Set the heading above each sentence; below a heading of coming work all are an outlook."""
-    titles = {match.start(): match[1][:_LONGEST] for match in re.finditer(r"^#{1,6}[ \t]+(.*)$", text, re.MULTILINE)}
+    titles = {match.start(): (match[1] or match[2] or "")[:_LONGEST] for match in _TITLE.finditer(text)}
     places = sorted(titles)
     for one in found:
         above = bisect_right(places, one.begin) - 1
         one.heading = titles[places[above]] if above >= 0 else ""
-        if one.kind != "head" and _COMING.fullmatch(one.heading.strip(" \t#*_:0123456789.")):
+        if one.kind != "head" and _COMING.fullmatch(_bare(one.heading)):
             one.kind = "outlook"
     return found
 
@@ -291,13 +341,14 @@ def _table(text: str, begin: int, end: int) -> tuple[int, int]:
     return first, last
 
 
-def _add_words(found: list[_Sentence], text: str, begin: int, end: int) -> None:
+def _add_words(found: list[_Sentence], text: str, begin: int, end: int, *, outlook: bool = False) -> None:
     """Add the sentences of a paragraph or list; all behind an announcement of coming work are an outlook."""
-    outlook, units = False, (one.start() for one in UNIT.finditer(text, begin, end))
+    units = (one.start() for one in UNIT.finditer(text, begin, end))
     for unit in pairwise(sorted({begin, *units, end})):
         for first, last in _parts(text, *unit):
             sentence = text[first:last]
-            outlook = outlook or bool(_OUTLOOK.match(UNIT.sub("", sentence)))
+            announced = _ANNOUNCED.match(UNIT.sub("", sentence))
+            outlook = outlook or bool(announced and _COMING.fullmatch(_bare(announced[1])))
             kind = "outlook" if outlook else ""
             found.append(_Sentence(begin=first, end=last, cited=_cited(sentence), kind=kind))
 
@@ -384,7 +435,7 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
             at = next_.end()
         alone = at == match.end()
         begins = first is not None and match.start() == first.start()
-        if begins and not alone and match[0].casefold() in _ARTICLES:
+        if begins and not alone and match[0].casefold() in _OPENING:
             yield match.end() + 1, at
         elif len(match[0]) > 1 and not (alone and begins and not match[0].isupper()):
             yield match.start(), at

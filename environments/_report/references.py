@@ -61,9 +61,17 @@ class References:
         workspace: Absolute path of the folder that holds the files.
         is_there: Tells whether there is a file, by its name from the workspace or its absolute path; all by default.
         up: The way from the report's folder to the workspace, such as `../`.
+        sources: Whole addresses of known sources; one may be cited by the last part of its address.
     """
 
-    def __init__(self, workspace: str, is_there: Callable[[str], bool] = lambda _: True, up: str = "") -> None:
+    def __init__(
+        self,
+        workspace: str,
+        is_there: Callable[[str], bool] = lambda _: True,
+        up: str = "",
+        sources: Iterable[str] = (),
+    ) -> None:
+        self._sources = dict.fromkeys(sources)
         self._workspace, self._is_there, self._up = _folded(workspace), is_there, up
         self._found: dict[str, Reference] = {}
         self._listed: dict[int, tuple[str, str]] = {}
@@ -132,7 +140,7 @@ class References:
         return _citation(self._of(target or known, words))
 
     def _of(self, target: str, words: str) -> Reference:
-        key = self._key(target, words)
+        target, key = self._whole(target), self._key(target, words)
         if key not in self._found:
             link, web = self._link(target), _WEB.fullmatch(target)
             named = key.removeprefix("file ") if target and not web else ""
@@ -151,12 +159,20 @@ class References:
 
     def _key(self, target: str, words: str) -> str:
         """Return the common key of two citations of one source."""
+        target = self._whole(target)
         if web := _WEB.fullmatch(target):
             scheme, host = web[1].lower(), web[2].lower()
             path = _PLAIN_ESCAPE.sub(_unescaped, web[3]).rstrip("/")
             query = "&".join(one for one in (web[4] or "")[1:].split("&") if not _TRACKING.match(one))
             return f"{scheme}://{host.removesuffix(_PORTS[scheme])}{path}{query and '?'}{query}"
         return f"file {self._inside(_decoded(target))}" if target else f"words {' '.join(words.lower().split())}"
+
+    def _whole(self, target: str) -> str:
+        """Return the whole address of the one known source with this last part, else the target itself."""
+        if not target or _SCHEME.match(target) or self._is_there(self._inside(_decoded(target))):
+            return target
+        ends = [one for one in self._sources if _decoded(one).endswith(f"/{_decoded(target).removeprefix('./')}")]
+        return ends[0] if len(ends) == 1 else target
 
     def _link(self, target: str) -> str:
         if _WEB.fullmatch(target):

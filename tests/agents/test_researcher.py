@@ -592,3 +592,26 @@ async def test_a_doubted_claim_is_asked_again_and_replaced_by_one_that_its_quote
     assert [one.doubt for one in outcome.evidence] == [""]
     assert "By default it is 10." in outcome.evidence[0].detail
     assert outcome.gaps == ()
+
+
+async def test_the_heading_and_the_short_name_of_a_document_count_in_a_report(tmp_path: Path) -> None:
+    quote = "The city spends 55 million euros a year on cycling."
+
+    def section(request: Any) -> dict[str, Any]:
+        (one,) = request.variables["evidence"]
+        told = f"Now Utrecht spends 55 million euros a year [{one['reference']}](<{one['url']}>)."
+        return {"markdown": f"{told} So it is said of Utrecht [1](bikes.md)."}
+
+    sections = [{"heading": "Money", "says": "", "evidence": [1]}]
+    model = Script(
+        researcher=plan("city spends cycling", kind="report"), researcher_verdict=quoting(quote),
+        researcher_answer=draft("Utrecht spends 55 million euros a year.", 1, title="Cycling", sections=sections),
+        researcher_section=section,
+    )  # fmt: skip
+    docs = {"bikes.md": f"# Cycling\n\nIt is popular.\n\n## Utrecht\n\n{quote}\n"}
+    async with world(tmp_path, model, docs=docs) as (tea, _):
+        outcome = await tea.run("Write a report on cycling.", agent="researcher")
+        assert outcome.report is not None
+        words = outcome.report.read_text()
+    assert "## Checks" not in words, words
+    assert outcome.gaps == ()

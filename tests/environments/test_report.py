@@ -655,3 +655,50 @@ async def test_a_picture_that_stands_in_a_report_very_often_is_not_read_so_often
     assert made["notes"].count("a.png is not in the PDF: it cannot be read as a picture.") == 3
     assert "b.png is not embedded: it is too large." in made["notes"]
     assert (folder / "r.html").stat().st_size < 10_000_000
+
+
+async def test_a_source_cited_by_its_short_name_is_the_one_with_this_address(act: Act, folder: Path) -> None:
+    address = "file:///docs/bikes_utrecht.md"
+    text = f"Utrecht spends 55 million [1](<{address}>). So 55 million it is in Utrecht [1](bikes_utrecht.md)."
+    piece = {"text": text, "references": [{"source": address, "quote": "Utrecht spends 55 million."}]}
+    made, words = await completed(act, folder, piece)
+    assert ([one["number"] for one in made["references"]], made["doubts"], made["missing"]) == ([1], [], [])
+    assert "[?]" not in words
+
+
+async def test_a_short_name_of_two_sources_stays_as_it_is(act: Act, folder: Path) -> None:
+    quoted = [{"source": f"file:///{one}/a.md", "quote": "It is 5."} for one in ("x", "y")]
+    made, _ = await completed(act, folder, {"text": "It is 5 there, they say [3](a.md).", "references": quoted})
+    assert made["missing"] == ["a.md"]
+
+
+@pytest.mark.parametrize("heading", ["## Summary", "# 1. Answer", "**Zusammenfassung**"])
+async def test_a_summary_that_repeats_cited_claims_needs_no_source(act: Act, folder: Path, heading: str) -> None:
+    told = "Utrecht spends 55 million euros on its cycling paths every year [1](https://e.org)."
+    summary = "The city of Utrecht spends 55 million euros each year. Its paths are the best of all Europe by far."
+    piece = {"text": f"{heading}\n\n{summary}\n\n## Money\n\n{told}"}
+    made, _ = await completed(act, folder, {**piece, "references": [{"source": "https://e.org", "quote": told}]})
+    assert made["unsourced"] == ["Its paths are the best of all Europe by far."]
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "## Further steps", "## Suggested next steps", "**Next steps**", "**Next steps:**", "Further steps:",
+        "You may decide:", "## Future work", "## Weitere Schritte",
+    ],
+)  # fmt: skip
+async def test_suggested_steps_need_no_source(act: Act, folder: Path, heading: str) -> None:
+    steps = "- Compare the budgets of Delft and Utrecht with each other.\n- Read the plans of both cities."
+    made, _ = await completed(act, folder, f"It rained [1](https://e.org).\n\n{heading}\n\n{steps}")
+    assert made["unsourced"] == []
+
+
+@pytest.mark.parametrize("opening", ["In", "Now", "The", "For", "Only", "Unlike"])
+async def test_the_word_before_a_name_at_the_beginning_is_no_part_of_the_name(
+    act: Act, folder: Path, opening: str
+) -> None:
+    quoted = [{"source": "https://e.org", "quote": "Utrecht spends 55 million."}]
+    text = f"{opening} Utrecht 55 million are spent [1](https://e.org). {opening} Delft it is less [1](https://e.org)."
+    made, _ = await completed(act, folder, {"text": text, "references": quoted})
+    assert [one["value"] for one in made["doubts"]] == ["Delft"]
