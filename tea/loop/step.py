@@ -116,6 +116,8 @@ async def consult(
 ) -> T:
     """Ask a model and read its answer; if it is unreadable, show it with the problem and ask once more.
 
+    It is asked once more for an answer without the form of the prompt, and once for one refused by `read`.
+
     Args:
         ctx: What the agent may reach.
         prompt: Name of the prompt.
@@ -126,15 +128,20 @@ async def consult(
         output: JSON Schema of the answer, in place of the prompt's.
 
     Raises:
-        BadOutput: The second answer cannot be read either.
+        BadOutput: A second answer has the same kind of fault.
     """
-    response: ModelResponse | None = None
-    try:
-        response = await ctx.ask(prompt, variables, history, model=model, output=output)
-        return read(response)
-    except BadOutput as error:
-        told = (*_unreadable_answer(response, error), said(REPAIR.format(problem=error.problem)))
-    return read(await ctx.ask(prompt, variables, (*history, *told), model=model, output=output))
+    repaired: list[bool] = []
+    while True:
+        response: ModelResponse | None = None
+        try:
+            response = await ctx.ask(prompt, variables, history, model=model, output=output)
+            return read(response)
+        except BadOutput as error:
+            if (response is None) in repaired:
+                raise
+            repaired.append(response is None)
+            told = said(REPAIR.format(problem=error.problem))
+            history = (*history, *_unreadable_answer(response, error), told)
 
 
 async def ask_for(

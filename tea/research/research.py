@@ -370,13 +370,15 @@ class Research:
         """Create the job of a paper of a conversation; `drive` writes it: a PDF, and its sources.
 
         Args:
-            name: A conversation, run or message.
+            name: A conversation, run or message; of a paper or clarification its conversation counts.
             **options: Further keys of the task file.
 
         Raises:
             BadInput: There is no such research, or it has found nothing yet.
         """
         found = await self._find(name)
+        if found.head.agent != SCIENTIST:
+            found = await asyncio.to_thread(self._newest, found.head.session) or found
         if not any(one["output"] for one in found.world.get("plan", {}).values()):
             fix = f'go on with it: tea research start "..." --conversation {found.head.session}'
             raise BadInput(f"The research {name[:80]!r} has found nothing yet.", fix=fix)

@@ -130,6 +130,21 @@ async def test_a_research_without_findings_has_no_paper(lab: Any) -> None:
         await lab.tea.research.paper(status.conversation)
 
 
+async def test_after_a_failed_paper_the_last_research_has_one(lab: Any) -> None:
+    section = {"heading": "Results", "paragraphs": ["They grow [1]."], "figures": []}
+    good = {"title": "Growth", "abstract": ["They grow."], "sections": [section], "words": WORDS}
+    wrong = {**good, "abstract": ["They grow [77]."]}
+    drafts = iter(["no form", "no form"])
+    lab.plays(plan_initial={"objective": "", "tasks": [literature("a")]}, paper=lambda request, count: next(drafts))
+    await lab.run()
+    failed = await lab.tea.research.drive((await lab.tea.research.paper("last")).run)
+    assert failed.status == "failed"
+    again = await lab.tea.research.paper("last")
+    drafts = iter(["no form", wrong, good])  # a fault of each kind is mended
+    done = await lab.tea.research.drive(again.run)
+    assert (done.status, done.answer["doubts"]) == ("completed", 0)
+
+
 async def test_a_citation_without_a_reference_is_refused(lab: Any) -> None:
     paper = {
         "title": "T", "abstract": [[{"kind": "cite", "numbers": [3]}]], "sections": [],
