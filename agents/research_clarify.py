@@ -1,9 +1,9 @@
 """The clarification: questions to the person, then a plan that they approve or reject, before a research begins."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tea import Agent, Context, Result, Task, ToolError, consult
+from tea import Agent, BadOutput, Context, Result, Task, ToolError, consult
 
 MOST_PLANS = 10
 APPROVE, REJECT = "approve", "reject"
@@ -28,16 +28,32 @@ class ResearchClarify(Agent):
         answers = [{"question": one, "answer": await _ask_until_answered(ctx, one)} for one in asked]
         variables = {**known, "datasets": datasets, "answers": answers, "stage": "approval"}
         feedback = list[str]()
+        names = [one["name"] for one in datasets]
         for _ in range(MOST_PLANS):
-            plan = await consult(
-                ctx, "research_plan", {**variables, "feedback": feedback}, lambda response: response.output
-            )
+            plan = await consult(ctx, "research_plan", {**variables, "feedback": feedback}, _planned_for(names))
             if await ctx.person(_shown(plan), (APPROVE, REJECT)) == APPROVE:
                 approved = {"objective": plan["objective"], "tasks": plan["tasks"], "answers": answers}
                 return Result(answer=approved)
             said = await _ask_until_answered(ctx, "What shall be otherwise?")
             feedback.append(f"{_shown(plan)}\nRejected: {said}")
         return Result(ok=False, reason=f"{MOST_PLANS} plans were rejected.")
+
+
+def _planned_for(names: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
+    """Return the reading of a plan: the first one with a dataset of no such name is refused."""
+    refused = list[str]()
+
+    def read(response: Any) -> Mapping[str, Any]:
+        plan: Mapping[str, Any] = response.output
+        named = dict.fromkeys(str(name) for one in plan["tasks"] for name in one["datasets"])
+        unknown = [one for one in named if one not in names]
+        if unknown and not refused:
+            refused.extend(unknown)
+            there = f"there are: {', '.join(names)}" if names else "there is none, so plan no analysis"
+            raise BadOutput(f"There is no dataset {', '.join(unknown)}; {there}.", fix="ask another model.")
+        return plan
+
+    return read
 
 
 async def _ask_until_answered(ctx: Context, question: str) -> str:

@@ -93,7 +93,8 @@ async def test_an_approved_plan_replaces_planning_in_the_first_iteration_once(
     status = await research.drive(started.run)
     state = status.state
     assert status.iteration == 2
-    assert [one.variables["stage"] for one in lab.roles.asked("plan")] == ["approval", "next", "next"]
+    stages = [one.variables["stage"] for one in lab.roles.asked("plan")]
+    assert stages == ["approval", "approval", "next", "next"]  # the lost file was asked about once
     assert (state["objective"], state["plan"]["ana-0-1"]["datasets"]) == ("The refined question", ["cities.csv"])
     assert [one["objective"] for one in state["plan"].values()] == ["Count.", "Read.", "More"]
     assert state["warnings"][0] == "There is no dataset 'lost.csv'; its task goes on without it."
@@ -103,3 +104,17 @@ async def test_an_approved_plan_replaces_planning_in_the_first_iteration_once(
     lab.plays(plan_next=DONE)
     await lab.run(conversation=begun.conversation, text="Go on.")
     assert [one.variables["stage"] for one in lab.roles.asked("plan")] == ["initial", "next"]
+
+
+async def test_a_plan_with_a_file_that_is_not_there_is_planned_anew_before_it_is_shown(lab: Any, cities: Path) -> None:
+    plans = [[literature("a"), analysis("Compare costs", "costs.csv")], [analysis("Count", "cities.csv")]]
+    lab.plays(
+        questions={"questions": []},
+        plan_approval=lambda request, count: {"objective": "Costs", "tasks": plans[count - 1]},
+    )
+    begun = await lab.tea.research.clarify("What do cities cost?", files=[cities])
+    shown = await waits(lab.tea.research.drive(begun.run))
+    assert "costs.csv" not in shown
+    assert "(cities.csv)" in shown
+    told = str(lab.roles.asked("plan")[1].messages)
+    assert "There is no dataset costs.csv; there are: cities.csv." in told
