@@ -62,7 +62,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
         up: The way to it from the folder of the report's file, such as `../`.
         names: Whether names are told by their capitals.
     """
-    sources = [ref["source"] for one in items for ref in one.references]
+    sources = [ref["source"] for one in items for ref in one.references if ref["quote"]]
     references = References(str(workspace), lambda file: (workspace / file).exists(), up, sources)
     bodies = [
         references.body(one.content, [(ref["number"], ref["source"], ref["description"]) for ref in one.references])

@@ -61,7 +61,7 @@ class References:
         workspace: Absolute path of the folder that holds the files.
         is_there: Tells whether there is a file, by its name from the workspace or its absolute path; all by default.
         up: The way from the report's folder to the workspace, such as `../`.
-        sources: Whole addresses of known sources; one may be cited by the last part of its address.
+        sources: Addresses of sources with known words; a document may be cited by the last part of its own.
     """
 
     def __init__(
@@ -171,7 +171,8 @@ class References:
         """Return the whole address of the one known source with this last part, else the target itself."""
         if not target or _SCHEME.match(target) or self._is_there(self._inside(_decoded(target))):
             return target
-        ends = [one for one in self._sources if _decoded(one).endswith(f"/{_decoded(target).removeprefix('./')}")]
+        documents = [one for one in self._sources if one.lower().startswith("file:")]
+        ends = [one for one in documents if _decoded(one).endswith(f"/{_decoded(target).removeprefix('./')}")]
         return ends[0] if len(ends) == 1 else target
 
     def _link(self, target: str) -> str:
