@@ -38,6 +38,10 @@ _EFFECTS = ("reads", "writes")
 _STRANGE: tuple[JsonValue, ...] = (None, True, -1.5, "\ud800x".encode("utf-8", "replace").decode(), [[]], {"a": {}})
 _MOST_STRANGE = 8
 _LARGE_SECONDS = 20.0
+_CRASHED = (
+    "that is a crash, and a refusal was wanted: before anything else fails, "
+    'raise ToolError("What is wrong.", fix="What to do."), with both texts'
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,7 +262,9 @@ async def _on_task(course: _Course, trial: Trial, given: JsonObject) -> None:
 def _case_fault(case: Case, tried: Tried) -> str:
     said = f"{_call(case.arguments)} gave {_shown(tried)}"
     if case.fails:
-        return "" if not tried.ok and not tried.stopped else f"{said}, and an error was wanted"
+        if tried.ok or tried.stopped:
+            return f"{said}, and an error was wanted"
+        return "" if tried.refused else f"{said}; {_CRASHED}"
     if not tried.ok or not same_value(tried.value, case.returns):
         return f"{said}, and {_clipped(json.dumps(case.returns, ensure_ascii=False))} was wanted"
     return ""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 SECONDS = 10.0  # of one call
 _LOAD_SECONDS = 30.0
+_REFUSALS = frozenset((ToolError.__name__, BadArguments.__name__))
 _CONTEXT = {"run": "", "session": "", "task": "", "agent": "", "locale": "en", "branch": "", "sandbox": ""}
 
 
@@ -48,6 +49,11 @@ class Tried:
     def ok(self) -> bool:
         """Whether it gave a value."""
         return self.error is None
+
+    @property
+    def refused(self) -> bool:
+        """Whether it or its schema refused the arguments in words; any other error is a crash."""
+        return self.error is not None and self.error.get("code") in _REFUSALS
 
 
 class Trial:

@@ -157,6 +157,48 @@ async def test_a_sound_tool_may_be_tested_with_large_items(tea: Platform) -> Non
     assert found.ok, found.to_json()
 
 
+HALF = '''
+from tea import ToolError, tool
+
+
+@tool(effects="reads", idempotent=True, network=False)
+async def half(of: str) -> float:
+    """Halve a number.
+
+    Args:
+        of: The number.
+
+    Examples:
+        >>> await half("4")
+        2.0
+    """
+    if not of:
+        raise ToolError("It is empty."{fix})
+    return float(of) / 2
+'''
+
+
+@in_one_loop
+@pytest.mark.parametrize(
+    ("fix", "wrong", "raised"),
+    [
+        (', fix="give one."', "", ""),
+        ("", "", "TypeError: TeaError.__init__() missing 1 required keyword-only argument: 'fix'"),
+        (', fix="give one."', "x", "ValueError: could not convert string to float"),
+    ],
+)
+async def test_only_a_told_refusal_passes_a_test_with_wrong_input(
+    tea: Platform, fix: str, wrong: str, raised: str
+) -> None:
+    cases = [case(2.0, of="4"), case(1.5, of="3"), case(fails=True, of=wrong)]
+    found = await evaluate(HALF.replace("{fix}", fix), cases, tea.sandboxes)
+    assert found.ok is not bool(raised), found.to_json()
+    if found.failed is not None:
+        assert found.failed.name == "tests"
+        assert raised in found.failed.words
+        assert 'raise ToolError("What is wrong.", fix="What to do.")' in found.failed.words
+
+
 @in_one_loop
 @pytest.mark.parametrize(
     ("name", "stage"),
