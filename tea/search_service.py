@@ -30,7 +30,8 @@ MOST_PASSAGES = 200
 _MEANING = 0.5  # how much nearness in meaning counts beside the words of the query
 _REMEDY = (
     f"index folders of your own with `tea corpus add FOLDER`, or set [search.searxng] url in {SETTINGS}, or in .env "
-    "the key of an engine: {keys}."
+    "the key of an engine: {keys}. A model cannot do this: it answers from the files and from what else was read, or "
+    "ends with success false and says what is missing."
 )
 
 

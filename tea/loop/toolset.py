@@ -268,7 +268,7 @@ class Toolset:
                 (facts,) = await self._port(kinds[name]).facts([name])
                 if self._ctx.searches or needs(facts) != "search":
                     (self._known[name],) = callables(kinds[name], name, facts)
-        idle = [name for name in names if name not in self._known]
+        idle = [one for one in names if one not in self._known or (self.searches(one) and not self._ctx.searches)]
         usable = self._fitting([name for name in names if name not in idle])
         await _show(self._ctx, [self._known[name] for name in usable])
         self.add(*usable)

@@ -429,6 +429,19 @@ async def test_a_search_that_no_engine_answers_is_not_added_and_that_is_said(tmp
     assert ("cannot be used: no search engine is configured." in said) == (not searches)
 
 
+async def test_a_search_tried_in_vain_is_not_said_to_be_callable_and_what_a_model_can_do_is_said(
+    tmp_path: Path,
+) -> None:
+    finding = call("find_tools", query="search the web for current facts")
+    answers = [says(call("web_search", queries=["street"]), finding), ends("x")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "Name the hottest street."})
+    failed, found = script.asked[1].results.values()
+    assert "or ends with success false and says what is missing." in failed
+    assert "web_search: " not in found
+    assert "web_search cannot be used: no search engine is configured." in found
+    assert "web_search" not in script.asked[1].functions
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
