@@ -24,7 +24,8 @@ async def main(step: str, version: str = "") -> None:
     async with Platform(model=ObedientModel()) as tea:
         if step == "plant":
             await DEFECT.plant(tea)
-            rows = [one.task.model_dump(include={"task", "expected", "tags", "split"}) for one in DEFECT.tasks().tasks]
+            told = {"task", "expected", "scorer", "tags", "split"}
+            rows = [one.task.model_dump(include=told) for one in DEFECT.tasks().tasks]
             text = "".join(f"{json.dumps(one, default=list)}\n" for one in rows)
             await asyncio.to_thread(Path("words.jsonl").write_text, text)
             print(f"planted a clerk that fails, and {len(rows)} tasks in words.jsonl")

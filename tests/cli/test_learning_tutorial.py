@@ -1,5 +1,6 @@
 """The tutorial of learning: every command of it runs, and prints the lines below it."""
 
+import json
 import re
 import shlex
 import shutil
@@ -36,6 +37,12 @@ def carried_out(tea: Tea, line: str) -> tuple[int, str]:
         [sys.executable, *arguments], cwd=tea.folder, env=tea.environment, capture_output=True, text=True, check=False
     )
     return ended.returncode, ended.stdout + ended.stderr
+
+
+def test_planted_tasks_tell_letters_apart(home: Tea) -> None:
+    assert carried_out(home, "python learning.py plant")[0] == 0
+    rows = [json.loads(line) for line in (home.folder / "words.jsonl").read_text().splitlines()]
+    assert {one["scorer"] for one in rows} == {"exact"}
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The desk: each planted defect is repaired from traces through campaign and gate, and dishonest proposers fail."""
 
 import json
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
@@ -12,10 +13,11 @@ from tea.evolve.campaign import Campaign, Limits, Report
 from tea.evolve.proposal import Strategy
 from tea.evolve.strategies import Reflection
 from tea.store.evaluations import read_ledger
-from tea.testing import platform
+from tea.testing import FunctionModel, platform
 from tea.testing.desk.adversaries import WAYS, Adversary
 from tea.testing.desk.clerk import ObedientModel
 from tea.testing.desk.defects import DEFECTS, Defect, defect
+from tea.types import ModelRequest, ModelResponse
 
 QUICK = ("small letters", "facts are not kept", "two steps for three things", "old rate")
 BLIND = ("small letters", "facts are not kept")
@@ -50,6 +52,29 @@ def diagnosed(tea: Platform) -> Mapping[str, Any]:
 def test_there_are_at_least_twelve_defects_of_six_kinds() -> None:
     assert len({one.name for one in DEFECTS}) >= 12
     assert len({one.kind for one in DEFECTS}) == 6
+
+
+async def test_a_model_that_reads_words_alone_is_told_form_tools_and_results() -> None:
+    asked: list[str] = []
+
+    def answer(request: ModelRequest) -> ModelResponse:
+        text = "\n".join(getattr(part, "text", "") for message in request.messages for part in message.content)
+        asked.append(text)
+        price = re.search(r'<result tool="catalogue">.*?([\d.]+)', text, re.DOTALL)
+        tool, arguments = ("", {}) if price else ("catalogue", {"item": "bafiku"})
+        output = {"thinking": "", "tool": tool, "arguments": arguments, "answer": price[1] if price else ""}
+        return ModelResponse(text=json.dumps(output), output=output, answered_by="words")
+
+    async with platform(model=FunctionModel(answer)) as tea:
+        await defect("small letters").plant(tea)
+        outcome = await tea.run("What is the price of bafiku?", agent="clerk")
+    assert outcome.ok, outcome.reason
+    first, second = asked
+    assert '{"thinking": "...", "tool": "...", "arguments": {...}, "answer": "..."}' in first
+    assert '<tool name="catalogue">\nTell the price of an item.' in first
+    assert '"item"' in first
+    assert "<result" not in first
+    assert str(outcome.answer) in second
 
 
 @pytest.mark.slow

@@ -17,9 +17,21 @@ name: desk
 description: Answers a question at the desk, by the rules.
 variables:
   task: string
-  tools: {{type: array, default: []}}
-  results: {{type: array, default: []}}
-  recalled: {{type: array, default: []}}
+  tools:
+    type: array
+    items:
+      type: object
+      required: [name, description, parameters]
+      properties: {{name: {{type: string}}, description: {{type: string}}, parameters: {{type: object}}}}
+    default: []
+  results:
+    type: array
+    items:
+      type: object
+      required: [tool, value]
+      properties: {{tool: {{type: string}}, value: {{}}}}
+    default: []
+  recalled: {{type: array, items: {{type: string}}, default: []}}
 output:
   type: object
   properties:
@@ -34,9 +46,29 @@ trainable: [rules]
 
 {{{{ rules }}}}
 
+Reply with one JSON object: {{"thinking": "...", "tool": "...", "arguments": {{...}}, "answer": "..."}}
+- To call a tool: its name in `tool`, its arguments by name, and an empty `answer`. Its result is in the next question.
+- To answer: an empty `tool`, no arguments, and in `answer` the bare answer without a sentence around it.
+
 # message
 
 {{{{ task }}}}
+{{% for one in tools %}}
+<tool name="{{{{ one.name }}}}">
+{{{{ one.description }}}}
+parameters: {{{{ one.parameters }}}}
+</tool>
+{{% endfor %}}
+{{% for one in recalled %}}
+<recalled>
+{{{{ one }}}}
+</recalled>
+{{% endfor %}}
+{{% for one in results %}}
+<result tool="{{{{ one.tool }}}}">
+{{{{ one.value }}}}
+</result>
+{{% endfor %}}
 
 # module: rules
 
@@ -59,7 +91,9 @@ class Clerk(Agent):
             await ctx.memory.record("fact", {{"text": fact}})
         recalled = [one["data"]["text"] for one in await ctx.memory.recall("", 50)] if told else []
         facts = await ctx.tcp.facts(ctx.declared["tools"])
-        tools = [{{"name": one["name"], "description": one["description"]}} for one in facts]
+        known = [(one["name"], one["operations"][0]) for one in facts]
+        keys = ("description", "parameters")
+        tools = [{{"name": name, **{{key: call[key] for key in keys}}}} for name, call in known]
         results = []
         for _ in range({questions}):
             variables = {{"task": question, "tools": tools, "results": results, "recalled": recalled}}
