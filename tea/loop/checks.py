@@ -33,6 +33,7 @@ _PLACE = re.compile(
     r"(?:\s*(?:-|\u2013|to|and|:(?=[A-Z]+\d))\s*(?:L?\d+(?:\.\d+)*|[A-Z]{1,3}\d+))*[\s.,:;)-]*)+",
     re.IGNORECASE,
 )
+_LINES = re.compile(r"\b(?:lines?\s*#?|L)(\d{1,9})(?:\s*(?:-|\u2013|to|and)\s*L?(\d{1,9}))?", re.IGNORECASE)
 _SOURCE = re.compile(r"https?://\S+|\S.{0,198}\.\w{1,8}")
 _SEPARATOR = re.compile(r"[,;:|({\[=]")
 _LONGEST_QUOTE, _MOST_READ = 2_000, 1_000_000
@@ -99,8 +100,12 @@ class Sources:
     def located(self, evidence: Evidence) -> Evidence:
         """Return evidence given in one text with its source, the rest as its quote, and its place there as its detail.
 
-        A text that names nothing read is a quote of what it stands in, or a detail of what holds all its numbers.
+        A text that names nothing read is a quote of what it stands in, or a detail of what holds all its numbers. The
+        number of a line without the quote becomes that of the only read line with it.
         """
+        return self._at_its_line(self._with_source(evidence))
+
+    def _with_source(self, evidence: Evidence) -> Evidence:
         text = evidence.source.strip()
         calls = [name for one in self._results for name in (one.name, one.id)]
         files = [name for one in self._results for name in _strings(one.arguments) if _SOURCE.fullmatch(name)]
@@ -134,6 +139,25 @@ class Sources:
         return evidence.model_copy(
             update={"source": source, "quote": rest if quotes else evidence.quote, "detail": detail}
         )
+
+    def _at_its_line(self, evidence: Evidence) -> Evidence:
+        """Return evidence with the line of its quote in place of another one named by its detail."""
+        named = list(_LINES.finditer(evidence.detail))
+        if len(named) != 1 or not evidence.quote.strip():
+            return evidence
+        first, last = int(named[0][1]), int(named[0][2] or named[0][1])
+        source = evidence.source.strip().casefold()
+        results = (one.value for one in self._results if _named(one.arguments, source))
+        lines = {number: line for value in results for number, line in _numbered(value)}
+        said = "\n".join(line for number, line in sorted(lines.items()) if first <= number <= last)
+        if stands_in(evidence.quote, said):
+            return evidence
+        stands = [number for number, line in lines.items() if stands_in(evidence.quote, line)]
+        if len(stands) != 1:
+            return evidence
+        start, end = named[0].span()
+        detail = f"{evidence.detail[:start]}line {stands[0]}{evidence.detail[end:]}"
+        return evidence.model_copy(update={"detail": detail})
 
     def _shown(self, source: str) -> list[str]:
         return [*self._of(source), *(one.all for one in self._head_of(source))]
@@ -410,6 +434,17 @@ def numbers_in(text: str) -> Iterator[float]:
 
 def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text.translate(_QUOTES)).casefold().split())
+
+
+def _numbered(value: JsonValue) -> Iterator[tuple[int, str]]:
+    """Yield the lines of an excerpt, a text with the numbers of its first and last line, by their numbers."""
+    match value:
+        case {"start": int(start), "end": int(end), "text": str(text)}:
+            lines = text.split("\n")
+            if len(lines) == end - start + 1:
+                yield from enumerate(lines, start)
+        case _:
+            return
 
 
 def _named(arguments: JsonObject, name: str) -> bool:

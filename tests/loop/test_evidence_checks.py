@@ -46,6 +46,38 @@ def test_what_was_read_is_confirmed(source: str, quote: str) -> None:
     assert SOURCES.doubt(Evidence(source=source, quote=quote)) == ""
 
 
+PART = {"start": 99, "end": 102, "text": "Sections follow.\nNone yet.\nSection 100: Tea\nThe end of the end."}
+PARTS = Sources("", [], [outcome("c1_1", "read_file", PART, path="law.txt", start=99)])
+
+
+@pytest.mark.parametrize(
+    ("source", "detail", "quote", "corrected"),
+    [
+        ("law.txt", "line 100", "Section 100: Tea", "line 101"),
+        ("law.txt", "line 101", "Section 100: Tea", "line 101"),
+        ("law.txt", "lines 100-101", "Section 100: Tea", "lines 100-101"),
+        ("law.txt", "lines 98 to 100 of the law", "Section 100: Tea", "line 101 of the law"),
+        ("law.txt line 100", "", "Section 100: Tea", "line 101"),
+        ("law.txt", "line 100", "the", "line 102"),
+        ("law.txt", "line 100", "end", "line 102"),
+        ("law.txt", "line 7", "Section 9", "line 7"),
+        ("law.txt", "Section 100", "Section 100: Tea", "Section 100"),
+        ("law.txt", "line 100", "", "line 100"),
+        ("other.txt", "line 100", "Section 100: Tea", "line 100"),
+    ],
+)
+def test_the_number_of_a_line_without_the_quote_is_corrected(
+    source: str, detail: str, quote: str, corrected: str
+) -> None:
+    assert PARTS.located(Evidence(source=source, detail=detail, quote=quote)).detail == corrected
+
+
+def test_a_quote_in_several_lines_leaves_the_number_as_it_is() -> None:
+    part = {"start": 1, "end": 3, "text": "one\ntea\ntea"}
+    sources = Sources("", [], [outcome("c1_1", "read_file", part, path="law.txt")])
+    assert sources.located(Evidence(source="law.txt", detail="line 1", quote="tea")).detail == "line 1"
+
+
 @pytest.mark.parametrize(
     ("source", "quote", "words"),
     [
