@@ -66,12 +66,24 @@ def missing_file(root: str | Path, name: str, *, corpus: bool = False) -> ToolEr
     """
     names = [known for known, _ in files_in(root)]
     near = _near_file(name, names) or _nearest_by_file_name(name, names)
-    told = ", ".join(repr(one[:100]) for one in names[:_MOST_TOLD])
+    told = ", ".join(quoted_name(one[:100]) for one in names[:_MOST_TOLD])
     more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
-    fix = f"did you mean {near!r}?" if near else f"there are {told}{more}." if names else "the workspace holds no file."
+    fix = (
+        f"did you mean {quoted_name(near)}?"
+        if near
+        else f"there are {told}{more}."
+        if names
+        else "the workspace holds no file."
+    )
     if corpus and near is None:
         fix = f"{fix} A local document of the corpus is found with `web_search`."
-    return ToolError(f"There is no file {name[:100]!r}.", fix=fix)
+    return ToolError(f"There is no file {quoted_name(name[:100])}.", fix=fix)
+
+
+def quoted_name(name: str) -> str:
+    """Return a file's name in quotes, without backslashes that are not a part of it unless it has hidden characters."""
+    found = repr(name)
+    return found if found[1:-1] == name or not name.isprintable() else f"`{name}`"
 
 
 def _near_file(name: str, names: Sequence[str]) -> str | None:
@@ -115,8 +127,8 @@ def _no_file(path: Path, root: str | Path, name: str) -> ToolError | None:
     if path.is_dir():
         prefix = f"{name.strip('/')}/"
         held = [one for one, _ in files_in(root) if one.startswith(prefix)][:_MOST_TOLD]
-        fix = f"name a file of it, such as {', '.join(map(repr, held))}." if held else "name a file."
-        return ToolError(f"{name[:100]!r} is a folder.", fix=fix)
+        fix = f"name a file of it, such as {', '.join(map(quoted_name, held))}." if held else "name a file."
+        return ToolError(f"{quoted_name(name[:100])} is a folder.", fix=fix)
     if path.exists():
         return ToolError(f"{name[:100]!r} is a pipe, socket or device, which is not read.", fix="name a regular file.")
     return None

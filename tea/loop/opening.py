@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
@@ -119,9 +120,10 @@ async def _heads(ctx: Context, names: Sequence[str], most: int, *, members: bool
 
 
 async def _head(ctx: Context, name: str, file: Mapping[str, Any] | None, most: int, *, member: bool) -> Head:
+    shown = name if name.splitlines() == [name] else json.dumps(name)
     if file is None:
-        return Head(name, f"{name}: there is no such file")
-    line = f"{name}: {file['type']}, {file['size']:,} bytes"
+        return Head(name, f"{shown}: there is no such file")
+    line = f"{shown}: {file['type']}, {file['size']:,} bytes"
     if not 0 < file["size"] <= MOST_BYTES:
         return Head(name, line) if file["size"] else Head(name, f"{line}, empty", whole=True)
     kind = str(file["type"])

@@ -127,6 +127,9 @@ def _regular(location: object, name: str = "") -> Path:
     path = _resolved(location, shown)
     if not path.exists():
         raise BadTask(f"There is no file {shown!r}.", fix="check its path.")
+    if path.is_dir():
+        fix = "name the files in it, one by one, or index it for `web_search` with `tea corpus add FOLDER`."
+        raise BadTask(f"{shown!r} is a folder.", fix=fix)
     if not path.is_file():
         raise BadTask(f"{shown!r} is not a regular file.", fix="name a file.")
     return path

@@ -73,6 +73,19 @@ def test_a_shared_ending_makes_no_file_the_nearest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("it's.txt", '"it\'s.txt"'),
+        ('it\'s "quoted".txt', '`it\'s "quoted".txt`'),
+        ("two\nlines.txt", "'two\\nlines.txt'"),
+    ],
+)
+def test_a_name_is_told_without_backslashes_that_are_not_in_it(tmp_path: Path, name: str, told: str) -> None:
+    (tmp_path / name).write_text("a\n")
+    assert missing_file(tmp_path, f"x{name}").fix == f"did you mean {told}?"
+
+
+@pytest.mark.parametrize(
     ("name", "problem", "fix"),
     [
         ("tables", "'tables' is a folder.", "name a file of it, such as 'tables/bikes.csv'."),

@@ -553,3 +553,10 @@ async def test_a_search_that_finds_functions_is_something_new(tmp_path: Path) ->
     (tmp_path / "other").mkdir()
     _, script = await played(tmp_path / "other", CHAT, nothing, task={"text": "How many?"})
     assert "The last 3 steps brought nothing new." in script.asked[3].words
+
+
+async def test_the_head_of_a_file_is_one_line_whatever_its_name(tmp_path: Path) -> None:
+    path = tmp_path / "two\nlines.txt"
+    path.write_text("tea\n")
+    _, script = await played(tmp_path, CHAT, [ends("x")], task={"text": "What does it say?", "files": [path]})
+    assert '"two\\nlines.txt": text, 4 bytes' in script.asked[0].words

@@ -112,6 +112,13 @@ def test_further_files_that_are_none_are_refused(tmp_path: Path, further: Any) -
     assert len(str(caught.value)) < 300
 
 
+def test_of_a_folder_it_is_said_what_can_be_done_with_it(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    with pytest.raises(BadTask, match="'docs' is a folder") as caught:
+        find_files(TaskFile(task="x", files=("docs",)), tmp_path)
+    assert "name the files in it, one by one" in caught.value.fix
+
+
 def test_a_link_that_leads_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "out.csv").touch()
