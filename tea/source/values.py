@@ -14,10 +14,12 @@ import string
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
+from pydantic import ConfigDict
+
 from tea.source.names import Names, acts_when_read
 from tea.source.text import words
 from tea.source.weights import MOST, weight
-from tea.source.written_types import CONFIG_KEYS, MAKERS, no_type
+from tea.source.written_types import MAKERS, no_type
 
 # Plain, if all that they are given is.
 _PLAIN_CALLS = words(
@@ -43,6 +45,7 @@ _METHODS = words(
     """
 )
 _CLASS_METHODS = words("bytes.fromhex dict.fromkeys str.maketrans")
+_CONFIG_KEYS = frozenset(ConfigDict.__annotations__)
 _FACTORIES = words("bool dict float frozenset int list set str tuple")
 _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.utc sys.maxsize") | {
     f"{module.__name__}.{name}"
@@ -256,7 +259,7 @@ class _Reader:
             return self._field(origin, node.args, options)
         if origin in _PLAIN_CALLS or origin in _CLASS_METHODS:
             return _Kind.PLAIN if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
-        if origin == "pydantic.ConfigDict" and not options.keys() <= CONFIG_KEYS:
+        if origin == "pydantic.ConfigDict" and not options.keys() <= _CONFIG_KEYS:
             return _Kind.REFUSED
         if origin in _OTHER_CALLS:
             return _Kind.HELD if self._are(_Kind.PLAIN, given) else _Kind.REFUSED

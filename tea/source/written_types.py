@@ -21,8 +21,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import TypeGuard
 
-from pydantic import ConfigDict
-
 from tea.source.names import ACTING, KNOWN_NAMES, MANGLED, Names, assignments, dotted
 from tea.source.text import parsed_expression, words
 from tea.source.weights import expand
@@ -81,7 +79,6 @@ _WRITTEN = (
     ast.unaryop,
 )  # fmt: skip
 _MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
-CONFIG_KEYS = frozenset(ConfigDict.__annotations__)
 _NO_TYPES = words("Field ImportString PrivateAttr")  # of pydantic: functions, and a type with imports
 _SMALL = words("dateutil numpy scipy torch")  # packages with types in small letters
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
