@@ -81,9 +81,9 @@ def missing_file(root: str | Path, name: str, *, corpus: bool = False) -> ToolEr
 
 
 def quoted_name(name: str) -> str:
-    """Return a file's name in quotes, without backslashes that are not a part of it unless it has hidden characters."""
+    """Return a file's name in quotes; with both kinds of them in it, in backticks, as a backslash is no part of it."""
     found = repr(name)
-    return found if found[1:-1] == name or not name.isprintable() else f"`{name}`"
+    return found if found[1:-1] == name or not name.isprintable() or "`" in name else f"`{name}`"
 
 
 def _near_file(name: str, names: Sequence[str]) -> str | None:

@@ -239,8 +239,8 @@ class _Loop:
         if self.solver or not any(one.ok for one in self.window.results.values()):
             return None
         tools = [one for one in self.variables["tools"] if one["name"] == DONE]
-        kept = {name: one for name, one in self.variables.items() if name not in LEFT_OUT}
-        variables = {**kept, "task": self.ending.words, "tools": tools}
+        short = {name: type(one)() if name in LEFT_OUT else one for name, one in self.variables.items()}
+        variables = {**short, "task": self.ending.words, "tools": tools}
         self.step += 1
         self.last = self.step
         for most in SHORT_TOKENS:
