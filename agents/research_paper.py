@@ -16,7 +16,7 @@ _CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
 
 
 class ResearchPaper(Agent):
-    """Write a paper of what a research found: PDF, with its sources."""
+    """Write a paper of the findings of a research: PDF, with its sources."""
 
     role = "Author"
     competencies = ("write up what a research found", "cite only what was read")

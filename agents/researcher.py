@@ -151,7 +151,7 @@ async def _rounds(research: Research, plan: Plan) -> None:
 def _fault(
     research: Research, number: int, verdict: Mapping[str, Any] | None, lost: list[dict[str, str]]
 ) -> str | None:
-    """Return the words about a verdict to be given again, empty where lost claims say enough; None for a good one."""
+    """Return the words about a verdict to be given again, empty if lost claims say enough; None for a good one."""
     if verdict is None:
         return None
     more, gathering = verdict["verdict"] == "more" and number < ROUNDS, research.gathering
@@ -161,7 +161,7 @@ def _fault(
 
 
 def _meant(research: Research, lost: list[dict[str, str]]) -> list[Source]:
-    """Return the sources that lost claims name, and those in which their quotations stand."""
+    """Return the sources named by lost claims, and those with their quotations."""
     urls = [one[name] for one in lost for name in ("url", "stands_in")]
     return [one for one in research.gathering.sources.all() if one.url in urls]
 

@@ -74,7 +74,7 @@ class Draft:
         self._begin = self._open = ""
 
     def _show(self, text: str) -> None:
-        """Write the row so far anew, as the cursor is elsewhere where a person typed, and the text behind it."""
+        """Write the row so far anew, in case a person moved the cursor by typing, and the text behind it."""
         width, text = size(self._stream).columns, writable(text, self._stream)
         if self._shown and self._width != width:  # it was wrapped
             self._wrapped, self._row, self._column = True, "", 0

@@ -135,7 +135,7 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
 
 
 def _failed(action: str, problem: str) -> dict[str, Any]:
-    """Return a step in which nothing could be done."""
+    """Return a step without an effect."""
     result = {"action": action, "ok": False, "result": problem}
     return {"evaluation": "", "memory": "", "next_goal": "", "results": [result]}
 

@@ -113,6 +113,7 @@ async def consult(
     *,
     model: str | None = None,
     output: JsonSchema | None = None,
+    shown: int = MOST_SHOWN,
 ) -> T:
     """Ask a model and read its answer; if it is unreadable, show it with the problem and ask once more.
 
@@ -126,6 +127,7 @@ async def consult(
         history: The conversation so far.
         model: Name of a model configuration; the run's own by default.
         output: JSON Schema of the answer, in place of the prompt's.
+        shown: Most tokens of an unreadable answer in the next question.
 
     Raises:
         BadOutput: A second answer has the same kind of fault.
@@ -141,7 +143,7 @@ async def consult(
                 raise
             repaired.append(response is None)
             told = said(REPAIR.format(problem=error.problem))
-            history = (*history, *_unreadable_answer(response, error), told)
+            history = (*history, *_unreadable_answer(response, error, shown), told)
 
 
 async def ask_for(
@@ -185,12 +187,12 @@ def said(text: str) -> Message:
     return Message(role="user", content=(TextPart(text=text),))
 
 
-def _unreadable_answer(response: ModelResponse | None, error: BadOutput) -> tuple[Message, ...]:
+def _unreadable_answer(response: ModelResponse | None, error: BadOutput, most: int) -> tuple[Message, ...]:
     """Return an unreadable answer as a message of the model, none if nothing of it is known."""
     text = error.said
     if response is not None:
         text = response.text or ("" if response.output is None else json.dumps(response.output, ensure_ascii=False))
-    return (message("assistant", (TextPart(text=cut(text, MOST_SHOWN)),)),) if text.strip() else ()
+    return (message("assistant", (TextPart(text=cut(text, most)),)),) if text.strip() else ()
 
 
 def _written_calls(calls: object) -> tuple[ToolCall, ...]:

@@ -370,7 +370,7 @@ class Toolset:
         return name in self._known and self._known[name].reads and self._is_allowed(name)
 
     def shows(self, name: str) -> bool:
-        """Return whether a call of the given name is made for what it gives."""
+        """Return whether a call of the given name is made for its result."""
         return name not in self._known or self._known[name].shows
 
     def image(self, call: ToolCall) -> str:

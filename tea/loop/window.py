@@ -261,13 +261,14 @@ class Window:
 
     async def _state(self, ctx: Context, task: str, ledger: str, old: Sequence[Message]) -> str:
         """Return a model's summary of the state to carry on, empty if it fails."""
+        carried = int(CARRIED_SHARE * self.context)
         shown = transcript(old, int(KEPT_SHARE * self.context))
         variables: JsonObject = {"task": task, "known": ledger, "form": self.fold, "transcript": shown}
         try:
-            state = await consult(ctx, FOLD, variables, _state_text)
+            state = await consult(ctx, FOLD, variables, _state_text, shown=carried)
         except (BadOutput, BudgetExceeded, ProviderError):
             return ""
-        return cut(state, int(CARRIED_SHARE * self.context))
+        return cut(state, carried)
 
     def _carry_on(self, state: str, kept: tuple[Message, ...]) -> None:
         """Replace all but the latest exchanges with a state."""

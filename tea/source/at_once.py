@@ -1,4 +1,4 @@
-"""Annotations evaluated where they stand, also in files that postpone them.
+"""Annotations evaluated at once, also in files with postponed ones.
 
 `from __future__ import annotations` leaves texts behind, which libraries evaluate later, among names of other files, of
 derived classes and of their own functions. So a component's annotations are evaluated with the definitions around them.
@@ -89,7 +89,7 @@ def _parameters(node: ast.AST) -> set[str]:
 
 
 def _settled(node: ast.expr, bound: set[str]) -> ast.expr:
-    """Return an annotation of names bound by now, with texts in place of its types that have others."""
+    """Return an annotation of names bound by now, with texts in place of types with later names."""
     if all(one.id in bound for one in ast.walk(node) if isinstance(one, ast.Name)):
         return node
     match node:

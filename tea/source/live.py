@@ -58,7 +58,7 @@ def definition(live: FunctionType | type) -> Piece:
 
 
 def postpones(function: FunctionType) -> bool:
-    """Return whether the text of a function's file postpones annotations, though it may be executed without that."""
+    """Return whether the text of a function's file postpones annotations, though it may be executed without."""
     return _parsed(function.__code__.co_filename, _lines(function)).postponed
 
 

@@ -113,7 +113,7 @@ class ParsedFile:
 
 
 def parsed(text: str) -> ast.Module:
-    """Return the syntax tree of a file, with its annotations evaluated where they stand, from any thread.
+    """Return the syntax tree of a file, with its annotations evaluated at once, from any thread.
 
     Raises:
         SyntaxError: It is not Python.

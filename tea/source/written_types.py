@@ -350,7 +350,7 @@ class _Reader:
         return self._are_types([*fields, *options.values()])
 
     def _is_bound_as_named(self, node: ast.Call) -> bool:
-        """Return whether the file binds what a call makes to the name given to it, which is lent to its annotations."""
+        """Return whether the file binds the result of a call to the name given to it, lent to its annotations."""
         named = node.args[0] if node.args else None
         name = named.value if isinstance(named, ast.Constant) and isinstance(named.value, str) else ""
         made = (*self._names.assigned.get(name, ()), *self._names.held.get(name, ()))
@@ -370,7 +370,7 @@ class _Reader:
 
 
 def _is_capital(name: str) -> bool:
-    """Return whether a name begins as that of a class."""
+    """Return whether a name begins like the name of a class."""
     return name.lstrip("_")[:1].isupper()
 
 

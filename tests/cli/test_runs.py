@@ -225,7 +225,7 @@ def test_what_is_no_task_file_at_all(stocked: Tea) -> None:
     ("arguments", "code", "words"),
     [
         (["run", "x", "--file", "missing.csv"], 2, ["missing.csv"]),
-        (["run", "x", "--file", "."], 2, ["regular"]),
+        (["run", "x", "--file", "."], 2, ["is a folder", "corpus add"]),
         (["run", "x", "--use", "slow"], 2, ["kind:name=VERSION"]),
         (["run", "x", "--use", "agent:slow=1", "--use", "agent:slow=2"], 2, ["twice"]),
         (["run", "x", "--max-steps", "0"], 2, ["steps"]),

@@ -66,7 +66,7 @@ def test_a_long_pattern_is_refused() -> None:
 def test_a_large_pattern_is_not_matched_for_long() -> None:
     schema: dict[str, Any] = {"pattern": "[ab]*a[ab]{900}c"}
     assert schema_fault(schema) is None
-    assert value_faults(schema, "ab" * 500) == ["value: 'abab" + "ab" * 76 + "..."]
+    assert value_faults(schema, "ab" * 500) == ["value: this text does not match '[ab]*a[ab]{900}c'"]
     assert value_faults(schema, "ab" * 100_000) == ["its schema takes too long to check"]
 
 

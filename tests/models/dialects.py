@@ -297,7 +297,7 @@ _BY_PATH = {one.path: one for one in DIALECTS.values()}
 
 
 def in_turn(name: str) -> Dialect:
-    """Return the wire format of a test, by its name, where what is tested does not depend on it."""
+    """Return the wire format of a test by its name, for tests alike in each of them."""
     return DIALECTS[sorted(DIALECTS)[crc32(name.encode()) % len(DIALECTS)]]
 
 

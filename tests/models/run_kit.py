@@ -54,7 +54,7 @@ async def replayed(folder: Path, outcome: Outcome) -> Outcome:
 
 
 def share_findings(state: Path) -> None:
-    """Let a state folder have what all tests of this machine found in sources, as that of one operator does."""
+    """Share all tests' findings about sources with a state folder, as of one operator."""
     kept = Path(os.environ["XDG_CACHE_HOME"]).with_name("kept")
     kept.mkdir(mode=0o700, exist_ok=True)
     state.mkdir(mode=0o700, exist_ok=True)

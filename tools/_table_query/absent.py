@@ -61,5 +61,5 @@ def comparisons(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[tupl
 
 
 def unquoted(name: str) -> str:
-    """Return a name without the quotes that it has in SQL."""
+    """Return a name without its quotes in SQL."""
     return name[1:-1].replace('""', '"') if name.startswith('"') else name

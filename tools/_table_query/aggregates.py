@@ -97,7 +97,7 @@ class Numbers:
             self._whole.append(value)
 
     def finalize(self) -> Any:
-        """Return the value of all rows, None where there are too few."""
+        """Return the value of all rows, None if there are too few."""
         self._effort.check()
         held = _Held(self._effort, self._whole, self._real)
         self._effort.release(len(held) * self._room)

@@ -9,7 +9,7 @@ _PADDED = re.compile(r"\d{4}([-/.])\d\d(?:\1\d\d(?!\d).*)?", re.DOTALL)
 
 
 def date_doubt(column: str, form: str, values: Sequence[str], text: str) -> str:
-    """Return a warning about dates and a text compared by their order, empty if that is the order of time.
+    """Return a warning about dates and a text compared by their order, empty for the order of time.
 
     Args:
         column: The column, in SQL.

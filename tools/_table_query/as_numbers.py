@@ -1,4 +1,4 @@
-"""Columns that a statement takes for numbers, to tell of text among their values."""
+"""Columns taken for numbers by a statement, to tell of text among their values."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _ORDERED = re.compile(rf"\border\s++by\s++{_COLUMN}", re.IGNORECASE)
 
 
 class NumberUse(NamedTuple):
-    """A column that a statement computes with, or else orders or compares with a number."""
+    """A column used in a calculation, or else ordered or compared with a number."""
 
     table: str
     column: str
@@ -27,7 +27,7 @@ class NumberUse(NamedTuple):
 
 
 def number_uses(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[NumberUse]:
-    """Yield the columns that a statement takes for numbers; names given by itself are taken for none.
+    """Yield the columns taken for numbers by a statement; names given by itself are taken for none.
 
     Args:
         sql: The statement.

@@ -157,7 +157,7 @@ class Database:
             return []
 
     def miscounted(self, sql: str) -> list[str]:
-        """Return a line about all by which a counting statement counts rows several times, or leaves rows out.
+        """Return a line about each way of a counting statement to count rows several times, or leave them out.
 
         It takes what is left of the statement's time.
 
@@ -174,7 +174,7 @@ class Database:
             return []
 
     def mistyped(self, sql: str) -> list[str]:
-        """Return a line about each column of text that a statement takes for numbers, or for dates in order.
+        """Return a line about each column of text taken for numbers, or for dates in order.
 
         It takes what is left of the statement's time.
 
@@ -218,7 +218,7 @@ class Database:
         return ""
 
     def _about_joins(self, joins: Sequence[Join], how: Counting) -> Iterator[str]:
-        """Yield lines about joined rows that are counted several times, or left out."""
+        """Yield lines about joined rows counted several times, or left out."""
         repeats = {side for side in {side for one in joins for side in one.sides} if self._repeats(*side)}
         fanned = fans(joins, repeats)
         for pair in fanned:
@@ -242,7 +242,7 @@ class Database:
                 yield f"{left} rows of {table} join none of {other}, and are left out; LEFT JOIN keeps them"
 
     def _about_once(self, how: Counting) -> Iterator[str]:
-        """Yield lines about equal values of several rows that are summed or averaged once."""
+        """Yield lines about equal values of several rows, summed or averaged once."""
         fix = "sum before joining, or replace the join by IN (SELECT ...)" if how.joins else "leave DISTINCT out"
         for table, column in how.once[:MOST_JOINS]:
             if self._repeats(table, [quoted(column)]):

@@ -28,7 +28,7 @@ class ColumnDescription(TypedDict):
 
 
 class TableDescription(TypedDict):
-    """One table; `sheet` is its name in its workbook, if that is another.
+    """One table; `sheet` is its name in its workbook, if different.
 
     `layout` tells how the text of its file differs from the plainest form, for other readers.
     """
@@ -61,7 +61,7 @@ def describe(table: Table) -> TableDescription:
 def described(
     name: str, file: str, sheet: str, rows: int, columns: list[ColumnDescription], layout: str
 ) -> TableDescription:
-    """Return a description, with a sheet of another name and a layout only where there are such."""
+    """Return a description, with a sheet of another name and a layout only if there are such."""
     found = TableDescription(name=name, file=file, rows=rows, columns=columns)
     if sheet and sheet != name:
         found["sheet"] = sheet

@@ -33,7 +33,7 @@ Side = tuple[str, tuple[str, ...]]
 
 
 class Join(NamedTuple):
-    """Two tables with what is equal in their rows: expressions over the columns of each, in the same order.
+    """Two tables with the equal parts of their rows: expressions over the columns of each, in the same order.
 
     Args:
         select: The number of the SELECT in the statement.
@@ -168,7 +168,7 @@ def owner(of: str | None, column: str, aliases: Mapping[str, str], having: Mappi
 
 
 def _selects(plain: str) -> list[tuple[int, int]]:
-    """Return where in a statement a SELECT begins or goes on, each place with the number of the SELECT."""
+    """Return the places in a statement at the beginning or continuation of a SELECT, with its number."""
     found, around, number = [(0, 0)], [0], 0
     for token in _SELECT.finditer(plain):
         word = token[0].casefold()
