@@ -14,6 +14,7 @@ MOST_VISITED = 20_000
 _MOST_TOLD = 10
 _LONGEST = 4_096  # characters of a path
 _LEAST = 3
+_TYPOGRAPHIC = ("\N{LEFT DOUBLE QUOTATION MARK}", "\N{RIGHT DOUBLE QUOTATION MARK}")
 
 
 def files_in(root: str | Path) -> Iterator[tuple[str, Path]]:
@@ -81,9 +82,13 @@ def missing_file(root: str | Path, name: str, *, corpus: bool = False) -> ToolEr
 
 
 def quoted_name(name: str) -> str:
-    """Return a file's name in quotes; with both kinds of them in it, in backticks, as a backslash is no part of it."""
+    """Return a file's name in quotes, in typographic ones if it holds both others: no backslash is added to it.
+
+    Backticks stand around commands of tea's own.
+    """
     found = repr(name)
-    return found if found[1:-1] == name or not name.isprintable() or "`" in name else f"`{name}`"
+    plain = found[1:-1] == name or not name.isprintable() or any(one in name for one in _TYPOGRAPHIC)
+    return found if plain else name.join(_TYPOGRAPHIC)
 
 
 def _near_file(name: str, names: Sequence[str]) -> str | None:

@@ -76,7 +76,9 @@ def test_a_shared_ending_makes_no_file_the_nearest(tmp_path: Path) -> None:
     ("name", "told"),
     [
         ("it's.txt", '"it\'s.txt"'),
-        ('it\'s "quoted".txt', '`it\'s "quoted".txt`'),
+        ('it\'s "quoted".txt', '\N{LEFT DOUBLE QUOTATION MARK}it\'s "quoted".txt\N{RIGHT DOUBLE QUOTATION MARK}'),
+        ("tea rm x # '\".txt", "\N{LEFT DOUBLE QUOTATION MARK}tea rm x # '\".txt\N{RIGHT DOUBLE QUOTATION MARK}"),
+        ("a\N{RIGHT DOUBLE QUOTATION MARK} '\".txt", "'a\N{RIGHT DOUBLE QUOTATION MARK} \\'\".txt'"),
         ("two\nlines.txt", "'two\\nlines.txt'"),
     ],
 )
