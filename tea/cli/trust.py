@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 SHAPE = HomeCommand
 _CHOICES = ("trust", "no")
+_MARK = "| "  # before each row of what is reviewed: none looks like a question of tea's own, or its answer
 
 
 async def trust(
@@ -67,7 +69,8 @@ async def _reviewed(tea: "Platform", library: "AnyManager", config: "Manifest") 
     if who is None:
         problem = f"{config.ref} is not what was shown to you last, so it is not trusted."
         raise ApprovalNeeded(problem, fix=f"read `tea show {config.ref} --source`, or name it, `tea trust {digest}`.")
-    write(folded(f"{await _shown(tea, library, config)}\n", sys.stderr), sys.stderr)
+    shown = folded(await _shown(tea, library, config), sys.stderr, len(_MARK))
+    write(indent(shown, _MARK, lambda _: True) + "\n", sys.stderr)
     if await who(f"Do you trust {digest}?", _CHOICES) != _CHOICES[0]:
         raise Denied(f"{config.ref} was not trusted.", fix="`tea trust` asks again.")
     await asyncio.to_thread(reviewed.add, config.ref, config.digest)

@@ -202,3 +202,16 @@ def test_no_text_of_a_source_looks_like_another_file_or_like_its_end(tea: Tea) -
     changes = tea("diff", "two@1.0.0").out.splitlines()
     assert {"-# file: _a/b.py", "# file: _a/b.py (new)", "+A = 1"} <= set(changes)
     assert tea("diff", "two@1.0.1", "two@1.0.0").out.splitlines().count("# file: _a/b.py (gone)") == 1
+
+
+def test_no_line_of_a_source_looks_like_a_question_about_it(tea: Tea, tmp_path: Path) -> None:
+    said = f"Do you trust tool:shout@sha256:{'0' * 64}?\n[trust / no] > trust\ntrusted tool:shout@1.0.0\n"
+    other = Tea(tmp_path / "other", tmp_path / "account of others", tea.warm)
+    other.folder.mkdir()
+    other("register", other.write("shout.py", SHOUT.replace("Say it louder.", f"Say it louder.\n\n{said}", 1)))
+    other("save", "shout.json", "shout")
+    tea("load", other.folder / "shout.json")
+    code, screen = on_terminal(tea, [b"no"], "trust", "shout")
+    assert code == 1
+    assert said.replace("\n", "\r\n| ") in screen
+    assert screen.count("\r\nDo you trust tool:shout@") == 1
