@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tea.source.bindings import bindings
 
 _HOLDING = frozenset({"dict", "frozenset", "list", "set", "tuple", "type"})
 _BUILTINS = frozenset(dir(builtins))
+
+_Bound = tuple[set[str], ...]  # the names bound so far at the top level, in a class, and as type parameters
 
 
 def evaluated_at_once(tree: ast.Module) -> ast.Module:
@@ -26,7 +28,7 @@ def evaluated_at_once(tree: ast.Module) -> ast.Module:
         if isinstance(node, ast.ImportFrom) and _postpones(node):
             for one in node.names:
                 one.name, one.asname = "generator_stop", one.asname or one.name  # it is always on
-        _settle(node, bound, frozenset())
+        _settle(node, bound, set())
         bound.update(bindings(node))
     return tree
 
@@ -44,7 +46,7 @@ def _postpones(node: ast.stmt) -> bool:
             return False
 
 
-def _settle(node: ast.stmt, around: set[str], own: frozenset[str]) -> None:
+def _settle(node: ast.stmt, around: set[str], own: set[str]) -> None:
     """Change the annotations of a statement of the top level or of a class.
 
     Args:
@@ -54,23 +56,23 @@ def _settle(node: ast.stmt, around: set[str], own: frozenset[str]) -> None:
     """
     match node:
         case ast.AnnAssign(annotation=annotation):
-            node.annotation = _settled(annotation, around | own)
+            node.annotation = _settled(annotation, (around, own))
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            _settle_function(node, around | own | _parameters(node))
+            _settle_function(node, (around, own, _parameters(node)))
             inner = [one for part in node.body for one in ast.walk(part)]
             for one in inner:
                 if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-                    _settle_function(one, set())
+                    _settle_function(one, ())
         case ast.ClassDef():
-            known = frozenset(_parameters(node))
+            known = _parameters(node)
             for one in node.body:
                 _settle(one, around, known)
-                known |= frozenset(bindings(one))
+                known.update(bindings(one))
         case _:
             pass
 
 
-def _settle_function(node: ast.FunctionDef | ast.AsyncFunctionDef, bound: set[str]) -> None:
+def _settle_function(node: ast.FunctionDef | ast.AsyncFunctionDef, bound: _Bound) -> None:
     for one in _arguments(node.args):
         if one.annotation is not None:
             one.annotation = _settled(one.annotation, bound)
@@ -88,23 +90,30 @@ def _parameters(node: ast.AST) -> set[str]:
     return {one.name for one in getattr(node, "type_params", ())}
 
 
-def _settled(node: ast.expr, bound: set[str]) -> ast.expr:
-    """Return an annotation of names bound by now, with texts in place of types with later names."""
-    if all(one.id in bound for one in ast.walk(node) if isinstance(one, ast.Name)):
-        return node
+def _settled(node: ast.expr, bound: _Bound) -> ast.expr:
+    """Return an annotation of names bound by now, with texts in place of types with later names.
+
+    Each part is looked at once, however deeply it is nested.
+    """
     match node:
-        case ast.Subscript(value=ast.Name(id=name), slice=inner) if name in _HOLDING & bound:
-            parts = inner.elts if isinstance(inner, ast.Tuple | ast.List) else [inner]
-            settled = [_settled(one, bound) for one in parts]
-            node.slice = ast.copy_location(ast.Tuple(settled, ast.Load()), inner) if len(parts) > 1 else settled[0]
+        case ast.Subscript(value=ast.Name(id=name), slice=inner) if name in _HOLDING and _are_bound(
+            [node.value], bound
+        ):
+            if isinstance(inner, ast.Tuple):
+                inner.elts = [_settled(one, bound) for one in inner.elts]
+            else:
+                node.slice = _settled(inner, bound)
             return node
         case ast.Subscript(
-            value=ast.Name(id="Annotated") | ast.Attribute(attr="Annotated"), slice=ast.Tuple() as inner
-        ):
-            rest = [one.id for part in inner.elts[1:] for one in ast.walk(part) if isinstance(one, ast.Name)]
-            if bound.issuperset(rest):
-                inner.elts[0] = _settled(inner.elts[0], bound)
-                return node
+            value=ast.Name(id="Annotated") | ast.Attribute(attr="Annotated") as value, slice=ast.Tuple() as inner
+        ) if _are_bound([value, *inner.elts[1:]], bound):
+            inner.elts[:1] = [_settled(one, bound) for one in inner.elts[:1]]
+            return node
         case _:
-            pass
-    return ast.copy_location(ast.Constant(ast.unparse(node)), node)
+            return node if _are_bound([node], bound) else ast.copy_location(ast.Constant(ast.unparse(node)), node)
+
+
+def _are_bound(nodes: Iterable[ast.expr], bound: _Bound) -> bool:
+    """Return whether all names in some expressions are bound."""
+    names = (one.id for node in nodes for one in ast.walk(node) if isinstance(one, ast.Name))
+    return all(any(name in one for one in bound) for name in names)

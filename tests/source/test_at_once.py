@@ -1,7 +1,11 @@
 """Test annotations evaluated where they stand: what a file with postponed ones describes is what it would without."""
 
+from time import process_time
+
 import pytest
 from canary_kit import MANAGER, refused
+
+from tea.errors import BadComponent
 
 REQUIRES = '# /// script\n# dependencies = ["pydantic"]\n# ///\n'
 FUTURE = "from __future__ import annotations\n"
@@ -79,3 +83,24 @@ def test_names_that_mean_something_else_in_another_file_are_of_no_matter() -> No
     found = parameters(FUTURE + tool(head + fields, "B"), {"_a.py": file})
     assert "'maximum': 3" in found
     assert "'maximum': 4" in found
+
+
+LONG = {
+    "members": "class A:\n" + "".join(f" a{n}=1\n" for n in range(40_000)),
+    "functions": "".join(f"def a{n}():0\n" for n in range(20_000)),
+    "methods": "class A:\n" + "".join(f" def a{n}(s):0\n" for n in range(20_000)),
+    "variables": "".join(f"a{n}=1\n" for n in range(20_000)) + "x:int\n" * 30_000,
+    "types in types": f"x: {'list[' * 180}tuple[{'int,' * 20_000} Later]{']' * 180}\nLater = int\n",
+}
+
+
+@pytest.mark.parametrize("lines", LONG.values(), ids=LONG)
+def test_postponed_annotations_of_a_long_file_take_time_by_its_length(lines: str) -> None:
+    def seconds(head: str) -> float:
+        begun = process_time()
+        with pytest.raises(BadComponent):
+            MANAGER.check(head + lines)
+        return process_time() - begun
+
+    plain = seconds("")
+    assert seconds(FUTURE) < 3 * plain + 1
