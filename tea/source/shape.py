@@ -253,13 +253,25 @@ def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, origins: Col
             problem = f"{name[:60]} of an Enum may run while a component is described."
             raise file.refuse(problem, "give it another name.", inner)
     members = [inner for _, inner in bound if isinstance(inner, ast.Assign)]
-    if not members:
-        raise file.refuse("an Enum has no members.", "write its members into it.", node)
+    if not any(_is_member(name, inner, inside) for name, inner in bound):
+        raise file.refuse("an Enum has no plain member.", "write one into it, a text or a number.", node)
     if large := next((one for one in members if weight(one.value, inside) > _MOST_MEMBER), None):
         raise file.refuse("a member of an Enum is large.", "keep it as a constant of its own.", large)
     made = [weight(one.value, inside) for one in members if not isinstance(one.value, ast.Constant)]
     if len(made) * sum(made) > _MOST_MEMBERS:  # each is compared with those before it
         raise file.refuse("an Enum has very many large members.", "write a dict of constants.", node)
+
+
+def _is_member(name: str, node: ast.stmt, names: Names) -> bool:
+    """Return whether a name of an Enum is surely a member, so that no class derives from it: no function, no private.
+
+    Python makes members with the methods of a derived class, and others of its own members.
+    """
+    if not isinstance(node, ast.Assign) or name.startswith("_"):
+        return False
+    alone = all(isinstance(one, ast.Name) for one in node.targets)
+    auto = isinstance(node.value, ast.Call) and names.origin(node.value.func) == "enum.auto"
+    return is_plain(node.value, names) or (alone and (auto or is_collection(node.value, names)))
 
 
 def _is_still(node: ast.stmt, value: ast.expr, names: Names) -> bool:

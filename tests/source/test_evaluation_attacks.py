@@ -384,3 +384,13 @@ def test_a_file_beside_another_stands_for_nothing_but_itself(lines: str, path: s
 def test_a_file_has_a_builtin_name_where_nothing_stands_for_it() -> None:
     files = {"_t/format.py": "X = str(1)\n", "_t/str.py": "Y = format\n"}
     assert not refused(tool("from ._t.format import X"), files)
+
+
+@pytest.mark.parametrize(
+    "member",
+    ["f = evil", "f = lambda self: 1", "__doc__ = 'x'", "__x = 1", "__x, __y = 1, 2", "a, b = evil, evil"],
+)
+def test_no_class_derives_from_an_enum_and_makes_its_members(member: str) -> None:
+    base = f"from enum import Enum\nclass B(Enum):\n    {member}\n"
+    made = f"class K(B):\n    A = 1\n    def __init__(self, v):\n        {RUN}\n"
+    assert refused(tool(base + made, "x: K"))
