@@ -247,7 +247,7 @@ class _Reader:
         return held and self._within(names)._are_types(values)
 
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
-        if node.attr.startswith("_") or _root(node) in self._names.methods:
+        if node.attr.startswith("_") or node.attr in self._names.choices or _root(node) in self._names.methods:
             return False
         if self._is_lent(_root(node)) and (not _is_capital(node.attr) or node.attr in _fields(self._names)):
             return False

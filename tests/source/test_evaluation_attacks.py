@@ -394,3 +394,26 @@ def test_no_class_derives_from_an_enum_and_makes_its_members(member: str) -> Non
     base = f"from enum import Enum\nclass B(Enum):\n    {member}\n"
     made = f"class K(B):\n    A = 1\n    def __init__(self, v):\n        {RUN}\n"
     assert refused(tool(base + made, "x: K"))
+
+
+DECODED = "class K(str, Enum):\n    A = (b'evil()', 'UTF8')\n"
+REPEATED = "from typing import List\ndef ForwardRef(a):\n    return evil()\nclass K(str, Enum):\n    A = List['K']\n"
+
+
+@pytest.mark.parametrize("kind", ["K.A", "'K.A'", "list[K.A]", "K.A | None", "X", "M"])
+@pytest.mark.parametrize("member", [DECODED, REPEATED])
+def test_no_member_of_an_enum_is_evaluated_as_a_type(member: str, kind: str) -> None:
+    head = f"import typing\nfrom enum import Enum\nfrom pydantic import BaseModel\n{member}X = K.A\n"
+    assert refused(tool(f"{head}class M(BaseModel):\n    a: K.A\n", f"x: {kind}"))
+
+
+def test_no_member_of_an_enum_of_another_file_is_evaluated_as_a_type() -> None:
+    file = f"from enum import Enum\n{EVIL}{DECODED}"
+    assert refused(tool("from ._a import K\n", "x: K.A"), {"_a.py": file})
+    assert refused(tool("from . import _a\n", "x: _a.K.A"), {"_a.py": file})
+
+
+@pytest.mark.parametrize("kind", ["K", "'K'", "Literal[K.A]", "Annotated[K, K.A]"])
+def test_enums_and_literals_of_their_members_are_types(kind: str) -> None:
+    head = "from enum import Enum, auto\nfrom typing import Annotated, Literal\nclass K(Enum):\n    A = auto()\n"
+    assert not refused(tool(head, f"x: {kind} = K.A"))
