@@ -93,8 +93,8 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
     for one in nodes:
         if one is not None and not _is_proven(one, top):
             return one
-        if one is not None and ("expanded", id(one)) not in top.measures:
-            top.measures["expanded", id(one)] = 1
+        if one is not None and ("type", id(one)) not in top.measures:
+            top.measures["type", id(one)] = 1
             expand(one, top)
     return None
 
@@ -135,6 +135,8 @@ class _Reader:
     def is_type(self, node: ast.expr) -> bool:
         """Return whether evaluating an expression gives a type, and evaluates no text but types."""
         self._names.effort.spend()
+        if not self._quoted and ("type", id(node)) in self._names.measures:
+            return True
         match node:
             case ast.Constant(value=str() as text):
                 return self._is_type_text(text)
