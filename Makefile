@@ -1,7 +1,7 @@
 # Everything here needs only Python 3.11 or later with pip, make and git.
 PYTHON ?= python3
 VENV ?= .venv
-WORKERS ?= 3
+WORKERS ?= 2
 BIN := $(VENV)/bin
 CORPORA := python3-doc postgresql-doc-15 git-doc sqlite3-doc debian-reference-en
 INSTALL := $(BIN)/python -m pip install --quiet --constraint constraints.txt
@@ -14,7 +14,7 @@ DESKTOP := xvfb openbox xdotool x11-utils x11-xserver-utils mousepad fonts-dejav
 
 help:
 	@echo 'make demo         install, and answer one question about a real file'
-	@echo 'make test         install, and run the tests, in three processes (WORKERS=3)'
+	@echo 'make test         install, and run the tests, in two processes (WORKERS=2)'
 	@echo 'make slow         install, and run the tests that take longer: crashes, bombs, storms'
 	@echo 'make check        what must pass before a commit: format, lint, types, tests'
 	@echo 'make wheel-check  build the wheel, install it elsewhere, run the command-line tests on it'
@@ -27,7 +27,7 @@ test: $(VENV)/test.stamp bubblewrap readers
 
 slow: $(VENV)/browser.stamp bubblewrap chromium corpora desktop readers
 	$(BIN)/python -m pytest -m 'slow and timed'
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m 'slow and not timed'
+	$(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal -m 'slow and not timed'
 
 # The strongest sandbox is a program of the system; where this may not install it, the tests that need it fail.
 bubblewrap:
