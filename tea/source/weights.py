@@ -140,8 +140,21 @@ class _Scale:
             case _:
                 return 1 + self._parts(node)
 
-    def expand(self, node: ast.expr, path: frozenset[int]) -> None:
-        """Count the types a type consists of, without those on the `path` to it."""
+    def expand(self, node: ast.expr, path: frozenset[int]) -> int:
+        """Count the types a type consists of, without those on the `path` to it, and return their number."""
+        key = "types", id(node)
+        if path or key not in self._measures:  # a path is empty within an expression: its parts are counted once
+            left = self._names.effort.left
+            self._expand(node, path)
+            count = left - self._names.effort.left
+            if not path:
+                self._measures[key] = count
+            return count
+        count = int(self._measures[key])
+        self._names.effort.spend(count)
+        return count
+
+    def _expand(self, node: ast.expr, path: frozenset[int]) -> None:
         self._names.effort.spend()
         match node:
             case ast.Name() | ast.Attribute():
@@ -150,12 +163,10 @@ class _Scale:
                         scale.expand(one, path | {id(one)})
             case ast.Constant(value=str() as text):
                 for one in _parsed(text):
-                    self.expand(one, path)
+                    self.expand(one, path | {id(node)})
             case ast.Subscript(value=value, slice=inner):  # what an alias holds in place of each of its variables
-                left = self._names.effort.left
-                self.expand(value, path)
-                for _ in range(left - self._names.effort.left):
-                    self.expand(inner, path)
+                places = self.expand(value, path)
+                self._names.effort.spend((places - 1) * self.expand(inner, path))
             case ast.Call(args=[_, *given]):
                 for one in given:
                     self.expand(one, path)
