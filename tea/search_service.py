@@ -320,7 +320,7 @@ class SearchService:
         return Pace(service=self._account(name), delay=delay, per_day=own.per_day, fresh=self.settings.fresh)
 
     def _account(self, name: str) -> str:
-        """Return what the record of an engine is of: its address, with a digest of the key and options used there.
+        """Return the identity of an engine's record: its address, with a digest of the key and options used there.
 
         What a home's own key met, or its own model said, is not said of another one.
         """

@@ -24,7 +24,7 @@ class _Turn:
     given: asyncio.Future[None]
 
     def take(self) -> None:
-        """Resume the caller; one cancelled meanwhile has passed the place on."""
+        """Resume the caller; one cancelled while it waited has passed the place on."""
         if not self.given.done():
             self.given.set_result(None)
 

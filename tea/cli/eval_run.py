@@ -225,7 +225,7 @@ class _Progress:
             self._command.tell(words)
 
     def close(self) -> None:
-        """End the row of the changing line, if it stands."""
+        """End the row of the changing line, if it is shown."""
         if self._stands:
             write("\n", sys.stderr)
             self._stands = False

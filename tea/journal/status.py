@@ -138,7 +138,7 @@ T = TypeVar("T")
 def beginnings(
     tracer: Tracer, runs: Iterable[str], read: Callable[[str, TraceRecord], T | None], problems: list[str] | None = None
 ) -> Iterator[T]:
-    """Read the first record of each run, and yield the values in order; skip runs removed meanwhile.
+    """Read the first record of each run, and yield the values in order; skip runs removed by then.
 
     Args:
         tracer: Reads the journals.

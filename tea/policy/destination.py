@@ -99,7 +99,7 @@ def destinations_of(names: Iterable[str], arguments: JsonObject, state: JsonValu
 
 
 def stands_in(destination: str, text: str) -> bool:
-    """Return whether a destination stands in a text as a whole token: no part of a longer address or name."""
+    """Return whether a text holds a destination as a whole token, not as a part of a longer address or name."""
     wanted, within = _plain(destination), _plain(text)
     at = within.find(wanted) if wanted else -1
     while at >= 0:
@@ -135,7 +135,7 @@ def origin_of(address: str) -> str:
 
 
 def names_origin(text: str, origin: str) -> bool:
-    """Return whether a text names an origin: one of its addresses, or its bare host; https stands for http, too.
+    """Return whether a text names an origin: one of its addresses, or its bare host; https includes http.
 
     Args:
         text: Words of a person.

@@ -125,7 +125,7 @@ class Editor:
         after: int | None = None,
         again: Again = "add",
     ) -> Manifest:
-        """Store checked source, unless another process changed the component meanwhile."""
+        """Store checked source, unless another process has changed the component."""
 
         def guard(head: Head) -> None:
             if after not in (None, head.number):

@@ -159,7 +159,7 @@ class Document:
         ]  # fmt: skip
 
     def _line_of(self, title: str, page: int) -> int:
-        """Return the line of a title on its page, the page's own if it stands nowhere there."""
+        """Return the line of a title on its page; the page's own line if the title is not found."""
         wanted = " ".join(title.split()).casefold()
         for number in range(page + 1, len(self.lines) + 1) if page else ():
             line = " ".join(self.lines[number - 1].strip("# ").split()).casefold()

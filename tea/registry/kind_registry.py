@@ -336,7 +336,7 @@ class KindRegistry:
         return made
 
     def _means(self, ref: Ref, head: Head, shipped: Manifest) -> bool:
-        """Return whether `ref` stands for the shipped version not stored yet."""
+        """Return whether `ref` means the shipped version, not stored yet."""
         if ref.selector is None:
             return head.number == 0 or self._follows(ref.name, head)
         in_sight = head.number == 0 or head.current is not None

@@ -258,7 +258,7 @@ class VersionManager(Stored):
         *,
         current: bool,
     ) -> _Placed | None:
-        """Return the stored version with the same bytes, else write one; None if somebody took its number meanwhile."""
+        """Return the stored version with the same bytes, else write one; None if another process took its number."""
         versions = self.store.versions(kind, name) if version is None else []
         if again != "add":
             wanted = build(str(FIRST))

@@ -163,7 +163,7 @@ def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
 
 
 def readings(tracer: Tracer, heads: Iterable[Head], problems: list[str], made: Made | None = None) -> Iterator[Reading]:
-    """Yield the runs of several beginnings; add what is wrong with unreadable ones to `problems`."""
+    """Yield the runs of several beginnings; add an error of each unreadable one to `problems`."""
     for one in heads:
         try:
             yield reading(tracer, one, made)

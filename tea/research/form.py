@@ -1,4 +1,4 @@
-"""Form: the check of what journals say of a research, since a writer of journals may write anything."""
+"""Form: the check of a research as its journals describe it; a writer of journals may write anything."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Discovery(TypedDict):
 
 
 class World(TypedDict):
-    """What is read of all that a research knows."""
+    """The parts of a research read by this check."""
 
     run: str
     title: str

@@ -15,7 +15,7 @@ _UNREAD = "give the whole address, from https:// or http:// on."
 
 
 def refusal(web: JsonObject, request: CallRequest) -> TeaError | None:
-    """Return the error of a call that fetches through the guard what that is certain to refuse, else None.
+    """Return the error of a fetching call if the guard is certain to refuse it, else None.
 
     Args:
         web: The settings of the way out, as JSON.

@@ -34,7 +34,7 @@ class HumanInput:
         self._person, self._recorder, self._answers = person, recorder, answers
 
     async def ask(self, question: str, choices: Sequence[str], key: str, agent: str) -> str:
-        """Return the answer to a question of an agent, or of what it calls.
+        """Return the answer to a question of an agent, or of a component that it calls.
 
         Raises:
             ApprovalNeeded: Nobody is there to answer, or the answer is not one of the choices.
@@ -68,7 +68,7 @@ def _choices_fault(choices: Sequence[str]) -> str | None:
 
 
 def _marked(question: str, agent: str) -> str:
-    """Return a question behind who asks it, each of several lines with a mark: none looks like one that tea adds."""
+    """Return a question after the name of its agent, each of several lines marked: none looks like a line of tea's."""
     lines = question.split("\n")
     return (
         "\n".join((_asks(agent), *(f"{ASKED}{line}" for line in lines))) if lines[1:] else f"{_asks(agent)} {question}"
@@ -76,7 +76,7 @@ def _marked(question: str, agent: str) -> str:
 
 
 def _asks(agent: str) -> str:
-    """Return the words before a question: what an agent asks does not stand as tea's own."""
+    """Return the words before a question: they name the agent, so that the question is not taken for tea's own."""
     return f"{f'agent:{agent}' if agent else 'A component'} asks:"
 
 

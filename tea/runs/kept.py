@@ -55,7 +55,7 @@ class KeptEnvironments:
                 await self._close(oldest, self._waiting.pop(oldest))
 
     async def take_up(self, run: str, position: int) -> None:
-        """Give a run its kept environments back; they end if another process went on with it meanwhile.
+        """Give a run its kept environments back; they end if another process went on with it.
 
         Args:
             run: The run.

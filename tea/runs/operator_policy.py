@@ -255,7 +255,7 @@ def _is_local(traits: Traits) -> bool:
 
 
 def _is_typed(request: CallRequest, place: str, *, fetching: bool = False) -> bool:
-    """Return whether a place stands in the words of a person.
+    """Return whether a person's words contain a place.
 
     Args:
         request: The call.

@@ -163,7 +163,7 @@ class Pins:
             raise NotLocked(f"{config.ref} is not what the lock file says.", fix="lock again with `tea lock`.")
 
     def believes(self, digest: str) -> bool:
-        """Return whether what a version declares is believed: it is trusted, and was when this run looked it up.
+        """Return whether a version's declarations are believed: it is trusted, and was when this run looked it up.
 
         The run keeps the words of that look, which are those of a sender as long as nobody trusts the version.
         """

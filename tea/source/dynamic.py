@@ -100,7 +100,7 @@ class DynamicManager:
         return outlined(source, kind)
 
     def mentions(self, source: str) -> Mentions:
-        """Return what a source checked before says of other components; raises BadComponent."""
+        """Return the mentions of other components in a checked source; raises BadComponent."""
         return Mentions.of(source, self._kept)
 
     def load(self, manifest: Manifest) -> Definition:

@@ -16,7 +16,7 @@ _BEHIND = frozenset(["", *")}?*+ \t\n\r"])  # signs before a repetition of sever
 
 
 def pattern_weight(pattern: str) -> float:
-    """Return an upper bound of what compiling a pattern makes; infinite if that is unknown."""
+    """Return an upper bound of a compiled pattern's size; infinite if it is unknown."""
     if _VERBOSE.search(pattern):
         return math.inf
     single, whole = 1.0, 1.0

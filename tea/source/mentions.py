@@ -46,7 +46,7 @@ class Mention(NamedTuple):
 
 
 class Mentions(NamedTuple):
-    """What a source says of other components.
+    """The mentions of other components in a source.
 
     Args:
         has_context: Whether anything in it receives a context; without one it cannot reach components.

@@ -49,7 +49,7 @@ class Seal:
         return secrets.token_bytes(_BYTES)
 
     def _write(self) -> None:
-        """Write a new key, whole, unless another process did meanwhile."""
+        """Write a new key, whole, unless another process has written one."""
         make_private(self._path.parent)
         draft = self._path.with_name(f"{_FILE}.{secrets.token_hex(8)}")
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_FILE)

@@ -92,7 +92,7 @@ def _check_body(file: ParsedFile, names: Names, body: Sequence[ast.stmt]) -> Non
 
 
 def _check_beside(file: ParsedFile, names: Names) -> None:
-    """Raise BadComponent for a name that stands for a file beside this one until it is bound to something else."""
+    """Raise BadComponent for a name that means a file beside this one until it is bound to something else."""
     for node in file.tree.body:
         origins = dict(imported([node]))
         for name in bindings(node):

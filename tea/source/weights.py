@@ -96,12 +96,12 @@ class _Scale:
             known[id(node)] = self._weigh(node)
         return known[id(node)]
 
-    def _cached(self, what: str, node: ast.expr, measure: Callable[[ast.expr], float], meanwhile: float) -> float:
-        """Return a measure of a value, cached; `meanwhile` is its measure in a value containing itself."""
+    def _cached(self, what: str, node: ast.expr, measure: Callable[[ast.expr], float], inside: float) -> float:
+        """Return a measure of a value, cached; `inside` is its measure in a value containing itself."""
         key = what, id(node)
         if key not in self._measures:
             self._names.effort.spend()
-            self._measures[key] = meanwhile
+            self._measures[key] = inside
             self._measures[key] = measure(node)
         return self._measures[key]
 

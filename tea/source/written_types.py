@@ -178,7 +178,7 @@ class _Reader:
         )
 
     def _is_inside(self, value: ast.expr, inner: ast.expr) -> bool:
-        """Return whether the content of a subscript's brackets consists of types, if it stands for types."""
+        """Return whether the content of a subscript's brackets consists of types, if it may hold types only."""
         if self._is_one_of(_LITERAL, value):
             return self._is_beside(inner)
         if self._is_one_of(_ANNOTATED, value) and isinstance(inner, ast.Tuple):

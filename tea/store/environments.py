@@ -123,7 +123,7 @@ class FileEnvironments:
 
 
 def _session(path: Path) -> str | None:
-    """Return the session of a file, None of a damaged one or one removed meanwhile."""
+    """Return the session of a file; None if the file is damaged or was removed."""
     with suppress(StorageError):
         return unsealed(path)["session"]
     return None

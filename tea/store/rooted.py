@@ -1,4 +1,4 @@
-"""Rooted folders: files opened beneath one folder, despite any links and renames meanwhile."""
+"""Rooted folders: files opened beneath one folder, despite any links and renames."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ class SandboxedEnvironment(Environment):
 
 
 async def _called(worker: Worker, config: Manifest, name: str, arguments: JsonObject, context: Context) -> JsonValue:
-    """Return the result of an operation in a worker, checked; its level stands in the journal with the call."""
+    """Return the result of an operation in a worker, checked; its level is in the journal with the call."""
     context.note(NOTE, worker.claims)
     found = await worker.ask({"do": "call", "operation": name, "arguments": dict(arguments)}, context)
     check_result(config.operations[name], found, str(config.ref))

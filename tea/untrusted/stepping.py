@@ -93,7 +93,7 @@ class Program:
         return cast(JsonObject, event.data)
 
     async def _step(self, event: Entry | None) -> JsonObject:
-        """Step until all branches wait or the program has ended, and return the requests meanwhile."""
+        """Step until all branches wait or the program has ended, and return their requests."""
         self._waits = asyncio.get_running_loop().create_future()
         if event is None:
             # it lives from message to message, so no call holds it: it ends with its program or its interpreter

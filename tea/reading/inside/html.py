@@ -179,7 +179,7 @@ def _is_unseen(one: Any) -> bool:
 
 
 def _is_around(one: Any, root: Any, sizes: _Sizes) -> bool:
-    """Return whether an element stands around the content: a menu, a notice, a list of other pages."""
+    """Return whether an element surrounds the content: a menu, a notice, a list of other pages."""
     if one.tag in _KEPT:
         return False
     names = _names_of(one)

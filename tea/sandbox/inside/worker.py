@@ -104,7 +104,7 @@ class Line:
 
 
 def converse(request: dict[str, Any], line: Line, kept: dict[str, Any]) -> dict[str, Any]:
-    """Pass a message of the host to a module, with questions to the host meanwhile.
+    """Pass a message of the host to a module, and the module's questions to the host.
 
     Args:
         request: The name of the module, and the message.

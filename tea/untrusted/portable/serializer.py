@@ -322,7 +322,7 @@ def _default(schema: Schema) -> Any:
 
 
 def _is_written(name: str, value: Any, schema: Schema, default: Any, output: Output, given: set[str] | None) -> bool:
-    """Return whether a member stands in the output."""
+    """Return whether the output contains a member."""
     if schema.get("serialization_exclude") or output.below(name) is None:
         return False
     if (output.exclude_none and value is None) or (output.exclude_unset and given is not None and name not in given):

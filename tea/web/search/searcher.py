@@ -205,7 +205,7 @@ class Searcher:
         return failed
 
     def _service(self, engine: Engine) -> str:
-        """Return what the record of an engine is of."""
+        """Return the identity of an engine's record."""
         pace = self._paces.get(engine.name)
         return engine.name if pace is None else pace.service or engine.name
 
