@@ -194,5 +194,5 @@ def test_words_of_a_quote_stand_in_their_order_in_one_sentence_or_row(quote: str
 @given(text=st.text(max_size=300), start=st.integers(0, 300), size=st.integers(1, 80))
 def test_every_piece_of_a_text_that_cuts_no_number_stands_in_it(text: str, start: int, size: int) -> None:
     end = start + size
-    if not any(len(one) == 2 and one.isdecimal() for one in (text[start - 1 : start + 1], text[end - 1 : end + 1])):
+    if not any(len(one) == 2 and one.isnumeric() for one in (text[start - 1 : start + 1], text[end - 1 : end + 1])):
         assert stands_in(text[start:end], text)
