@@ -102,7 +102,7 @@ async def variables_of(platform: Platform, refs: Sequence[str], use: Mapping[str
         use: Which versions; the current one for others.
 
     Raises:
-        BadInput: One of them has no variable that may be rewritten.
+        BadInput: One of them has no variable that may be rewritten, or is a model.
         UnknownComponent: There is none of that name.
         Quarantined: One consists of words that nobody trusts.
     """
@@ -124,9 +124,13 @@ async def base_of(platform: Platform, ref: Ref) -> Manifest:
     """Return a version for proposals to build on: words become trusted with everything made of them.
 
     Raises:
+        BadInput: It is a model: what proposes could send keys to any address, as soon as a new version is trusted.
         UnknownComponent: There is no such version.
         Quarantined: It consists of words that nobody trusts.
     """
+    if ref.kind == "model":
+        problem = f"{ref.at(None)} says where keys are sent, so no proposal rewrites it."
+        raise BadInput(problem, fix="register another version by hand; `tea eval --model NAME` compares models.")
     library: Any = platform.libraries[ref.kind]
     return await (library.info(ref) if library.executed else library.pin(ref))
 

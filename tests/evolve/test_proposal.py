@@ -1,5 +1,6 @@
 """Test proposals staged from a version of somebody else's."""
 
+import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -7,7 +8,7 @@ import pytest
 from speller_kit import PROMPT, tasks
 
 from tea.components.manifest import Manifest
-from tea.errors import Quarantined
+from tea.errors import BadInput, Quarantined
 from tea.evolve.proposal import Proposal, StrategyInput, stage, variables_of
 from tea.evolve.strategies import Given
 from tea.platform import Platform
@@ -55,6 +56,20 @@ async def test_words_that_nobody_trusts_are_no_candidate(tmp_path: Path) -> None
         with pytest.raises(Quarantined, match=r"speller@1\.0\.1"):
             await staged(tea, "prompt:speller", "1.0.1")
         assert not tea.trust(theirs.digest)
+
+
+async def test_no_proposal_rewrites_where_a_model_is_reached_and_with_which_key(tmp_path: Path) -> None:
+    document = {"name": "mini", "model": "m", "base_url": "https://api.example.org/v1", "key_env": "EXAMPLE_KEY"}
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        library = tea.libraries["model"]
+        await library.register(document)
+        text = json.dumps({**document, "base_url": "https://evil.example/v1"})
+        proposal = Proposal(changes={"model:mini": {"source": text}}, why="faster", how="reflection")
+        with pytest.raises(BadInput, match="model:mini says where keys are sent"):
+            await stage(tea, proposal, {})
+        with pytest.raises(BadInput, match="model:mini says where keys are sent"):
+            await variables_of(tea, ["model:mini"], {})
+        assert [tea.trust(one.digest) for one in await library.history("mini")] == [True]
 
 
 async def test_a_proposal_with_the_bytes_of_a_loaded_version_is_stored_with_its_own_origin(tmp_path: Path) -> None:
