@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tea.characters import argument_lines
+from tea.characters import argument_lines, in_sentence
 from tea.cli.command import Command
-from tea.cli.terminal import SENDER, excerpt, folded, one_line, review
+from tea.cli.terminal import SENDER, brief, excerpt, folded, one_line, review
 from tea.refs import speaker
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def question_lines(one: "Question", command: str) -> list[str]:
     given = argument_lines(one.arguments) if one.call else ""
     if one.call:
         caller = f"agent:{one_line(one.agent)} calls it. " if one.agent else ""
-        lines.append(_deeper(f"{caller}Its digest is {one_line(one.digest, _WORDS)}."))
+        lines.append(_deeper(f"{caller}Its digest is {brief(in_sentence(one.digest), _WORDS)}."))
         lines.append(_deeper(f"arguments:\n{indent(excerpt(given, whole), '  ')}"))
     unseen = hidden_values("\n".join((one.question, given, *one.choices)))
     lines += filter(None, [_deeper(excerpt(review(unseen), whole))])
