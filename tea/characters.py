@@ -17,11 +17,12 @@ from typing import Any, cast
 from unicodedata import bidirectional, category
 
 _BLANK = frozenset("\n\t")
-# Letters and signs that print as nothing or as a gap (Unicode, Default_Ignorable_Code_Point, and blanks of its charts),
-# beside the categories.
+# Letters and signs that print as nothing or as a gap (Unicode, Default_Ignorable_Code_Point, and blanks, joiners and
+# modifiers of its charts), beside the categories.
 _UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
-    "\U00013441\U00013442\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u2d7f\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U0001107f"
+    "\U00013440-\U00013442\U00016fe4\U0001bc9d\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
+    "\U0001da9b-\U0001daaf\U000e0000-\U000e0fff]"
 )
 _ODD_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode, category Zs
 _SIGNS = frozenset("\"'`=+*/%<>|&^~[]{}\\")  # of code, and rare in prose

@@ -25,7 +25,7 @@ from tea.characters import (
 UNSEEN = (
     "\x00\x07\x1b\x7f\x85\x9b\x9d\r\x0b\x0c\u00ad\u034f\u061c\u115f\u1160\u17b4\u180b\u180e\u200b\u200c\u200d\u200e\u200f"
     "\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2060\u2064\u2066\u2067\u2068\u2069\u206f\u2800\u3164\ufe00\ufe0f\ufeff"
-    "\U00013441\U00016fe4\U0001d159\uffa0\ufff9\U0001d173\U000e0001\U000e0041\U000e007f\U000e0100\ud800\udfff\ue000\U0010ffff"
+    "\u2d7f\U0001107f\U00013440\U00013441\U00016fe4\U0001bc9d\U0001da9b\U0001d159\uffa0\ufff9\U0001d173\U000e0001\U000e0041\U000e007f\U000e0100\ud800\udfff\ue000\U0010ffff"
 )
 TEXTS = st.text(st.characters() | st.sampled_from(UNSEEN) | st.sampled_from("<U+202E>\\x1b\n\t"))
 
