@@ -339,18 +339,36 @@ def _rows(line: str, width: int) -> str:
     """Return a line in rows of at most `width` cells."""
     if len(line) <= width and line.isascii() and "\t" not in line:
         return line
+    if line.isascii() and "\t" not in line and "\x1b" not in line:
+        return _rows_of_single_cells(line, width)
     rows, row, at = list[str](), "", 0
     parts = _PAINT.split(line) if "\x1b" in line else [line]
     for one in (one for at, part in enumerate(parts) for one in ([part] if at % 2 else part)):
         cells = cells_of(one)
         while at + cells > width:
-            end = row.rfind(" ", max(len(row) - width // 2, len(_GOES_ON))) + 1 or len(row)
+            end = _end_of_row(row, width)
             rows.append(row[:end])
-            row = _GOES_ON + row[end:]
-            at = sum(map(cells_of, _PAINT.sub("", row)))
+            row, at = _GOES_ON + row[end:], len(_GOES_ON) + sum(map(cells_of, _PAINT.sub("", row[end:])))
         row += one
         at += cells
     return "\n".join([*rows, row])
+
+
+def _rows_of_single_cells(line: str, width: int) -> str:
+    """Return a line of characters of one cell each in rows: a text of many megabytes in a moment."""
+    first = _end_of_row(line[:width], width)
+    rows, begin, room = [line[:first]], first, width - len(_GOES_ON)
+    while len(line) - begin > room:
+        row = _GOES_ON + line[begin : begin + room]
+        end = _end_of_row(row, width)
+        rows.append(row[:end])
+        begin += end - len(_GOES_ON)
+    return "\n".join([*rows, _GOES_ON + line[begin:]])
+
+
+def _end_of_row(row: str, width: int) -> int:
+    """Return the end of a full row: behind the last blank of its second half, if there is one."""
+    return row.rfind(" ", max(len(row) - width // 2, len(_GOES_ON))) + 1 or len(row)
 
 
 def _plain(rows: list[tuple[str, ...]]) -> bool:

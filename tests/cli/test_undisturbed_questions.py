@@ -8,6 +8,7 @@ import os
 import struct
 import sys
 import termios
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -251,6 +252,17 @@ def test_a_folded_line_is_the_same_text_in_marked_rows(text: str) -> None:
     os.close(keyboard)
     assert all(row.startswith("... ") for row in others)
     assert first + "".join(row.removeprefix("... ") for row in others) == text.replace("\n", "")
+
+
+def test_a_line_of_many_escaped_characters_is_folded_in_a_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    keyboard, terminal = os.openpty()
+    with os.fdopen(terminal, "w") as stream:
+        begun = time.process_time()
+        rows = folded("<U+007F>" * 2_000_000, stream).split("\n")
+        assert time.process_time() - begun < 2.5
+    os.close(keyboard)
+    assert rows[1] == "... " + "<U+007F>" * 4 + "<U+0"
 
 
 @pytest.mark.parametrize(("told", "named", "width"), [(0, "", 80), (0, "60", 60), (0, "many", 80), (16, "60", 16)])
