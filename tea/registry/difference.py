@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from io import StringIO
 from typing import Any, cast
 
 from tea.characters import path_line
@@ -56,8 +57,7 @@ def _sources(old: Manifest, new: Manifest) -> str:
 
 def _lines(text: str) -> list[str]:
     """Return the lines with their newlines; other line ends stay in them, visible to a reader."""
-    *lines, last = text.split("\n")
-    return [*(f"{line}\n" for line in lines), *filter(None, [last])]
+    return [*StringIO(text, newline="\n")]
 
 
 def _schemas(manifest: Manifest) -> list[str]:
@@ -68,7 +68,9 @@ def _schemas(manifest: Manifest) -> list[str]:
     return [f"{line}\n" for line in text.split("\n")]
 
 
-def _unified(old: Iterable[str], new: Iterable[str], a: Manifest, b: Manifest) -> str:
+def _unified(old: Sequence[str], new: Sequence[str], a: Manifest, b: Manifest) -> str:
     """Return a unified diff; a line without newline is followed by a mark, with a beginning no content line has."""
-    lines = unified_diff(list(old), list(new), str(a.ref), str(b.ref), context=2, end="\n")
-    return "".join(line if line.endswith("\n") else f"{line}\n{_UNENDED}" for line in lines).removesuffix("\n")
+    lines = unified_diff(old, new, str(a.ref), str(b.ref), context=2, end="\n")
+    found = StringIO()  # a list of all lines would take many times the space of a text of short ones
+    found.writelines(line if line.endswith("\n") else f"{line}\n{_UNENDED}" for line in lines)
+    return found.getvalue().removesuffix("\n")
