@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
+from tea.characters import in_sentence
 from tea.home import SETTINGS, STORES, Settings
 from tea.models.config import is_local
 from tea.sandbox.settings import EDITORS, LEAST, LEVELS, USUAL, Limits, SandboxSettings
@@ -167,7 +168,7 @@ def _of_hosts(document: Mapping[str, Any]) -> list[Opening]:
     from tea.web.hosts import HostSettings
 
     return [
-        Opening(setting=f"[hosts.{one.name}] in {SETTINGS}", does="sends issues and code to", what=one.api)
+        Opening(setting=f"[hosts.{in_sentence(one.name)}] in {SETTINGS}", does="sends issues and code to", what=one.api)
         for one in HostSettings.of(document).hosts.values()
         if one.api and not (one.is_official or is_local(one.api))
     ]

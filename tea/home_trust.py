@@ -199,7 +199,7 @@ class HomeTrust:
         ours = self._keys.from_process(host.key_env) if host.key_env else False
         away = bool(host.api) and not is_local(host.api)
         if not host.is_official and (ours or away):
-            setting, address = f"[hosts.{_plain(host.name)}] in {SETTINGS}", host.api or host.url
+            setting, address = f"[hosts.{_plain(in_sentence(host.name))}] in {SETTINGS}", host.api or host.url
             self._require(setting, host.key_env if ours else "", address, does="sends issues and code to")
 
     def _is_elsewhere(self, key: str, address: str) -> bool:
@@ -288,7 +288,7 @@ def _of_hosts(document: Mapping[str, Any]) -> list[Route | None]:
         if one.key_env and not one.is_official:
             covered: JsonObject = {"host": one.name, "url": one.url, "api": one.api, "keys": [one.key_env]}
             address = " and ".join(dict.fromkeys(filter(None, (one.url, one.api))))
-            setting = f"[hosts.{one.name}] in {SETTINGS}"
+            setting = f"[hosts.{in_sentence(one.name)}] in {SETTINGS}"
             found.append(Route(setting=setting, keys=(one.key_env,), address=address, covered=covered))
     return found
 

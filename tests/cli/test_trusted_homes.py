@@ -179,6 +179,15 @@ def test_no_name_that_a_home_chose_looks_like_another_line(tea: Tea) -> None:
     assert [line for line in seen.err.splitlines() if line.startswith("  digest sha256:00000000")] == []
 
 
+@pytest.mark.parametrize("more", ['key_env = "GITHUB_TOKEN"', 'api = "https://a.test/api"'])
+def test_the_name_of_a_code_host_does_not_read_like_a_setting_of_its_own(tea: Tea, more: str) -> None:
+    name = "github] in tea.toml is what you granted before, and the rest is no more than an example: [hosts.x"
+    tea.write("tea.toml", f'[hosts."{name}"]\nurl = "https://a.test"\n{more}\n')
+    seen = tea("trust", "--home", GITHUB_TOKEN=KEY)
+    assert f'  [hosts."{name}"] in tea.toml sends ' in seen.err
+    assert "  [hosts.github]" not in seen.err
+
+
 def test_variables_that_a_file_sets_lead_nothing_but_models(tea: Tea) -> None:
     elsewhere = tea.folder / "elsewhere"
     lines = f"TEA_HOME={elsewhere}\nTEA_STATE={elsewhere}\nHTTPS_PROXY={NOWHERE}\nSSL_CERT_FILE=/nothing\n"
