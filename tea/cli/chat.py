@@ -342,12 +342,15 @@ def _fault(command: Command, turn: "Turn") -> TeaError | None:
     if turn.ok:
         return None
     fix = f"`tea trace {turn.run}{command.at}` shows what was tried."
+    last, reason = turn.parts[-1], turn.reason or "no reason was given"
+    if last.outcome is not None and last.reason == turn.reason:
+        reason = last.outcome.reason or reason  # it says whose words they are
     if turn.status == "exhausted":
         return BudgetExceeded(
-            f"The budget was exhausted first: {turn.reason or 'no reason was given'}",
+            f"The budget was exhausted first: {reason}",
             fix="raise it, for example with --max-steps.",
         )
-    return CallFailed(f"The turn did not succeed: {turn.reason or 'no reason was given'}", fix=fix)
+    return CallFailed(f"The turn did not succeed: {reason}", fix=fix)
 
 
 def _outcomes(turn: "Turn") -> "list[Outcome]":

@@ -177,6 +177,16 @@ class History:
         fix = error["fix"] if error["fix"] in remedies else f"it says: {error['fix']}"
         return {**error, "problem": problem, "fix": fix}
 
+    def quoted(self, reason: str, untrusted: str) -> str:
+        """Return the reason of the run's end, as words of the run or its agent and not as tea's if they are not ours.
+
+        Args:
+            reason: The reason, empty for none.
+            untrusted: The agent of the run, if nobody trusts it, else empty.
+        """
+        whose = untrusted if self.own else "the run, which this account did not begin,"
+        return f"{whose} says: {reason}" if reason and whose else reason
+
     @contextmanager
     def telling(self, remedies: Container[str] = ()) -> Generator[None]:
         """Raise the error that ends the run as `attributed` tells it."""

@@ -530,6 +530,7 @@ class Executions:
         found = tuple[str, ...]()
         if outcome.status == "exhausted" and outcome.answer in ("", None):
             found = await self._in_thread(lambda: found_among(self._tracer.records(outcome.run), (*OWN, DONE)))
+        outcome = replace(outcome, reason=past.quoted(outcome.reason, run.untrusted))
         return replace(outcome, files=files, unheard=unheard, error=error, doubts=doubts, found=found)
 
     def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -125,6 +125,7 @@ class Run:
         self._told: Mapping[str, JsonObject] = {}
         self._anew = False
         self.doubts: dict[str, str] = {}
+        self.untrusted = ""  # the first agent, if nobody trusts it
         gate.on_fork(self._change)
 
     @property
@@ -400,7 +401,10 @@ class Run:
             definition = self.pins.ready(call.config)
             if model := definition.metadata.get("model"):
                 self._model_calls.declared[worker] = model
-            port = AgentPort(self, worker, call.depth + 1, call.handed_on, self._principal(call.config, call.principal))
+            principal = self._principal(call.config, call.principal)
+            if not call.depth and isinstance(principal, Untrusted):
+                self.untrusted = principal.name
+            port = AgentPort(self, worker, call.depth + 1, call.handed_on, principal)
             branch = self.place(call.config, key).branch
             context = self.context(
                 port, self.flow, worker, opens_files=False, branch=branch,

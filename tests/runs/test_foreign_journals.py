@@ -155,6 +155,13 @@ async def test_the_remedy_of_an_error_that_a_replayed_journal_brings_is_told_as_
         await tea.replay(forge(tea, run, forged))
 
 
+async def test_the_reason_of_the_end_of_a_run_from_elsewhere_is_told_as_its_words(tea: Platform) -> None:
+    ours = await tea.run("What is the wingspan of a penguin?")
+    outcome = await tea.resume(forge(tea, ours.run, lambda records: records[:-1]))
+    assert (outcome.status, ours.status) == ("failed", "failed")
+    assert outcome.reason == f"the run, which this account did not begin, says: {ours.reason}"
+
+
 async def test_what_this_account_permitted_and_answered_counts_after_a_crash(tea: Platform) -> None:
     run = await waiting(tea, "ask", allow=["pay"])
     (question,) = (await tea.inbox(run)).questions
