@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Sequence
 
+from tea.components.docstring import require_short
 from tea.source.bindings import bindings, imported
 from tea.source.names import Names
 from tea.source.scopes import check_scopes
@@ -31,6 +33,7 @@ _OPTIONED = words(
     pydantic.model_validator tea.action tea.tool
     """
 )
+_END_OF_SIGNATURE = re.compile(r"^[ \t]*--[ \t]*$", re.MULTILINE)
 _PROPERTY_PARTS = frozenset({"setter", "getter", "deleter"})
 _METHODS = words(
     """
@@ -125,6 +128,8 @@ def _check_special(file: ParsedFile, names: Names, node: ast.stmt) -> None:
         value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
         if _is_special(name) and (value is None or not is_plain(value, names)):
             raise file.refuse(f"{name[:60]} is not a plain value.", "write it out, with texts and numbers.", node)
+        if name == "__doc__" and names.top and not isinstance(value, ast.Constant):
+            raise file.refuse("the documentation of a class is put together.", "write it as a docstring.", node)
 
 
 def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
@@ -178,6 +183,7 @@ def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
             raise file.refuse("a class has a metaclass.", "derive from ordinary classes.", node)
     for inner in node.body:
         _check_member(file, names, node, inner)
+        _check_words(file, node, inner)
     _check_bases(file, names, node)
     limits = [*parameters_of(node)]
     _check_values(file, names, [*node.bases, *(keyword.value for keyword in node.keywords), *limits])
@@ -205,6 +211,23 @@ def _check_member(file: ParsedFile, names: Names, node: ast.ClassDef, inner: ast
         if name != "model_config" or not (isinstance(made, ast.Call) and _is_config(made, names)):
             fix = "write `model_config = ConfigDict(...)`, or give it another name."
             raise file.refuse(f"{name} is what pydantic obeys while the file is imported.", fix, inner)
+
+
+def _check_words(file: ParsedFile, node: ast.ClassDef, inner: ast.stmt) -> None:
+    """Raise BadComponent for documentation too long to be cleaned, or read as a signature, with its values, by Python.
+
+    Args:
+        file: The file.
+        node: The class.
+        inner: A part of its body, possibly its docstring, or its assigned documentation.
+    """
+    value = inner.value if isinstance(inner, ast.Assign | ast.AnnAssign | ast.Expr) else None
+    if isinstance(value, ast.Constant) and isinstance(value.value, str):
+        text = value.value
+        require_short(text)
+        if text.lstrip().startswith(f"{node.name}(") and _END_OF_SIGNATURE.search(text):
+            problem = "the documentation of a class is written like a signature, which Python would evaluate."
+            raise file.refuse(problem, "leave out the line `--`.", inner)
 
 
 def _is_config(node: ast.Call, names: Names) -> bool:

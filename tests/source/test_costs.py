@@ -3,14 +3,17 @@
 from contextlib import suppress
 from inspect import Parameter
 from itertools import islice, product
+from pathlib import Path
 
 import pytest
 
 from tea.errors import BadComponent
+from tea.source.agent_file import agent_in
 from tea.source.dynamic import DynamicManager
 
 MANAGER = DynamicManager(lambda digest: True)
 HEAD = "from tea import tool\n\n"
+REQUIRES = '# /// script\n# dependencies = ["pydantic"]\n# ///\n'
 TOOL = '\n\n@tool\ndef t(x: int) -> int:\n    """Say."""\n    return x\n'
 
 
@@ -90,6 +93,18 @@ def test_an_assigned_docstring_of_very_many_lines_is_refused() -> None:
     )
     with pytest.raises(BadComponent, match="docstring"):
         MANAGER.describe(MANAGER.check(source), version="1.0.0")
+
+
+@pytest.mark.parametrize("made", [repr(BLANK + "a"), "'\\n' * 300_000 + 'a'"], ids=["written", "repeated"])
+def test_an_assigned_docstring_of_any_class_is_short(made: str) -> None:
+    model = f"from pydantic import BaseModel\nclass D(BaseModel):\n    __doc__ = {made}\n    y: int = 1\n"
+    refused(f"{REQUIRES}{HEAD}{model}{TOOL}")
+
+
+def test_a_docstring_beside_a_declared_agent_is_short(tmp_path: Path) -> None:
+    source = f'from tea import Agent\nclass D:\n    """{BLANK}a"""\nprobe = Agent(name="probe", instructions="Do it.")\n'
+    with pytest.raises(BadComponent, match="docstring"), agent_in(tmp_path / "probe.py", source):
+        pass
 
 
 def test_a_name_of_very_many_parts_is_refused() -> None:

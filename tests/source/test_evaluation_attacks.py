@@ -417,3 +417,29 @@ def test_no_member_of_an_enum_of_another_file_is_evaluated_as_a_type() -> None:
 def test_enums_and_literals_of_their_members_are_types(kind: str) -> None:
     head = "from enum import Enum, auto\nfrom typing import Annotated, Literal\nclass K(Enum):\n    A = auto()\n"
     assert not refused(tool(head, f"x: {kind} = K.A"))
+
+
+SIGNATURE = "B(x=K.A.boo)\n--\n\n"
+SIGNED = {
+    "docstring": f"class B:\n    {SIGNATURE!r}\n",
+    "docstring written out": 'class B:\n    """B(x=K.A.boo)\n    --\n    """\n'.replace("    --\n    ", "--\n\n"),
+    "assigned": f"class B:\n    __doc__ = {SIGNATURE!r}\n",
+    "put together": "class B:\n    __doc__ = 'B(x=K.A.boo)' + '\\n--\\n\\n'\n",
+    "annotated": f"class B:\n    __doc__: str = {SIGNATURE!r}\n",
+    "unpacked": f"class B:\n    __doc__, __version__ = {SIGNATURE!r}, 1\n",
+}
+DESCRIBED = {
+    "base": "@dataclass(init=False)\nclass D(B):\n    y: int\n",
+    "factory": "@dataclass\nclass D:\n    y: int = field(default_factory=B)\n",
+}
+
+
+@pytest.mark.parametrize("use", DESCRIBED.values(), ids=DESCRIBED)
+@pytest.mark.parametrize("lines", SIGNED.values(), ids=SIGNED)
+def test_no_documentation_of_a_class_is_read_as_its_signature(lines: str, use: str) -> None:
+    assert refused(tool(f"from dataclasses import dataclass, field\n{MEMBER}{PROPERTY}{lines}{use}", "x: D"))
+
+
+@pytest.mark.parametrize("words", ["B(x) is short.", "Two:\n\n--\nof them.", "B(x=1)\n---\n"])
+def test_classes_are_documented_in_any_words(words: str) -> None:
+    assert not refused(tool(f"class B:\n    {words!r}\nclass C:\n    __doc__ = {words!r}\n"))
