@@ -33,6 +33,7 @@ _OPTIONED = words(
     pydantic.model_validator tea.action tea.tool
     """
 )
+_REREADING = "use_attribute_docstrings"
 _END_OF_SIGNATURE = re.compile(r"^[ \t]*--[ \t]*$", re.MULTILINE)
 _PROPERTY_PARTS = frozenset({"setter", "getter", "deleter"})
 _METHODS = words(
@@ -178,6 +179,7 @@ def _check_class(file: ParsedFile, names: Names, node: ast.ClassDef) -> None:
     if len(node.body) > _MOST_IN_CLASS:
         raise file.refuse(f"a class has more than {_MOST_IN_CLASS:,} members.", "keep them in a dict.", node)
     _check_decorators(file, names, node.decorator_list, _OF_CLASSES)
+    _check_rereading(file, node.keywords, node)
     for keyword in node.keywords:
         if keyword.arg == "metaclass" and names.origin(keyword.value) != "abc.ABCMeta":
             raise file.refuse("a class has a metaclass.", "derive from ordinary classes.", node)
@@ -211,6 +213,14 @@ def _check_member(file: ParsedFile, names: Names, node: ast.ClassDef, inner: ast
         if name != "model_config" or not (isinstance(made, ast.Call) and _is_config(made, names)):
             fix = "write `model_config = ConfigDict(...)`, or give it another name."
             raise file.refuse(f"{name} is what pydantic obeys while the file is imported.", fix, inner)
+        _check_rereading(file, made.keywords, inner)
+
+
+def _check_rereading(file: ParsedFile, options: Sequence[ast.keyword], node: ast.AST) -> None:
+    """Raise BadComponent for an option of pydantic to parse the whole file again for each class in a field."""
+    if any(one.arg == _REREADING for one in options):
+        fix = "write the words of each field into `Field(description=...)`."
+        raise file.refuse(f"{_REREADING} has the file read again for each class.", fix, node)
 
 
 def _check_words(file: ParsedFile, node: ast.ClassDef, inner: ast.stmt) -> None:

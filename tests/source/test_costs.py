@@ -102,9 +102,27 @@ def test_an_assigned_docstring_of_any_class_is_short(made: str) -> None:
 
 
 def test_a_docstring_beside_a_declared_agent_is_short(tmp_path: Path) -> None:
-    source = f'from tea import Agent\nclass D:\n    """{BLANK}a"""\nprobe = Agent(name="probe", instructions="Do it.")\n'
+    source = (
+        f'from tea import Agent\nclass D:\n    """{BLANK}a"""\nprobe = Agent(name="probe", instructions="Do it.")\n'
+    )
     with pytest.raises(BadComponent, match="docstring"), agent_in(tmp_path / "probe.py", source):
         pass
+
+
+DOCUMENTED = {
+    "by a call": "(BaseModel):\n    model_config = ConfigDict(use_attribute_docstrings=True)\n",
+    "by an option": "(BaseModel, use_attribute_docstrings=True):\n",
+}
+
+
+@pytest.mark.parametrize("line", DOCUMENTED.values(), ids=DOCUMENTED)
+@pytest.mark.parametrize("mark", ["class K{}(TypedDict):\n", "@dataclass\nclass K{}:\n"])
+def test_a_file_is_not_read_again_for_each_class_with_words_of_fields(mark: str, line: str) -> None:
+    head = f"{REQUIRES}{HEAD}from dataclasses import dataclass\nfrom typing_extensions import TypedDict\n"
+    head += f"from pydantic import BaseModel, ConfigDict\nX = [{'1,' * 1_000}]\n"
+    classes = "".join(f"{mark.format(n)}    a: int\n" for n in range(100))
+    fields = "".join(f"    a{n}: K{n}\n" for n in range(100))
+    assert "use_attribute_docstrings" in refused(f"{head}{classes}class D{line}{fields}{TOOL}")
 
 
 def test_a_name_of_very_many_parts_is_refused() -> None:
