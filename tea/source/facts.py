@@ -11,11 +11,14 @@ from tea.source.bindings import bindings
 from tea.source.names import Names
 from tea.source.text import ParsedFile, words
 from tea.source.values import is_plain
+from tea.source.weights import MOST, compiled_weight
 
 _ROOTS = frozenset({"tea.Environment", "tea.Agent"})
 # Modules with base classes that use nothing of what is in a class while it is made, or what the shape of files refuses.
 _QUIET = words("abc builtins collections collections.abc enum tea typing typing_extensions")
 _QUIET_CLASSES = words("pydantic.BaseModel pydantic.RootModel")  # others make schemas of what stands in a class
+_PATTERNS = words("braceidpattern delimiter idpattern pattern")  # of `string.Template`
+_COMPILED = 4  # of what a pattern weighs, compiled in the time of one step
 _FACTS = frozenset(
     name
     for kind in (Environment, Agent)
@@ -44,6 +47,8 @@ def check_facts(files: Sequence[tuple[ParsedFile, Names]]) -> None:
                 for inner in node.body:
                     bound = frozenset(bindings(inner))
                     _check_fact(file, inside, inner, bound if node.name in obeyed else bound & _FACTS)
+                    if node.name in obeyed and bound & _PATTERNS:
+                        _check_pattern(file, inside, inner)
 
 
 def _is_obeying(name: str) -> bool:
@@ -58,6 +63,15 @@ def _check_fact(file: ParsedFile, names: Names, node: ast.stmt, facts: Collectio
     if value is None or not is_plain(value, names):
         name = min(facts)
         raise file.refuse(f"{name} is not a plain value.", "write it out, with texts, numbers, lists and dicts.", node)
+
+
+def _check_pattern(file: ParsedFile, names: Names, node: ast.stmt) -> None:
+    """Count the work of compiling a part of a template's pattern, done while its class is made."""
+    if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+        work = compiled_weight(node.value, names)
+        if work > MOST:
+            raise file.refuse("a pattern of a class takes long to compile.", "write a shorter one.", node)
+        names.effort.spend(int(work) // _COMPILED)
 
 
 def _related(groups: Sequence[frozenset[str]], roots: Collection[str]) -> set[str]:

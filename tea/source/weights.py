@@ -52,6 +52,11 @@ def weight(node: ast.expr, names: Names) -> float:
     return _Scale(names.top or names).weigh(node)
 
 
+def compiled_weight(node: ast.expr, names: Names) -> float:
+    """Return an upper bound of the work of compiling a text as a part of a pattern, possibly one that ignores case."""
+    return _Scale(names.top or names).weigh_pattern(node)
+
+
 def expand(node: ast.expr, names: Names) -> None:
     """Count the work of describing a type: all types it consists of, each name as often as it is used.
 
@@ -95,6 +100,10 @@ class _Scale:
             known[id(node)] = math.inf  # as long as it is worked out: a value made of itself has no bound
             known[id(node)] = self._weigh(node)
         return known[id(node)]
+
+    def weigh_pattern(self, node: ast.expr) -> float:
+        """Return the work of compiling a text, possibly ignoring case."""
+        return self.weigh(node) ** 2 / _SQUARES["re.compile"] + self._pattern([node, node])
 
     def _cached(self, what: str, node: ast.expr, measure: Callable[[ast.expr], float], inside: float) -> float:
         """Return a measure of a value, cached; `inside` is its measure in a value containing itself."""

@@ -125,6 +125,28 @@ def test_a_file_is_not_read_again_for_each_class_with_words_of_fields(mark: str,
     assert "use_attribute_docstrings" in refused(f"{head}{classes}class D{line}{fields}{TOOL}")
 
 
+IN_TEMPLATES = {
+    "sets": "idpattern = '[\\u0101-\\uffff]' * 5_000",
+    "sets in braces": "braceidpattern = '[\\u0101-\\uffff]' * 5_000",
+    "sets written out": f"pattern = {'[ā-ž]' * 5_000!r}",
+    "alternatives": "idpattern = '(a|(' * 200_000",
+}
+
+
+@pytest.mark.parametrize("line", IN_TEMPLATES.values(), ids=IN_TEMPLATES)
+@pytest.mark.parametrize(
+    "holder", ["class T(Template):\n    ", "class M:\n    {}\nclass T(M, Template):\n    x = 1\n    "]
+)
+def test_the_pattern_of_a_template_is_short(line: str, holder: str) -> None:
+    classes = holder.format(line) if "{}" in holder else holder + line
+    refused(f"{HEAD}from string import Template\n{classes}\n{TOOL}")
+
+
+def test_templates_have_patterns() -> None:
+    lines = "    delimiter = '%'\n    idpattern = '[a-z_][a-z0-9_]*'\n    flags = 0\n"
+    MANAGER.check(f"{HEAD}from string import Template\nclass T(Template):\n{lines}{TOOL}")
+
+
 def test_a_name_of_very_many_parts_is_refused() -> None:
     lines = f"    os{'.a' * 900}\n" * 10
     assert "more than 32 parts" in refused(f"import os\n{HEAD}def f():\n{lines}{TOOL}")
