@@ -8,9 +8,11 @@ from collections.abc import Sequence
 
 from tea.source.names import Names
 from tea.source.text import ParsedFile
-from tea.source.weights import expand
+from tea.source.weights import MOST, expand, weight
 
 _STEPS = 4  # for a member that is inherited: libraries make each field again, and Python looks for abstract methods
+
+_DESCRIBED = 16  # of what options of a model weigh, described in the time of one step
 
 
 def check_inheritance(files: Sequence[tuple[ParsedFile, Names]]) -> None:
@@ -60,6 +62,11 @@ def _members(node: ast.ClassDef, names: Names) -> int:
     """Return how many members and types a class holds itself."""
     before = names.effort.left
     for one in node.body:
-        if isinstance(one, ast.AnnAssign):
-            expand(one.annotation, names)
+        match one:
+            case ast.AnnAssign(annotation=annotation):
+                expand(annotation, names)
+            case ast.Assign(targets=[ast.Name(id="model_config")], value=value):
+                names.effort.spend(int(min(weight(value, names), MOST)) // _DESCRIBED)
+            case _:
+                pass
     return len(node.body) + before - names.effort.left

@@ -33,6 +33,7 @@ _OPTIONED = words(
     pydantic.model_validator tea.action tea.tool
     """
 )
+_MOST_OPTIONS = 10_000  # the weight of a model's options, read for each field, and described with each derived model
 _REREADING = "use_attribute_docstrings"
 _END_OF_SIGNATURE = re.compile(r"^[ \t]*--[ \t]*$", re.MULTILINE)
 _PROPERTY_PARTS = frozenset({"setter", "getter", "deleter"})
@@ -214,6 +215,8 @@ def _check_member(file: ParsedFile, names: Names, node: ast.ClassDef, inner: ast
             fix = "write `model_config = ConfigDict(...)`, or give it another name."
             raise file.refuse(f"{name} is what pydantic obeys while the file is imported.", fix, inner)
         _check_rereading(file, made.keywords, inner)
+        if weight(made, names) > _MOST_OPTIONS:
+            raise file.refuse("the options of a model are large.", "write shorter ones.", inner)
 
 
 def _check_rereading(file: ParsedFile, options: Sequence[ast.keyword], node: ast.AST) -> None:

@@ -39,6 +39,8 @@ _OF_TEXTS = frozenset({"rsplit", "split", "splitlines"})
 _TEXTS = frozenset(
     {"casefold", "join", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip", "strip", "title", "upper"}
 )
+_DESCRIBED = 16  # of what words and values beside types weigh, described in the time of one step
+_TYPE_MAKERS = frozenset({"NamedTuple", "NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypedDict", "namedtuple"})
 _COMPREHENSIONS = (ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp)
 
 Local = Mapping[str, float]
@@ -171,18 +173,27 @@ class _Scale:
                     if id(one) not in path:
                         scale.expand(one, path | {id(one)})
             case ast.Constant(value=str() as text):
+                self._names.effort.spend(len(text) // _DESCRIBED)
                 for one in _parsed(text):
                     self.expand(one, path | {id(node)})
+            case ast.BinOp(op=ast.Add() | ast.Mult() | ast.Mod()) | ast.JoinedStr():
+                self._spend_on_words(node)
             case ast.Subscript(value=value, slice=inner):  # what an alias holds in place of each of its variables
                 places = self.expand(value, path)
                 self._names.effort.spend((places - 1) * self.expand(inner, path))
-            case ast.Call(args=[_, *given]):
-                for one in given:
+            case ast.Call(func=called, args=given):
+                if (self._names.origin(called) or "").rpartition(".")[2] not in _TYPE_MAKERS:
+                    self._spend_on_words(node)
+                for one in given[1:]:
                     self.expand(one, path)
             case _:
                 for one in ast.iter_child_nodes(node):
                     if isinstance(one, ast.expr):
                         self.expand(one, path)
+
+    def _spend_on_words(self, node: ast.expr) -> None:
+        """Count the work of describing what stands beside types, for each use of them."""
+        self._names.effort.spend(int(min(self.weigh(node), MOST)) // _DESCRIBED)
 
     def _compared(self, entries: Sequence[ast.expr]) -> float:
         """Return the work of comparing the entries of a set or a dict, possibly all of one hash."""

@@ -352,6 +352,18 @@ GROWING = {
     "members of an enum": "import enum\nB = [0] * 2_000\nclass K(enum.Enum):\n"
     + "".join(f"    A{i} = B + [{i}]\n" for i in range(1_000)),
 }
+MODELS = "from typing import Annotated, Literal\nfrom pydantic import BaseModel, ConfigDict, Field\n"
+FIELDS = "class D(BaseModel):\n" + "".join(f"    y{i}: A\n" for i in range(100))
+DERIVED = "".join(f"class D{i}(B): pass\n" for i in range(300))
+LARGE = {
+    "options of fields": f"{MODELS}A = Annotated[int, Field(json_schema_extra={{'a': [0] * 200_000}})]\n{FIELDS}",
+    "words of fields": f"{MODELS}A = Annotated[int, Field(description='a' * 200_000)]\n{FIELDS}",
+    "words in literals": f"{MODELS}W = 'a' * 200_000\nA = Literal[W]\n{FIELDS}",
+    "words written in literals": f"{MODELS}A = Literal['{'a' * 200_000}']\n{FIELDS}",
+    "options of models": f"{MODELS}class B(BaseModel):\n"
+    f"    model_config = ConfigDict(json_schema_extra={{'a': [0] * 1_000}})\n{DERIVED}",
+}
+GROWING |= LARGE
 PAIRS = f"({', '.join(f'x{i}' for i in range(13))}) {' '.join(f'for x{i} in (-1, -2)' for i in range(13))}"
 ALIKE = {
     "set": f"X = {{{PAIRS}}}\n",
@@ -368,6 +380,18 @@ def test_what_is_described_again_for_each_use_is_bounded(lines: str) -> None:
     used = TOOL.replace("x: int", "x: a15") if "a15 =" in lines else TOOL
     said = refused(f"{needs}{HEAD}{lines}{used}")
     assert "too long to follow" in said or "very many large members" in said
+
+
+def test_the_options_of_a_model_are_short() -> None:
+    options = "protected_namespaces=('a_',) * 100_000"
+    head = f"{REQUIRES}{HEAD}{MODELS}class B(BaseModel):\n    model_config = ConfigDict({options})\n    y: int\n{TOOL}"
+    assert "options of a model are large" in refused(head)
+    MANAGER.check(head.replace("100_000", "3"))
+
+
+def test_fields_have_long_words() -> None:
+    fields = "".join(f"    y{i}: Annotated[int, Field(description='{'word ' * 100}')] = {i}\n" for i in range(300))
+    MANAGER.check(f"{REQUIRES}{HEAD}{MODELS}class B(BaseModel):\n{fields}{TOOL}")
 
 
 @pytest.mark.parametrize("lines", ALIKE.values(), ids=ALIKE)
