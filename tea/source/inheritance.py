@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Sequence
 
+from tea.source.describing import Uses
 from tea.source.names import Names
 from tea.source.text import ParsedFile
 from tea.source.weights import MOST, expand, weight
@@ -16,7 +17,7 @@ _DESCRIBED = 16  # of what options of a model weigh, described in the time of on
 
 
 def check_inheritance(files: Sequence[tuple[ParsedFile, Names]]) -> None:
-    """Count the members and the types of fields inherited by classes, by the names of their bases alone.
+    """Count the members and the types of fields inherited or used by classes, by the names of these alone.
 
     Raises:
         BadComponent: It is more than the component may have.
@@ -26,6 +27,7 @@ def check_inheritance(files: Sequence[tuple[ParsedFile, Names]]) -> None:
         for node in file.nodes:
             if isinstance(node, ast.ClassDef):
                 names.effort.spend(_STEPS * sum(map(held.weigh, held.bases(node, names))))
+    Uses(files, held.bases, held.weigh).check()
 
 
 class _Held:

@@ -364,6 +364,34 @@ LARGE = {
     f"    model_config = ConfigDict(json_schema_extra={{'a': [0] * 1_000}})\n{DERIVED}",
 }
 GROWING |= LARGE
+USING = "from dataclasses import dataclass\nfrom typing import Generic, NamedTuple, TypeVar\n"
+USING += "from typing_extensions import TypedDict\nfrom pydantic import BaseModel\nT = TypeVar('T')\n"
+MANY = "".join(f"    f{i}: int\n" for i in range(2_000))
+MARKS = {
+    "dataclass": "@dataclass\nclass B:\n",
+    "typed dict": "class B(TypedDict):\n",
+    "named tuple": "class B(NamedTuple):\n",
+}
+TYPES = [f"tuple[{', '.join(['int', 'str', 'bool', 'bytes'][i // 4**n % 4] for n in range(4))}]" for i in range(200)]
+AGAIN = {
+    **{
+        f"{what} in {name}": f"{USING}{mark}{MANY}{alias}"
+        + "".join(f"class M{i}(BaseModel):\n    b: {kind}\n" for i in range(200))
+        for what, mark in MARKS.items()
+        for name, alias, kind in (
+            ("models", "", "B"),
+            ("texts", "", "'list[B]'"),
+            ("aliases", "A = list[B]\n", "A"),
+            ("others", "@dataclass\nclass A:\n    b: B\n", "A"),
+        )
+    },
+    "generic model": f"{USING}class B(BaseModel, Generic[T]):\n    x: T\n{MANY}"
+    f"class D(BaseModel):\n{''.join(f'    b{i}: B[{one}]' + chr(10) for i, one in enumerate(TYPES))}",
+    "generic models as values": f"{USING}class B(BaseModel, Generic[T]):\n    x: T\n{MANY}"
+    f"{''.join(f'X{i} = B[{one}]' + chr(10) for i, one in enumerate(TYPES))}",
+    "generic dataclass": f"{USING}@dataclass\nclass B(Generic[T]):\n    x: T\n{MANY}"
+    f"class D(BaseModel):\n{''.join(f'    b{i}: B[{one}]' + chr(10) for i, one in enumerate(TYPES))}",
+}
 PAIRS = f"({', '.join(f'x{i}' for i in range(13))}) {' '.join(f'for x{i} in (-1, -2)' for i in range(13))}"
 ALIKE = {
     "set": f"X = {{{PAIRS}}}\n",
@@ -380,6 +408,19 @@ def test_what_is_described_again_for_each_use_is_bounded(lines: str) -> None:
     used = TOOL.replace("x: int", "x: a15") if "a15 =" in lines else TOOL
     said = refused(f"{needs}{HEAD}{lines}{used}")
     assert "too long to follow" in said or "very many large members" in said
+
+
+@pytest.mark.parametrize("lines", AGAIN.values(), ids=AGAIN)
+def test_a_large_class_is_not_described_again_for_very_many_types(lines: str) -> None:
+    assert "described again" in refused(f"{REQUIRES}{HEAD}{lines}{TOOL}")
+
+
+def test_classes_are_used_by_many_models_and_actions() -> None:
+    rows = "".join(f"@dataclass\nclass B{i}:\n" + "".join(f"    f{n}: int\n" for n in range(12)) for i in range(40))
+    every = f"tuple[{', '.join(f'B{i}' for i in range(40))}]"
+    models = "".join(f"class M{i}(BaseModel):\n    a: {every}\n    b: list[M{i - 1}]\n" for i in range(1, 120))
+    head = f"{REQUIRES}{HEAD}{USING}{rows}class M0(BaseModel):\n    x: int\n"
+    MANAGER.check(f"{head}{models}{TOOL.replace('x: int', 'x: M119')}")
 
 
 def test_the_options_of_a_model_are_short() -> None:
