@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 
@@ -13,6 +13,7 @@ from tea.source.text import ParsedFile, parsed_expression, refusal
 _MOST_AGAIN = 200_000  # members described for all models, actions and generic types of a component together
 _PLAIN = frozenset({"NamedTuple", "TypedDict"})  # bases of classes described anew by each model, as dataclasses
 _ACTIONS = frozenset({"tea.action", "tea.tool"})
+_VALIDATORS = frozenset({"pydantic.field_validator"})
 
 
 class Uses:
@@ -34,6 +35,8 @@ class Uses:
         self._types: defaultdict[str, list[tuple[ast.expr, Names]]] = defaultdict(list)  # not yet read, by their holder
         self._used: defaultdict[str, set[str]] = defaultdict(set)
         self._made: defaultdict[str, list[str]] = defaultdict(list)  # before brackets, described anew each time
+        self._validators: Counter[str] = Counter()
+        self._bases: defaultdict[str, set[str]] = defaultdict(set)
         self._begun: list[str] = []
         plain, models = set[str](), set[str]()
         for file, names in files:
@@ -44,10 +47,13 @@ class Uses:
             for node in file.nodes:
                 if isinstance(node, ast.ClassDef):
                     own = bases(node, names)
-                    (plain if node.decorator_list or not own or own & _PLAIN else models).add(node.name)
+                    is_plain = node.decorator_list or not own or own & _PLAIN or names.is_enum(node)
+                    (plain if is_plain else models).add(node.name)
+                    self._validators[node.name] += sum(_is_validator(one, names) for one in node.body)
+                    self._bases[node.name] |= own
                     self._used[node.name] |= own
                     self._types[node.name] += [(one, names) for one in (*_annotations(node), *node.bases)]
-                elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_action(node, names):
+                elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_marked(node, names, _ACTIONS):
                     self._types[f"{node.name}()"] += [(one, names) for one in _hints(node)]
                     self._begun.append(f"{node.name}()")
         self._models = models - plain
@@ -65,13 +71,25 @@ class Uses:
         """
         work = sum(map(self._weigh, self._generic))
         for name in self._begun:
-            work += self._reached(name)
+            work += self._reached(name) + self._validated(name)
             if work > _MOST_AGAIN:
                 problem = "The source's classes are described again for very many types with a field of them."
                 raise refusal(problem, "write fewer or smaller classes, or keep what they hold in a dict.")
 
+    def _validated(self, first: str) -> int:
+        """Return how many fields all validators of a class, inherited ones included, may be applied to."""
+        found, seen, waiting = 0, {first}, [first]
+        while waiting:
+            name = waiting.pop()
+            self._effort.spend()
+            found += self._validators[name]
+            waiting += self._bases[name] - seen
+            seen |= self._bases[name]
+        return found * self._weigh(first)
+
     def _reached(self, first: str) -> int:
-        """Return the members of all classes described with a class; those of models are described once."""
+        """Return the members of all classes described with a model, each other model once, or with an action."""
+        ends = self._models if first in self._models else frozenset[str]()
         work, seen, waiting = 0, {first}, [first]
         while waiting:
             name = waiting.pop()
@@ -81,7 +99,7 @@ class Uses:
             work += sum(map(self._weigh, made)) + (self._weigh(name) if name != first else 0)
             for one in self._used[name] - seen:
                 seen.add(one)
-                if one not in self._models:
+                if one not in ends:
                     waiting.append(one)
         return work
 
@@ -95,9 +113,13 @@ class Uses:
                     self._used[name].add(_last(part, names))
 
 
-def _is_action(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names) -> bool:
-    marks = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
-    return any(names.origin(one) in _ACTIONS for one in marks)
+def _is_validator(node: ast.stmt, names: Names) -> bool:
+    return isinstance(node, ast.FunctionDef) and _is_marked(node, names, _VALIDATORS)
+
+
+def _is_marked(node: ast.FunctionDef | ast.AsyncFunctionDef, names: Names, marks: frozenset[str]) -> bool:
+    called = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+    return any(names.origin(one) in marks for one in called)
 
 
 def _annotations(node: ast.ClassDef) -> Iterator[ast.expr]:

@@ -365,7 +365,7 @@ LARGE = {
 }
 GROWING |= LARGE
 USING = "from dataclasses import dataclass\nfrom typing import Generic, NamedTuple, TypeVar\n"
-USING += "from typing_extensions import TypedDict\nfrom pydantic import BaseModel\nT = TypeVar('T')\n"
+USING += "from typing_extensions import TypedDict\nfrom pydantic import BaseModel, field_validator\nT = TypeVar('T')\n"
 MANY = "".join(f"    f{i}: int\n" for i in range(2_000))
 MARKS = {
     "dataclass": "@dataclass\nclass B:\n",
@@ -385,6 +385,12 @@ AGAIN = {
             ("others", "@dataclass\nclass A:\n    b: B\n", "A"),
         )
     },
+    "enum in models": f"{USING}from enum import Enum\nclass B(Enum):\n{MANY.replace(': int', ' = 1')}"
+    + "".join(f"class M{i}(BaseModel):\n    b: B\n" for i in range(200)),
+    "model in actions": f"from tea import Environment, action\n{USING}class B(BaseModel):\n{MANY}class E:\n"
+    + "".join(f"    @action\n    async def a{i}(self, b: B) -> int:\n        return 1\n" for i in range(200)),
+    "validators": f"{USING}from pydantic import field_validator as v\nclass B(BaseModel):\n{MANY}"
+    + "".join(f"    @v('*')\n    @classmethod\n    def v{i}(cls, x): return x\n" for i in range(200)),
     "generic model": f"{USING}class B(BaseModel, Generic[T]):\n    x: T\n{MANY}"
     f"class D(BaseModel):\n{''.join(f'    b{i}: B[{one}]' + chr(10) for i, one in enumerate(TYPES))}",
     "generic models as values": f"{USING}class B(BaseModel, Generic[T]):\n    x: T\n{MANY}"
@@ -419,6 +425,11 @@ def test_classes_are_used_by_many_models_and_actions() -> None:
     rows = "".join(f"@dataclass\nclass B{i}:\n" + "".join(f"    f{n}: int\n" for n in range(12)) for i in range(40))
     every = f"tuple[{', '.join(f'B{i}' for i in range(40))}]"
     models = "".join(f"class M{i}(BaseModel):\n    a: {every}\n    b: list[M{i - 1}]\n" for i in range(1, 120))
+    models += (
+        "class C(BaseModel):\n"
+        + "".join(f"    c{i}: int\n" for i in range(100))
+        + ("".join(f"    @field_validator('*')\n    @classmethod\n    def v{i}(cls, x): return x\n" for i in range(10)))
+    )
     head = f"{REQUIRES}{HEAD}{USING}{rows}class M0(BaseModel):\n    x: int\n"
     MANAGER.check(f"{head}{models}{TOOL.replace('x: int', 'x: M119')}")
 
