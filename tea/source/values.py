@@ -18,7 +18,7 @@ from pydantic import ConfigDict
 
 from tea.source.names import Names, acts_when_read
 from tea.source.text import words
-from tea.source.weights import MOST, weight
+from tea.source.weights import MOST, length, weight
 from tea.source.written_types import MAKERS, no_type
 
 # Plain, if all that they are given is.
@@ -55,6 +55,7 @@ _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.u
 }
 _DATA_BASES = words("typing.NamedTuple typing.TypedDict typing.Generic")
 _JOINING = (ast.Add, ast.BitOr)
+_MOST_NAMED = 10_000  # fields of a named tuple that is made by a call, or letters of their names
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
@@ -260,6 +261,10 @@ class _Reader:
         if origin in _PLAIN_CALLS or origin in _CLASS_METHODS:
             return _Kind.PLAIN if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
         if origin == "pydantic.ConfigDict" and not options.keys() <= _CONFIG_KEYS:
+            return _Kind.REFUSED
+        if origin == "collections.namedtuple" and (
+            self._local or any(length(one, self._names) > _MOST_NAMED for one in given[1:])
+        ):
             return _Kind.REFUSED
         if origin in _OTHER_CALLS:
             return _Kind.HELD if self._are(_Kind.PLAIN, given) else _Kind.REFUSED

@@ -40,7 +40,8 @@ _TEXTS = frozenset(
     {"casefold", "join", "lower", "lstrip", "removeprefix", "removesuffix", "rstrip", "strip", "title", "upper"}
 )
 _DESCRIBED = 16  # of what words and values beside types weigh, described in the time of one step
-_TYPE_MAKERS = frozenset({"NamedTuple", "NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypedDict", "namedtuple"})
+_TYPE_MAKERS = frozenset({"NamedTuple", "NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypedDict"})
+_NAMED = 8  # steps for a field of a named tuple, described for each use
 _COMPREHENSIONS = (ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp)
 
 Local = Mapping[str, float]
@@ -72,6 +73,11 @@ def is_unpacked(value: ast.expr, names: Names) -> bool:
     """Return whether unpacking a value into a list makes one of modest length."""
     scale = _Scale(names.top or names)
     return scale.weigh(value) + scale.count(value) <= MOST
+
+
+def length(node: ast.expr, names: Names) -> float:
+    """Return how many items a value has at most."""
+    return _Scale(names.top or names).count(node)
 
 
 def is_modest(names: Names) -> bool:
@@ -182,7 +188,10 @@ class _Scale:
                 places = self.expand(value, path)
                 self._names.effort.spend((places - 1) * self.expand(inner, path))
             case ast.Call(func=called, args=given):
-                if (self._names.origin(called) or "").rpartition(".")[2] not in _TYPE_MAKERS:
+                origin = self._names.origin(called) or ""
+                if origin == "collections.namedtuple":
+                    self._names.effort.spend(_NAMED * int(min(sum(map(self.count, _values(node)[1:])), MOST)))
+                elif origin.rpartition(".")[2] not in _TYPE_MAKERS:
                     self._spend_on_words(node)
                 for one in given[1:]:
                     self.expand(one, path)
@@ -320,7 +329,7 @@ class _Scale:
         return self.weigh(what) * max(1.0, self._times(times))
 
     def _call(self, node: ast.Call) -> float:
-        bits, given = self._bits(node), [*node.args, *(one.value for one in node.keywords)]
+        bits, given = self._bits(node), _values(node)
         if not math.isinf(bits):
             return bits / 8 + sum(map(self.weigh, given))
         origin = self._names.origin(node.func)
@@ -535,6 +544,10 @@ class _Scale:
                 return math.inf if _PLACES.search(text) else _UNKNOWN
             case _:
                 return math.inf
+
+
+def _values(node: ast.Call) -> list[ast.expr]:
+    return [*node.args, *(one.value for one in node.keywords)]
 
 
 def _targets(loop: ast.comprehension) -> list[str]:

@@ -363,6 +363,10 @@ LARGE = {
     "options of models": f"{MODELS}class B(BaseModel):\n"
     f"    model_config = ConfigDict(json_schema_extra={{'a': [0] * 1_000}})\n{DERIVED}",
 }
+LARGE["fields of named tuples"] = (
+    f"{MODELS}from collections import namedtuple\nB = namedtuple('B', [f'a{{i}}' for i in range(300)])\n"
+    + "".join(f"class M{i}(BaseModel):\n    b: B\n" for i in range(400))
+)
 GROWING |= LARGE
 USING = "from dataclasses import dataclass\nfrom typing import Generic, NamedTuple, TypeVar\n"
 USING += "from typing_extensions import TypedDict\nfrom pydantic import BaseModel, field_validator\nT = TypeVar('T')\n"
@@ -432,6 +436,24 @@ def test_classes_are_used_by_many_models_and_actions() -> None:
     )
     head = f"{REQUIRES}{HEAD}{USING}{rows}class M0(BaseModel):\n    x: int\n"
     MANAGER.check(f"{head}{models}{TOOL.replace('x: int', 'x: M119')}")
+
+
+LONG_NAMES = {
+    "a list": "A = [f'a{i}' for i in range(50_000)]\nX = namedtuple('X', A)\n",
+    "a text": "A = ' '.join(f'a{i}' for i in range(50_000))\nX = namedtuple('X', A)\n",
+    "an option": "A = [f'a{i}' for i in range(50_000)]\nX = namedtuple('X', field_names=A)\n",
+    "a loop": "A = [f'a{i}' for i in range(50_000)]\nX = [namedtuple('X', one) for one in [A]]\n",
+}
+
+
+@pytest.mark.parametrize("lines", LONG_NAMES.values(), ids=LONG_NAMES)
+def test_a_named_tuple_has_few_fields(lines: str) -> None:
+    assert "a call does work" in refused(f"from collections import namedtuple\n{HEAD}{lines}{TOOL}")
+
+
+def test_named_tuples_have_fields_out_of_lists() -> None:
+    lines = "A = ('a', 'b')\nX = namedtuple('X', A)\nY = namedtuple('Y', 'a b', defaults=(1,))\n"
+    MANAGER.check(f"from collections import namedtuple\n{HEAD}{lines}{TOOL}")
 
 
 def test_the_options_of_a_model_are_short() -> None:
