@@ -13,6 +13,7 @@ from tea.source.text import ParsedFile, parsed_expression, refusal
 _MOST_AGAIN = 200_000  # members described for all models, actions and generic types of a component together
 _PLAIN = frozenset({"NamedTuple", "TypedDict"})  # bases of classes described anew by each model, as dataclasses
 _ACTIONS = frozenset({"tea.action", "tea.tool"})
+_ROOT = "RootModel"
 _VALIDATORS = frozenset({"pydantic.field_validator"})
 
 
@@ -58,10 +59,13 @@ class Uses:
                     self._begun.append(f"{node.name}()")
         self._models = models - plain
         self._begun += models
-        brackets = (
-            _last(node.value, names) for file, names in files for node in file.nodes if isinstance(node, ast.Subscript)
-        )
-        self._generic = [name for name in brackets if name in models]
+        self._generic, built = list[str](), models | {_ROOT}
+        for file, names in files:
+            for node in file.nodes:
+                if isinstance(node, ast.Subscript) and (name := _last(node.value, names)) in built:
+                    self._generic.append(name)
+                    self._types[key := f"[{len(self._generic)}]"].append((node.slice, names))
+                    self._begun.append(key)
 
     def check(self) -> None:
         """Raise BadComponent for classes described again very often.
@@ -89,7 +93,7 @@ class Uses:
 
     def _reached(self, first: str) -> int:
         """Return the members of all classes described with a model, each other model once, or with an action."""
-        ends = self._models if first in self._models else frozenset[str]()
+        ends = frozenset[str]() if first.endswith("()") else self._models
         work, seen, waiting = 0, {first}, [first]
         while waiting:
             name = waiting.pop()

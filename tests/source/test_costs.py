@@ -395,6 +395,8 @@ AGAIN = {
     + "".join(f"    @action\n    async def a{i}(self, b: B) -> int:\n        return 1\n" for i in range(200)),
     "validators": f"{USING}from pydantic import field_validator as v\nclass B(BaseModel):\n{MANY}"
     + "".join(f"    @v('*')\n    @classmethod\n    def v{i}(cls, x): return x\n" for i in range(200)),
+    "types of a root": f"{USING}from pydantic import RootModel\n{MARKS['dataclass']}{MANY}"
+    + "".join(f"X{i} = RootModel[tuple[B, {one}]]\n" for i, one in enumerate(TYPES)),
     "generic model": f"{USING}class B(BaseModel, Generic[T]):\n    x: T\n{MANY}"
     f"class D(BaseModel):\n{''.join(f'    b{i}: B[{one}]' + chr(10) for i, one in enumerate(TYPES))}",
     "generic models as values": f"{USING}class B(BaseModel, Generic[T]):\n    x: T\n{MANY}"
