@@ -1,5 +1,6 @@
 """The browser agent: works on a web site step by step, by elements or by pixels, and keeps a record of each step."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,6 +11,8 @@ MOST_STATE = 24_000
 BLANK = "about:blank"
 TOPICS = "browser homepage site webpage website"
 PIXELS = ("click_at", "drag")
+SHOWN = ("title", "elements", "text", "said", "dialogs")
+INDEX = re.compile(r"\[\d+\](?=<)")
 
 
 class BrowserUse(Agent):
@@ -37,6 +40,7 @@ class BrowserUse(Agent):
             picture="The page as it looks now, 1280 by 900 pixels; numbers are the indexes of its elements.",
             title="Work in the browser",
             pages=lambda state: {} if state["url"] == BLANK else {state["url"]: state["title"]},
+            read=_read,
             files=_downloaded,
             completed=_completed,
             told=lambda value: {name: part for name, part in value.items() if name != "links"},  # the state has them
@@ -51,6 +55,11 @@ def _completed(action: str, given: dict[str, Any], seen: dict[str, Any]) -> dict
         return given
     origin = "/".join(str(seen.get("url", "")).split("/")[:3])
     return {**given, "url": f"{origin}{url}"}
+
+
+def _read(value: dict[str, Any]) -> str:
+    """Return the words that a state or an outcome shows of a page, without the indexes of its elements."""
+    return INDEX.sub("", "\n".join(str(value[name]) for name in SHOWN if name in value))
 
 
 def _downloaded(value: dict[str, Any]) -> dict[str, str]:

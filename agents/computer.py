@@ -34,5 +34,12 @@ class ComputerUse(Agent):
             bounded=lambda state: {**state, "words": state["words"][:MOST_WORDS]},
             picture="The screen as it looks now, 1024 by 768 pixels.",
             title="Work on the computer",
+            read=_read,
         )
         return await operate(ctx, task, computer)
+
+
+def _read(value: dict[str, Any]) -> str:
+    """Return the titles and words that a state or an outcome shows, without their places."""
+    titles = [one["title"] for one in value.get("windows", ())]
+    return "\n".join([*titles, *(one["text"] for one in value.get("words", ()))])

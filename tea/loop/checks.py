@@ -274,19 +274,6 @@ def is_about(words: str, answer: str) -> bool:
     return any(_found(one, known) for one in islice(_wanted(_plain(words)), _MOST_SOUGHT))
 
 
-def are_fuller(words: str, text: str) -> bool:
-    """Return whether some words hold all of a text: its words and numbers, or if longer its numbers and a further one.
-
-    A text without a number is held by its words alone.
-    """
-    if not numbers_stand_in(text, words):
-        return False
-    if set(_WORD.findall(_plain(text))) <= set(_WORD.findall(_plain(words))):
-        return True
-    further = any(map(str.isdecimal, text)) and not numbers_stand_in(words, text)
-    return further and len(words) >= len(text)
-
-
 def with_doubts(evidence: Sequence[Evidence], sources: Sources) -> tuple[Evidence, ...]:
     """Return evidence with its doubts filled in."""
     return tuple(one.model_copy(update={"doubt": sources.doubt(one)}) for one in evidence)

@@ -1,7 +1,7 @@
 """Operate: the work of an agent with a browser or a desktop, kept step by step.
 
-Source: the paper, Appendix D.5: prepare, generate, execute, evaluate, record; the result is what was extracted, else
-the final words, else what the last step gave. Final words that hold all that was extracted come first.
+Source: the paper, Appendix D.5: prepare, generate, execute, evaluate, record. The result is the final words, else what
+was extracted, which is evidence beside them; the paper takes first what was extracted, and last what a step gave.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from tea.components.context import Context
 from tea.errors import BadOutput, StateLost, TeaError
-from tea.loop.checks import are_fuller, numbers_stand_in
+from tea.loop.checks import numbers_stand_in, stands_in
 from tea.loop.step import consult
 from tea.types import Evidence, Message, Result, Task
 
@@ -21,6 +21,7 @@ MOST_ACTIONS = 8
 MOST_RESULT = 12_000
 MOST_REMEMBERED = 20
 MOST_PAGES = 20
+MOST_READ = 1_000_000  # characters kept of all that was read
 SAME_FAILURES = 3
 STEPS_OF_LOSS = 2  # steps not counted after a loss: noticing it, and reopening the page or program
 
@@ -35,7 +36,8 @@ class Operated:
         bounded: The state as the prompt shows it.
         picture: What a model with vision is told of the picture.
         title: Title of the report.
-        pages: The pages that a state shows: titles by address. They are the evidence of the result.
+        pages: The pages that a state or an outcome shows: titles by address. They are the evidence of the result.
+        read: The words that a state or an outcome shows.
         files: The files that an action brought into the workspace: origins by name. They are evidence, too.
         completed: The arguments of an action, given its name, the arguments of the model, and what was seen last: a
             state, or the outcome of an action.
@@ -48,6 +50,7 @@ class Operated:
     picture: str
     title: str
     pages: Callable[[dict[str, Any]], dict[str, str]] = lambda state: {}
+    read: Callable[[dict[str, Any]], str] = lambda value: json.dumps(value, ensure_ascii=False)
     files: Callable[[dict[str, Any]], dict[str, str]] = lambda value: {}
     completed: Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]] = lambda action, given, seen: given
     told: Callable[[dict[str, Any]], dict[str, Any]] = lambda value: value
@@ -63,15 +66,17 @@ class Work:
         steps: What was done in each step.
         pictures: Names of the pictures, in order.
         pages: Titles of the pages looked at, by address.
+        read: Words that were read, by the address of their page, in order; without pages by an empty one.
         files: Origins of the files that came into the workspace, by name.
         asked: Number of questions to the model.
         last: What the last action gave, to tell of the next one only what is other.
         seen: The state, or what an action gave after it.
-        extracted: What was read that belongs to the answer.
+        extracted: Words of pages that the answer rests on.
         log: The conversation in Markdown.
         actions: Names of the actions done so far.
         failures: Failed steps in a row.
         losses: How often the screen was lost, and had to be begun anew.
+        sees: Whether the model is shown pictures, whose words nothing but what it extracts tells.
     """
 
     id: str
@@ -79,6 +84,7 @@ class Work:
     steps: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     pictures: list[str] = field(default_factory=list[str])
     pages: dict[str, str] = field(default_factory=dict[str, str])
+    read: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     files: dict[str, str] = field(default_factory=dict[str, str])
     asked: int = 0
     last: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -88,11 +94,21 @@ class Work:
     actions: set[str] = field(default_factory=set[str])
     failures: int = 0
     losses: int = 0
+    sees: bool = False
 
     @property
     def most(self) -> int:
         """Most steps; those lost, and the way back, are not counted."""
         return self.on.most(self.actions) + STEPS_OF_LOSS * self.losses
+
+    def look(self, value: dict[str, Any]) -> None:
+        """Note what a state or the outcome of an action shows."""
+        self.seen = value
+        pages = self.on.pages(value)
+        self.pages.update(pages if len(self.pages) < MOST_PAGES else {})
+        words, known = self.on.read(value), self.read.setdefault(next(iter(pages), ""), [])
+        if words not in known and sum(len(one) for texts in self.read.values() for one in texts) < MOST_READ:
+            known.append(words)
 
 
 async def operate(ctx: Context, task: Task, on: Operated) -> Result:
@@ -103,13 +119,13 @@ async def operate(ctx: Context, task: Task, on: Operated) -> Result:
         task: What to do.
         on: What is operated.
     """
-    work = Work(id=await ctx.new_id(), on=on)
     senses = (await ctx.model()).get("senses", [])
+    work = Work(id=await ctx.new_id(), on=on, sees="vision" in senses)
     final: dict[str, Any] = {}
     while not final and work.asked < work.most and work.failures < SAME_FAILURES:
         state = await _observed(ctx, work)
         try:
-            step = await _generated(ctx, task, work, state, sees="vision" in senses)
+            step = await _generated(ctx, task, work, state)
         except BadOutput as error:
             work.failures += 1
             work.steps.append(_failed("answer", error.problem))
@@ -126,9 +142,7 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
         work.steps.append(_failed("state", f"{response.error['problem']} {response.error['fix']}"))
         response = await ctx.ecp.state(work.on.environment)
     state: dict[str, Any] = response.unwrap()
-    work.seen = state
-    if len(work.pages) < MOST_PAGES:
-        work.pages.update(work.on.pages(state))
+    work.look(state)
     if state.get("screenshot"):
         work.pictures.append(state["screenshot"])
     return state
@@ -140,7 +154,7 @@ def _failed(action: str, problem: str) -> dict[str, Any]:
     return {"evaluation": "", "memory": "", "next_goal": "", "results": [result]}
 
 
-async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any], *, sees: bool) -> dict[str, Any]:
+async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]) -> dict[str, Any]:
     """Return the next step: the result of the last one, the facts so far, and the next actions."""
     left = (await ctx.remaining())["steps"]
     most = work.most - work.asked
@@ -151,10 +165,10 @@ async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]
         "state": work.on.bounded(state),
         "steps": work.steps[-MOST_REMEMBERED:],
         "left": most if left is None else min(most, int(left)),
-        "sees": sees,
+        "sees": work.sees,
         "locale": ctx.locale,
     }
-    history = await _shown(ctx, work, state) if sees else ()
+    history = await _shown(ctx, work, state) if work.sees else ()
     return await consult(ctx, work.on.environment, variables, lambda response: response.output, history)
 
 
@@ -202,7 +216,7 @@ async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
     if not response.ok or not isinstance(response.value, dict):
         words = response.value if response.ok else response.error
         return {"action": one["action"], "ok": response.ok, "result": _text(words)}
-    work.seen = cast("dict[str, Any]", response.value)
+    work.look(cast("dict[str, Any]", response.value))
     work.files.update(work.on.files(work.seen))
     value = work.on.told(work.seen)
     other = {name: part for name, part in value.items() if name not in work.last or work.last[name] != part}
@@ -223,28 +237,35 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
     if work.pictures:
         filmed = await ctx.ecp.invoke(f"{name}#film", {"pictures": work.pictures, "name": f"{folder}/steps.gif"})
         records += [f"{folder}/steps.gif"] if filmed.ok else []
-    answer = _answer(work, final)
+    answer = str(final.get("answer") or "").strip() or "\n\n".join(work.extracted)
     ok = bool(final.get("success", False)) and bool(answer)
     report = await _reported(ctx, task, work, answer, records)
-    pages = tuple(Evidence(source=name, detail=about) for name, about in (*work.pages.items(), *work.files.items()))
     if ok:
-        return Result(answer=answer, report=report, evidence=pages, gaps=_concluded(answer, final))
+        return Result(answer=answer, report=report, evidence=_evidence(work), gaps=_concluded(task, work, answer))
     reason = final.get("reason") or f"The task was not done in {work.asked} steps."
-    return Result(ok=False, answer=answer or None, reason=reason, report=report, evidence=pages)
+    return Result(ok=False, answer=answer or None, reason=reason, report=report, evidence=_evidence(work))
 
 
-def _answer(work: Work, final: dict[str, Any]) -> str:
-    """Return the extracted result, or final words holding it; else the final words, else the last step's result."""
-    results: list[dict[str, Any]] = work.steps[-1]["results"] if work.steps else []
-    last = "" if not results else _text(work.last) if results[-1]["ok"] and work.last else results[-1]["result"]
-    extracted, words = "\n\n".join(work.extracted), str(final.get("answer") or "").strip()
-    return words if words and are_fuller(words, extracted) else extracted or words or last
+def _evidence(work: Work) -> tuple[Evidence, ...]:
+    """Return the pages looked at, each with the extracted words that stand there, and the files."""
+    quotes: dict[str, list[str]] = {}
+    for words in work.extracted:
+        holding = [page for page in work.pages if stands_in(words, "\n".join(work.read.get(page, ())))]
+        for page in holding[-1:]:
+            quotes.setdefault(page, []).append(words)
+    pages = [
+        Evidence(source=page, detail=title, quote=quote)
+        for page, title in work.pages.items()
+        for quote in quotes.get(page, [""])
+    ]
+    return (*pages, *(Evidence(source=name, detail=about) for name, about in work.files.items()))
 
 
-def _concluded(answer: str, final: dict[str, Any]) -> tuple[str, ...]:
-    """Return a gap that quotes the final words if they have a number missing in the answer; else none."""
-    words = str(final.get("answer") or "").strip()
-    return () if numbers_stand_in(words, answer) else (f"Concluded, and not read: {words}",)
+def _concluded(task: Task, work: Work, answer: str) -> tuple[str, ...]:
+    """Return a gap that quotes the answer if it has a number that was neither read nor given; else none."""
+    seen = work.extracted if work.sees else ()
+    known = "\n".join([task.text, *seen, *(one for texts in work.read.values() for one in texts)])
+    return () if numbers_stand_in(answer, known) else (f"Concluded, and not read: {answer}",)
 
 
 async def _reported(ctx: Context, task: Task, work: Work, answer: str, records: list[str]) -> str | None:
