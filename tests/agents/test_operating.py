@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tea.prompts.manager import PromptManager
 from tea.testing import platform
@@ -19,3 +20,14 @@ async def test_each_action_that_a_prompt_names_may_be_answered_and_is_one_of_the
     assert sorted(named) == sorted(prompt.output["properties"]["actions"]["items"]["properties"]["action"]["enum"])
     async with platform() as tea:
         assert {*named} <= {*(await tea.ecp.info(name)).operations}
+
+
+@pytest.mark.parametrize("name", ["browser", "computer"])
+def test_a_step_needs_none_of_its_fields_and_an_action_only_its_name(name: str) -> None:
+    prompt = PromptManager().parse((AGENTS / f"{name}.md").read_text())
+    assert prompt.output is not None
+    fits = Draft202012Validator(prompt.output).is_valid
+    action = prompt.output["properties"]["actions"]["items"]["properties"]["action"]["enum"][0]
+    assert fits({"actions": [{"action": action}], "final": {}})
+    assert fits({"final": {"answer": "Done."}})
+    assert not fits({"actions": [{"action": "no such"}]})
