@@ -15,7 +15,7 @@ from tea.components.context import Context
 from tea.errors import BadOutput, StateLost, TeaError
 from tea.loop.checks import numbers_stand_in, stands_in
 from tea.loop.step import consult
-from tea.types import Evidence, Message, Result, Task
+from tea.types import Evidence, Message, ModelResponse, Result, Task
 
 MOST_ACTIONS = 8
 MOST_RESULT = 12_000
@@ -169,7 +169,30 @@ async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]
         "locale": ctx.locale,
     }
     history = await _shown(ctx, work, state) if work.sees else ()
-    return await consult(ctx, work.on.environment, variables, lambda response: response.output, history)
+    return await consult(ctx, work.on.environment, variables, _step, history)
+
+
+def _step(response: ModelResponse) -> dict[str, Any]:
+    """Return the step that a response holds.
+
+    Raises:
+        BadOutput: It says neither what to do nor what was found.
+    """
+    step: dict[str, Any] = response.output
+    if step.get("actions") or step.get("extracted") or _ending(step):
+        return step
+    problem = "It is not a step: it holds no action and no `final` with an answer or a reason."
+    raise BadOutput(problem, fix="ask otherwise, or another model.")
+
+
+def _ending(step: dict[str, Any]) -> dict[str, Any]:
+    """Return how a step ends the work, empty where it does not; beside actions only words of an ending count."""
+    final: dict[str, Any] = step.get("final") or {}
+    reason = str(final.get("reason") or "").strip()
+    words = str(final.get("answer") or "").strip() or reason or str(step.get("extracted") or "").strip()
+    if not final or not (words or ("success" in final and not step.get("actions"))):
+        return {}
+    return {"success": not reason, **final}
 
 
 async def _shown(ctx: Context, work: Work, state: dict[str, Any]) -> tuple[Message, ...]:
@@ -186,27 +209,26 @@ async def _shown(ctx: Context, work: Work, state: dict[str, Any]) -> tuple[Messa
 
 async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str, Any]:
     """Do the actions of a step until one fails, note it, and return its ending, if it has one."""
-    actions: list[dict[str, Any]] = step.get("actions", [])[:MOST_ACTIONS]
+    actions: list[dict[str, Any]] = (step.get("actions") or [])[:MOST_ACTIONS]
     work.actions.update(one["action"] for one in actions)
     results: list[dict[str, Any]] = []
     for one in actions:
         results.append(await _act(ctx, work, one))
         if not results[-1]["ok"]:
             break
-    if words := step.get("extracted", "").strip():
+    if words := str(step.get("extracted") or "").strip():
         work.extracted.append(words)
     work.failures = work.failures + 1 if results and not results[-1]["ok"] else 0
     told = {name: step.get(name, "") for name in ("evaluation", "memory", "next_goal")}
-    done = [{"action": one["action"], "arguments": one.get("arguments", {})} for one in actions[: len(results)]]
+    done = [{"action": one["action"], "arguments": one.get("arguments") or {}} for one in actions[: len(results)]]
     work.steps.append({**told, "results": results})
     _log(work, told, done, results)
     _note(ctx, work, step, done, results)
-    final: dict[str, Any] = step.get("final") or {}
-    return final if not results or results[-1]["ok"] else {}
+    return _ending(step) if not results or results[-1]["ok"] else {}
 
 
 async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
-    given = work.on.completed(one["action"], one.get("arguments", {}), work.seen)
+    given = work.on.completed(one["action"], one.get("arguments") or {}, work.seen)
     try:
         response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", given)
     except TeaError as error:

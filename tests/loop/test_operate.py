@@ -189,3 +189,24 @@ async def test_an_answer_that_cannot_be_read_is_a_failed_step_and_the_work_goes_
     (result,) = asked[3]["steps"][-1]["results"]
     assert (result["action"], result["ok"]) == ("answer", False)
     assert "not JSON" in result["result"]
+
+
+async def test_an_ending_without_words_beside_actions_is_ignored_and_the_work_goes_on(tea: Platform) -> None:
+    vain = ({"answer": "", "success": False}, {"success": True}, {})
+    outcome, asked = await worked(tea, "Pull it.", *(pulled(2, final=one) for one in vain[1:]), pulled(final=END))
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, "It stands.", 3)
+    outcome, asked = await worked(
+        tea, "Pull it.", pulled(2, final=vain[0]), pulled(2, final={"reason": "It is stuck."})
+    )
+    assert (outcome.ok, outcome.reason, len(asked)) == (False, "It is stuck.", 2)
+
+
+async def test_an_ending_that_does_not_say_whether_it_succeeded_did_with_an_answer(tea: Platform) -> None:
+    outcome, _ = await worked(tea, "Pull it.", pulled(2), {"final": {"answer": "It stands."}})
+    assert (outcome.ok, outcome.answer) == (True, "It stands.")
+
+
+async def test_a_step_without_an_action_and_an_end_is_asked_for_again(tea: Platform) -> None:
+    outcome, asked = await worked(tea, "Pull it.", {"memory": "It stands."}, pulled(final=END))
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, "It stands.", 2)
+    assert [one["left"] for one in asked] == [3, 3]
