@@ -32,7 +32,7 @@ class BrowserUse(Agent):
     max_steps = BY_PIXELS
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Work in at most 5 steps by elements, or 50 by pixels; each step is up to eight actions."""
+        """Work in at most 5 steps by elements, 50 by pixels, or more if a budget says so; up to eight actions each."""
         browser = Operated(
             environment="browser",
             most=lambda done: BY_PIXELS if any(one in done for one in PIXELS) else BY_ELEMENTS,

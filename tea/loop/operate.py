@@ -68,7 +68,8 @@ class Work:
         pages: Titles of the pages looked at, by address.
         read: Words that were read, by the address of their page, in order; without pages by an empty one.
         files: Origins of the files that came into the workspace, by name.
-        asked: Number of questions to the model.
+        asked: Number of steps asked of the model.
+        allowed: Steps of the budget that the work began with, 0 without one; they raise the limit of what is operated.
         last: What the last action gave, to tell of the next one only what is other.
         seen: The state, or what an action gave after it.
         extracted: Words of pages that the answer rests on.
@@ -87,6 +88,7 @@ class Work:
     read: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     files: dict[str, str] = field(default_factory=dict[str, str])
     asked: int = 0
+    allowed: int = 0
     last: dict[str, Any] = field(default_factory=dict[str, Any])
     seen: dict[str, Any] = field(default_factory=dict[str, Any])
     extracted: list[str] = field(default_factory=list[str])
@@ -99,7 +101,7 @@ class Work:
     @property
     def most(self) -> int:
         """Most steps; those lost, and the way back, are not counted."""
-        return self.on.most(self.actions) + STEPS_OF_LOSS * self.losses
+        return max(self.on.most(self.actions), self.allowed) + STEPS_OF_LOSS * self.losses
 
     def look(self, value: dict[str, Any]) -> None:
         """Note what a state or the outcome of an action shows."""
@@ -112,7 +114,7 @@ class Work:
 
 
 async def operate(ctx: Context, task: Task, on: Operated) -> Result:
-    """Do a task step by step; each step is up to eight actions.
+    """Do a task step by step, each of up to eight actions; where no step is left, ask once for the end alone.
 
     Args:
         ctx: What the agent was given.
@@ -120,18 +122,31 @@ async def operate(ctx: Context, task: Task, on: Operated) -> Result:
         on: What is operated.
     """
     senses = (await ctx.model()).get("senses", [])
-    work = Work(id=await ctx.new_id(), on=on, sees="vision" in senses)
+    allowed = min(int((await ctx.remaining())["steps"] or 0), int(ctx.declared.get("max_steps", 0)))
+    work = Work(id=await ctx.new_id(), on=on, sees="vision" in senses, allowed=allowed)
     final: dict[str, Any] = {}
-    while not final and work.asked < work.most and work.failures < SAME_FAILURES:
-        state = await _observed(ctx, work)
-        try:
-            step = await _generated(ctx, task, work, state)
-        except BadOutput as error:
-            work.failures += 1
-            work.steps.append(_failed("answer", error.problem))
-            continue
-        final = await _executed(ctx, work, step)
-    return await _recorded(ctx, task, work, final)
+    while not final and work.failures < SAME_FAILURES and (left := await _left(ctx, work)) > 0:
+        work.asked += 1
+        final = await _stepped(ctx, task, work, left)
+    return await _recorded(ctx, task, work, final or await _stepped(ctx, task, work, 0))
+
+
+async def _left(ctx: Context, work: Work) -> int:
+    """Return the number of steps left, beside the last question of a budget, which is for the end alone."""
+    own, budget = work.most - work.asked, (await ctx.remaining())["steps"]
+    return own if budget is None else min(own, max(int(budget) - 1, 0 if work.asked else 1))
+
+
+async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str, Any]:
+    """Do the next step, and return its ending, if it has one; with none left, no action is done."""
+    state = await _observed(ctx, work)
+    try:
+        step = await _generated(ctx, task, work, state, left)
+    except BadOutput as error:
+        work.failures += 1
+        work.steps.append(_failed("answer", error.problem))
+        return {}
+    return await _executed(ctx, work, step if left else {**step, "actions": []})
 
 
 async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
@@ -154,17 +169,14 @@ def _failed(action: str, problem: str) -> dict[str, Any]:
     return {"evaluation": "", "memory": "", "next_goal": "", "results": [result]}
 
 
-async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]) -> dict[str, Any]:
+async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any], left: int) -> dict[str, Any]:
     """Return the next step: the result of the last one, the facts so far, and the next actions."""
-    left = (await ctx.remaining())["steps"]
-    most = work.most - work.asked
-    work.asked += 1
     variables = {
         "task": task.text,
         "files": list(task.files),
         "state": work.on.bounded(state),
         "steps": work.steps[-MOST_REMEMBERED:],
-        "left": most if left is None else min(most, int(left)),
+        "left": left,
         "sees": work.sees,
         "locale": ctx.locale,
     }
@@ -209,7 +221,7 @@ async def _shown(ctx: Context, work: Work, state: dict[str, Any]) -> tuple[Messa
 
 async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str, Any]:
     """Do the actions of a step until one fails, note it, and return its ending, if it has one."""
-    actions: list[dict[str, Any]] = (step.get("actions") or [])[:MOST_ACTIONS]
+    actions: list[dict[str, Any]] = step.get("actions", [])[:MOST_ACTIONS]
     work.actions.update(one["action"] for one in actions)
     results: list[dict[str, Any]] = []
     for one in actions:
@@ -220,7 +232,7 @@ async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str,
         work.extracted.append(words)
     work.failures = work.failures + 1 if results and not results[-1]["ok"] else 0
     told = {name: step.get(name, "") for name in ("evaluation", "memory", "next_goal")}
-    done = [{"action": one["action"], "arguments": one.get("arguments") or {}} for one in actions[: len(results)]]
+    done = [{"action": one["action"], "arguments": one.get("arguments", {})} for one in actions[: len(results)]]
     work.steps.append({**told, "results": results})
     _log(work, told, done, results)
     _note(ctx, work, step, done, results)
@@ -228,7 +240,7 @@ async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str,
 
 
 async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
-    given = work.on.completed(one["action"], one.get("arguments") or {}, work.seen)
+    given = work.on.completed(one["action"], one.get("arguments", {}), work.seen)
     try:
         response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", given)
     except TeaError as error:

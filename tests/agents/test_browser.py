@@ -179,7 +179,7 @@ async def test_it_ends_after_five_steps_by_elements_without_an_answer(tea: Platf
     outcome = await tea.run("Buy nothing.", agent="browser")
     assert not outcome.ok
     assert "5 steps" in outcome.reason
-    assert len(played.model.requests) == 5
+    assert [one.variables["left"] for one in played.model.requests] == [5, 4, 3, 2, 1, 0]
     assert outcome.answer is None
 
 
@@ -190,7 +190,8 @@ async def test_it_works_on_by_pixels_and_gives_up_after_three_failures(
     played.model = ScriptedModel([*moves, *(step(("click", {"index": 999_999})) for _ in range(9))])
     outcome = await tea.run("Try it.", agent="browser")
     assert not outcome.ok
-    assert len(played.model.requests) == 10
+    assert len(played.model.requests) == 11
+    assert "answer with `final` alone" in str(played.model.requests[-1])
 
 
 async def test_a_place_that_is_not_opened_is_an_observation_and_not_the_end(tea: Platform, played: Played) -> None:

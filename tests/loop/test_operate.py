@@ -118,13 +118,29 @@ async def test_a_result_tells_only_what_the_one_before_did_not(tea: Platform) ->
     assert told == ['{"at": 2, "panel": "north", "made": []}', "", '{"at": 3}']
 
 
-async def test_the_steps_left_are_no_more_than_the_budget_allows(tea: Platform) -> None:
-    _, asked = await worked(tea, "Pull it.", pulled(2), pulled(final=END), budget={"steps": 2})
-    assert [one["left"] for one in asked] == [2, 1]
+async def test_the_last_question_that_a_budget_allows_is_for_the_end_alone(tea: Platform) -> None:
+    outcome, asked = await worked(tea, "Pull it.", pulled(2), pulled(7, final=END), budget={"steps": 2})
+    assert (outcome.ok, outcome.answer, outcome.evidence) == (True, "It stands.", ())
+    assert [(one["left"], one["state"]["at"]) for one in asked] == [(1, 0), (0, 2)]
+
+
+async def test_a_budget_of_more_steps_allows_more(tea: Platform) -> None:
+    steps = [*(pulled(one) for one in range(5)), pulled(final=END)]
+    outcome, asked = await worked(tea, "Pull it.", *steps, budget={"steps": 6})
+    assert (outcome.ok, outcome.answer) == (True, "It stands.")
+    assert [one["left"] for one in asked] == [5, 4, 3, 2, 1, 0]
+
+
+async def test_after_the_last_step_the_end_is_asked_for(tea: Platform) -> None:
+    outcome, asked = await worked(tea, "Pull it.", *(pulled(one) for one in (1, 2, 3)), {"final": END})
+    assert (outcome.ok, outcome.answer) == (True, "It stands.")
+    assert [(one["left"], one["state"]["at"]) for one in asked] == [(3, 0), (2, 1), (1, 2), (0, 3)]
+    outcome, asked = await worked(tea, "Pull it.", *(pulled(1) for _ in range(9)))
+    assert (outcome.ok, outcome.reason, len(asked)) == (False, "The task was not done in 3 steps.", 4)
 
 
 async def test_files_that_actions_bring_are_evidence_and_what_an_action_gave_is_no_answer(tea: Platform) -> None:
-    outcome, _ = await worked(tea, "Pull it.", pulled(7), pulled(7), pulled(7))
+    outcome, _ = await worked(tea, "Pull it.", *(pulled(7) for _ in range(4)))
     assert [(one.source, one.detail) for one in outcome.evidence] == [("print-7.txt", "printed")]
     assert (outcome.ok, outcome.answer) == (False, None)
 
