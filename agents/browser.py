@@ -1,8 +1,9 @@
 """The browser agent: works on a web site step by step, by elements or by pixels, and keeps a record of each step."""
 
+import json
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from tea import Agent, Context, Operated, Result, Task, operate
 
@@ -11,6 +12,7 @@ MOST_STATE = 24_000
 BLANK = "about:blank"
 TOPICS = "browser homepage site webpage website"
 PIXELS = ("click_at", "drag")
+WRITTEN = {"fill": ("fields",), "type": ("text",), "select": ("option",)}  # arguments that are texts for a page
 SHOWN = ("title", "elements", "text", "said", "dialogs")
 INDEX = re.compile(r"\[\d+\](?=<)")
 
@@ -49,12 +51,29 @@ class BrowserUse(Agent):
 
 
 def _completed(action: str, given: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an action; a path, as the state shows links of the site in front, as a whole address."""
+    """Return the arguments of an action: a path as a whole address of the site in front, other values as texts."""
+    if action in WRITTEN:
+        return {name: _written(value) if name in WRITTEN[action] else value for name, value in given.items()}
     url = given.get("url")
     if action != "navigate" or not isinstance(url, str) or not url.startswith("/") or url.startswith("//"):
         return given
     origin = "/".join(str(seen.get("url", "")).split("/")[:3])
     return {**given, "url": f"{origin}{url}"}
+
+
+def _written(value: Any) -> Any:
+    """Return a number or truth value as the text for a field, also in the fields of a form."""
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case int() | float():
+            return json.dumps(value)
+        case list():
+            return [_written(one) for one in cast("list[Any]", value)]
+        case {"value": one}:
+            return {**value, "value": _written(one)}
+        case _:
+            return value
 
 
 def _read(value: dict[str, Any]) -> str:

@@ -27,6 +27,10 @@ PAGE = (
     b"<button onclick=\"document.title='bought'\">Buy"
 )
 
+FORM = (
+    b"<!doctype html><title>Form</title><input id=q><input type=checkbox id=c><select id=s><option>1850<option>1900"
+    b"</select><button onclick=\"document.title='sent '+q.value+' '+s.value+' '+c.checked\">Send</button>"
+)
 LEADER = "Browse two pages in the browser.\nFirst left.\nThen right.\nThen end."
 
 
@@ -35,7 +39,7 @@ class Shop(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
-        self.wfile.write(PAGE)
+        self.wfile.write(FORM if self.path == "/form" else PAGE)
 
     def log_message(self, *words: Any) -> None:
         pass
@@ -117,6 +121,28 @@ async def test_the_final_words_are_told_and_not_what_an_earlier_page_held(
     outcome = await tea.run("What is dearest on these pages?", agent="browser")
     assert (outcome.answer, outcome.gaps) == (ends["answer"], ())
     assert [(one.source, one.quote) for one in outcome.evidence] == [(f"{site}/1", ""), (f"{site}/2", "All")]
+
+
+async def test_numbers_and_truth_values_are_taken_as_the_texts_of_a_form(
+    tea: Platform, played: Played, site: str
+) -> None:
+    class Filler:
+        async def complete(self, request: Any, *more: Any) -> Any:
+            elements = request.variables["state"]["elements"]
+            if request.variables["state"]["title"].startswith("sent"):
+                given = step(final={"answer": request.variables["state"]["title"]})
+            elif found := re.findall(r"\[(\d+)\]<(?:input|select|button)", elements):
+                name, box, kind, button = map(int, found)
+                values = {name: 12, box: True, kind: 1900}
+                fields = [{"index": index, "value": value} for index, value in values.items()]
+                given = step(("fill", {"fields": fields, "press": button}))
+            else:
+                given = step(("navigate", {"url": f"{site}/form"}))
+            return await ScriptedModel([given]).complete(request, *more)
+
+    played.model = Filler()
+    outcome = await tea.run("Send the form.", agent="browser")
+    assert outcome.answer == "sent 12 1900 true"
 
 
 async def test_two_at_once_have_pages_and_files_of_their_own(
