@@ -4,6 +4,8 @@ import zlib
 from collections.abc import Iterable
 from typing import Any
 
+from .elements import release_cells
+
 FIRST, BLOCKS, BLOCK = 100, 900, 100
 Element = tuple[str, int]
 
@@ -57,6 +59,7 @@ def numbered(watchdog: Any, numbers: Numbers) -> Any:
         state = await watchdog._build_dom_tree_without_highlights(self, *given)
         if not state.selector_map:
             return state
+        release_cells(state)
         page = await self.browser_session.get_or_create_cdp_session()
         tree = await page.cdp_client.send.Page.getFrameTree(session_id=page.session_id)
         frame = tree["frameTree"]["frame"]

@@ -8,6 +8,7 @@ from tea import require_extra
 from tea.web import escaped
 
 from .driver import EXTRA, Driver
+from .elements import legible
 
 MOST_TITLE = 300
 MOST_LINKS, MOST_LINK = 200, 500  # addresses of a page, and characters of one
@@ -65,7 +66,11 @@ async def described(driver: Driver, dom: Any) -> str:
     facts = await _facts(driver)
     _address(dom.selector_map.values(), str(facts.get("place", "")), str(facts.get("base", "")))
     views: Any = require_extra("browser_use.dom.views", EXTRA)
-    return str(dom.llm_representation([*views.DEFAULT_INCLUDE_ATTRIBUTES, "href"]))
+    shown = [*views.DEFAULT_INCLUDE_ATTRIBUTES, "href"]
+    if not dom._root:
+        return str(dom.llm_representation(shown))
+    serializer: Any = require_extra("browser_use.dom.serializer.serializer", EXTRA).DOMTreeSerializer
+    return legible(dom._root, lambda node: str(serializer.serialize_tree(node, shown)))
 
 
 def origin(url: str) -> str:
