@@ -201,7 +201,8 @@ def _ending(step: dict[str, Any]) -> dict[str, Any]:
     """Return how a step ends the work, empty where it does not; beside actions only words of an ending count."""
     final: dict[str, Any] = step.get("final") or {}
     reason = str(final.get("reason") or "").strip()
-    words = str(final.get("answer") or "").strip() or reason or str(step.get("extracted") or "").strip()
+    found = str(step.get("extracted") or "").strip() if final.get("success") else ""
+    words = str(final.get("answer") or "").strip() or reason or found
     if not final or not (words or ("success" in final and not step.get("actions"))):
         return {}
     return {"success": not reason, **final}
@@ -271,8 +272,9 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
     if work.pictures:
         filmed = await ctx.ecp.invoke(f"{name}#film", {"pictures": work.pictures, "name": f"{folder}/steps.gif"})
         records += [f"{folder}/steps.gif"] if filmed.ok else []
-    answer = str(final.get("answer") or "").strip() or "\n\n".join(work.extracted)
-    ok = bool(final.get("success", False)) and bool(answer)
+    success = bool(final.get("success", False))
+    answer = str(final.get("answer") or "").strip() or ("\n\n".join(work.extracted) if success else "")
+    ok = success and bool(answer)
     report = await _reported(ctx, task, work, answer, records)
     if ok:
         return Result(answer=answer, report=report, evidence=_evidence(work), gaps=_concluded(task, work, answer))

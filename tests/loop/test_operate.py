@@ -217,6 +217,12 @@ async def test_an_ending_without_words_beside_actions_is_ignored_and_the_work_go
     assert (outcome.ok, outcome.reason, len(asked)) == (False, "It is stuck.", 2)
 
 
+async def test_what_was_extracted_beside_a_failure_is_neither_its_end_nor_its_answer(tea: Platform) -> None:
+    vain = {"answer": "", "success": False}
+    outcome, asked = await worked(tea, "Pull it.", pulled(2, extracted="21", final=vain), {"final": vain})
+    assert (outcome.ok, outcome.answer, len(asked)) == (False, None, 2)
+
+
 async def test_an_ending_that_does_not_say_whether_it_succeeded_did_with_an_answer(tea: Platform) -> None:
     outcome, _ = await worked(tea, "Pull it.", pulled(2), {"final": {"answer": "It stands."}})
     assert (outcome.ok, outcome.answer) == (True, "It stands.")
