@@ -26,10 +26,13 @@ from tea.loop.naming import file_names, to_be_written
 from tea.loop.revision import confirms
 from tea.models.context_length import exceeds, limit_in
 from tea.models.written_calls import attempted, calls_in, object_in
+from tea.models.written_json import read_json
 from tea.platform import Platform
 from tea.policy.destination import addresses_in
+from tea.prompts.plain_text import as_sole_text
 from tea.reading.headings import titles
 from tea.retrieval.terms import terms
+from tea.store.strict import Refused
 from tea.testing import platform
 from tea.types import ActionResponse
 
@@ -75,6 +78,11 @@ async def nowhere(ref: str, arguments: dict[str, Any]) -> ActionResponse:
     return ActionResponse(ref=ref, ok=False)
 
 
+def read_or_refused(text: str) -> Any:
+    with suppress(Refused):
+        return read_json(text)
+
+
 DOORS: dict[str, Callable[[str], object]] = {
     "calls in an answer": calls_in,
     "a call that was meant": attempted,
@@ -91,6 +99,8 @@ DOORS: dict[str, Callable[[str], object]] = {
     "the letter of an answer": lambda text: letter_of(f"answer: {text}"),
     "the number of an answer": lambda text: only_number(f"1{text}"),
     "a calculation": lambda text: list(part("calculations").calculations(f"`1 = 1{text}2`")),
+    "an object as a model writes it": lambda text: read_or_refused(f'{{"a": "{text}'),
+    "an answer as plain text": lambda text: as_sole_text("a", f"```{text}"),
     "an answer in a fence": lambda text: formed(f"```a{text}", {"type": "object"}),
     "an answer that may name several": lambda text: read_as({"type": "array", "items": {"type": "string"}}, f"a{text}"),
     "words that may confirm": lambda text: confirms(f"a{text}"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import base64
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import StringIO
@@ -20,6 +18,7 @@ from tea.models.failure import CallFailure
 from tea.models.manager import Delta
 from tea.models.rendering import result_text
 from tea.models.schema import Reach
+from tea.models.written_json import read_json
 from tea.store.strict import Refused, loads
 from tea.types import (
     DataPart,
@@ -40,11 +39,6 @@ if TYPE_CHECKING:
 
 Sdk = Literal["openai", "anthropic"]
 BYTES_PER_TOKEN = 3  # of JSON with English words; all tokenizers in use need fewer tokens
-_STRING = re.compile(r'"(?:[^"\\]|\\[^\x00-\x1f])*(?:"|\Z)')
-_FENCE, _LANGUAGE = "```", re.compile(r"\A\w*")
-_TRAILING = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])')
-_MOST_LITERAL = 100_000
-_CONTROLS = {number: f"\\u{number:04x}" for number in range(32)}
 _SHOWN = 200  # characters of what cannot be read
 MOST_TOKENS = 10**12  # of one answer; a higher number cannot be a count of tokens
 Encode = Callable[[tuple[Message, ...], Mapping[str, bytes]], Sequence[bytes]]
@@ -309,52 +303,12 @@ def _arguments(written: Any) -> dict[str, Any] | None:
     for _ in range(2):
         if isinstance(value, str):
             try:
-                value = _read(value) if value.strip() else None
+                value = read_json(value) if value.strip() else None
             except Refused:
                 return None
     if not value:
         return {}
     return cast("dict[str, Any]", value) if isinstance(value, dict) else None
-
-
-def _read(text: str) -> Any:
-    """Return the value of JSON as models write it: in a fence, with a comma behind the last member, or as Python.
-
-    Raises:
-        Refused: It is neither.
-    """
-    said = text.strip()
-    if said.startswith(_FENCE) and said.endswith(_FENCE):
-        said = _LANGUAGE.sub("", said[len(_FENCE) : -len(_FENCE)])
-    plain = _TRAILING.sub(lambda one: one[1] or "", _escaped(said))
-    try:
-        return loads(plain.encode("utf-8", "surrogatepass"))
-    except Refused:
-        written = _literal(said)
-        if written is None:
-            raise
-        return loads(written)
-
-
-def _literal(text: str) -> bytes | None:
-    """Return a Python literal as JSON, None for other text or a value outside JSON."""
-    if len(text) > _MOST_LITERAL:
-        return None
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-        names = [
-            [key and ast.literal_eval(key) for key in one.keys] for one in ast.walk(tree) if isinstance(one, ast.Dict)
-        ]
-        if any(len({*some}) < len(some) or not all(isinstance(one, str) for one in some) for some in names):
-            return None
-        return json.dumps(ast.literal_eval(tree), allow_nan=False).encode()
-    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return None
-
-
-def _escaped(text: str) -> str:
-    """Return JSON with raw line breaks and the like in its texts written as escapes."""
-    return _STRING.sub(lambda one: one[0].translate(_CONTROLS), text)
 
 
 def _beginning(written: Any) -> str:

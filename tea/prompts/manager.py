@@ -16,6 +16,8 @@ from tea.components.manifest import Lineage, Manifest
 from tea.components.variable import Variable
 from tea.errors import BadArguments, BadComponent, BadOutput, NotEvolvable
 from tea.models.format import braced
+from tea.models.written_json import read_json
+from tea.prompts.plain_text import as_sole_text, sole_text
 from tea.prompts.source import Prompt, nearest, read_prompt
 from tea.prompts.template import Templates, check_template
 from tea.prompts.text import replaced
@@ -28,6 +30,7 @@ OUTPUT_LIMIT = 4 * 2**20
 BASES_LIMIT = 8
 
 Find = Callable[[str], Awaitable[Prompt]]
+ESCAPES = r"Inside a text write a line break as \n, a quotation mark as \" and a backslash as \\"
 
 _MAIN = ("system", "message")
 _READ = "prompt as read"
@@ -197,12 +200,13 @@ class PromptManager:
             raise BadOutput(problem, fix="answer with JSON that follows the output schema.")
         return value
 
-    def parse_output(self, prompt: Prompt, text: str) -> JsonValue:
+    def parse_output(self, prompt: Prompt, text: str, *, whole: bool = False) -> JsonValue:
         """Return the JSON in a model's text, checked; the text itself if the prompt has no schema.
 
         Args:
             prompt: What was asked.
             text: JSON alone, in the first fenced block that holds any, or an object with words around it.
+            whole: Whether the text is known to be complete, so that it may itself be the only long text of a form.
 
         Raises:
             BadOutput: There is no JSON, or it does not fit the schema.
@@ -211,15 +215,21 @@ class PromptManager:
             return text
         if len(text) > OUTPUT_LIMIT:
             raise BadOutput("The answer is longer than 4 MiB.", fix="answer more briefly.")
-        reason = "it is empty"
+        sole = sole_text(prompt.output) if whole else ""
+        reason, others = "it holds no object" if text.strip() else "it is empty", list[JsonValue]()
         for candidate in (text, *_fenced(text), *filter(None, [braced(text)])):
             try:
-                value = loads(candidate.encode("utf-8", "surrogatepass"))
+                value = read_json(candidate)
             except Refused as error:
-                reason = str(error)
-            else:
+                reason = f"{error}. {ESCAPES}" if "{" in candidate else reason
+                continue
+            if not sole or (isinstance(value, dict) and sole in value):
                 return self.check_output(prompt, value)
-        raise BadOutput(f"The answer is not JSON: {reason}.", fix="answer with JSON only.")
+            others.append(value)
+        plain = as_sole_text(sole, text) if sole else None
+        if plain is not None or others:
+            return self.check_output(prompt, others[0] if plain is None else plain)
+        raise BadOutput(f"The answer is not JSON: {reason.rstrip('.')}.", fix="answer with JSON only.")
 
     def vars(self, prompt: Prompt) -> list[Variable]:
         """Return the prompt's own sections as variables."""

@@ -203,7 +203,8 @@ class ModelCalls:
                     "The answer calls a function, and none is offered.", fix="answer in the form asked for."
                 )
             else:
-                output = None if response.calls else self._prompts.parse_output(prompt, response.text)
+                whole = response.finish != "length"
+                output = None if response.calls else self._prompts.parse_output(prompt, response.text, whole=whole)
             return recorded(changed(response, output=output))
         except BadOutput as error:
             cut = BadOutput("The answer was cut off at its greatest length.", fix="answer more briefly.")

@@ -23,19 +23,20 @@ class Refused(ValueError):
     """The reason bytes or a file cannot be used; for callers naming the file in their error."""
 
 
-def loads(data: bytes, *, halves: bool = False) -> JsonValue:
+def loads(data: bytes, *, halves: bool = False, controls: bool = False) -> JsonValue:
     """Return the strict JSON value in `data`.
 
     Args:
         data: Its bytes.
         halves: Whether a text may hold half of a surrogate pair, as a piece of a text may that was cut anywhere.
+        controls: Whether a text may hold line breaks and other control characters as they are.
 
     Raises:
         Refused: It is not strict JSON.
     """
     try:
         text = data.decode("utf-8")
-        value = _DECODER.decode(text)
+        value = (_LENIENT if controls else _DECODER).decode(text)
         check_depth(text)
         if not halves and _SURROGATE.search(data):
             dumps(value)
@@ -45,7 +46,9 @@ def loads(data: bytes, *, halves: bool = False) -> JsonValue:
     except UnicodeDecodeError as problem:
         raise Refused(f"it is not UTF-8 at byte {problem.start}") from problem
     except json.JSONDecodeError as problem:
-        raise Refused(f"{problem.msg} at line {problem.lineno}, column {problem.colno}") from problem
+        raise Refused(
+            f"{problem.msg.removesuffix(' at')} at line {problem.lineno}, column {problem.colno}"
+        ) from problem
     except ValueError as problem:
         raise Refused("a number has too many digits") from problem
     except RecursionError as problem:
@@ -128,4 +131,5 @@ def _constant(text: str) -> float:
     raise Refused(f"{text} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
+_HOOKS: Any = {"object_pairs_hook": _object, "parse_float": _float, "parse_constant": _constant}
+_DECODER, _LENIENT = json.JSONDecoder(**_HOOKS), json.JSONDecoder(**_HOOKS, strict=False)

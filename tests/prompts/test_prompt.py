@@ -330,3 +330,55 @@ def test_what_an_answer_leaves_out_has_the_default_of_its_schema() -> None:
     }
     with pytest.raises(BadOutput, match="'tasks' is a required property"):
         manager.check_output(plan, {"objective": ""})
+
+
+SOURCE = (
+    "output: {type: object, required: [source], additionalProperties: false, properties: "
+    "{source: {type: string, maxLength: 40000}}}\n"
+)
+CODE = 'import re\n\nFORM = re.compile(r"^\\d+\\b\\n")\nNAMES = {"a": 1}\n'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"source": CODE}),
+        json.dumps({"source": CODE}).replace("\\n\\n", "\n\n"),
+        '{"source": "' + CODE.replace('"', '\\"').replace("\\n", "\\\\n") + '"}',
+        "Here it is:\n```json\n" + json.dumps({"source": CODE}).replace("\\\\d", "\\d") + "\n```",
+        "{'source': " + repr(CODE) + "}",
+    ],
+)
+def test_source_in_an_answer_is_read_with_its_line_breaks_and_backslashes(text: str) -> None:
+    assert manager.parse_output(manager.parse(source(SOURCE)), text) == {"source": CODE}
+
+
+@pytest.mark.parametrize("text", [CODE, f"```python\n{CODE}```", f"<think>{{}}</think>\n```\n{CODE}```\n"])
+def test_text_is_the_only_long_text_of_a_form(text: str) -> None:
+    assert manager.parse_output(manager.parse(source(SOURCE)), text, whole=True)["source"].strip() == CODE.strip()
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "whole"),
+    [
+        (SOURCE, CODE, False),
+        (SOURCE, "", True),
+        (SOURCE, '{"source": "a "b" c"}', True),
+        (SOURCE, 'Here:\n{"source": "a', True),
+        (SOURCE, '{"code": "a"}', True),
+        (SOURCE, f"```python\n{CODE}", True),
+        (SOURCE.replace("40000", "400"), "I do not know.\nSorry.", True),
+        (SOURCE.replace("maxLength: 40000", "minLength: 1"), "I do not know.\nSorry.", True),
+        (SOURCE.replace("[source]", "[source, x]"), CODE, True),
+    ],
+)
+def test_text_of_another_form_or_of_broken_json_is_not_taken_for_the_answer(form: str, text: str, whole: bool) -> None:
+    with pytest.raises(BadOutput):
+        manager.parse_output(manager.parse(source(form)), text, whole=whole)
+
+
+def test_an_answer_that_is_not_json_is_told_how_to_write_it() -> None:
+    with pytest.raises(BadOutput) as refused:
+        manager.parse_output(manager.parse(BASE), '{"thinking": "He said "no".')
+    assert "at at" not in str(refused.value)
+    assert r"a line break as \n, a quotation mark as \"" in refused.value.problem
