@@ -55,6 +55,19 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
         return arguments
 
 
+def converted(schema: JsonSchema, value: JsonValue) -> JsonValue:
+    """Return data with each convertible part in the type of its schema, to tell of the faults of the others.
+
+    Args:
+        schema: JSON Schema of the data.
+        value: JSON data; where the work is too much it stays as it is.
+    """
+    try:
+        return _Reader(schema, Work(value)).read(schema, value)
+    except (Endless, RecursionError):
+        return value
+
+
 def _is_read(schema: JsonSchema, arguments: dict[str, Any]) -> bool:
     """Return whether every argument is a scalar of exactly its parameter's type."""
     shown: Any = schema.get("properties")

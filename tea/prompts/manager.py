@@ -11,13 +11,14 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from tea.components.defaults import with_defaults
 from tea.components.json_schema import value_faults
-from tea.components.lossless import lossless
+from tea.components.lossless import converted, lossless
 from tea.components.manifest import Lineage, Manifest
 from tea.components.variable import Variable
 from tea.errors import BadArguments, BadComponent, BadOutput, NotEvolvable
 from tea.models.format import braced
 from tea.models.written_json import read_json
 from tea.prompts.plain_text import as_sole_text, sole_text
+from tea.prompts.slips import without_slips
 from tea.prompts.source import Prompt, nearest, read_prompt
 from tea.prompts.template import Templates, check_template
 from tea.prompts.text import replaced
@@ -194,11 +195,14 @@ class PromptManager:
             return value
         if not value_faults(prompt.output, value, limit=1):
             return value
-        value = lossless(prompt.output, cast(JsonObject, with_defaults(prompt.output, value)))
-        if faults := value_faults(prompt.output, value, limit=_REASONS):
-            problem = f"The answer does not fit the prompt {prompt.name!r}: {'; '.join(faults)}."
-            raise BadOutput(problem, fix="answer with JSON that follows the output schema.")
-        return value
+        whole = with_defaults(prompt.output, without_slips(prompt.output, value))
+        for given in (whole, without_slips(prompt.output, whole, extras=True)):
+            read = lossless(prompt.output, cast(JsonObject, given))
+            if not value_faults(prompt.output, read, limit=1):
+                return read
+        faults = value_faults(prompt.output, converted(prompt.output, cast(JsonObject, whole)), limit=_REASONS)
+        problem = f"The answer does not fit the prompt {prompt.name!r}: {'; '.join(faults)}."
+        raise BadOutput(problem, fix="answer with JSON that follows the output schema.")
 
     def parse_output(self, prompt: Prompt, text: str, *, whole: bool = False) -> JsonValue:
         """Return the JSON in a model's text, checked; the text itself if the prompt has no schema.

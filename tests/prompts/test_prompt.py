@@ -255,7 +255,7 @@ def test_a_step_is_read_from_bare_or_fenced_json(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("change", "problem"),
-    [({"calls": []}, "calls: "), ({"extra": 1}, "'extra' was unexpected"), ({"memory": None}, "memory: None is not")],
+    [({"calls": []}, "calls: "), ({"extra": 1, "calls": []}, "'extra' was"), ({"memory": None}, "memory: None is not")],
 )
 def test_a_step_that_does_not_fit_is_refused_with_its_reason(change: dict[str, Any], problem: str) -> None:
     with pytest.raises(BadOutput, match=problem):
@@ -382,3 +382,61 @@ def test_an_answer_that_is_not_json_is_told_how_to_write_it() -> None:
         manager.parse_output(manager.parse(BASE), '{"thinking": "He said "no".')
     assert "at at" not in str(refused.value)
     assert r"a line break as \n, a quotation mark as \"" in refused.value.problem
+
+
+FORM = """output:
+  type: object
+  required: [sure, right, sources, parts, why]
+  additionalProperties: false
+  properties:
+    sure: {type: integer, minimum: 0, maximum: 100}
+    share: {type: number, minimum: 0, maximum: 1}
+    right: {type: boolean}
+    why: {type: string, default: ""}
+    sources: {type: array, items: {type: integer}}
+    parts:
+      type: array
+      items: {type: object, required: [a], additionalProperties: false, properties: {a: {type: integer}}}
+"""
+FITTING = {"sure": 80, "right": True, "sources": [1], "parts": [{"a": 1}], "why": ""}
+
+
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [
+        ({"sure": 0.8}, {}),
+        ({"sure": "0.8"}, {}),
+        ({"sure": "80%"}, {}),
+        ({"sure": " 80 %"}, {}),
+        ({"sure": "80"}, {}),
+        ({"sure": "85%"}, {"sure": 85}),
+        ({"sure": 1}, {"sure": 1}),
+        ({"share": "80%"}, {"share": 0.8}),
+        ({"share": 0.8}, {"share": 0.8}),
+        ({"right": "yes"}, {}),
+        ({"right": "No"}, {"right": False}),
+        ({"right": "TRUE"}, {}),
+        ({"why": None}, {}),
+        ({"sources": None}, {"sources": []}),
+        ({"sources": ["1"], "parts": [{"a": "1", "more": 2}], "extra": {}}, {}),
+        ({"why": 5}, {"why": "5"}),
+    ],
+)
+def test_a_slip_with_a_clear_meaning_is_set_right(slip: dict[str, Any], meant: dict[str, Any]) -> None:
+    found = manager.check_output(manager.parse(source(FORM)), {**FITTING, **slip})
+    assert json.dumps(found, sort_keys=True) == json.dumps({**FITTING, **meant}, sort_keys=True)
+
+
+@pytest.mark.parametrize(
+    "slip", [{"sure": 0.123}, {"sure": "120%"}, {"sure": 1.5}, {"right": "perhaps"}, {"right": 1}, {"sources": "none"}]
+)
+def test_a_slip_without_a_clear_meaning_is_refused(slip: dict[str, Any]) -> None:
+    with pytest.raises(BadOutput):
+        manager.check_output(manager.parse(source(FORM)), {**FITTING, **slip})
+
+
+def test_only_the_true_faults_of_an_answer_are_told() -> None:
+    with pytest.raises(BadOutput) as refused:
+        manager.check_output(manager.parse(source(FORM)), {**FITTING, "parts": [{"a": "1"}, {}], "sources": ["2"]})
+    assert str(refused.value.problem).count(";") == 0
+    assert "parts.1: 'a' is a required property" in refused.value.problem

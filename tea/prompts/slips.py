@@ -1,0 +1,104 @@
+"""Slips: small deviations of a model's answer from its form, set right where their meaning is clear."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, cast
+
+from tea.types import JsonSchema, JsonValue
+
+_PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
+_FRACTION = re.compile(r"\s*0?\.\d{1,9}\s*", re.ASCII)
+_TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+_BRANCHES = frozenset({"anyOf", "oneOf", "allOf", "not", "if", "patternProperties"})
+_MOST_REFERENCES = 50
+_NEAR = 1e-9
+
+
+def without_slips(schema: JsonSchema, value: JsonValue, *, extras: bool = False) -> Any:
+    """Return an answer with its slips set right; whether it fits is for the caller to check.
+
+    A truth as `yes` or `no` becomes a boolean, `85%` a number where the form wants 0 to 100 or 0 to 1, and a fraction
+    such as 0.8 a whole percentage where it wants an integer from 0 to 100; null for a list becomes an empty list, and
+    for a member with a default that default.
+
+    Args:
+        schema: JSON Schema of the answer.
+        value: JSON data.
+        extras: Whether members that closed objects do not know are left out.
+    """
+    return _Form(schema, extras=extras).read(schema, value)
+
+
+class _Form:
+    """A form whose parts are read.
+
+    Args:
+        root: The schema with the definitions.
+        extras: Whether unknown members of closed objects are left out.
+    """
+
+    def __init__(self, root: JsonSchema, *, extras: bool) -> None:
+        self._root, self._extras = root, extras
+
+    def read(self, schema: Any, value: Any) -> Any:
+        """Return a value without slips."""
+        words = self._resolved(schema)
+        match words.get("type"), value:
+            case "object", dict():
+                return self._members(words, cast("dict[str, Any]", value))
+            case "array", list():
+                return [self.read(words.get("items"), one) for one in cast("list[Any]", value)]
+            case "array", None:
+                return value if words.get("minItems") else []
+            case "boolean", str():
+                return _TRUTHS.get(value.strip().rstrip(".").casefold(), value)
+            case "integer" | "number" as kind, str() | float():
+                return _number(words, kind, value)
+            case _:
+                return value
+
+    def _members(self, words: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
+        shown: dict[str, Any] = words.get("properties") or {}
+        is_closed = self._extras and words.get("additionalProperties") is False and not _BRANCHES & words.keys()
+        found = dict[str, Any]()
+        for name, value in members.items():
+            form = self._resolved(shown.get(name))
+            if name in shown:
+                is_left_out = value is None and "default" in form and form.get("type") not in (None, "null")
+                found[name] = form["default"] if is_left_out else self.read(form, value)
+            elif not is_closed:
+                found[name] = value
+        return found
+
+    def _resolved(self, schema: Any) -> dict[str, Any]:
+        """Return the schema that a reference points at, if it is a definition of the same schema; else the schema."""
+        known: dict[str, Any] = self._root.get("$defs") or {}
+        for _ in range(_MOST_REFERENCES):
+            if not isinstance(schema, dict):
+                return {}
+            words = cast("dict[str, Any]", schema)
+            if "$ref" not in words:
+                return words
+            schema = known.get(str(words["$ref"]).removeprefix("#/$defs/"))
+        return {}
+
+
+def _number(words: dict[str, Any], kind: str, value: str | float) -> str | float:
+    """Return a percentage or fraction as a number of the form; other values as they are."""
+    limits = (words.get("minimum"), words.get("maximum"))
+    percent = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if percent and limits == (0, 100):
+        return _whole(float(percent[1]))
+    if percent and limits == (0, 1) and kind == "number":
+        return float(percent[1]) / 100
+    is_fraction = _FRACTION.fullmatch(value) if isinstance(value, str) else 0 < value < 1
+    if is_fraction and kind == "integer" and limits == (0, 100):
+        part = _whole(float(value) * 100)
+        return part if isinstance(part, int) else value
+    return value
+
+
+def _whole(number: float) -> float:
+    """Return a number as an integer where it is one."""
+    return round(number) if abs(number - round(number)) < _NEAR else number
