@@ -140,7 +140,7 @@ async def consult(
             return read(response)
         except BadOutput as error:
             if (response is None) in repaired:
-                raise
+                raise _without_form(ctx.agent, error) from error
             repaired.append(response is None)
             told = said(REPAIR.format(problem=error.problem))
             history = (*history, *_unreadable_answer(response, error, shown), told)
@@ -185,6 +185,15 @@ async def ask_for(
 def said(text: str) -> Message:
     """Return text for a model, as a message of the conversation."""
     return Message(role="user", content=(TextPart(text=text),))
+
+
+def _without_form(agent: str, error: BadOutput) -> BadOutput:
+    """Return the error of an agent without an answer in its form, for its caller."""
+    who = f"The agent {agent!r}" if agent else "The caller"
+    problem = f"{who} asked its model twice, and got no answer in the form asked for. {error.problem}"
+    found = BadOutput(problem, fix="call it again, or do its part in another way.")
+    found.said = error.said
+    return found
 
 
 def _unreadable_answer(response: ModelResponse | None, error: BadOutput, most: int) -> tuple[Message, ...]:

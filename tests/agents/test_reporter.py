@@ -582,3 +582,19 @@ async def test_the_size_of_a_workbook_is_known_beside_a_result_over_it(stage: An
     outcome = await stage.play({"planner": script, "reporter": [draft]}, "Report.", files=[tmp_path / "t.xlsx"])
     text = outcome.report.read_text()
     assert "Of 1,003 people 2 are in HR, 1,001 in IT, and 50 [?] are ill [1]" in text
+
+
+async def test_who_calls_an_agent_without_an_answer_in_its_form_is_told_what_to_do(stage: Any) -> None:
+    def step(name: str, **given: Any) -> dict[str, Any]:
+        words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+        return {**words, "calls": [{"name": name, "arguments": given}]}
+
+    replies = {
+        "planner": [step("reporter", task="Report."), step("done", success=False, reason="No report.")],
+        "reporter": ['{"title": "a "new" one"', '{"title": "a "new" one"'],
+    }
+    await stage.play(replies, "Have a report written.")
+    told = stage.requests["planner"][1].messages[-1].model_dump_json()
+    assert "The agent 'reporter' asked its model twice, and got no answer in the form asked for." in told
+    assert "call it again, or do its part in another way." in told
+    assert "answer with JSON only" not in told
