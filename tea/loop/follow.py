@@ -15,6 +15,7 @@ from tea.types import AgentResponse, Evidence, Fact, JsonObject, JsonValue, Resp
 MOST_STEPS = 20
 _PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_NAME_RULE = "a small letter followed by small letters, digits and `_`, without blanks"
 _GIVEN = ("task", "files")
 
 
@@ -88,28 +89,34 @@ def _sources(arguments: JsonValue, task: Task, tool: str) -> Iterator[Evidence]:
 
 
 def steps_fault(steps: object) -> str:
-    """Return why a value is not a sequence of steps, in one line; empty for a good one."""
+    """Return the faults of a value as a sequence of steps, in one line; empty for a good one."""
     listed = list(cast("Sequence[object]", steps)) if isinstance(steps, list | tuple) else []
     if not 0 < len(listed) <= MOST_STEPS:
         return f"1 to {MOST_STEPS} steps are needed"
     known: list[str] = [*_GIVEN]
-    for number, one in enumerate(listed, 1):
-        step = cast("Mapping[str, Any]", one) if isinstance(one, Mapping) else dict[str, Any]()
-        name, arguments = step.get("name"), step.get("arguments")
-        if set(step) != {"name", "use", "arguments"} or not isinstance(arguments, Mapping):
-            return f"step {number} needs exactly `name`, `use` and `arguments`"
-        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in known:
-            return f"the name of step {number} is not a new name"
-        kind, _, target = str(step["use"]).partition(":")
-        if kind not in ("tool", "agent") or not _NAME.fullmatch(target):
-            return f"step {number} uses {str(step['use'])[:60]!r}, which is neither tool:NAME nor agent:NAME"
-        if kind == "agent" and not isinstance(cast("Mapping[str, Any]", arguments).get("task"), str):
-            return f"step {number} gives its agent no `task`"
-        places = _PLACE.findall(json.dumps(arguments, ensure_ascii=False, default=str))
-        if unknown := next((one for one in places if one not in known), None):
-            return f"step {number} names {{{unknown}}}, which is not a step before it"
-        known.append(name)
-    return ""
+    return "; ".join(fault for number, one in enumerate(listed, 1) for fault in _step_faults(number, one, known))
+
+
+def _step_faults(number: int, one: object, known: list[str]) -> Iterator[str]:
+    """Yield the faults of one step, and add its name to those known."""
+    step = cast("Mapping[str, Any]", one) if isinstance(one, Mapping) else dict[str, Any]()
+    name, arguments = step.get("name"), step.get("arguments")
+    if set(step) != {"name", "use", "arguments"} or not isinstance(arguments, Mapping):
+        yield f"step {number} needs exactly `name`, `use` and `arguments`"
+        return
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        yield f"the name of step {number}, {str(name)[:60]!r}, is not {_NAME_RULE}"
+    elif name in known:
+        yield f"the name of step {number}, {name!r}, is taken: give it another one"
+    kind, _, target = str(step["use"]).partition(":")
+    if kind not in ("tool", "agent") or not _NAME.fullmatch(target):
+        yield f"step {number} uses {str(step['use'])[:60]!r}, which is neither tool:NAME nor agent:NAME"
+    if kind == "agent" and not isinstance(cast("Mapping[str, Any]", arguments).get("task"), str):
+        yield f"step {number} gives its agent no `task`"
+    places = _PLACE.findall(json.dumps(arguments, ensure_ascii=False, default=str))
+    if unknown := next((one for one in places if one not in known), None):
+        yield f"step {number} names {{{unknown}}}, which is not a step before it"
+    known.append(str(name))
 
 
 def filled(value: Any, found: Mapping[str, JsonValue]) -> JsonValue:

@@ -118,7 +118,7 @@ async def _parts(libraries: Libraries, draft: Draft) -> list[tuple[Kind, object]
     """
     if draft.steps:
         if fault := steps_fault(draft.steps):
-            raise BadComponent(f"Its steps cannot be used: {fault}.", fix="correct them.")
+            raise BadComponent(f"Its steps cannot be used: {fault}.", fix="correct all of that.")
         for use in (str(one["use"]) for one in draft.steps):
             kind, _, name = use.partition(":")
             await libraries["tool" if kind == "tool" else "agent"].info(name)
