@@ -13,7 +13,8 @@ TRIAL_STEPS = 12
 WORKFLOW = "A workflow of fixed steps: "
 
 TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000}
-NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 12}
+WHY: dict[str, Any] = {**TEXT, "default": ""}
+NAMES: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 80}, "maxItems": 12, "default": []}
 STEP: dict[str, Any] = {
     "type": "object",
     "properties": {"name": TEXT, "use": TEXT, "arguments": {"type": "object"}},
@@ -30,7 +31,7 @@ AGENT: dict[str, Any] = {
 FLOW: dict[str, Any] = {**NAMED, "steps": {"type": "array", "items": STEP, "minItems": 1, "maxItems": 12}}
 TEST: dict[str, Any] = {"type": "object", "properties": {"task": TEXT, "wanted": TEXT}, "required": ["task", "wanted"]}
 TESTS: dict[str, Any] = {"tests": {"type": "array", "items": TEST, "minItems": 2, "maxItems": 4}}
-VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": TEXT}
+VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": WHY}
 
 
 class AgentGenerator(Agent):

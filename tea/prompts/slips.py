@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
+from tea.components.json_schema import value_faults
 from tea.types import JsonSchema, JsonValue
 
 _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 _FRACTION = re.compile(r"\s*0?\.\d{1,9}\s*", re.ASCII)
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
+_APART = re.compile(r"[ -]")
 _BRANCHES = frozenset({"anyOf", "oneOf", "allOf", "not", "if", "patternProperties"})
 _MOST_REFERENCES = 50
 _NEAR = 1e-9
@@ -19,7 +21,8 @@ def without_slips(schema: JsonSchema, value: JsonValue, *, extras: bool = False)
     """Return an answer with its slips set right; whether it fits is for the caller to check.
 
     A truth as `yes` or `no` becomes a boolean, `85%` a number where the form wants 0 to 100 or 0 to 1, and a fraction
-    such as 0.8 a whole percentage where it wants an integer from 0 to 100; null for a list becomes an empty list, and
+    such as 0.8 a whole percentage where it wants an integer from 0 to 100. A list of texts becomes a text of lines, and
+    a text that fits a pattern only as a name in small letters becomes that. Null for a list becomes an empty list, and
     for a member with a default that default.
 
     Args:
@@ -51,6 +54,10 @@ class _Form:
                 return [self.read(words.get("items"), one) for one in cast("list[Any]", value)]
             case "array", None:
                 return value if words.get("minItems") else []
+            case "string", list() if value and all(isinstance(one, str) for one in cast("list[Any]", value)):
+                return "\n".join(cast("list[str]", value))
+            case "string", str() if "pattern" in words:
+                return _named(words, value)
             case "boolean", str():
                 return _TRUTHS.get(value.strip().rstrip(".").casefold(), value)
             case "integer" | "number" as kind, str() | float():
@@ -82,6 +89,12 @@ class _Form:
                 return words
             schema = known.get(str(words["$ref"]).removeprefix("#/$defs/"))
         return {}
+
+
+def _named(words: dict[str, Any], text: str) -> str:
+    """Return a text in small letters with `_` for blanks and hyphens, if it fits its pattern only so."""
+    name = _APART.sub("_", text.strip()).lower()
+    return name if name != text and value_faults(words, text) and not value_faults(words, name) else text
 
 
 def _number(words: dict[str, Any], kind: str, value: str | float) -> str | float:

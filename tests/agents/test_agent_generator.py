@@ -179,3 +179,12 @@ async def test_tests_drafts_and_verdicts_are_made_knowing_the_files_that_were_gi
     asked = [one for one in play.requests if "stage" in one.variables]
     assert [one.variables["stage"] for one in asked] == ["test", "draft", "judge", "judge"]
     assert all("kettle" in str(one.messages) for one in asked)
+
+
+async def test_small_slips_of_a_draft_cost_no_question(play: Play) -> None:
+    slips = {**{name: AGENT[name] for name in ("description", "instructions", "tools")}, "name": "Slip-Reckoner"}
+    tests = {"tests": [{"task": "17 * 3", "wanted": ["51", "fifty-one"]}, {"task": "2 + 2", "wanted": 4}]}
+    draft = {**slips, "environments": None}
+    outcome = await play.make("reckon expressions", tests, draft, ends("51"), {"right": "yes"}, ends("4"), RIGHT)
+    assert outcome.ok, outcome.reason
+    assert (await play.tea.acp.info("slip_reckoner")).metadata["tools"] == ["calculator"]

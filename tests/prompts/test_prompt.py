@@ -393,6 +393,7 @@ FORM = """output:
     share: {type: number, minimum: 0, maximum: 1}
     right: {type: boolean}
     why: {type: string, default: ""}
+    name: {type: string, pattern: "^[a-z][a-z0-9_]{2,9}$"}
     sources: {type: array, items: {type: integer}}
     parts:
       type: array
@@ -420,6 +421,8 @@ FITTING = {"sure": 80, "right": True, "sources": [1], "parts": [{"a": 1}], "why"
         ({"sources": None}, {"sources": []}),
         ({"sources": ["1"], "parts": [{"a": "1", "more": 2}], "extra": {}}, {}),
         ({"why": 5}, {"why": "5"}),
+        ({"why": ["a", "b"]}, {"why": "a\nb"}),
+        ({"name": "Ada One-2"}, {"name": "ada_one_2"}),
     ],
 )
 def test_a_slip_with_a_clear_meaning_is_set_right(slip: dict[str, Any], meant: dict[str, Any]) -> None:
@@ -428,7 +431,16 @@ def test_a_slip_with_a_clear_meaning_is_set_right(slip: dict[str, Any], meant: d
 
 
 @pytest.mark.parametrize(
-    "slip", [{"sure": 0.123}, {"sure": "120%"}, {"sure": 1.5}, {"right": "perhaps"}, {"right": 1}, {"sources": "none"}]
+    "slip",
+    [
+        {"sure": 0.123},
+        {"sure": "120%"},
+        {"sure": 1.5},
+        {"right": "perhaps"},
+        {"right": 1},
+        {"sources": "none"},
+        {"name": "1 A"},
+    ],
 )
 def test_a_slip_without_a_clear_meaning_is_refused(slip: dict[str, Any]) -> None:
     with pytest.raises(BadOutput):
