@@ -5,7 +5,7 @@ Source: the paper, section 4.3 and Appendix D.6: analyse, retrieve, create, eval
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
 from tea import Agent, BadOutput, Context, Result, Task, consult
@@ -18,11 +18,13 @@ MOST_FILES = 5
 MOST_WHY = 300  # characters of what a test is for
 
 TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000}
+SAID: dict[str, Any] = {**TEXT, "default": ""}
 OBJECT: dict[str, Any] = {"type": "object"}
-TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 200}, "maxItems": 5}
+OBJECT_OR_NONE: dict[str, Any] = {"anyOf": [OBJECT, {"type": "null"}], "default": None}
+TEXTS: dict[str, Any] = {"type": "array", "items": {"type": "string", "maxLength": 200}, "maxItems": 5, "default": []}
 PARAMETER: dict[str, Any] = {
     "type": "object",
-    "properties": {"name": TEXT, "type": TEXT, "description": TEXT},
+    "properties": {"name": TEXT, "type": TEXT, "description": SAID},
     "required": ["name", "type", "description"],
 }
 
@@ -33,15 +35,15 @@ ANALYSIS: dict[str, Any] = {
     "description": TEXT,
     "parameters": {"type": "array", "items": PARAMETER, "minItems": 1, "maxItems": 8},
     "returns": TEXT,
-    "refuses": TEXT,
-    "plan": TEXT,
-    "input": {"anyOf": [OBJECT, {"type": "null"}]},
+    "refuses": SAID,
+    "plan": SAID,
+    "input": OBJECT_OR_NONE,
     "files": TEXTS,
 }
 CHOICE: dict[str, Any] = {
     "use": {"type": "string", "maxLength": 64},
-    "arguments": {"anyOf": [OBJECT, {"type": "null"}]},
-    "why": TEXT,
+    "arguments": OBJECT_OR_NONE,
+    "why": SAID,
 }
 CASE: dict[str, Any] = {
     "type": "object",
@@ -55,15 +57,26 @@ CASE: dict[str, Any] = {
 }
 CASES: dict[str, Any] = {"cases": {"type": "array", "items": CASE, "minItems": 3, "maxItems": 12}}
 SOURCE: dict[str, Any] = {"source": {"type": "string", "maxLength": 40_000}}
-VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": TEXT}
+VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": SAID}
 DOUBT: dict[str, Any] = {
-    "quote": {"type": "string", "maxLength": 500},
+    "quote": {"type": "string", "maxLength": 500, "default": ""},
     "steps": TEXT,
     "wrong": {"enum": ["test", "code"]},
-    "returns": {},
-    "fails": {"type": "boolean"},
+    "returns": {"default": None},
+    "fails": {"type": "boolean", "default": False},
 }
-MISQUOTED = "The quote {!r} does not stand in the task or its files: give words exactly as they stand there."
+MISQUOTED = (
+    "The quote {!r} does not stand in the task or its files: give words exactly as they stand there, "
+    'or "" where it is common knowledge, with all steps.'
+)
+TYPES: Mapping[str, tuple[type, ...]] = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "list": (list,),
+    "dict": (dict,),
+}
 
 
 class ToolGenerator(Agent):
@@ -114,7 +127,7 @@ class _Work:
     async def whole(self) -> Result:
         """Analyse, retrieve, create, evaluate, register."""
         self.materials = [await _material(self.ctx, name) for name in self.task.files[:MOST_FILES]]
-        spec = await self.ask("analyse", ANALYSIS)
+        spec = await self.ask("analyse", ANALYSIS, _InputReader().read)
         self.note("analyse", spec["plan"], {"name": spec["name"], "input": spec["input"]})
         if (reused := await self.reuse(spec)) is not None:
             return reused
@@ -137,14 +150,20 @@ class _Work:
             self.trouble = trouble
             trials = [*[one for one in trials if one["source"] != source][-1:], {"source": source, "trouble": trouble}]
 
-    async def ask(self, stage: str, members: dict[str, Any], **variables: Any) -> dict[str, Any]:
-        """Ask the model one question of a stage, and return the members of its answer."""
+    async def ask(
+        self,
+        stage: str,
+        members: dict[str, Any],
+        read: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+        **variables: Any,
+    ) -> dict[str, Any]:
+        """Ask the model one question of a stage, and return the members of its answer as `read` gives them."""
         if self.asked >= STEPS:
             raise _Spent
         self.asked += 1
         given = {"stage": stage, "task": self.task.text, "materials": self.materials, **variables}
         output: dict[str, Any] = {"type": "object", "properties": members, "required": list(members)}
-        return await consult(self.ctx, "tool_generator", given, lambda response: response.output, output=output)
+        return await consult(self.ctx, "tool_generator", given, lambda response: read(response.output), output=output)
 
     async def reuse(self, spec: dict[str, Any]) -> Result | None:
         """Return the result with an existing tool, None if none does the task."""
@@ -174,9 +193,10 @@ class _Work:
         trouble = ""
         while True:
             found = (await self.ask("test", CASES, spec=spec, trouble=trouble))["cases"]
-            cases = [_case(one) for one in found]
+            cases = [_typed_case(spec, _case(one)) for one in found]
             (first, *_) = (await self.ctx.tcp.evaluate("", cases))["stages"]  # the tests alone, as there is no code yet
-            trouble = "" if first["ok"] else str(first["words"])
+            trouble = "; ".join(filter(None, (_case_fault(spec, one) for one in cases)))
+            trouble = trouble or ("" if first["ok"] else str(first["words"]))
             self.note("test", f"{len(cases)} tests made from the task.", {"trouble": trouble, "cases": cases})
             if not trouble:
                 return cases
@@ -187,7 +207,8 @@ class _Work:
     ) -> tuple[list[dict[str, Any]] | None, str]:
         """Ask whether a failing test or the code is wrong; return the tests with that one replaced, or why it stands.
 
-        A test falls only to another value worked out from a passage of the task, never to the code's result alone.
+        A test falls only to another value worked out in steps, never to the code's result alone; words that are quoted
+        for it have to stand in the task.
         """
         case = cases[number]
         self.doubted.append(case["arguments"])
@@ -198,10 +219,10 @@ class _Work:
                 found = await self.ask("doubt", DOUBT, spec=spec, case=case, trouble=again)
         except BadOutput:
             return None, "what was said about it could not be read"
-        wanted = _case({**found, "arguments": case["arguments"]})
+        wanted = _typed_case(spec, _case({**found, "arguments": case["arguments"]}))
         replaced = {**wanted, "why": f"{_wanted(case)} was wanted before; {found['steps']}"[:MOST_WHY]}
         mended = [*cases[:number], replaced, *cases[number + 1 :]]
-        why = await self.standing(found, mended, same=_wanted(wanted) == _wanted(case))
+        why = _case_fault(spec, wanted) or await self.standing(found, mended, same=_wanted(wanted) == _wanted(case))
         record = {"case": case, "replaced": None if why else replaced, "quote": found["quote"], "ok": not why}
         self.note("doubt", why or found["steps"], record)
         return (None, why) if why else (mended, "")
@@ -211,7 +232,7 @@ class _Work:
         if found["wrong"] == "code" or same:
             return str(found["steps"])
         if self.misquotes(found) or not found["steps"].strip():
-            return "no other value was worked out from words of the task"
+            return "no other value was worked out, in steps and from words of the task where any are quoted"
         (first, *_) = (await self.ctx.tcp.evaluate("", mended))["stages"]
         return "" if first["ok"] else f"without it the tests would not be usable: {first['words']}"
 
@@ -219,7 +240,7 @@ class _Work:
         """Return whether a test is called wrong by words that do not stand in the task or its files."""
         words = "\n".join([self.task.text, *(one["content"] for one in self.materials)])
         quote = _plain(found["quote"])
-        return found["wrong"] == "test" and (not quote or quote not in _plain(words))
+        return found["wrong"] == "test" and quote not in _plain(words)
 
     async def adopted(
         self, spec: dict[str, Any], cases: list[dict[str, Any]], source: str
@@ -259,6 +280,77 @@ class _Work:
             "results": [{"name": stage, "ok": data.get("ok", True), **data}],
         }
         self.ctx.note("step", record)
+
+
+class _InputReader:
+    """A reader of analyses: an input that does not fit the parameters is asked for once more, and then left out."""
+
+    def __init__(self) -> None:
+        self._refused = False
+
+    def read(self, spec: dict[str, Any]) -> dict[str, Any]:
+        """Return an analysis with its input in the types of the parameters, None for one without arguments.
+
+        Raises:
+            BadOutput: The first input does not fit.
+        """
+        types = {one["name"]: _type_of(one["type"]) for one in spec["parameters"]}
+        said: dict[str, Any] = spec["input"] or {}
+        given = {name: _typed(types.get(name, ""), value) for name, value in said.items()}
+        fault = _input_fault(spec, types, given) if given else ""
+        if fault and not self._refused:
+            self._refused = True
+            raise BadOutput(f"The `input` cannot be used: {fault}.", fix="give the parameters by name, or null.")
+        return {**spec, "input": None if fault else given or None}
+
+
+def _input_fault(spec: dict[str, Any], types: Mapping[str, str], given: Mapping[str, Any]) -> str:
+    """Return why arguments do not fit the parameters of a described tool; empty if they do."""
+    if unknown := [name for name in given if name not in types]:
+        return f"{unknown[0]!r} is no parameter of the tool; there are {', '.join(types)}"
+    needed = [one["name"] for one in spec["parameters"] if not _OPTIONAL.search(f"{one['type']} {one['description']}")]
+    if lacking := [name for name in needed if name not in given]:
+        return f"it lacks {', '.join(lacking)}; give all parameters, or null instead of the whole input"
+    wrong = [name for name, value in given.items() if not _is_of(types[name], value)]
+    return f"{wrong[0]!r} has to be of type {types[wrong[0]]}, and is {_short(given[wrong[0]], 80)}" if wrong else ""
+
+
+def _type_of(words: str) -> str:
+    """Return the plain Python type at the beginning of words; empty for another one."""
+    found = _TYPE.match(words)
+    return found[1] if found else ""
+
+
+def _typed(kind: str, value: Any) -> Any:
+    """Return a value in a plain type, if nothing is lost by it: a number as text, or the number written as a text."""
+    if kind == "str" and type(value) in (int, float):
+        return json.dumps(value)
+    if kind in ("int", "float") and isinstance(value, str) and _NUMBER[kind].fullmatch(value):
+        return int(value) if kind == "int" else float(value)
+    return int(value) if kind == "int" and isinstance(value, float) and value.is_integer() else value
+
+
+def _is_of(kind: str, value: Any) -> bool:
+    """Return whether a value is of a plain type; of others nothing is known."""
+    return kind not in TYPES or (isinstance(value, TYPES[kind]) and (kind == "bool" or not isinstance(value, bool)))
+
+
+def _typed_case(spec: Mapping[str, Any], case: dict[str, Any]) -> dict[str, Any]:
+    """Return a case with the types of the described tool, as far as nothing is lost by it; wrong input stays."""
+    if case.get("fails"):
+        return case
+    types = {one["name"]: _type_of(one["type"]) for one in spec["parameters"]}
+    arguments = {name: _typed(types.get(name, ""), value) for name, value in case["arguments"].items()}
+    return {**case, "arguments": arguments, "returns": _typed(_type_of(spec["returns"]), case["returns"])}
+
+
+def _case_fault(spec: Mapping[str, Any], case: Mapping[str, Any]) -> str:
+    """Return why the value wanted by a case cannot come from the described tool; empty if it can."""
+    kind = _type_of(spec["returns"])
+    if case.get("fails") or _is_of(kind, case["returns"]):
+        return ""
+    given = _given(case["arguments"])
+    return f"the test of {given} wants {_short(case['returns'], 80)}, and the tool returns a value of type {kind}"
 
 
 async def _material(ctx: Context, name: str) -> dict[str, str]:
@@ -328,10 +420,13 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-_FENCE = re.compile(r"\A\s*```[a-z]*\n(.*?)\n?```\s*\Z", re.DOTALL)
+_FENCE = re.compile(r"^```[a-z]*[ \t]*\n(.*?)^```[ \t]*$", re.DOTALL | re.MULTILINE)
+_OPTIONAL = re.compile(r"\b(?:optional|default|none|null|omitted|left out)", re.IGNORECASE)
+_TYPE = re.compile(r"\s*`?(str|int|float|bool|list|dict)\b(?!\s*(?:\||or\b))(?!\[[^\]\n]{0,80}\]\s*(?:\||or\b))")
+_NUMBER = {"int": re.compile(r"-?\d{1,18}", re.ASCII), "float": re.compile(r"-?\d{1,18}(?:\.\d{1,18})?", re.ASCII)}
 
 
 def _unfenced(source: str) -> str:
-    """Return source without the fence put around code by models."""
-    found = _FENCE.match(source)
-    return found[1] + "\n" if found else source
+    """Return source without the fence put around code by models, and the words around that."""
+    found = _FENCE.findall(source)
+    return found[0] if len(found) == 1 else source

@@ -375,9 +375,8 @@ async def test_words_that_do_not_stand_in_the_task_are_asked_for_once_more(play:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("quote", ["The code gave 6.", ""])
-async def test_a_doubted_test_stands_where_no_words_of_the_task_are_quoted(play: Play, quote: str) -> None:
-    doubts = [{**DOUBT, "quote": quote}] * 2
+async def test_a_doubted_test_stands_where_other_words_than_those_of_the_task_are_quoted(play: Play) -> None:
+    doubts = [{**DOUBT, "quote": "The code gave 6."}] * 2
     outcome = await play.make(SPEC, NONE, {"cases": WRONG}, code(SOURCE), code(SOURCE), *doubts, *[code(SOURCE)] * 4)
     assert not outcome.ok
     assert "The test was looked at again, and stands" in play.requests[7].variables["trials"][0]["trouble"]
@@ -390,6 +389,8 @@ async def test_a_doubted_test_stands_where_no_words_of_the_task_are_quoted(play:
     [
         {**DOUBT, "wrong": "code"},
         {**DOUBT, "returns": 5},
+        {**DOUBT, "returns": "six"},
+        {**DOUBT, "quote": "", "steps": " "},
         {**DOUBT, "returns": None, "fails": True},  # one value would be left, given by a constant
     ],
 )
@@ -421,3 +422,60 @@ def _up_to_adoption(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the records of a process killed while it registers."""
     (start,) = [n for n, one in enumerate(kept) if one["kind"] == "start" and one["data"].get("target") == "adopt"]
     return kept[: start + 1]
+
+
+async def test_a_doubted_test_falls_by_common_knowledge_worked_out_in_steps(play: Play) -> None:
+    other, doubt = SOURCE.replace("sum(", "0 + sum("), {**DOUBT, "quote": "", "returns": "6"}
+    outcome = await play.make(SPEC, NONE, {"cases": WRONG}, code(SOURCE), code(other), doubt, RIGHT)
+    assert outcome.ok, outcome.reason
+    assert dict((await play.tea.tcp.info("count_letters")).lineage.tests[0])["returns"] == 6
+
+
+@pytest.mark.parametrize("given", [None, {}])
+async def test_an_empty_input_is_none(play: Play, given: Any) -> None:
+    outcome = await play.make({**SPEC, "input": given}, NONE, {"cases": CASES}, code(SOURCE))
+    assert outcome.ok, outcome.reason
+    assert [one.variables["stage"] for one in play.requests] == ["analyse", "choose", "test", "write"]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"text": "banana"}, "it lacks letters"),
+        ({"text": "banana", "letters": "a", "case": True}, "'case' is no parameter of the tool"),
+        ({"text": "banana", "letters": ["a"]}, "'letters' has to be of type str"),
+    ],
+)
+async def test_an_input_that_does_not_fit_the_parameters_is_asked_for_once_more(
+    play: Play, given: Any, told: str
+) -> None:
+    wrong = {**SPEC, "input": given}
+    outcome = await play.make(wrong, SPEC, NONE, {"cases": CASES}, code(SOURCE), RIGHT)
+    assert outcome.ok, outcome.reason
+    assert told in play.requests[1].messages[-1].model_dump_json()
+    outcome = await play.make(wrong, wrong, NONE, {"cases": CASES}, code(SOURCE), task="How many a has ananas?")
+    assert outcome.ok, outcome.reason
+
+
+async def test_values_are_read_in_the_types_of_the_described_tool(play: Play) -> None:
+    spec = {**SPEC, "input": {"text": 101, "letters": 1}}
+    cases = [{**CASES[0], "returns": "6"}, {"arguments": {"text": 2772, "letters": 7}, "returns": 2.0}, *CASES[1:]]
+    outcome = await play.make(spec, NONE, {"cases": cases}, code(SOURCE), RIGHT)
+    assert outcome.ok, outcome.reason
+    assert play.requests[-1].variables["given"] == {"text": "101", "letters": "1"}
+    tests = [dict(one) for one in (await play.tea.tcp.info("count_letters")).lineage.tests]
+    assert tests[:2] == [CASES[0], {"arguments": {"text": "2772", "letters": "7"}, "returns": 2}]
+
+
+async def test_tests_that_want_another_type_than_the_tool_returns_are_asked_for_again(play: Play) -> None:
+    wrong = [{**CASES[0], "returns": "six"}, *CASES[1:]]
+    outcome = await play.make(SPEC, NONE, {"cases": wrong}, {"cases": CASES}, code(SOURCE), RIGHT)
+    assert outcome.ok, outcome.reason
+    assert 'wants "six", and the tool returns a value of type int' in play.requests[3].variables["trouble"]
+
+
+async def test_source_comes_in_a_fence_and_what_is_left_out_is_empty(play: Play) -> None:
+    spec = {name: value for name, value in SPEC.items() if name not in ("refuses", "plan", "files")}
+    said = f"The tool:\n```python\n{SOURCE}```\nIt counts."
+    outcome = await play.make(spec, {"use": ""}, {"cases": CASES}, said, {"right": "yes"})
+    assert outcome.ok, outcome.reason
