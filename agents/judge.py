@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from tea import Agent, Context, Result, Task, ToolError, consult
 
-_WORDS = {"type": "string", "maxLength": 1000}
+_WORDS = {"type": "string", "maxLength": 1000, "default": ""}
 
 
 class Judge(Agent):
@@ -41,7 +41,7 @@ def _form(count: int, answer: Mapping[str, Any] | None) -> dict[str, Any]:
     number = {"type": "integer", "minimum": 1, "maximum": count}
     refutation = {
         "type": "object",
-        "properties": {"answer": number, "objection": _WORDS, "refuted": {"type": "boolean"}},
+        "properties": {"answer": number, "objection": _WORDS, "refuted": {"type": "boolean", "default": False}},
         "required": ["answer", "objection", "refuted"],
         "additionalProperties": False,
     }

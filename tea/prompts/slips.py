@@ -72,7 +72,7 @@ class _Form:
         for name, value in members.items():
             form = self._resolved(shown.get(name))
             if name in shown:
-                is_left_out = value is None and "default" in form and form.get("type") not in (None, "null")
+                is_left_out = value is None and "default" in form and bool(value_faults(form, None, limit=1))
                 found[name] = form["default"] if is_left_out else self.read(form, value)
             elif not is_closed:
                 found[name] = value

@@ -1,6 +1,7 @@
 """Test prompts: read, inherited, rendered, and a model's answers checked."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -452,3 +453,19 @@ def test_only_the_true_faults_of_an_answer_are_told() -> None:
         manager.check_output(manager.parse(source(FORM)), {**FITTING, "parts": [{"a": "1"}, {}], "sources": ["2"]})
     assert str(refused.value.problem).count(";") == 0
     assert "parts.1: 'a' is a required property" in refused.value.problem
+
+
+def test_what_the_code_of_an_agent_can_do_without_may_be_left_out() -> None:
+    prompts = {name: manager.parse((AGENTS / f"{name}.md").read_text()) for name in ("debate_invitation", "reflector")}
+    experts = {"question": "Which?", "experts": [{"name": "Ada", "role": "r"}, {"name": "Ben", "relation": None}]}
+    found: Any = manager.check_output(prompts["debate_invitation"], experts)
+    assert [(one["agent"], one["relation"]) for one in found["experts"]] == [("", "competitive")] * 2
+    said: Any = manager.check_output(
+        prompts["reflector"], {"cause": "c", "component": "prompt:a", "variable": "rules", "text": "t", "why": None}
+    )
+    assert (said["missing_facts"], said["why"]) == ([], "")
+
+
+@pytest.mark.parametrize("file", sorted(AGENTS.glob("*.md")), ids=lambda file: file.stem)
+def test_an_example_of_an_answer_gives_numbers_as_numbers(file: Path) -> None:
+    assert re.findall(r'^\s*"\w+": (?:\d+ to|the) .*', file.read_text(encoding="utf-8"), re.MULTILINE) == []
