@@ -16,11 +16,14 @@ TOPICS = "article briefing dossier memo paper report whitepaper bericht rapport 
 MARK = 8  # characters of the marks around words of others
 MOST_SAID, MOST_LISTED = 20, 200
 MOST_READ, MOST_FIND = 10, 4_000  # sources, and characters of the sentences that cite one
+MOST_TITLE, MOST_SUMMARY = 200, 600
+NO_WORDS = ("#", "|", "```", "!")  # what begins a line of Markdown that is no sentence
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 PAGE = re.compile(r"(?:https?|file)://", re.IGNORECASE)
 
 _CITED = re.compile(r"(?<!!)\[\d{1,4}\]\(<?([^()<>\n]+)>?\)")
 _SHOWN = re.compile(r"!\[[^\]\n]{0,500}\]\(<?([^()<>\n]+)>?\)")
+_HEADING = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n|\Z)")
 _NAME = re.compile(r"((?:\w[\w-]{0,60}/){0,3}\w[\w-]{0,60})(?:\.(?:md|html|pdf|txt))?")
 _FACTS = re.compile(r"^```json[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 
@@ -53,7 +56,7 @@ class Reporter(Agent):
             variables["pictures"] = pictures
         if findings:
             variables["mark"] = (await ctx.new_id())[:MARK]
-        draft = await consult(ctx, "reporter", variables, lambda response: response.output)
+        draft = await consult(ctx, "reporter", variables, lambda response: _titled(response.output, task.text))
         report = await ctx.new_id()  # reports that are written side by side do not mix
         cited = list(dict.fromkeys(_CITED.findall(draft["markdown"])))
         known = [*findings, *_facts_of(task.text), *_contents(given)]
@@ -69,6 +72,22 @@ class Reporter(Agent):
         _note(ctx, draft, written)
         answer = " ".join([draft["summary"], *_others(written["files"]), *trouble]).strip()
         return Result(answer=answer, report=written["files"][0], gaps=_gaps(given, written))
+
+
+def _titled(draft: dict[str, Any], task: str) -> dict[str, Any]:
+    """Return a draft with a title: one without is Markdown alone, with its title in its first line or in the task."""
+    if draft["title"].strip():
+        return draft
+    heading = _HEADING.match(draft["markdown"])
+    title = heading[1] if heading else _first_line(task)
+    markdown = draft["markdown"][heading.end() :] if heading else draft["markdown"]
+    summary = draft["summary"] or _first_line(markdown)
+    return {**draft, "title": title[:MOST_TITLE], "summary": summary[:MOST_SUMMARY], "markdown": markdown or title}
+
+
+def _first_line(text: str) -> str:
+    lines = (line.strip() for line in text.splitlines())
+    return next((line for line in lines if line and not line.startswith(NO_WORDS)), "Report")
 
 
 async def _pictures(ctx: Context, files: Sequence[str]) -> list[str]:

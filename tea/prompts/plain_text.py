@@ -27,7 +27,9 @@ def sole_text(schema: JsonSchema) -> str:
 
 
 def as_sole_text(name: str, text: str) -> JsonObject | None:
-    """Return an answer with plain text, in a fence or not, as its member `name`; None for an attempt at JSON.
+    """Return an answer with plain text of several lines, in a fence or not, as its member `name`.
+
+    A single line may say that there is no answer, and what is begun as JSON is broken: both give None.
 
     Args:
         name: What the member is called.
@@ -35,7 +37,7 @@ def as_sole_text(name: str, text: str) -> JsonObject | None:
     """
     said = answered(text).strip()
     begun = said.startswith(("{", "[")) or re.search(rf'"{re.escape(name)}"\s*:', said)
-    if not said or begun or len(_FENCE.findall(said)) % 2:
+    if "\n" not in said or begun or len(_FENCE.findall(said)) % 2:
         return None
     fenced = _FENCED.fullmatch(said)
     if fenced and (fenced[1] in _MARKDOWN or not _FENCE.search(fenced[2] or "")):

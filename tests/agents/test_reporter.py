@@ -598,3 +598,13 @@ async def test_who_calls_an_agent_without_an_answer_in_its_form_is_told_what_to_
     assert "The agent 'reporter' asked its model twice, and got no answer in the form asked for." in told
     assert "call it again, or do its part in another way." in told
     assert "answer with JSON only" not in told
+
+
+@pytest.mark.parametrize("fence", ["{}", "```markdown\n{}\n```"])
+async def test_markdown_alone_is_a_report(stage: Any, fence: str) -> None:
+    body = "## Answer\n\nNobody knows.\n\n## Findings\n\nNone."
+    said = fence.format(f"# Penguins\n\n{body}")
+    outcome = await stage.play({"reporter": [said]}, "Report on penguins.", agent="reporter")
+    assert (outcome.answer, outcome.report.read_text()) == ("Nobody knows.", f"# Penguins\n\n{body}\n")
+    outcome = await stage.play({"reporter": [fence.format(body)]}, "Report on auks.\nBriefly.", agent="reporter")
+    assert outcome.report.read_text() == f"# Report on auks.\n\n{body}\n"

@@ -364,6 +364,7 @@ def test_text_is_the_only_long_text_of_a_form(text: str) -> None:
     [
         (SOURCE, CODE, False),
         (SOURCE, "", True),
+        (SOURCE, "I cannot do that.", True),
         (SOURCE, '{"source": "a "b" c"}', True),
         (SOURCE, 'Here:\n{"source": "a', True),
         (SOURCE, '{"code": "a"}', True),
