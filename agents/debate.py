@@ -6,7 +6,7 @@ Source: the paper, Appendix G.2; design/033-attempts.md.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from tea import (
@@ -31,6 +31,7 @@ MOST_SAID, MOST_SHOWN, MOST_SOURCE = 6_000, 250, 500
 VERDICT = 1  # questions to a model kept for the judge
 PASSED_OVER = ("BadOutput", "BudgetExceeded", "ContextLengthExceeded", "ProviderError")  # of one expert, not of all
 COMPETITIVE, COOPERATIVE = "competitive", "cooperative"
+WITHOUT_POSITION = ("answers", "findings")  # what agents take to which no question can be put
 
 STATEMENT: dict[str, Any] = {
     "type": "object",
@@ -63,6 +64,8 @@ LATER = (
     "where a point convinces you, and keep it where none does. `agrees` names those whose present position is yours in "
     "substance."
 )
+NO_DEBATE = "the debate stopped, as {} alone spoke"
+PLAYED = "{} You speak as the agent {}: {}"
 SIDES = (
     ("Advocate", "You look for the best case that can be made for the obvious answer."),
     ("Sceptic", "You look for what speaks against the obvious answer: counterexamples, missing data, other causes."),
@@ -85,9 +88,11 @@ class Course:
 
     question: str
     rounds: int
-    experts: Sequence[Expert]
+    experts: list[Expert]
     between: Mapping[tuple[str, str], str]
+    about: Mapping[str, str]
     latest: dict[str, Mapping[str, Any]]
+    silent: dict[str, str]
     said: list[Said]
     told: list[str]
     evidence: dict[str, tuple[Evidence, ...]]
@@ -127,6 +132,9 @@ class Debate(Agent):
             if best := _strongest(debate):
                 ctx.so_far(Result(answer=debate.latest[best]["position"]))
             ended = f"ended after {number} round{'' if number == 1 else 's'}"
+            if len(debate.experts) < len(SIDES):
+                ended = NO_DEBATE.format("".join(debate.latest)) if debate.latest else ended
+                break
             if _agree(debate, number):
                 ended = f"all agree after round {number}"
                 break
@@ -162,10 +170,16 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
     except BadOutput:
         plan = {"question": task.text, "experts": []}
     experts, changes = _experts(plan["experts"], named, list(about))
-    between = await _relations(ctx, experts)
+    agents = list(dict.fromkeys(one.agent for one in experts if one.agent))
+    metadata = dict(zip(agents, [one["metadata"] for one in await ctx.acp.facts(agents)], strict=True))
+    between = _relations(experts, metadata)
     _tell(ctx, "question", plan["question"])
     for one in experts:
         _tell(ctx, "invited", f"{one.name}{f' ({one.agent})' if one.agent else ''}: {one.role}")
+    for number, one in enumerate(experts):
+        if one.agent and metadata[one.agent].get("takes") in WITHOUT_POSITION:
+            changes.append((one.name, f"is played by a prompt: {one.agent} takes no question"))
+            experts[number] = _as_persona(one, about)
     for name, change in changes:
         _tell(ctx, "invitation", f"{name} {change}")
     return Course(
@@ -173,7 +187,9 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
         rounds=rounds,
         experts=experts,
         between=between,
+        about=about,
         latest={},
+        silent={},
         said=[],
         told=[],
         evidence={},
@@ -189,6 +205,7 @@ def _experts(
     """
     found: dict[str, Expert] = {}
     changes: list[tuple[str, str]] = []
+    wanted = [{**one, "agent": str(one["agent"]).strip().removeprefix("@")} for one in wanted]
     asked = [str(one["agent"]) for one in wanted]
     further = [{"name": name.capitalize(), "agent": name, "role": "", "relation": COMPETITIVE} for name in named]
     certain = [one for one in further if one["agent"] not in asked]
@@ -210,11 +227,14 @@ def _experts(
     return [*found.values()], changes
 
 
-async def _relations(ctx: Context, experts: Sequence[Expert]) -> dict[tuple[str, str], str]:
+def _as_persona(one: Expert, about: Mapping[str, str]) -> Expert:
+    """Return an expert played by the prompt, with the description of its agent as its background."""
+    return replace(one, agent="", role=PLAYED.format(one.role, one.agent, about[one.agent]).strip())
+
+
+def _relations(experts: Sequence[Expert], metadata: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], str]:
     """Return how each expert stands to each other: as their agents declare it, else as the manager wants it."""
-    agents = [one.agent for one in experts if one.agent]
-    facts = await ctx.acp.facts(agents)
-    declared = {name: one["metadata"].get("relations", {}) for name, one in zip(agents, facts, strict=True)}
+    declared = {name: one.get("relations", {}) for name, one in metadata.items()}
     found: dict[tuple[str, str], str] = {}
     for one in experts:
         for other in experts:
@@ -238,17 +258,23 @@ async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
     heard = list(debate.said)
     today = await ctx.today()
     spoken: dict[str, Mapping[str, Any]] = {}
+    mute: dict[str, str] = {}
 
-    async def speak(one: Expert) -> None:
+    async def speak(place: int, one: Expert) -> None:
+        statement: Mapping[str, Any] | None = None
         try:
             if one.agent:
                 statement = await _asked(ctx, task.model_copy(update={"budget": budget}), debate, one, number)
-            else:
+            if one.agent and statement is None:
+                _tell(ctx, "invitation", f"{one.name} is played by a prompt: {one.agent} answers in a form of its own")
+                one = debate.experts[place] = _as_persona(one, debate.about)
+            if statement is None:
                 statement = await _played(ctx, task, debate, one, number, heard, today)
         except TeaError as error:
             if error.record()["code"] not in PASSED_OVER:
                 raise
             debate.error = debate.error or error
+            mute[one.name] = error.problem
             _tell(ctx, f"{one.name}, round {number}", f"says nothing: {error.problem}")
             return
         others = list(dict.fromkeys(each.who for each in heard if each.who != one.name))
@@ -259,12 +285,20 @@ async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
             _tell(ctx, f"{one.name} to {rebuttal['to']}", rebuttal["point"])
 
     async with ctx.group() as group:
-        for one in debate.experts:
-            group.spawn(speak(one))
+        for place, one in enumerate(list(debate.experts)):
+            group.spawn(speak(place, one))
     for one in debate.experts:
         if one.name in spoken:
             debate.latest[one.name] = spoken[one.name]
             debate.said.append(Said(who=one.name, text=_words(spoken[one.name], number)))
+    debate.silent |= {name: why for name, why in mute.items() if name not in debate.latest}
+    debate.experts = [one for one in debate.experts if one.name in debate.latest]
+
+
+def _others(debate: Course, one: Expert) -> list[tuple[str, str]]:
+    """Return the other experts of a debate, and how an expert stands to each; who said nothing is not one of them."""
+    names = [other.name for other in debate.experts if other.name != one.name]
+    return [(name, debate.between[one.name, name]) for name in names]
 
 
 def _answering(statement: Mapping[str, Any], heard: Sequence[str], silent: Sequence[str]) -> Mapping[str, Any]:
@@ -289,11 +323,7 @@ async def _played(
         "role": one.role,
         "round": number,
         "rounds": debate.rounds,
-        "others": [
-            {"name": other, "relation": relation}
-            for (who, other), relation in debate.between.items()
-            if who == one.name
-        ],
+        "others": [{"name": other, "relation": relation} for other, relation in _others(debate, one)],
         "said": [{"name": each.who, "text": each.text} for each in heard],
         "facts": [f"{each.fact} ({each.source})" if each.source else each.fact for each in task.facts],
         "before": conversation(task),
@@ -305,13 +335,13 @@ async def _played(
     return await consult(ctx, "debate_statement", variables, lambda response: response.output)
 
 
-async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: int) -> Mapping[str, Any]:
-    """Return the statement of an agent of the registry, made in its own way of work.
+async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: int) -> Mapping[str, Any] | None:
+    """Return the statement of an agent of the registry, made in its own way of work; None for an answer of other form.
 
     Raises:
         BadOutput: It gave none.
     """
-    stands = [f"{other}: {relation}" for (who, other), relation in debate.between.items() if who == one.name]
+    stands = [f"{other}: {relation}" for other, relation in _others(debate, one)]
     since = ", who are heard from round 2 on" if number == 1 else ""
     text = INVITED.format(
         name=one.name,
@@ -325,6 +355,8 @@ async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: 
     response = await ctx.acp.invoke(one.agent, part)
     result, statement = response.result, response.result.answer
     if not isinstance(statement, dict) or "position" not in statement:
+        if result.ok and statement is not None:
+            return None
         reason = result.reason or "no reason was given"
         raise BadOutput(f"{one.agent} gave no statement: {reason}", fix="invite somebody else.")
     debate.evidence[one.name] = (*debate.evidence.get(one.name, ()), *result.evidence)
@@ -365,9 +397,19 @@ def _strongest(debate: Course) -> str:
 
 
 async def _verdict(ctx: Context, task: Task, debate: Course) -> Result:
-    """Return the judge's answer to the question; without a judge the strongest position, marked as such."""
+    """Return the judge's answer to the question; without a judge the strongest position, marked as such.
+
+    One speaker alone leaves nothing to judge, unless the answer has a form in which the judge writes it.
+    """
     evidence = tuple(dict.fromkeys(one for some in debate.evidence.values() for one in some))
     said = tuple(Said(who=name, text=_whole(debate, name)) for name in debate.latest)
+    silent = [f"{name} said nothing: {why}" for name, why in debate.silent.items()]
+    alone = len(debate.latest) < len(SIDES)
+    if alone:
+        silent.insert(0, f"No position was contested: {NO_DEBATE.format(''.join(debate.latest))}.")
+    if alone and (task.answer is None or task.answer.get("type") == "string"):
+        answer = debate.latest[_strongest(debate)]["position"]
+        return Result(answer=answer, gaps=tuple(silent), partial=True, evidence=evidence)
     form = task.answer if task.answer is not None else {"type": "string", "minLength": 1, "maxLength": 8_000}
     response = await ctx.acp.invoke("judge", Task(text=debate.question, files=task.files, history=said, answer=form))
     names = list(debate.latest)
@@ -376,13 +418,16 @@ async def _verdict(ctx: Context, task: Task, debate: Course) -> Result:
         if task.answer is not None and task.answer.get("type") != "string":
             return Result(ok=False, reason=why, evidence=evidence, exhausted=response.result.exhausted)
         return Result(
-            answer=debate.latest[_strongest(debate)]["position"], gaps=(why,), partial=True, evidence=evidence
+            answer=debate.latest[_strongest(debate)]["position"],
+            gaps=(why, *silent),
+            partial=True,
+            evidence=evidence,
         )
     verdict: Mapping[str, Any] = response.result.answer
     _tell(ctx, "verdict", f"{names[verdict['choice'] - 1]} stands best: {verdict['reason']}")
     against: Sequence[Mapping[str, Any]] = [one for one in verdict["refutations"] if one["refuted"]]
     refuted = {names[int(one["answer"]) - 1]: str(one["objection"]) for one in against}
-    gaps = [f"{name} was refuted: {why}" for name, why in refuted.items()]
+    gaps = [*silent, *(f"{name} was refuted: {why}" for name, why in refuted.items())]
     chosen = debate.latest[names[verdict["choice"] - 1]]["position"]
     disputed = [
         name for name, one in debate.latest.items() if name not in refuted and not same(one["position"], chosen)
@@ -392,7 +437,7 @@ async def _verdict(ctx: Context, task: Task, debate: Course) -> Result:
         if _agree(debate, debate.rounds)
         else [f"{name} disagrees: {debate.latest[name]['position']}" for name in disputed]
     )
-    return Result(answer=verdict["answer"], evidence=evidence, gaps=tuple(gaps))
+    return Result(answer=verdict["answer"], evidence=evidence, gaps=tuple(gaps), partial=alone)
 
 
 def _words(statement: Mapping[str, Any], number: int) -> str:

@@ -239,11 +239,56 @@ async def test_an_expert_who_cannot_be_read_is_passed_over(tea: Platform) -> Non
 
     model = Cast(debate_invitation=TWO, debate_statement=spoken, judge=verdict(1, answer="Buy"))
     outcome, told = await play(tea, model, "Is it good?")
-    assert outcome.ok
     assert any(phase == "Bob, round 1" and text.startswith("says nothing") for phase, text in told)
+    assert ("debate", "the debate stopped, as Ann alone spoke") in told
+    assert "judge" not in model.requests
+    assert (outcome.ok, outcome.answer, outcome.partial) == (True, "Buy", True)
+    assert outcome.gaps[0] == "No position was contested: the debate stopped, as Ann alone spoke."
+    assert outcome.gaps[1].startswith("Bob said nothing: ")
+    model = Cast(debate_invitation=TWO, debate_statement=spoken, judge=verdict(1, answer=7))
+    outcome, _ = await play(tea, model, "How many?", answer={"type": "integer"})
+    assert (outcome.answer, outcome.partial) == (7, True)
     silent = Cast(debate_invitation=TWO, debate_statement="no statement")
     outcome, _ = await play(tea, silent, "Is it good?")
     assert (outcome.exit_code, outcome.error["code"]) == (1, "BadOutput")
+
+
+async def test_who_says_nothing_is_not_put_before_the_others_any_more_and_named_in_the_result(tea: Platform) -> None:
+    def spoken(request: Any) -> Any:
+        name = request.variables["name"]
+        return "no statement" if name == "Cay" else statement(name, rebuttals=[{"to": "Ann", "point": "no"}])
+
+    three = invitation(expert("Ann"), expert("Bob"), expert("Cay"))
+    model = Cast(debate_invitation=three, debate_statement=spoken, judge=verdict(1, answer="Buy"))
+    outcome, _ = await play(tea, model, "Is it good?", settings={"debate.rounds": 2})
+    asked = [(one.variables["name"], shown(one)) for one in model.requests["debate_statement"]]
+    assert [name for name, _ in asked][-2:] == ["Ann", "Bob"]
+    assert "Cay" in asked[0][1]
+    assert not [words for _, words in asked[-2:] if "Cay" in words]
+    assert [gap for gap in outcome.gaps if gap.startswith("Cay said nothing: ")]
+    assert not outcome.partial
+
+
+async def test_an_agent_with_a_form_of_its_own_is_played_with_its_description_as_background() -> None:
+    async with platform() as tea:
+        source = AGENT.format(kind="Poet", about="Rhymes on all that happens.", relations="").partition(
+            "        heard"
+        )[0]
+        await tea.acp.register(f'{source}        return Result(answer="A rhyme.")\n', author="test")
+        invited = invitation(expert("Rita", "@reporter", role="writes"), expert("Paul", "poet"), expert("Ann"))
+        model = Cast(debate_invitation=invited, debate_statement=statement("Yes"), judge=verdict(1, answer="Yes"))
+        outcome, told = await play(tea, model, "Is it good?")
+        texts = [text for phase, text in told if phase == "invitation"]
+        assert texts == [
+            "Rita is played by a prompt: reporter takes no question",
+            "Paul is played by a prompt: poet answers in a form of its own",
+        ]
+        assert model.asked() == {"debate_invitation": 1, "debate_statement": 3, "judge": 1}
+        roles = {one.variables["name"]: one.variables["role"] for one in model.requests["debate_statement"]}
+        assert roles["Rita"].startswith("writes You speak as the agent reporter: Write a report of findings")
+        assert "Rhymes on all that happens." in roles["Paul"]
+        assert outcome.gaps == ()
+        assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
 
 
 async def test_the_reason_of_an_agent_that_says_nothing_is_told_as_its_reason() -> None:
