@@ -197,7 +197,8 @@ class Chat:
         """Run a turn: await it, or iterate over its events.
 
         Args:
-            line: The words of the person; `@name` addresses an agent, who is also spoken to from then on.
+            line: The words of the person; `@name` addresses an agent, who is also spoken to from then on, but not
+                where a line names several after its beginning.
             files: Files that are added to those of the conversation.
             watch: Told of each record.
 

@@ -25,17 +25,21 @@ _SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL | re.IGNORECASE)
 def addressed(line: str, agents: Container[str]) -> tuple[str | None, str]:
     """Return the agent addressed by `@name` in a line, and the line without a leading mention.
 
-    The first mention of a known agent counts, in any case and with `-` for `_`; others are words like all others.
+    A mention at the beginning counts, else the only known agent within the line, in any case and with `-` for `_`;
+    several of them within a line are words about these agents, for whoever is spoken to.
 
     Args:
         line: The words of a person.
         agents: The names of agents.
     """
+    known: list[str] = []
     for found in _MENTION.finditer(line):
         name = found[1].lower().replace("-", "_")
         if name in agents:
-            return name, line[found.end() :].lstrip(" \t,:") if not line[: found.start()].strip() else line
-    return None, line
+            if not line[: found.start()].strip():
+                return name, line[found.end() :].lstrip(" \t,:")
+            known.append(name)
+    return (known[0] if len({*known}) == 1 else None), line
 
 
 def require_addressee(line: str, agents: Container[str], offered: Collection[str]) -> None:
@@ -50,7 +54,7 @@ def require_addressee(line: str, agents: Container[str], offered: Collection[str
         UnknownComponent: It does; the fix names the nearest agents.
     """
     found = _MENTION.match(line.lstrip())
-    if found is None or addressed(line, agents)[0] is not None:
+    if found is None or any(one[1].lower().replace("-", "_") in agents for one in _MENTION.finditer(line)):
         return
     near = get_close_matches(found[1].lower().replace("-", "_"), sorted(offered), MOST_NAMED, _NEAR)
     named = ", ".join(f"@{one}" for one in near)
