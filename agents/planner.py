@@ -18,10 +18,10 @@ class Planner(Agent):
     )
     objectives = ("a correct answer, with evidence", "an honest end where there is none", "few steps")
     relations = dict.fromkeys(
-        ("analyzer", "browser", "computer", "reporter", "researcher", "tool_generator"), "hierarchical"
+        ("analyzer", "browser", "computer", "debate", "reporter", "researcher", "tool_generator"), "hierarchical"
     )
     tools = ("table_query", "read_file", "to_markdown", "calculator", "fetch_page", "web_search", "done", "*")
-    agents = ("analyzer", "browser", "computer", "reporter", "researcher", "tool_generator")
+    agents = ("analyzer", "browser", "computer", "debate", "reporter", "researcher", "tool_generator")
     environments = ("workspace#write", "shell#python", "shell#bash")
     metadata: ClassVar[Mapping[str, Any]] = {"settings": {"unknown_after": {"type": "integer", "minimum": 1}}}
     rules = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -54,6 +55,7 @@ MOST_ADDED = 24
 TOO_MUCH = f"{{}} cannot be added: at most {MOST_ADDED} of {MOST_TOKENS:,} tokens are, {MOST_SCHEMAS} with the first."
 MOST_NAMED = 16  # of what can be added, in the words of the function that adds it
 _PARAGRAPH = "\n\n"
+_WORD = re.compile(r"\w+")
 _KINDS: tuple[Kind, ...] = ("tool", "agent", "environment")
 _GIVEN = frozenset({"files", "answer", "budget"})
 
@@ -257,12 +259,14 @@ class Toolset:
             raise BadArguments("A search needs words.", fix='say what is needed: {"query": "write a file"}.')
         kinds, texts = await self._candidates(query)
         there = {name: one.text for name, one in self._known.items() if self.is_open(name)}
-        named = self.named(query.strip())
-        fitting = [named] if named in texts else []
-        if not fitting:
+        named, said = self.named(query.strip()), set(_WORD.findall(query.casefold()))
+        spoken = [named] if named in texts else [name for name in {**texts, **there} if name.casefold() in said]
+        fitting = spoken
+        if named not in texts:
             most = MOST_FOUND + len(there)
             fitting = await ranked(self._ctx.tcp, {**texts, **there}, query, most, least=LEAST_FIT)
-        names = [name for name in fitting if name not in there][:MOST_FOUND]
+        fitting = list(dict.fromkeys([*spoken, *fitting]))
+        names = [name for name in fitting if name not in there][: max(MOST_FOUND, len({*spoken} - {*there}))]
         for name in names:
             if name not in self._known:
                 (facts,) = await self._port(kinds[name]).facts([name])

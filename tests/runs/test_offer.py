@@ -250,6 +250,21 @@ async def test_at_most_forty_tools_are_offered_together(tmp_path: Path) -> None:
     assert len(first) < len(last) == 40
 
 
+@pytest.mark.parametrize(
+    ("query", "wanted"),
+    [
+        ("analyzer agent; researcher agent; reporter agent", {"analyzer", "reporter"}),
+        ("calculator, read_file, to_markdown, analyzer", {"calculator", "read_file", "to_markdown", "analyzer"}),
+        ("let experts debate a question", {"debate"}),
+        ("experts argue for and against a question", {"debate"}),
+    ],
+)
+async def test_each_name_in_a_search_is_added(tmp_path: Path, query: str, wanted: set[str]) -> None:
+    answers = [says(call("find_tools", query=query)), ends("12")]
+    _, script = await played(tmp_path, CHAT, answers, task={"text": "How many?"})
+    assert wanted <= {*script.asked[1].functions}
+
+
 async def test_agents_and_actions_of_environments_are_found_too(tmp_path: Path) -> None:
     answers = [
         says(call("find_tools", query="count the birds of the aviary")),
@@ -512,7 +527,7 @@ async def test_the_search_names_what_is_bundled_before_what_was_made_and_nothing
         await tea.run("How many?")
     (find,) = (one for one in script.asked[0].body["tools"] if one["function"]["name"] == "find_tools")
     told = find["function"]["description"]
-    own = ("analyzer", "reporter", "shell_bash", "table_query", "workspace_write")
+    own = ("analyzer", "debate", "reporter", "shell_bash", "table_query", "workspace_write")
     assert all(name in told for name in own)
     assert [name for name in MADE if name in told] == ["roman_number"]
     assert max(told.index(name) for name in own) < told.index("roman_number")
