@@ -1,7 +1,7 @@
 """The agent generator: an agent or a workflow drafted from words, tried on tests made from them, and registered."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from tea import Agent, Context, Result, Task, consult, follow, heads, work
@@ -53,6 +53,7 @@ class AgentGenerator(Agent):
         trouble, last = "", dict[str, Any]()
         for _ in range(ROUNDS):
             last = await _ask(ctx, "draft", FLOW if flow else AGENT, **known, trouble=trouble, last=_text(last))
+            last = _with_prefixes(last, [one["use"] for one in known["parts"]])
             trouble = await _fault(ctx, task, last, tests, wish)
             _note(ctx, "try", trouble or "It passed its tests.", not trouble)
             if not trouble:
@@ -76,6 +77,23 @@ async def _parts(ctx: Context, words: str) -> list[dict[str, Any]]:
             schema: Any = one["operations"][0]["parameters"].get("properties") if kind == "tool" else None
             given = json.dumps(schema or {}, ensure_ascii=False)[:600]
             found.append({"use": f"{kind}:{one['name']}", "description": one["description"], "parameters": given})
+    return found
+
+
+def _with_prefixes(draft: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
+    """Return a draft with the prefix of a kind before what its steps use, of one part alone, and before no other name.
+
+    Models write `reporter` for `agent:reporter`, and `tool:calculator` among tools.
+    """
+    found = dict(draft)
+    for number, step in enumerate(steps := list(found.get("steps", ()))):
+        if len(meant := [one for one in parts if one.partition(":")[2] == step["use"]]) == 1:
+            steps[number] = {**step, "use": meant[0]}
+    if steps:
+        found["steps"] = steps
+    for kind in ("tool", "agent", "environment"):
+        if f"{kind}s" in found:
+            found[f"{kind}s"] = [one.removeprefix(f"{kind}:") for one in found[f"{kind}s"]]
     return found
 
 

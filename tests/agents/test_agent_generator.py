@@ -101,6 +101,16 @@ async def test_an_agent_is_declared_with_its_prompt_and_runs_once_both_are_trust
     assert (await play.tea.run("1 + 2", agent="reckoner")).answer == "3"
 
 
+async def test_a_prefix_that_is_missing_or_too_much_in_a_draft_costs_no_round(play: Play) -> None:
+    step = {**FLOW["steps"][0], "use": "calculator"}
+    outcome = await play.make(WORKFLOW, TESTS, {**FLOW, "name": "reckon_plain", "steps": [step]}, RIGHT, RIGHT)
+    assert outcome.answer.startswith("agent:reckon_plain@1.0.0 was made"), outcome.reason
+    draft = {**AGENT, "name": "reckoner_of_tools", "tools": ["tool:calculator"]}
+    outcome = await play.make("reckon expressions", TESTS, draft, ends("51"), RIGHT, ends("4"), RIGHT)
+    assert outcome.ok, outcome.reason
+    assert (await play.tea.acp.info("reckoner_of_tools")).metadata["tools"] == ["calculator"]
+
+
 REGISTERED = '''
 from tea import Agent, Context, Result, Task
 
