@@ -18,7 +18,7 @@ INDEX = re.compile(r"\[\d+\](?=<)")
 
 
 class BrowserUse(Agent):
-    """Do on web sites what a task asks: find, read, fill in, choose, download; for pages that need a browser."""
+    """Use web sites: find, read, click, fill in forms, choose, download; for interactive pages that need a browser."""
 
     name = "browser"
     role = "Browser operator"

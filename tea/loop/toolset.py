@@ -323,7 +323,8 @@ class Toolset:
                 name = str(match["name"])
                 if kind == "environment" and name in self._agents():
                     if not self.is_open(name):
-                        kinds[name], found[name] = "agent", f"{name.replace('_', ' ')}\n{match['description']}"
+                        own = self._known[name].text if name in self._known else name.replace("_", " ")
+                        kinds[name], found[name] = "agent", f"{own}\n{match['description']}"
                 elif kind == "environment":
                     if float(match["score"]) >= LEAST_ROOM:
                         await self._enter(name)

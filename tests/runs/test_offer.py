@@ -257,6 +257,10 @@ async def test_at_most_forty_tools_are_offered_together(tmp_path: Path) -> None:
         ("calculator, read_file, to_markdown, analyzer", {"calculator", "read_file", "to_markdown", "analyzer"}),
         ("let experts debate a question", {"debate"}),
         ("experts argue for and against a question", {"debate"}),
+        ("fill in a search form on a web page", {"browser"}),
+        ("web form", {"browser"}),
+        ("interactive web site", {"browser"}),
+        ("pages that need a browser", {"browser"}),
     ],
 )
 async def test_each_name_in_a_search_is_added(tmp_path: Path, query: str, wanted: set[str]) -> None:
