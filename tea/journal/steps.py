@@ -48,7 +48,19 @@ def call_words(result: Mapping[str, Any], most: int = 1_200) -> str:
         most: Most characters of its arguments, and of what it gave.
     """
     given = result.get("value" if result.get("ok") else "error")
+    given = _said(given) if str(result.get("name")).startswith("model:") else given
     return f"  {result.get('name')}({cut(result.get('arguments'), most)}) -> {cut(given, most)}"
+
+
+def _said(value: JsonValue) -> JsonValue:
+    """Return what a model answered, once, and its calls; anything but an answer unchanged."""
+    response = as_mapping(as_mapping(value).get("response"))
+    output, text = response.get("output"), response.get("text")
+    calls = [{name: as_mapping(one).get(name) for name in ("name", "arguments")} for one in response.get("calls") or ()]
+    said = text if output is None else output
+    if not calls:
+        return value if said is None else said
+    return {**({"answer": said} if said else {}), "calls": calls}
 
 
 def found_among(records: Iterable[TraceRecord], besides: Container[str], most: int = 3) -> tuple[str, ...]:
