@@ -10,6 +10,7 @@ from .sources import Source, normal, tokens, unsaid
 
 MOST_CLAIM = 600
 MOST_QUOTE = 1_200
+_STEM = 4  # first letters that forms of a word share
 RESULT = "search result"  # the position of what stands in one, and not on a page
 
 
@@ -51,16 +52,26 @@ class Claim:
         lacking = unsaid(self.claim, " ".join([self.quote, self.title, self.position, self.date]))
         return f"its quote does not say {' and '.join(lacking)}" if lacking else ""
 
+    @property
+    def said(self) -> str:
+        """What it says, its subject first where that is a name or the beginning of a sentence that the words lack."""
+        words = [one[:_STEM] for one in tokens(self.claim)]
+        named = (
+            self.about.split() if self.claim[:1].islower() else [one for one in self.about.split() if one[0].isupper()]
+        )
+        lacks = [one for one in tokens(" ".join(named)) if len(one) >= _STEM and one[:_STEM] not in words]
+        return f"{self.about}: {self.claim}" if lacks else self.claim
+
     def evidence(self) -> Evidence:
         """Return it as a source of an answer."""
-        where = "; ".join(filter(None, [self.claim, self.position, self.date]))
+        where = "; ".join(filter(None, [self.said, self.position, self.date]))
         return Evidence(source=self.url, detail=where, quote=self.quote, doubt=self.doubt)
 
     def shown(self) -> dict[str, Any]:
         """Return it as a model is shown it."""
         where = ", ".join(filter(None, [self.position, self.date]))
         return {
-            "number": self.number, "about": self.about, "claim": self.claim, "quote": self.quote, "url": self.url,
+            "number": self.number, "about": self.about, "claim": self.said, "quote": self.quote, "url": self.url,
             "where": where, "doubt": self.doubt,
         }  # fmt: skip
 
@@ -103,7 +114,7 @@ class Store:
 
     def add(self, source: Source, about: str, claim: str, quote: str, line: int) -> Claim:
         """Add a claim whose quote was found in its source; the same one counts once, in words that its quote says."""
-        self._forgive(claim)
+        self._forgive(claim, quote, source.url)
         known = self.known(source, claim, quote)
         if known is not None and not known.unsaid:
             return known
@@ -129,9 +140,24 @@ class Store:
         said = {"claim": _line(claim)[:MOST_CLAIM], "quote": quote[:MOST_QUOTE]}
         self.rejected.append({"url": url, **said, "why": why, "stands_in": stands_in})
 
-    def _forgive(self, claim: str) -> None:
-        """Drop a claim from the rejected ones: it was given again."""
-        self.rejected = [one for one in self.rejected if tokens(one["claim"]) != tokens(_line(claim)[:MOST_CLAIM])]
+    def _forgive(self, claim: str, quote: str = "", url: str | None = None) -> None:
+        """Drop a claim from the rejected ones: it was given again, in words that hold its own or in the same.
+
+        Args:
+            claim: It, as it is given now.
+            quote: Its quotation, if that holds.
+            url: The source of that.
+        """
+        given = tokens(_line(claim)[:MOST_CLAIM])
+        words = dict.fromkeys([*given, *tokens(quote)])
+
+        def is_given(one: Mapping[str, str]) -> bool:
+            said = tokens(one["claim"])
+            return said == given or (
+                url in (one["url"] or url, one["stands_in"]) and all(each in words for each in said)
+            )
+
+        self.rejected = [one for one in self.rejected if not is_given(one)]
 
     def disagree(self, about: str, sides: Sequence[Sequence[int]]) -> None:
         """Rank the sides of a contradiction, and mark the claims of the weaker ones."""

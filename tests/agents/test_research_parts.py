@@ -182,6 +182,34 @@ def test_sides_are_ranked_by_recency_agreement_and_source(given: Any, sides: Any
     assert sorted((*first, *doubted)) == [one.number for one in store.claims]
 
 
+def test_a_claim_is_shown_with_its_subject_where_its_words_do_not_name_it() -> None:
+    store, notes = evidence.Store(), source(PAGE)
+    for about, claim in (
+        ("Gentoo", "described in 1781"),
+        ("coffee", "first drunk in the 15th century"),
+        ("Gentoo penguins", "It was described in 1781"),
+        ("the light's year", "The light is of the year 1902"),
+        ("year", "The light was built in 1902"),
+    ):
+        store.add(notes, about, claim, claim, 1)
+    assert [one.shown()["claim"] for one in store.claims] == [
+        "Gentoo: described in 1781",
+        "coffee: first drunk in the 15th century",
+        "Gentoo penguins: It was described in 1781",
+        "The light is of the year 1902",
+        "The light was built in 1902",
+    ]
+    assert store.claims[0].evidence().detail.startswith("Gentoo: described in 1781; ")
+
+
+def test_a_claim_left_out_is_dropped_once_it_is_given_again_and_holds() -> None:
+    store, notes = evidence.Store(), source(PAGE)
+    for claim in ("A later note says 1871", "A later note says 1902"):
+        store.reject(notes.url, claim, "note gives 1871", "the quotation does not stand in the source")
+    store.add(notes, "year", "A later note says 1871, a misprint", "gives it as 1871, a misprint", 1)
+    assert [one["claim"] for one in store.rejected] == ["A later note says 1902"]
+
+
 @pytest.mark.parametrize("sides", [[[1]], [[1], [1]], [[1], [9]], [], [[], []]])
 def test_what_is_no_contradiction_of_known_claims_is_left_out(sides: Any) -> None:
     store = claims(("", 1, "a"), ("", 1, "b"))
