@@ -93,7 +93,7 @@ async def _planned(research: Research) -> Plan:
         "task": task.text, "files": list(task.files), "today": research.today, "locale": ctx.locale,
         "facts": [" ".join(filter(None, [one.fact, one.source])) for one in task.facts],
         "before": conversation(task),
-        **({"answer": task.answer} if task.answer else {}),
+        **({"answer": task.answer} if row_schema(task.answer) is not None else {}),  # else who writes it is shown it
     }  # fmt: skip
     try:
         plan = Plan.of(await consult(ctx, "researcher", variables, lambda response: response.output, research.pictures))

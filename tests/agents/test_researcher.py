@@ -282,6 +282,8 @@ async def test_an_answer_has_the_form_of_the_task_and_names_its_evidence(tmp_pat
         outcome = await tea.run(QUESTION, agent="researcher", answer={"type": "integer"})
         assert outcome.answer == 1871
         assert model.asked()["researcher_answer"] == 2
+        shown = {name: requests[0].variables.get("answer") for name, requests in model.requests.items()}
+        assert (shown["researcher"], shown["researcher_answer"]) == (None, {"type": "integer"})
         model.requests.clear()
         model.replies["researcher_answer"] = {**draft(1871), "evidence": []}
         outcome = await tea.run(QUESTION, agent="researcher", answer={"type": "integer"})
