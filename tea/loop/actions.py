@@ -122,9 +122,15 @@ class Actions:
         if call.name != DONE and self.toolset.reads(call.name) and (known := self._earlier_result(call)) is not None:
             return known
         if call.name == DONE:
-            call = ending.stated(call)
+            call = self._with_draft(ending.stated(call))
         facts = self._handed_down(call.name, ending) if self.toolset.is_agent(call.name) else ()
         return await self.toolset.call(call, facts, self.limits.share(agents) if agents else None)
+
+    def _with_draft(self, call: ToolCall) -> ToolCall:
+        """Return a call of `done` with the fields that were drafted before and are left out of its answer."""
+        fields, given = self.ledger.fields, call.arguments.get("answer")
+        answer = given if fields is None or call.arguments.get("success") is False else fields.completed(given)
+        return call if answer is given else changed(call, arguments={**call.arguments, "answer": answer})
 
     def _refusal(self, call: ToolCall, index: int, agents: int, last: bool) -> TeaError | None:
         """Return the reason a call is not made, None if it is."""

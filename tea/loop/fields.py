@@ -51,7 +51,7 @@ class Fields:
         return len(_members(self.schema)) > FEW
 
     def keep(self, arguments: JsonObject) -> str:
-        """Keep found fields, and return the missing ones.
+        """Keep found fields, and return their names; the status of all stands at the end of the question.
 
         Raises:
             BadArguments: One is not a field of the answer, or its value does not fit.
@@ -72,7 +72,15 @@ class Fields:
         if any(value is not None and self.known.get(name) is None for name, value in found.items()):
             self.searches = 0
         self.known.update(found)
-        return self.text()
+        return f"Kept: {', '.join(found)}."
+
+    def completed(self, answer: JsonValue) -> JsonValue:
+        """Return an answer with the values that were kept of fields it leaves out."""
+        if not isinstance(answer, Mapping):
+            return answer
+        given = cast("Mapping[str, Any]", answer)
+        kept = {name: one for name, one in self.known.items() if one is not None and name not in given}
+        return {**given, **kept} if kept else given
 
     def searched(self, searches: int) -> None:
         """Count searches, and give up the missing fields after too many fruitless ones."""
@@ -136,7 +144,7 @@ class Fields:
 
     def _status(self, name: str) -> str:
         if name not in self.known:
-            return "missing"
+            return "missing" if name in _required(self.schema) else "open, may be left out"
         value = self.known[name]
         if value is not None:
             return json.dumps(value, ensure_ascii=False)[:_MOST_VALUE]

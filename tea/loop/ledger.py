@@ -55,7 +55,7 @@ FUNCTIONS: tuple[JsonObject, ...] = (
     },
     {
         "name": DRAFT,
-        "description": "Keep fields of the answer as they are found, beside other calls; null for one to give up.",
+        "description": "Keep fields of the answer as found, beside other calls; `done` adds them. Null gives one up.",
         "parameters": {"type": "object", "properties": {"fields": {"type": "object"}}, "required": ["fields"]},
     },
     {

@@ -116,6 +116,22 @@ async def test_the_status_of_each_field_stands_at_the_end_of_the_question(stage:
     )
 
 
+async def test_drafted_fields_are_added_to_an_end_that_leaves_them_out(stage: Stage) -> None:
+    rest = {"founded": 1040, "head": "Ann"}
+    calls = (drafted(name="Oslo", people=1), ("done", {"answer": {**rest, "people": 700_000}}))
+    outcome, model = await stage.play(step(*calls), answer=FORM)
+    assert (outcome.answer, len(model.requests)) == (WHOLE, 1)
+
+
+async def test_a_draft_is_listed_once_and_an_optional_field_may_be_left_out(stage: Stage) -> None:
+    form = {**FORM, "required": ["name", "people"]}
+    _, model = await stage.play(step(drafted(name="Oslo")), step(done(WHOLE)), answer=form)
+    said = told(model.requests[1])
+    assert "Kept: name." in said
+    assert said.count('- name: "Oslo"') == 1
+    assert "- head: open, may be left out\n- people: missing" in said
+
+
 async def test_a_field_that_does_not_fit_is_refused(stage: Stage) -> None:
     wrong = [drafted(people="many"), drafted(size=3), ("draft", {"fields": {}})]
     _, model = await stage.play(*(step(one) for one in wrong), step(done(WHOLE)), answer=FORM)
