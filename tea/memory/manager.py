@@ -23,6 +23,7 @@ from tea.types import JsonObject, JsonValue
 
 RECALL_LIMIT = 1_000
 SUMMARY_LIMIT = 2_000
+_LATEST = ", the latest of them"
 INSIGHTS_LIMIT = 50
 
 _LINE_LIMIT = 200
@@ -322,16 +323,16 @@ def _summary(events: Sequence[JsonObject]) -> str:
     if not events:
         return ""
     counts = Counter(event["kind"] for event in events)
-    kinds = [f"{number} {kind}" for kind, number in sorted(counts.items())]
-    head = _clipped(f"{len(events)} events: {', '.join(kinds)}.")
-    lines, left = list[str](), SUMMARY_LIMIT - len(head)
+    kinds = [f"{number} {kind}{'s' if number > 1 else ''}" for kind, number in sorted(counts.items())]
+    head = _clipped(f"{', '.join(kinds)} recorded")
+    lines, left = list[str](), SUMMARY_LIMIT - len(head) - len(_LATEST)
     for event in reversed(events):
         line = _clipped(f"- {event['agent'] or 'session'}, {event['kind']}: {_told(event)}")
         left -= len(line) + 1
         if left < 0:
             break
         lines.append(line)
-    return "\n".join([head, *reversed(lines)])
+    return "\n".join([f"{head}{_LATEST if len(lines) < len(events) else ''}:", *reversed(lines)])
 
 
 def _told(event: JsonObject) -> str:

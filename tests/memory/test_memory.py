@@ -111,12 +111,18 @@ async def test_what_is_recalled_is_the_caller_s_own(memory: MemoryManager) -> No
     assert await told(memory, PLANNER) == ["kept"]
 
 
+async def test_a_summary_of_few_events_says_how_many_there_are_of_a_kind(memory: MemoryManager) -> None:
+    for number in (1, 2):
+        await memory.record(ANALYZER, "result", {"rows": number}, f"r{number}")
+    assert (await memory.summarise(PLANNER)).startswith("2 results recorded:\n- analyzer, result: ")
+
+
 async def test_a_summary_counts_and_ends_with_the_newest_within_its_limit(memory: MemoryManager) -> None:
     assert await memory.summarise(PLANNER) == ""
     await fill(memory, PLANNER, *(f"goal {number} " + "x" * 300 for number in range(20)))
     await memory.record(ANALYZER, "result", {"rows": 3}, "r")
     summary = await memory.summarise(PLANNER)
-    assert summary.startswith("21 events: 1 result, 20 step.\n")
+    assert summary.startswith("1 result, 20 steps recorded, the latest of them:\n")
     assert summary.endswith('\n- analyzer, result: {"rows":3}')
     assert "goal 19" in summary
     assert "goal 0 " not in summary
