@@ -63,7 +63,7 @@ async def table_query(
     """Run SQL over CSV, TSV, JSON, XLSX, ODS files, find cells by their words, or describe tables.
 
     Let SQL count, join. It has median, corr(x, y), stddev (sample), stddev_pop, norm(text), has_item(list, x),
-    iso(date, form).
+    iso(date, form 'dmy', 'mdy', 'words', '%d.%m.%Y').
 
     Args:
         sql: One SELECT.

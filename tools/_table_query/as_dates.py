@@ -1,31 +1,96 @@
-"""Dates compared as texts: how they must be written for their order to be that of time."""
+"""Dates as texts: how they must be written for their order to be that of time."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from .numbers import date_forms, iso_date
 
 _PADDED = re.compile(r"\d{4}([-/.])\d\d(?:\1\d\d(?!\d).*)?", re.DOTALL)
+_FEWEST = 0.8  # share of the values of a column of dates that are dates
 
 
-def date_doubt(column: str, form: str, values: Sequence[str], text: str) -> str:
-    """Return a warning about dates and a text compared by their order, empty for the order of time.
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """A column of dates: its name in SQL, one date for each form, and whether their order is that of time.
 
     Args:
-        column: The column, in SQL.
-        form: The form of its dates.
-        values: Some of them.
-        text: What they are compared with.
+        column: Its name.
+        shown: Dates by their forms.
+        ordered: Whether the order of the texts is that of time.
+        ambiguous: Whether day and month may be taken for each other.
     """
-    if not values:
-        return ""
-    meant = {iso for one in date_forms(text) if (iso := iso_date(text, one))}
-    first = next((one for one in values if not _PADDED.fullmatch(one)), values[0])
-    if form != "iso" or not _PADDED.fullmatch(first) or len({one[4] for one in values}) > 1:
-        written = repr(meant.pop()) if len(meant) == 1 else "a date such as '2024-05-31'"
-        return f"{column} is written as {first!r}, in no order of time: compare iso({column}, '{form}') with {written}"
-    right = {one.replace("-", first[4]) for one in meant}
-    if not meant or any(text.startswith(one) for one in right):
-        return ""
-    fix = f": did you mean {right.pop()!r}?" if len(right) == 1 else ""
-    return f"{text!r} is not written as the dates of {column}, such as {first!r}{fix}"
+
+    column: str
+    shown: dict[str, str]
+    ordered: bool
+    ambiguous: bool
+
+    @property
+    def as_iso(self) -> str:
+        """Return the dates in ISO 8601, in SQL."""
+        calls = [f"iso({self.column}, '{form}')" for form in self.shown]
+        return calls[0] if len(calls) == 1 else f"coalesce({', '.join(calls)})"
+
+    @property
+    def in_order(self) -> str:
+        """Return the dates as texts of the order of time, in SQL."""
+        return self.column if self.ordered else self.as_iso
+
+    @property
+    def perhaps(self) -> str:
+        """Return a remark about dates of two meanings, empty for others."""
+        return " ('mdy' if the month comes first)" if self.ambiguous else ""
+
+    def doubt(self) -> str:
+        """Return a warning about their order, empty where it is that of time."""
+        return "" if self.ordered else f"{self._written}: take {self.as_iso}{self.perhaps}"
+
+    def doubt_beside(self, text: str) -> str:
+        """Return a warning about dates and a text compared by their order, empty for the order of time."""
+        meant = {iso for one in date_forms(text) if (iso := iso_date(text, one))}
+        if not self.ordered:
+            other = repr(meant.pop()) if len(meant) == 1 else "a date such as '2024-05-31'"
+            return f"{self._written}: compare {self.as_iso} with {other}{self.perhaps}"
+        first = self.shown["iso"]
+        right = {one.replace("-", first[4]) for one in meant}
+        if not meant or any(text.startswith(one) for one in right):
+            return ""
+        fix = f": did you mean {right.pop()!r}?" if len(right) == 1 else ""
+        return f"{text!r} is not written as the dates of {self.column}, such as {first!r}{fix}"
+
+    @property
+    def _written(self) -> str:
+        examples = " and ".join(map(repr, self.shown.values()))
+        return f"{self.column} is written as {examples}, in no order of time"
+
+
+def dates_of(column: str, values: Sequence[str], form: str = "") -> Dates | None:
+    """Return a column of texts as one of dates, None if a good part of them are none.
+
+    Args:
+        column: Its name, in SQL.
+        values: Some of its values.
+        form: The form of all of them, if it is known.
+    """
+    read = [(one, {form} if form else date_forms(one)) for one in values]
+    dates = [(one, forms) for one, forms in read if forms]
+    if not dates or len(dates) < _FEWEST * len(values):
+        return None
+    needed = {next(iter(forms)) for _, forms in dates if len(forms) == 1}
+    ambiguous = not {"dmy", "mdy"} & needed and any(len(forms) > 1 for _, forms in dates)
+    needed |= {"dmy"} if ambiguous else set()
+    padded = [one for one, _ in dates if _PADDED.fullmatch(one)]
+    ordered = needed == {"iso"} and len(padded) == len(dates) and len({one[4] for one in padded}) == 1
+    shown = {
+        form: next((one for one, forms in dates if form in forms and not _PADDED.fullmatch(one)), dates[0][0])
+        for form in sorted(needed)
+    }
+    return Dates(column, shown, ordered, ambiguous)
+
+
+def days_between(later: Dates, earlier: Dates) -> str:
+    """Return a warning about a difference of two columns of dates."""
+    days = f"julianday({later.in_order}) - julianday({earlier.in_order}) gives days"
+    remark = later.perhaps or earlier.perhaps
+    return f"{later.column} - {earlier.column} subtracts texts, not dates: {days}{remark}"

@@ -7,15 +7,15 @@ from typing import NamedTuple
 from .absent import RENAMED, unquoted
 from .joins import ASIDE, NAME, aliases_of, having_of, owner
 
-_COLUMN = rf"(?:({NAME})\s*+\.\s*+)?({NAME})(?!\s*+[(.])"
-_SUMMED = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+(?:distinct\s++)?{_COLUMN}", re.IGNORECASE)
-_CAST = re.compile(rf"\bcast\s*+\(\s*+{_COLUMN}\s++as\s++(?:real|int|num|dec|float|double)", re.IGNORECASE)
-_COMPUTED = re.compile(rf"{_COLUMN}\s*+[-+*/%]\s*+\d", re.IGNORECASE)
+COLUMN = rf"(?:({NAME})\s*+\.\s*+)?({NAME})(?!\s*+[(.])"
+_SUMMED = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+(?:distinct\s++)?{COLUMN}", re.IGNORECASE)
+_CAST = re.compile(rf"\bcast\s*+\(\s*+{COLUMN}\s++as\s++(?:real|int|num|dec|float|double)", re.IGNORECASE)
+_COMPUTED = re.compile(rf"{COLUMN}\s*+[-+*/%]\s*+\d", re.IGNORECASE)
 _COMPARED = re.compile(
-    rf"(?:[|+\-*/%]\s*+)?{_COLUMN}\s*+(?:[<>!]=?|<>|==?|(?:\bnot\s++)?\bbetween\b)\s*+[-+]?\d", re.IGNORECASE
+    rf"(?:[|+\-*/%]\s*+)?{COLUMN}\s*+(?:[<>!]=?|<>|==?|(?:\bnot\s++)?\bbetween\b)\s*+[-+]?\d", re.IGNORECASE
 )
-_EXTREME = re.compile(rf"\b(?:min|max)\s*+\(\s*+{_COLUMN}\s*+\)", re.IGNORECASE)
-_ORDERED = re.compile(rf"\border\s++by\s++{_COLUMN}", re.IGNORECASE)
+EXTREME = re.compile(rf"\b(?:min|max)\s*+\(\s*+{COLUMN}\s*+\)", re.IGNORECASE)
+ORDERED = re.compile(rf"\border\s++by\s++{COLUMN}", re.IGNORECASE)
 
 
 class NumberUse(NamedTuple):
@@ -37,7 +37,7 @@ def number_uses(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Numb
     aliases, _ = aliases_of(plain, columns)
     having = having_of(aliases, columns)
     renamed = {unquoted(found[1]).casefold() for found in RENAMED.finditer(plain)}
-    for pattern in (_SUMMED, _CAST, _COMPUTED, _COMPARED, _EXTREME, _ORDERED):
+    for pattern in (_SUMMED, _CAST, _COMPUTED, _COMPARED, EXTREME, ORDERED):
         computes = pattern in (_SUMMED, _CAST, _COMPUTED)
         for found in pattern.finditer(plain):
             name = unquoted(found[2])

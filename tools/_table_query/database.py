@@ -15,12 +15,13 @@ from tea import ToolError, nearest
 
 from .absent import Comparison, comparisons, unquoted
 from .aggregates import Effort, Numbers, Pairs
-from .as_dates import date_doubt
+from .as_dates import Dates, dates_of, days_between
 from .as_numbers import NumberUse, number_uses
+from .date_forms import FORMS, Iso
+from .date_uses import DateUse, date_uses, subtracted_texts
 from .describing import short
 from .joins import Counting, Join, Side, counting, fans
 from .naming import check_names, unknown_name, with_decimals
-from .numbers import iso_date
 from .stored import StoredTable
 from .tables import Cell, Table
 from .words import list_items, norm
@@ -46,6 +47,7 @@ unicode unixepoch upper var_pop variance
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 _NAME = r'"(?:[^"]|"")+"|\w+'
 _JOINED = re.compile(rf"\bnorm\s*\([^()]*\)\s*==?\s*norm\s*\(\s*(?:({_NAME})\s*\.\s*)?({_NAME})\s*\)", re.IGNORECASE)
+_ISO_FORMS = f"write iso(date, form); forms are {FORMS}."
 _ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 
 
@@ -70,7 +72,7 @@ class Database:
     """The tables of one call; a context manager."""
 
     def __init__(self, tables: Sequence[Table | StoredTable]) -> None:
-        self._effort = Effort()
+        self._effort, self._iso = Effort(), Iso()
         self._sheets = [line for one in tables if isinstance(one, Table) for line in one.sheets]
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, uri=True)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
@@ -104,6 +106,7 @@ class Database:
         """
         deadline = time.monotonic() + SECONDS
         self._effort.begin(deadline)
+        self._iso.begin()
         self._connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
         try:
             self._index(sql)
@@ -184,8 +187,15 @@ class Database:
         self._effort.begin(self._effort.deadline)
         uses = islice(dict.fromkeys(number_uses(sql, self._columns)), MOST_COMPARED)
         compared = islice((some for some in comparisons(sql, self._columns) if some[0].ordered), MOST_COMPARED)
+        dated = islice(dict.fromkeys(date_uses(sql, self._columns)), MOST_COMPARED)
         try:
-            lines = chain(map(self._about_numbers, uses), map(self._about_dates, compared))
+            lines = chain(
+                self._iso.doubts(),
+                map(self._about_numbers, uses),
+                map(self._about_compared_dates, compared),
+                map(self._about_dates, dated),
+                _about_texts(sql),
+            )
             return list(islice(dict.fromkeys(filter(None, lines)), MOST_ABSENT))
         except (sqlite3.Error, ToolError):
             return []
@@ -208,14 +218,28 @@ class Database:
             return ""
         return f"{column} is text ({text} is no plain number) and compared letter by letter; CAST compares numbers"
 
-    def _about_dates(self, some: Sequence[Comparison]) -> str:
+    def _about_compared_dates(self, some: Sequence[Comparison]) -> str:
         """Return a line about a column of dates compared by order with a text written otherwise."""
         for one in some:
-            column, name = self._typed[one.table, one.column.casefold()], quoted(one.column)
-            if column.kind == "date" and not one.function:
-                sql = f"SELECT DISTINCT {name} FROM {quoted(one.table)} WHERE {name} IS NOT NULL LIMIT {MOST_NEAR}"
-                return date_doubt(name, column.form, [str(date) for (date,) in self._connection.execute(sql)], one.text)
+            if not one.function and (dates := self._dates(one.table, one.column)):
+                return dates.doubt_beside(one.text)
         return ""
+
+    def _about_dates(self, use: DateUse) -> str:
+        """Return a line about columns of dates subtracted, or ordered otherwise than by time."""
+        found = [self._dates(table, column) for table, column in use.columns]
+        dates = [one for one in found if one is not None]
+        if use.subtracted:
+            return days_between(*dates) if len(dates) == len(found) else ""
+        return next(filter(None, (one.doubt() for one in dates)), "")
+
+    def _dates(self, table: str, column: str) -> Dates | None:
+        """Return a column of dates, None for another one."""
+        typed, name = self._typed[table, column.casefold()], quoted(column)
+        if typed.kind not in ("date", "text"):
+            return None
+        sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {MOST_NEAR}"
+        return dates_of(name, [str(date) for (date,) in self._connection.execute(sql)], typed.form)
 
     def _about_joins(self, joins: Sequence[Join], how: Counting) -> Iterator[str]:
         """Yield lines about joined rows counted several times, or left out."""
@@ -298,6 +322,10 @@ class Database:
         text = str(error)
         if named := unknown_name(text, sql, self._columns, _FUNCTIONS, self._sheets):
             return named
+        if self._iso.unknown:
+            return ToolError(f"iso knows no form {self._iso.unknown!r}.", fix=_ISO_FORMS)
+        if "wrong number of arguments to function iso()" in text:
+            return ToolError("iso takes a date and its form.", fix=_ISO_FORMS)
         if self._effort.full:
             problem = "The SQL computes a median, deviation or correlation of too many numbers at once."
             return ToolError(problem, fix="ask about fewer rows, or about parts of them, one after another.")
@@ -328,7 +356,7 @@ class Database:
             raise ToolError(f"{table.file!r} cannot be read as a table: {error}.", fix="ask again.") from None
 
     def _add_functions(self) -> None:
-        for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, _iso)):
+        for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, self._iso)):
             self._connection.create_function(name, count, self._timely(function), deterministic=True)
         for name, (least, compute) in _OF_NUMBERS.items():
             self._connection.create_aggregate(name, 1, partial(Numbers, self._effort, least, compute))
@@ -354,6 +382,14 @@ def _each_each(sides: Iterable[Side]) -> str:
     (one, keys), (other, others) = sorted(sides)
     same = ", ".join(dict.fromkeys((*keys, *others)))
     return f"several rows of {one} and of {other} have the same {same}: each joins each; sum or count each table first"
+
+
+def _about_texts(sql: str) -> Iterator[str]:
+    """Yield a line about a difference of dates as texts."""
+    if name := subtracted_texts(sql):
+        text = f"{name}(...)"
+        days = f"julianday({text}) - julianday({text}) gives days"
+        yield f"a difference of {text} is of texts, not of dates: {days}"
 
 
 def _side(one: Comparison) -> str:
@@ -414,10 +450,6 @@ def _has_item(value: object, item: object) -> int | None:
         return None
     wanted = norm(str(item))
     return int(norm(str(value)) == wanted or wanted in list_items(str(value)))
-
-
-def _iso(value: object, form: object) -> str | None:
-    return None if value is None else iso_date(str(value), str(form))
 
 
 _OF_NUMBERS = {  # the fewest numbers that have a value, and what computes it

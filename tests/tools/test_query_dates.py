@@ -1,0 +1,108 @@
+"""Test what SQL does with dates as texts: the forms of `iso`, and warnings of dates in no order of time."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from tea.types import ToolResponse
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
+
+TERMS: dict[str, str | bytes] = {
+    "t.csv": "name,began,ended,born,seen\n"
+    "a,30/4/1789,4/3/1797,1732-02-22,03/04/2019\nb,4/3/1797,4/3/1801,1735-10-30,1 May 2018\n"
+    "c,4/3/1801,n/a,1743-04-13,7/6/2020\nd,5/3/1809,4/3/1817,1751-03-16,2 Jan 2021\n"
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("30/4/1789", "dmy"),
+        ("30/04/1789", "%d/%m/%Y"),
+        ("30.4.1789", "DD.MM.YYYY"),
+        ("30/4/1789", "d/m/yyyy"),
+        ("4/30/1789", "%m/%d/%Y"),
+        ("4-30-1789", "MM-DD-YYYY"),
+        ("30 Apr 1789", "words"),
+        ("30 April 1789", "%d %B %Y"),
+        ("April 30, 1789", "%B %d, %Y"),
+        ("30-Apr-1789", "DD-MMM-YYYY"),
+        ("1789-04-30", "iso"),
+        ("1789/4/30", "YYYY/MM/DD"),
+        ("30/4/1789 08:15", "%d/%m/%Y %H:%M"),
+        ("30/4/1789 08:15", "dd/MM/yyyy HH:mm"),
+    ],
+)
+async def test_iso_takes_the_forms_of_other_tools(ask_files: Ask, text: str, form: str) -> None:
+    files = {"t.csv": f'n,day\n1,"{text}"\n2,x\n'}
+    got = (await ask_files(files, sql=f"SELECT iso(day, '{form}') FROM t WHERE n = 1")).unwrap()
+    assert got["rows"] == [["1789-04-30"]]
+    assert "warning" not in got
+
+
+@pytest.mark.parametrize("call", ["iso(began, 'ydm')", "iso(began, 'european')", "iso(began)", "iso(began, 'dmy', 1)"])
+async def test_iso_without_a_known_form_is_refused_with_the_forms(ask_files: Ask, call: str) -> None:
+    error = (await ask_files(TERMS, sql=f"SELECT {call} FROM t")).error
+    assert error is not None
+    assert "iso(date, form)" in error["fix"]
+    assert "'dmy'" in error["fix"]
+    assert "'%d/%m/%Y'" in error["fix"]
+
+
+@pytest.mark.parametrize("call", ["DATEDIFF(began, ended)", "date_diff('day', began, ended)"])
+async def test_a_difference_of_dates_by_another_name_is_answered_with_julianday(ask_files: Ask, call: str) -> None:
+    error = (await ask_files(TERMS, sql=f"SELECT {call} FROM t")).error
+    assert error is not None
+    assert error["fix"].startswith("use julianday(iso(a, form)) - julianday(iso(b, form))")
+
+
+BEGAN = "\"began\" is written as '30/4/1789', in no order of time"
+SEEN = "\"seen\" is written as '03/04/2019' and '1 May 2018', in no order of time"
+SEEN_ISO = "coalesce(iso(\"seen\", 'dmy'), iso(\"seen\", 'words'))"
+DAYS = "julianday(iso(\"ended\", 'dmy')) - julianday(iso(\"began\", 'dmy')) gives days"
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        ("SELECT iso(began, 'mdy') FROM t", "iso(..., 'mdy') gives NULL for 1 value, such as '30/4/1789'"),
+        ("SELECT name FROM t WHERE iso(seen, 'dmy') > '2019'", "gives NULL for 2 values, such as '1 May 2018'"),
+        ("SELECT ended - began FROM t", f'"ended" - "began" subtracts texts, not dates: {DAYS}'),
+        ("SELECT min(x.ended-x.began) FROM t x", DAYS),
+        (
+            "SELECT iso(ended, 'dmy') - iso(began, 'dmy') FROM t",
+            "a difference of iso(...) is of texts, not of dates: julianday(iso(...)) - julianday(iso(...)) gives days",
+        ),
+        ("SELECT born - born FROM t", 'julianday("born") - julianday("born") gives days'),
+        ("SELECT min(seen) FROM t", f"{SEEN}: take {SEEN_ISO}"),
+        ("SELECT name FROM t ORDER BY seen", f"{SEEN}: take {SEEN_ISO}"),
+        ("SELECT max(began) FROM t", f"{BEGAN}: take iso(\"began\", 'dmy')"),
+        ("SELECT name FROM t WHERE seen > '2019-01-01'", f"{SEEN}: compare {SEEN_ISO} with '2019-01-01'"),
+        ("SELECT name FROM t WHERE began < ended", f"{BEGAN}: take iso(\"began\", 'dmy')"),
+        ("SELECT julianday(began) FROM t", f"{BEGAN}: take iso(\"began\", 'dmy')"),
+        ("SELECT strftime('%Y', seen) FROM t", f"{SEEN}: take {SEEN_ISO}"),
+    ],
+)
+async def test_dates_taken_for_numbers_or_in_no_order_of_time_are_warned_of(
+    ask_files: Ask, sql: str, warning: str
+) -> None:
+    assert warning in (await ask_files(TERMS, sql=sql)).unwrap().get("warning", "")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT min({SEEN_ISO}) FROM t",
+        "SELECT julianday(iso(ended, 'dmy')) - julianday(iso(began, 'dmy')) FROM t",
+        "SELECT min(born), max(born), strftime('%Y', born), julianday(born) FROM t WHERE born < '1740' ORDER BY born",
+        "SELECT name, began FROM t WHERE began = '30/4/1789' ORDER BY name",
+        "SELECT min(iso(began, 'dmy')) FROM t WHERE iso(ended, 'dmy') > iso(began, 'dmy')",
+        "SELECT iso(began, 'dmy') AS began FROM t ORDER BY began",
+    ],
+)
+async def test_dates_in_order_of_time_are_not_warned_of(ask_files: Ask, sql: str) -> None:
+    assert "warning" not in (await ask_files(TERMS, sql=sql)).unwrap()
