@@ -172,9 +172,9 @@ async def _rows(ctx: Context, name: str, outline: Mapping[str, Any], most: int, 
     value = await _told(ctx, "table_query", {"files": [name], "sql": query})
     if value is None or value.get("truncated") or value.get("cut"):
         return ""
-    text = f"table: {tables[0]['table']}, rows: {tables[0]['rows']}, all of them\n{content(value)}"
-    if sheets := outline.get("sheets"):
-        text = "\n".join([text, *sheets])
+    layout = [f"layout: {told}"] if (told := tables[0].get("layout")) else []
+    lines = [f"table: {tables[0]['table']}, rows: {tables[0]['rows']}, all of them", *layout, content(value)]
+    text = "\n".join([*lines, *outline.get("sheets", ())])
     return text if _size(text) <= min(most, MOST_WHOLE) else ""
 
 

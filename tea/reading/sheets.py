@@ -34,6 +34,7 @@ class Sheets:
         large: Whether the rows are to be streamed; all cells are then texts.
         titles: Names of the sheets.
         used: Columns in use of each sheet, counted from 0.
+        hidden: Positions of the sheets that a workbook's program does not show.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Sheets:
     large: bool
     titles: Sequence[str]
     used: Sequence[Sequence[int]]
+    hidden: Sequence[int] = ()
 
     def rows(self, number: int) -> Iterator[list[Cell]]:
         """Yield the rows of a sheet one by one.
@@ -96,11 +98,12 @@ def sheets_from(answer: Mapping[str, Any], name: str, folder: Path) -> Sheets:
     columns = [_columns(one) for one in cast("list[Any]", used)]
     if len(names) != len(columns) or len(names) > MOST_SHEETS:
         raise ToolError(f"{name!r} has too many sheets.", fix="save the needed sheet as CSV.")
-    return Sheets(name=name, folder=folder, large=answer.get("large") is True, titles=names, used=columns)
+    hidden, large = _columns(answer.get("hidden")), answer.get("large") is True
+    return Sheets(name=name, folder=folder, large=large, titles=names, used=columns, hidden=hidden)
 
 
 def _columns(positions: object) -> list[int]:
-    """Return positions of columns in their order, none of them beyond the last of the format."""
+    """Return positions of columns or sheets in their order, none of them beyond the last of the format."""
     if not isinstance(positions, list):
         return []
     found = {

@@ -126,6 +126,17 @@ async def test_a_workbook_that_holds_too_much_is_refused_before_it_is_held(ask: 
     assert "'a.xlsx'" in response.error["problem"]
 
 
+async def test_rows_above_the_header_of_a_large_workbook_are_told(ask: Ask) -> None:
+    texts = ("draft", "H1", "H2", "H3", "2023")
+    strings = "".join(f"<si><t>{one}</t></si>" for one in texts)
+    shared = [f'<c r="{place}" t="s"><v>{number}</v></c>' for place, number in (("A1", 0), ("B2", 4))]
+    header = "".join(f'<c t="s"><v>{number}</v></c>' for number in (1, 2, 3))
+    rows = [*shared, header, *(f"{cell('A4', 1)}{cell('B4', 2)}{cell('C4', 3)}" for _ in range(2))]
+    book = workbook("".join(f"<row>{one}</row>" for one in rows), strings, before=f"<!--{' ' * 60_000_000}-->")
+    (table,) = (await ask("a.xlsx", book)).unwrap()["tables"]
+    assert table["layout"] == "above the header: 'draft'; 2023 over H2"
+
+
 async def test_a_sheet_that_begins_far_below_is_read(ask: Ask) -> None:
     rows = f'<row r="900000">{cell("C900000", 1)}</row><row r="900001">{cell("C900001", 2)}</row>'
     (table,) = (await ask("a.xlsx", workbook(rows), full=True)).unwrap()["tables"]

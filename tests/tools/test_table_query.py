@@ -263,7 +263,7 @@ async def test_points_between_thousands_are_no_decimal_points(ask: Ask) -> None:
         ),
         ("t.csv", "a;b\n1;2\n3;4\n", "semicolons"),
         ("t.tsv", "a\tb\n1\t2\n3\t4\n", "tabs"),
-        ("t.csv", "A list\n\na,b\n1,2\n3,4\n5,6\n7,8\n9,1\n", "header in line 3"),
+        ("t.csv", "A list\n\na,b\n1,2\n3,4\n5,6\n7,8\n9,1\n", "header in line 3; above the header: 'A list'"),
         ("t.csv", "1,2\n3,4\n5,6\n", "no header"),
     ],
 )

@@ -11,6 +11,7 @@ import openpyxl
 import pytest
 
 from tea.errors import ToolError
+from tea.protocols.tcp import TCPServer
 from tea.reading.inside.rows import rows_name
 from tea.reading.reader import Reader
 from tea.reading.sheets import Sheets, sheets_from
@@ -140,3 +141,31 @@ async def test_a_table_named_otherwise_than_its_sheet_tells_the_sheet(ask: Ask) 
         assert named == [("Q1_final_2", "Q1 final (2)"), ("t_123", "123"), ("Plain", None)]
     (one,) = (await ask("b.xlsx", book(**{"No 1": [["a"], [1]]}))).unwrap()["tables"]
     assert (one["table"], "sheet" in one) == ("b", False)
+
+
+TARGETS = [
+    ["draft, see Notes"],
+    [None, 2023, None, 2024, None],
+    ["Store", "H1", "H2", "H1", "H2"],
+    ["Lyon", 1, 2, 3, 4],
+    ["Oslo", 5, 6, 7, 8],
+]
+ABOVE = "above the header: 'draft, see Notes'; 2023 over H1, 2024 over H1_2"
+
+
+async def test_rows_above_the_header_are_told(ask: Ask) -> None:
+    (table,) = (await ask("a.xlsx", book(t=TARGETS))).unwrap()["tables"]
+    assert table["layout"] == ABOVE
+
+
+async def test_a_hidden_sheet_is_called_hidden(ask: Ask, tools: TCPServer) -> None:
+    made = openpyxl.load_workbook(io.BytesIO(book(shown=[["n"], [1], [2]], kept=[["m"], [3], [4]], one=[["a word"]])))
+    made["kept"].sheet_state = "hidden"
+    made["one"].sheet_state = "veryHidden"
+    data = io.BytesIO()
+    made.save(data)
+    answer = (await ask("a.xlsx", data.getvalue())).unwrap()
+    assert [one.get("layout", "") for one in answer["tables"]] == ["", "hidden sheet"]
+    assert answer["sheets"] == ['sheet one, hidden, 1 row: "a word"']
+    read = (await tools.invoke("to_markdown", {"source": "a.xlsx"})).unwrap()
+    assert "Hidden sheets: kept, one." in read["notes"]

@@ -58,7 +58,10 @@ def _made(sheets: "Sheets", path: Path, name: str, folder: Path | None) -> Book:
     with keeping(path, name, folder) as (kept, digest):
         if sheets.large:
             return stored_sheets(sheets, kept, digest)
-        data = json.dumps([[title, list(sheets.rows(number))] for number, title in enumerate(sheets.titles)]).encode()
+        held = [
+            [title, list(sheets.rows(number)), number in sheets.hidden] for number, title in enumerate(sheets.titles)
+        ]
+        data = json.dumps(held).encode()
         if len(data) <= MOST_KEPT:
             keep(kept / f"{digest}{BOOK}", sha256(data).hexdigest().encode() + data)
         return data

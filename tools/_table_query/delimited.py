@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from tea import ToolError
 
+from .heading import above_header
 from .numbers import number
 from .tables import Budget, RawTable
 
@@ -130,6 +131,8 @@ def layout_of(lines: list[str], rows: list[list[str]], header: list[str], delimi
         found.append("no header")
     elif above := next((at for at, line in enumerate(lines) if _cells(line, delimiter) == header), 0):
         found.append(f"header in line {above + 1}")
+        titles = [_cells(line, delimiter) for line in lines[:above] if not line.startswith("#")]
+        found += filter(None, [above_header(titles, header)])
     return "; ".join(found)
 
 

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from tea import ToolError
 
 from .columns import sql_name
+from .heading import above_header, header_row
 from .stored import SUFFIX, Source, StoredTable, keep, stored_as
+from .workbook import HIDDEN
 
 if TYPE_CHECKING:
     from tea.reading import Sheets
 
 _SAMPLE = 400  # rows among which the header is looked for
 _TITLES = ".sheets"
-_FULL = 0.6  # share of the widest row that a header fills at least
 
 
 def stored_sheets(sheets: "Sheets", kept: Path, digest: str) -> list[StoredTable]:
@@ -71,10 +72,12 @@ def _source(sheets: "Sheets", number: int) -> Source | None:
     counts = [sum(map(bool, row)) for row in sample]
     if len(counts) < 2:
         return None
-    head = next(index for index, count in enumerate(counts) if count >= _FULL * max(counts))
+    head = header_row(counts)
     used = list(sheets.used[number])
     header = [_cell(sample[head], index) for index in used]
-    return Source(header=header, rows=lambda: _rows(sheets, number, head + 1, used), marks=False)
+    above = above_header([[_cell(row, index) for index in used] for row in sample[:head]], header)
+    layout = "; ".join(filter(None, (HIDDEN if number in sheets.hidden else "", above)))
+    return Source(header=header, rows=lambda: _rows(sheets, number, head + 1, used), marks=False, layout=layout)
 
 
 def _rows(sheets: "Sheets", number: int, start: int, used: list[int]) -> Iterator[list[str]]:

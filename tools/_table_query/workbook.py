@@ -7,8 +7,10 @@ from typing import Any
 
 from tea import ToolError
 
+from .heading import above_header, header_row
 from .tables import Budget, Cell, RawTable, plain
 
+HIDDEN = "hidden sheet"
 _CUT = "\u2026"
 _MOST_SAID = 600  # characters of a sheet with one row
 
@@ -26,13 +28,16 @@ def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[Raw
         ToolError: It holds no table, or too much.
     """
     held: Any = json.loads(data)
-    sheets = [(str(title), _rows(rows, file, budget)) for title, rows in held]
-    tables = [table for title, rows in sheets if (table := _table(rows, title, file))]
-    single = [(title, rows[0]) for title, rows in sheets if len(rows) == 1]
+    sheets = [(str(title), _rows(rows, file, budget), bool(hidden)) for title, rows, hidden in held]
+    tables = [table for title, rows, hidden in sheets if (table := _table(rows, title, file, hidden=hidden))]
+    single = [(title, rows[0], hidden) for title, rows, hidden in sheets if len(rows) == 1]
     if not tables:  # of a sheet with one row nobody can say whether it is a header, so it is shown
-        tables = [RawTable(name=title, sheet=title, file=file, header=[], rows=[row]) for title, row in single]
+        tables = [
+            RawTable(name=title, sheet=title, file=file, header=[], rows=[row], layout=HIDDEN if hidden else "")
+            for title, row, hidden in single
+        ]
     elif single:
-        tables[0].sheets = tuple(_row_words(title, row) for title, row in single)
+        tables[0].sheets = tuple(_row_words(*one) for one in single)
     if not tables:
         raise ToolError(f"{file!r} holds no table.", fix="put a header row above the values.")
     if len(tables) == 1:
@@ -40,11 +45,11 @@ def read_workbook(data: bytes, name: str, file: str, budget: Budget) -> list[Raw
     return tables
 
 
-def _row_words(title: str, row: Sequence[Cell]) -> str:
+def _row_words(title: str, row: Sequence[Cell], hidden: bool) -> str:
     """Return a sheet of one row in words."""
     text = " | ".join(" ".join(str(cell).split()) for cell in row if cell not in (None, ""))
     text = text if len(text) <= _MOST_SAID else text[:_MOST_SAID] + _CUT
-    return f'sheet {title}, 1 row: "{text}"'
+    return f'sheet {title}, {"hidden, " if hidden else ""}1 row: "{text}"'
 
 
 def _rows(rows: list[list[Cell]], file: str, budget: Budget) -> list[list[Cell]]:
@@ -53,16 +58,16 @@ def _rows(rows: list[list[Cell]], file: str, budget: Budget) -> list[list[Cell]]
     return [[plain(cell) for cell in row] for row in rows]
 
 
-def _table(cells: list[list[Cell]], title: str, file: str) -> RawTable | None:
+def _table(cells: list[list[Cell]], title: str, file: str, *, hidden: bool) -> RawTable | None:
     if len(cells) < 2:
         return None
     filled = [sum(cell not in (None, "") for cell in row) for row in cells]
-    widest = max(filled)
-    head = next(index for index, count in enumerate(filled) if count >= 0.6 * widest)
+    head = header_row(filled)
     used = sorted(set(chain.from_iterable(_used(row) for row in cells)))
     header = ["" if index >= len(cells[head]) else str(cells[head][index] or "") for index in used]
-    body = [[row[index] if index < len(row) else None for index in used] for row in cells[head + 1 :]]
-    return RawTable(name=title, sheet=title, file=file, header=header, rows=body)
+    body = [[row[index] if index < len(row) else None for index in used] for row in cells]
+    layout = "; ".join(filter(None, (HIDDEN if hidden else "", above_header(body[:head], header))))
+    return RawTable(name=title, sheet=title, file=file, header=header, rows=body[head + 1 :], layout=layout)
 
 
 def _used(row: Sequence[Cell]) -> list[int]:

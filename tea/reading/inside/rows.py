@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from tea.reading.inside.document import Unreadable
 from tea.reading.inside.kinds import packed_kind
 from tea.reading.inside.open_sheets import Take, is_open_workbook, read_open_sheets
-from tea.reading.inside.sheets import Workbook, is_large
+from tea.reading.inside.sheets import VISIBLE, Workbook, is_large
 from tea.reading.inside.survey import MOST_CELLS, survey
 
 MOST_HELD = 50_000_000  # characters of all rows from which on they are read as those of a large workbook
@@ -39,7 +39,7 @@ def write_sheets(path: Path, out: Path) -> dict[str, Any]:
         out: Folder of the files, named by `rows_name`.
 
     Returns:
-        `large`; `titles` of the sheets; `used` columns of each, counted from 0.
+        `large`; `titles` of the sheets; `used` columns of each and the `hidden` sheets, counted from 0.
 
     Raises:
         Unreadable: It is not a workbook, or holds too much.
@@ -127,14 +127,15 @@ def _typed(path: Path, out: Path) -> dict[str, Any]:
     with zipfile.ZipFile(path) as archive:
         used = survey(archive)
     count = _Count(MOST_CELLS, MOST_HELD, _MuchToHold())
-    titles = list[str]()
+    titles, hidden = list[str](), list[int]()
     with path.open("rb") as data:
         book = load_workbook(data, read_only=True, data_only=True)
         for number, sheet in enumerate(book.worksheets):
             titles.append(str(sheet.title))
+            hidden += [number] if sheet.sheet_state != VISIBLE else []
             with (out / rows_name(number)).open("w", encoding="ascii") as file:
                 _write_typed(sheet, used, _Writer(file=file, count=count))
-    return {"large": False, "titles": titles, "used": [list(range(len(used)))] * len(titles)}
+    return {"large": False, "titles": titles, "used": [list(range(len(used)))] * len(titles), "hidden": hidden}
 
 
 def _write_typed(sheet: Any, used: Sequence[int], writer: _Writer) -> None:
@@ -153,7 +154,8 @@ def _streamed(path: Path, out: Path) -> dict[str, Any]:
             writer = _Writer(file=file, count=count)
             book.read(title, writer.take)
         used.append(sorted(writer.used))
-    return {"large": True, "titles": book.titles, "used": used}
+    hidden = [number for number, title in enumerate(book.titles) if title in book.hidden]
+    return {"large": True, "titles": book.titles, "used": used, "hidden": hidden}
 
 
 def _most_streamed() -> _Count:

@@ -26,6 +26,7 @@ MOST_SHEETS = 1_000
 _MOST_PART = 2_000_000  # bytes of a part read as a whole
 _LONGEST = 10_000_000  # characters of a cell
 _PIECE = 2**18
+VISIBLE = "visible"
 _WHOLE = re.compile(r"\[Content_Types\]\.xml|.*\.rels|xl/(?:workbook|styles)\.xml|xl/theme/.*|docProps/.*")
 _SPLIT = "split the file, or save the needed sheet as CSV."
 _PLACE = re.compile(r"[A-Za-z]{1,3}")
@@ -60,6 +61,11 @@ class Workbook:
     def titles(self) -> list[str]:
         """The names of its sheets."""
         return list(self._outline.parts)
+
+    @property
+    def hidden(self) -> set[str]:
+        """The names of the sheets that its program does not show."""
+        return self._outline.hidden
 
     def read(self, title: str, take: Take) -> None:
         """Hand over the non-empty rows of a sheet, each with empty texts for cells left out.
@@ -104,16 +110,18 @@ def _outline(path: Path) -> _Outline:
     return _Outline(
         book=reader.wb,
         strings=strings,
+        hidden={str(sheet.name) for sheet, _ in sheets if sheet.state != VISIBLE},
         parts={str(sheet.name): str(rel.target) for sheet, rel in sheets if "chartsheet" not in rel.Type},
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outline:
-    """A workbook without its cells: dates and styles, the texts shared by cells, the part of each sheet."""
+    """A workbook without its cells: dates, styles, the texts shared by cells, the hidden sheets, the part of each."""
 
     book: Any
     strings: _Strings
+    hidden: set[str]
     parts: dict[str, str]
 
 

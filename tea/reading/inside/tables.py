@@ -12,6 +12,7 @@ from typing import Any
 
 from tea.reading.inside.charset import text_of
 from tea.reading.inside.document import Order, Parsed, Unreadable, markdown_table
+from tea.reading.inside.sheets import VISIBLE
 from tea.reading.inside.trees import parsed_xml
 from tea.reading.inside.unpacked import opened_zip
 
@@ -40,8 +41,11 @@ def parse_workbook(order: Order) -> Parsed:
         with order.path.open("rb") as file:  # a name without its ending would be refused
             book = load_workbook(file, read_only=True, data_only=True)
             found = _sheets("xlsx", [(one.title, _sheet_rows(one)) for one in book.worksheets[:_MOST_SHEETS]])
+            hidden = [str(one.title) for one in book.worksheets if one.sheet_state != VISIBLE]
     except (zipfile.BadZipFile, ValueError, KeyError, TypeError, AttributeError, IndexError, OSError) as error:
         raise Unreadable(f"is a damaged workbook: {error}", "save it again as XLSX.") from error
+    if hidden:
+        found.notes.append(f"Hidden sheets: {', '.join(hidden)[:300]}.")
     if macros:
         found.notes.append("It holds macros; they were neither run nor read.")
     return found
