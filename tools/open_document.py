@@ -16,6 +16,7 @@ from tea.reading import (
     Options,
     Reader,
     best_excerpts,
+    folded,
     is_fit,
     kind_of,
     kind_of_file,
@@ -110,9 +111,9 @@ async def open_document(
     if outline:
         opened["outline"] = document.outline()
     elif find.strip() and regex:
-        _found(opened, *await reader.search(document, find))
+        _found(opened, document, *await reader.search(document, find))
     elif find.strip():
-        _found(opened, *document.find(find))
+        _found(opened, document, *document.find(find))
     elif question.strip():
         opened["passages"] = await asyncio.to_thread(_passages, document, question)
         if opened["passages"] and not is_fit(document.lines, question):
@@ -149,10 +150,15 @@ def _head(document: Document, name: str) -> Opened:
     return opened
 
 
-def _found(opened: Opened, matches: list[Match], total: int) -> None:
-    opened["matches"], opened["total"] = matches, total
-    if len(matches) < total:
+def _found(opened: Opened, document: Document, matches: list[Match], total: int) -> None:
+    opened["matches"], left = folded(document, matches)
+    opened["total"] = total
+    if left := left + total - len(matches):
         opened["truncated"] = True
+        note = (
+            f"{left:,} found lines are not shown: find more words, or an expression with `regex`; or ask a `question`."
+        )
+        opened["notes"] = [*opened.get("notes", ()), note]
 
 
 def _window(opened: Opened, document: Document, start: int) -> None:

@@ -27,11 +27,16 @@ class Heading(TypedDict):
 
 
 class Match(TypedDict):
-    """A line that was found: its number, its page or other place, and its words."""
+    """A line that was found: its number, its page or other place, and its words.
+
+    `times` counts the lines of the same words, `around` holds it with the lines before and behind it.
+    """
 
     line: int
     place: str
     text: str
+    times: NotRequired[int]
+    around: NotRequired[str]
 
 
 class Passage(TypedDict):

@@ -10,6 +10,7 @@ from tea.lazy import lazy_names as _lazy_names
 if _typing.TYPE_CHECKING:
     from tea.reading.document import Document, Heading, Match, digest_of
     from tea.reading.excerpts import UNFIT, Excerpt, Part, best_excerpts, is_fit, part_of
+    from tea.reading.found import folded
     from tea.reading.headings import Title, heading_above, titles
     from tea.reading.inside.charset import text_lines, utf_16_of
     from tea.reading.inside.dates import day_in
@@ -35,6 +36,7 @@ __all__ = [
     "best_excerpts",
     "day_in",
     "digest_of",
+    "folded",
     "heading_above",
     "is_fit",
     "kind_of",
@@ -54,6 +56,7 @@ __getattr__, __dir__ = _lazy_names(
     {
         "tea.reading.document": "Document Heading Match digest_of",
         "tea.reading.excerpts": "UNFIT Excerpt Part best_excerpts is_fit part_of",
+        "tea.reading.found": "folded",
         "tea.reading.headings": "Title heading_above titles",
         "tea.reading.inside.charset": "text_lines utf_16_of",
         "tea.reading.inside.dates": "day_in",

@@ -12,7 +12,6 @@ from tea.reading.headings import Title, titles
 from tea.types import JsonObject
 
 MOST_OUTLINE = 300
-MOST_MATCHES = 100
 _SHOWN = 300
 _MARK = re.compile(r"\[((?:page|slide|chapter|cell|mail) \d+|sheet [^\]]*)\]")
 
@@ -26,8 +25,16 @@ class Heading(TypedDict):
     place: str
 
 
-class Match(TypedDict):
-    """A found line: its number, its page or other place, and its words."""
+class _Folded(TypedDict, total=False):
+    times: int
+    around: str
+
+
+class Match(_Folded):
+    """A found line: its number, its page or other place, and its words.
+
+    `times` counts the lines of the same words, `around` holds it with the lines before and behind it.
+    """
 
     line: int
     place: str
@@ -96,12 +103,12 @@ class Document:
             found = [one for one in found if one["level"] < level]
         return found[:MOST_OUTLINE]
 
-    def find(self, text: str, limit: int = MOST_MATCHES) -> tuple[list[Match], int]:
+    def find(self, text: str, limit: int | None = None) -> tuple[list[Match], int]:
         """Return lines with a text, regardless of capitals and blanks, and their number in all.
 
         Args:
             text: What to look for.
-            limit: Most lines to return.
+            limit: Most lines to return, None for all.
         """
         wanted = " ".join(text.split()).casefold()
         numbers = [n for n, line in enumerate(self.lines, start=1) if wanted in " ".join(line.split()).casefold()]

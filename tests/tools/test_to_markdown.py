@@ -364,7 +364,25 @@ async def test_what_says_nothing_is_left_out(read: Read, folder: Path) -> None:
     got = await read("b.md")
     assert (got["next_start"], "truncated" in got) == (got["end"] + 1, False)
     found = await read("b.md", find="words")
-    assert (found["total"], found["truncated"]) == (5_000, True)
+    assert (found["total"], "truncated" in found) == (5_000, False)
+    assert [(one["line"], one["times"]) for one in found["matches"]] == [(1, 5_000)]
+
+
+async def test_found_lines_are_folded_and_few_have_the_lines_around_them(read: Read, folder: Path) -> None:
+    prose = [f"In {1900 + number} the leakage was estimated by night flow." for number in range(90)]
+    others = [f"Leakage {chr(97 + number // 26)}{chr(97 + number % 26)} is a word." for number in range(90)]
+    rows = ["| leakage | 1 |", "| leakage | 2 |"]
+    table = ["## Leakage of the south", "", "| a | b |", "| --- | --- |", *rows]
+    (folder / "a.md").write_text("\n\n".join([*prose, *others]) + "\n\n" + "\n".join(table) + "\n\nThe end.\n")
+    got = await read("a.md", find="leakage")
+    texts = [one["text"] for one in got["matches"]]
+    assert (texts[0], got["matches"][0]["times"]) == (prose[0], 90)
+    assert texts[-3:] == [table[0], *rows]
+    assert (len(texts), got["total"]) == (40, 183)
+    assert got["notes"][0].startswith("54 found lines are not shown: find more words")
+    (found,) = (await read("a.md", find="of the south"))["matches"]
+    assert found["around"].splitlines()[2:] == table[:6]
+    assert (await read("a.md", find=r"^\| leakage", regex=True))["total"] == 2
 
 
 async def test_a_page_nested_too_deeply_says_so(read: Read, refused: Read, folder: Path) -> None:

@@ -22,7 +22,7 @@ from tea.reading.inside.tables import parse_delimited, parse_open_workbook, pars
 from tea.reading.inside.texts import parse_text
 
 RESULT, TEXT, PARTS = "result.json", "text.md", "parts"
-MOST_MATCHES = 200
+MOST_MATCHES = 2_000
 _SHOWN = 300  # characters of a line that matches
 _PARSERS: Mapping[str, Callable[[Order], Parsed]] = {
     "docx": parse_docx,
