@@ -109,7 +109,10 @@ def _answer(
         return {"columns": got.columns, "rows": got.rows, "row_count": len(got.rows), "truncated": got.more}
     answer = _paged(got.columns, got.rows, got.total, offset)
     texts = columns_as_texts(sql, (column.name for table in tables for column in table.columns))
-    if warning := "; ".join(filter(None, (texts, *doubts, DROPPED if whole else ""))):
+    beyond = (
+        "" if got.rows or not got.total else f"the SQL, with its own LIMIT, gives {got.total} rows; offset skips all"
+    )
+    if warning := "; ".join(filter(None, (texts, beyond, *doubts, DROPPED if whole else ""))):
         answer["warning"] = warning
     return answer
 

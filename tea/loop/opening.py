@@ -19,13 +19,13 @@ MOST_WHOLE = 1_500  # of a text that is shown whole
 MOST_BEGINNING = 300  # of one that is not
 LEAST_TEXT = 200  # of a head that shows of a text more than its kind and size
 LEAST_PART, MOST_BEFORE = 100, 4  # of a long line that is shown in part, behind a few short ones
-MOST_CELLS = 60  # of a table that is shown whole
+MOST_CELLS, FEW_ROWS = 60, 10  # of a table that is shown whole, one of the two
 MOST_MEMBER = 600  # bytes of a text in an archive that is shown
 MEMBER = 40  # beside the name of a file in an archive
 TABLES, TEXTS, OTHERS = ("table",), ("text", "code", "json", "document"), ("image", "audio", "video", "archive")
 ALL = (*TABLES, *TEXTS, *OTHERS)
 _RECORDS = re.compile(r"\s*(?:\[\s*[\[{\"\d-]|\{.*\}[ \t,]*\n)")
-APART = "Values of each column, the most frequent first; not rows:"
+APART = "Values of each column, the most frequent first, of unique ones least and greatest; not rows:"
 UNPACKED = "unpacked, by these names:"
 
 
@@ -166,7 +166,7 @@ async def _rows(ctx: Context, name: str, outline: Mapping[str, Any], most: int, 
     tables = cast("list[dict[str, Any]]", outline["tables"])
     if len(tables) != 1 or not (cells := tables[0]["rows"] * len(tables[0]["columns"])):
         return ""
-    if cells > MOST_CELLS and not small:
+    if cells > MOST_CELLS and tables[0]["rows"] > FEW_ROWS and not small:
         return ""
     query = f"SELECT * FROM {tables[0]['table']}"
     value = await _told(ctx, "table_query", {"files": [name], "sql": query})

@@ -90,7 +90,7 @@ async def test_a_table_is_shown_whole_where_its_head_is_longer_and_else_says_wha
     small, long = stage.requests["analyzer"][0].variables["heads"]
     assert "table: small, rows: 8, all of them" in small
     assert "Buoy 3,21,0,33,3,7.5,1993,red,no" in small
-    assert "the most frequent first; not rows" in long
+    assert "the most frequent first, of unique ones least and greatest; not rows" in long
     assert "- height_m integer: 0, 1, 2" in long
 
 

@@ -52,6 +52,7 @@ LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN kee
             'DISTINCT takes equal "fee" of several rows of owners once; leave DISTINCT out',
         ),
         ("SELECT sum(DISTINCT tons) FROM owners o LEFT JOIN ships s ON s.owner = o.owner", ""),
+        ("SELECT sum(tons * o.fee), count(*) FROM ships s LEFT JOIN owners o ON s.owner = o.owner", ""),
         ("SELECT total(DISTINCT tons), count(DISTINCT owner) FROM ships", ""),
         ("SELECT count(DISTINCT o.owner) FROM ships s JOIN owners o ON s.owner = o.owner", ""),
         ("SELECT ship, city FROM ships s JOIN owners o ON s.owner = o.owner", ""),

@@ -297,7 +297,7 @@ async def test_a_description_is_short_lines(ask: Ask) -> None:
                 "file": "t.csv",
                 "rows": 40,
                 "columns": [
-                    '"Body Mass (g)" integer: 0, 1, 2, 3, 4, \u2026',
+                    '"Body Mass (g)" integer: 0, \u2026, 39',
                     "species text: a, b",
                     '"order" integer: 0, 1, 2, 3, 4, \u2026',
                     "when date dmy: 1/12/2020, 2/12/2020, 3/12/2020, 4/12/2020, 5/12/2020, \u2026".replace(
@@ -607,3 +607,17 @@ async def test_a_sum_shows_no_rounding_of_its_parts(ask: Ask) -> None:
     sql = "SELECT SUM(n), 1620.9899999999998, 0.1 + 0.2, MAX(big), 9007199254740991.0 FROM t"
     got = (await ask({"t.csv": "n,big\n0.7,9007199254740991\n0.1,1\n0.1,2\n"}, sql=sql)).unwrap()
     assert got["rows"] == [[0.9, 1620.99, 0.3, 9007199254740991, 9007199254740991.0]]
+
+
+async def test_an_offset_behind_the_rows_that_a_limit_leaves_is_warned_of(ask: Ask) -> None:
+    text = "n\n" + "".join(f"{number}\n" for number in range(50))
+    got = (await ask({"t.csv": text}, sql="SELECT n FROM t LIMIT 8", offset=38)).unwrap()
+    assert (got["rows"], got["warning"]) == ([], "the SQL, with its own LIMIT, gives 8 rows; offset skips all")
+
+
+async def test_of_mostly_unique_numbers_and_days_the_least_and_the_greatest_are_shown(ask: Ask) -> None:
+    rows = "".join(f"{number},2024-03-{1 + number % 30:02},Town {number},{number % 3}\n" for number in range(30))
+    (table,) = (await ask({"t.csv": f"n,day,town,c\n{rows}"})).unwrap()["tables"]
+    assert table["columns"][:2] == ["n integer: 0, \u2026, 29", "day date: 2024-03-01, \u2026, 2024-03-30"]
+    assert table["columns"][2].startswith("town text: Town 0, Town 1, ")
+    assert table["columns"][3] == "c integer: 0, 1, 2"

@@ -15,6 +15,7 @@ MOST_CHARACTERS = 16_000
 MOST_OF_A_TABLE = 2_500
 _LEAST_OF_A_TABLE = 200
 _FEW, _SOME = 10, 5
+_UNIQUE = 0.9  # share of distinct values of a column of which the least and the greatest are shown
 _MOST_OF_A_VALUE = 40
 _LEAST_OF_A_CELL = 20
 _CUT = "\u2026"
@@ -81,7 +82,7 @@ def _brief_table(table: TableDescription, most: int) -> BriefTable:
     if layout := table.get("layout"):
         found["layout"] = layout
     for examples in (_SOME, 3, 1, 0):
-        found["columns"] = [_column(one, examples) for one in table["columns"]]
+        found["columns"] = [_column(one, examples, table["rows"]) for one in table["columns"]]
         if _size(found) <= most:
             return found
     lines, left = found["columns"], most - 150 - len(table["name"]) - len(table["file"])
@@ -93,15 +94,22 @@ def _brief_table(table: TableDescription, most: int) -> BriefTable:
     return found
 
 
-def _column(column: ColumnDescription, examples: int) -> str:
+def _column(column: ColumnDescription, examples: int, rows: int) -> str:
     form = f" {column['form']}" if column["form"] not in ("", "iso") else ""
     missing = f", {column['nulls']} missing" if column["nulls"] else ""
     head = f"{_written(column['name'])} {column['type']}{form}{missing}"
+    if examples and not form and column["type"] != "text" and _is_mostly_unique(column, rows):
+        return f"{head}: {_value(column['min'])}, {_CUT}, {_value(column['max'])}"
     whole = examples == _SOME and column["distinct"] <= _FEW
     values = column["examples"][: column["distinct"] if whole else examples]
     shown = ", ".join(map(_value, values))
     more = f", {_CUT}" if len(values) < column["distinct"] else ""
     return f"{head}: {shown}{more}" if values else head
+
+
+def _is_mostly_unique(column: ColumnDescription, rows: int) -> bool:
+    """Return whether hardly a value repeats, so that none is frequent."""
+    return column["distinct"] > _FEW and column["distinct"] >= _UNIQUE * (rows - column["nulls"])
 
 
 def _value(value: Cell) -> str:
