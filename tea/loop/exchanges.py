@@ -98,6 +98,11 @@ def cut(text: str, most: int) -> str:
     return f"{text[:half]}{CUT_WORDS.format(left=len(text) - 2 * half)}{text[-half:]}"
 
 
+def is_shortened(text: str) -> bool:
+    """Return whether the middle of a text was left out."""
+    return CUT_WORDS.partition("{")[0] in text
+
+
 def briefer(message: Message, most: int) -> Message:
     """Return a message with its text and arguments cut to the given number of tokens."""
     if _tokens(message) <= most or message.role == "tool":

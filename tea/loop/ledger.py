@@ -170,12 +170,16 @@ class Ledger:
         self.stalled = 0 if new else self.stalled + 1
         return self.stalled > 0 and self.stalled % STALL == 0
 
-    def text(self) -> str:
-        """Return facts and plan as text for the next question; empty without any."""
+    def text(self, *, plan: bool = True) -> str:
+        """Return facts and plan as text for the next question; empty without any.
+
+        Args:
+            plan: Whether the plan stands in it: at the last question nothing of it can be done any more.
+        """
         blocks: list[str] = []
         if self.facts:
             blocks.append("Facts noted:\n" + "\n".join(map(_fact_text, self.facts)))
-        if self.plan:
+        if self.plan and plan:
             blocks.append("Plan:\n" + "\n".join(f"{_MARKS[one.state]} {one.item}" for one in self.plan))
         if self.fields is not None and (status := self.fields.text()):
             blocks.append(status)

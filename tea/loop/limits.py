@@ -10,6 +10,7 @@ from tea.types import Budget
 
 _KEPT_FOR_LAST = {"tokens": (2.0, 300), "usd": (3.0, 0.0)}  # times the dearest question, and more: a call is only
 # made where its bytes, counted generously, and a short answer are covered
+_GENEROUS, _ANSWER = 4 / 3, 300  # of a short question: its bytes are counted so, and tokens of its answer
 _SECONDS = 0.1  # of the time that is left, kept for it
 _KEPT = 0.1  # of the tokens and money that are left, kept for the last word on the work of several agents
 
@@ -31,7 +32,12 @@ class Limits:
         self._left: dict[str, float] = {}
         self._cost: dict[str, float] = {}
         self._size = 0
+        self._short = 0.0
         self.questions, self.tightest = most, "step budget"
+
+    def keep(self, tokens: int) -> None:
+        """Keep the tokens of a short last question of about so many."""
+        self._short = _GENEROUS * tokens + _ANSWER
 
     async def look(self) -> None:
         """Determine the number of requests left, including the next one."""
@@ -111,7 +117,8 @@ class Limits:
         if name == "steps":
             return int(left)
         cost = self._cost.get(name, 0)
-        return max(1, 1 + int((left - self._for_last(name)) / cost)) if cost else self.most
+        kept = self._short if name == "tokens" else self._for_last(name)
+        return max(1, 1 + int((left - kept) / cost)) if cost else self.most
 
     def _for_last(self, name: str) -> float:
         """Return how much of a limit is kept for the last request."""

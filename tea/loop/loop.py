@@ -16,13 +16,14 @@ from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
 from tea.loop.ending import ANNOUNCED, MOST_SCHEMA, Ending
-from tea.loop.exchanges import json_tokens, latest
+from tea.loop.exchanges import is_shortened, json_tokens, latest
 from tea.loop.fields import UNKNOWN_AFTER, Fields
 from tea.loop.form import holds_form
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits
 from tea.loop.media import show_files
 from tea.loop.mending import Mending
+from tea.loop.naming import to_be_written
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.offer import DONE
 from tea.loop.opening import conversation, heads
@@ -52,12 +53,15 @@ STALLED = (
     "another function, other files or words, smaller parts. If nothing is left to try, call `done` with what you have."
 )
 LAST_QUESTION = (
-    "This is the last question. Call `done` now with your best answer, or with success false and the reason why there "
-    "is none; only here a call that writes what the answer names may stand beside it. {task}"
+    "This is the last question{beside}. Call `done` now with what is known, and say in `doubts` what is missing; with "
+    "success false and the reason only if nothing is known. {task}"
 )
+BESIDE = "; only here a call that writes what the answer names may stand beside `done`"
+SPENT = "The {limit} allowed no further question, so nothing more was looked up."
 SHORT_QUESTION = (
-    "This is the last question, and the budget allows a short answer only. The last calls and their results, cut:\n"
-    "{results}\nCall `done` now with your best answer, or with success false and the reason why there is none."
+    "This is the last question, and the budget allows a short answer only. The last calls and their results{cut}:\n"
+    "{results}\nCall `done` now with what is known, and say in `doubts` what is missing; with success false and the "
+    "reason only if nothing is known."
 )
 SHORT_TOKENS = (1_000, 500, 250, 100)  # of results in a short question, the most that the budget allows
 LEFT_OUT = ("files", "heads", "memories", "agents", "environments", "further", "limits")  # of a short question
@@ -173,6 +177,8 @@ class _Loop:
     strikes: int = 0
     step: int = 0
     last: int = 0
+    spent: str = ""
+    offered_last: JsonObject = field(default_factory=dict[str, Any])
     closing: bool = False
 
     @classmethod
@@ -221,15 +227,18 @@ class _Loop:
 
     async def _end_in_short(self) -> Result | None:
         """Return an end refused in the last step, or else the answer to a short question; None without either."""
-        refused = None if self.ending.unseen else await self._refused_end()
-        if refused is not None:
-            return refused
+        self.spent = self.spent or self.limits.tightest
+        found = None if self.ending.unseen else await self._refused_end()
+        found = found or await self._short_end() or await self._refused_end()
+        return None if found is None else self._remarked(found)
+
+    async def _short_end(self) -> Result | None:
+        """Return the answer to a short question; None without one."""
         try:
             reply = await self._short_reply()
-            found = None if reply is None else await self._take(self.step, reply)
+            return None if reply is None else await self._take(self.step, reply)
         except BudgetExceeded:
-            found = None
-        return found or await self._refused_end()
+            return None
 
     async def _short_reply(self) -> Reply | None:
         """Ask for `done` alone, with the task and the last results, cut; None if nothing was found, or is left.
@@ -238,13 +247,13 @@ class _Loop:
         """
         if self.solver or not any(one.ok for one in self.window.results.values()):
             return None
-        tools = [one for one in self.variables["tools"] if one["name"] == DONE]
-        short = {name: type(one)() if name in LEFT_OUT else one for name, one in self.variables.items()}
-        variables = {**short, "task": self.ending.words, "tools": tools}
+        variables = {**self._short_variables, "task": self.ending.words}
+        self.window.leave_out_left()
         self.step += 1
         self.last = self.step
         for most in SHORT_TOKENS:
-            told = SHORT_QUESTION.format(results=latest(self.window.messages, most))
+            results = latest(self.window.messages, most)
+            told = SHORT_QUESTION.format(results=results, cut=", cut" if is_shortened(results) else "")
             try:
                 response = await self.ctx.ask(self.prompt, variables, (said(told),), tool_choice="required")
             except BudgetExceeded:
@@ -253,6 +262,12 @@ class _Loop:
             self.limits.used()
             return Reply.of(response, self.step)
         return None
+
+    @property
+    def _short_variables(self) -> dict[str, Any]:
+        """The prompt variables of a short question: the task and `done` alone."""
+        short = {name: type(one)() if name in LEFT_OUT else one for name, one in self.variables.items()}
+        return {**short, "tools": [one for one in self.variables["tools"] if one["name"] == DONE]}
 
     async def _refused_end(self) -> Result | None:
         """Return the end refused in the last step, marked as no other can be asked for; None without one."""
@@ -292,6 +307,8 @@ class _Loop:
         self.ending.told = [*remembered, str(self.variables.get("today", ""))]
         self.window.add(*await show_files(self.ctx, self.task.files), lasting=True)
         self.window.before = 0 if self.solver else OPENING + json_tokens(self.variables)
+        if not self.solver:
+            self.limits.keep(OPENING + json_tokens(self._short_variables) + SHORT_TOKENS[2])
         states = {place["name"]: place["state"] for place in self.variables["environments"]}
         self.seen = {"task": self.task.text, "files": list(self.task.files), "state": states}
 
@@ -320,23 +337,48 @@ class _Loop:
                 self.limits.expect(self.window.foreseen())
             if (self.limits.questions == 1 or self.ledger.stalled >= 2 * STALL) and not self.last:
                 self.last = step
-                ended = f"The {self.limits.tightest} ended"
-                why = ended if self.limits.questions == 1 else "Its steps brought nothing new"
-                self._tell(LAST_QUESTION.format(task=self._task_again))
+                self.spent = self.limits.tightest if self.limits.questions == 1 else ""
+                why = f"The {self.spent} ended" if self.spent else "Its steps brought nothing new"
+                self._tell_last()
             result = await self._take(step, await self._ask(step))
             heard = result is not None and self.limits.questions >= 1 and await self._hear()
             if heard and self.ended:
                 self.window.refuse(self.ended, ToolError(UNDELIVERED, fix=ANEW))
             if result is not None and not heard:
                 if not self.revision.wanted(result, self.limits.questions):
-                    return result
-                self.last = 0
+                    return self._remarked(result)
+                self.last, self.spent = 0, ""
                 self.ending.reopen()
                 self.window.hold(self.ended, HELD)
                 self._tell(REVISE.format(task=self._task_again))
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
-        return self.revision.held or self.ending.best(f"{why} before the task was done.")
+        short = None if self.limits.questions or self.revision.held else await self._short_end()
+        return (
+            self.revision.held
+            or (short and self._remarked(short))
+            or self.ending.best(f"{why} before the task was done.")
+        )
+
+    def _tell_last(self) -> None:
+        """Ask for the answer; what is left of the budget, told before, can no longer be used."""
+        self.window.leave_out_left()
+        beside = BESIDE if any(one["name"] != DONE for one in self._offered_last["tools"]) else ""
+        self._tell(LAST_QUESTION.format(beside=beside, task=self._task_again))
+
+    @property
+    def _offered_last(self) -> JsonObject:
+        """The functions for the last question: `done`, and what only writes where the task names a file to write."""
+        if not self.offered_last:
+            self.offered_last = self.toolset.words_to_end(writes=bool(to_be_written(self.ending.words)))
+        return self.offered_last
+
+    def _remarked(self, result: Result) -> Result:
+        """Return a result with the remark that the budget allowed no more, if it did not."""
+        if not (self.spent and result.ok):
+            return result
+        remark = SPENT.format(limit=self.spent)
+        return changed(result, reason=" ".join(filter(None, (result.reason, remark))))
 
     @property
     def _task_again(self) -> str:
@@ -348,7 +390,7 @@ class _Loop:
 
     async def _ask(self, step: int) -> Reply:
         """Ask the model, with the ledger at the end of the request; a request too long for it is folded."""
-        tail = () if self.solver or not (text := self.ledger.text()) else (said(text),)
+        tail = () if self.solver or not (text := self.ledger.text(plan=not self.last)) else (said(text),)
         if not self.solver and self.window.full(tail):
             await self._fold(tail)
         folds = 0
@@ -357,7 +399,8 @@ class _Loop:
                 self._offer()
             try:
                 history = (*self.window.messages, *tail)
-                response = await self.ctx.ask(self.prompt, self.variables, history, tool_choice=self._choice)
+                variables = {**self.variables, **(self._offered_last if self.last and not self.solver else {})}
+                response = await self.ctx.ask(self.prompt, variables, history, tool_choice=self._choice)
             except ContextLengthExceeded as error:
                 folds += 1
                 if folds > FOLDS_A_QUESTION or not await self._shorten(error, tail):
@@ -502,6 +545,7 @@ class _Loop:
         texts = await self.ctx.messages()
         if texts:  # what was the last question, or a dead end, is one no more
             self.last = self.ledger.stalled = 0
+            self.offered_last, self.spent = {}, ""
             self.revision.withdraw()
         for text in texts:
             self.ending.hear(text)

@@ -186,6 +186,16 @@ class Toolset:
             "environments": [place.words() for place in self._places.values()],
         }
 
+    def words_to_end(self, *, writes: bool) -> dict[str, Any]:
+        """Return the functions of the last question as variables of a prompt: `done`, and some that write.
+
+        Args:
+            writes: Whether the task names a file to write, so that actions without a result to look at stay.
+        """
+        open_ones = [one for name, one in self._known.items() if self.is_open(name)]
+        kept = [one.words() for one in open_ones if one.name == DONE or (writes and not one.shows)]
+        return {"tools": Fixed(kept), "agents": Fixed(), "further": Fixed()}
+
     def added(self) -> list[JsonObject]:
         """Return the functions added since the first request, in their order of addition."""
         own = {str(one["name"]): one for one in FUNCTIONS}

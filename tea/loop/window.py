@@ -76,6 +76,7 @@ class Window:
     _counted: int = 0
     _failed: int = 0
     _waits: int = 0
+    _left: str = ""
     _uncounted: list[Message] = field(default_factory=list[Message])
 
     @property
@@ -109,6 +110,7 @@ class Window:
             most: Most tokens of the next request that the budget allows.
         """
         limit = limit_of(len(outcomes))
+        self._left = left
         words = ["" for _ in outcomes[1:]] + [left]
         for one in outcomes:
             self._shown[one.id] = one
@@ -131,6 +133,17 @@ class Window:
     def _whole_values(self) -> Iterator[JsonValue]:
         """Return the values of the results shown whole."""
         return (value for one in self._latest if not is_cut(one) for value in _values(one))
+
+    def leave_out_left(self) -> None:
+        """Leave the remaining budget out of the last results."""
+        self._latest = tuple(
+            changed(one, content=tuple(part for part in one.content if part != TextPart(text=self._left)))
+            if one.role == "tool" and self._left
+            else one
+            for one in self._latest
+        )
+        self._left = ""
+        self._count()
 
     def refuse(self, id: str, error: TeaError) -> None:
         """Replace a shown result by an error once it is no longer valid."""

@@ -1,6 +1,7 @@
 """The loop of every tool-calling agent, driven by scripted models through the planner."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, observations, step, steps, sum_of, told
 
-from tea import ToolError, tool
+from tea import Agent, ToolError, tool
 from tea.testing import FunctionModel
 from tea.types import ModelRequest, ModelResponse, ToolCall, Usage
 
@@ -32,6 +33,13 @@ async def long_text(size: int) -> str:
 async def workspace_write(name: str) -> str:
     """Pretend to be an action."""
     return name
+
+
+class Brief(Agent):
+    """Work in two steps."""
+
+    tools = ("calculator",)
+    max_steps = 2
 
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -311,6 +319,39 @@ async def test_a_last_question_without_an_answer_ends_the_budget(stage: Stage) -
     assert (outcome.status, outcome.exit_code) == ("exhausted", 5)
     assert "step budget" in outcome.reason
     assert len(model.requests) == 3
+
+
+def names(request: Any) -> list[str]:
+    """The names of the functions offered in the words of a request."""
+    return re.findall(r'<(?:tool|agent|function) name="(\w+)">', str(request.messages[1].content))
+
+
+@pytest.mark.parametrize(("task", "kept"), [("Add 3 and 4.", []), ("Write it to a.txt.", ["workspace_write"])])
+async def test_the_last_question_offers_done_alone_and_what_writes_a_wanted_file(
+    stage: Stage, task: str, kept: list[str]
+) -> None:
+    plan = ("plan", {"items": [{"item": "share"}]})
+    _, model = await stage.play(step(sum_of("1 + 1"), plan), step(done("2")), task=task, budget={"steps": 2})
+    assert "positive" in names(model.requests[0])
+    assert [one for one in names(model.requests[1]) if one not in kept] == ["done"]
+    assert set(kept) <= set(names(model.requests[1]))
+    assert "share" not in told(model.requests[1])
+    assert "[left:" not in told(model.requests[1])
+    assert ("a call that writes" in told(model.requests[1])) == bool(kept)
+
+
+async def test_a_call_at_the_last_step_of_an_agent_is_followed_by_a_short_question(stage: Stage) -> None:
+    await stage.tea.acp.register(Brief)
+    outcome, model = await stage.play(step(sum_of("3 + 4")), step(sum_of("3 + 5")), step(done(8)), agent="brief")
+    assert (outcome.answer, outcome.exit_code, len(model.requests)) == (8, 0, 3)
+    assert "8" in told(model.requests[2])
+
+
+async def test_an_answer_to_the_last_question_that_a_budget_allows_says_so(stage: Stage) -> None:
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), step(done(7)), budget={"steps": 2})
+    assert outcome.reason == "The step budget allowed no further question, so nothing more was looked up."
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), step(done(7)), budget={"steps": 3})
+    assert outcome.reason == ""
 
 
 async def test_what_is_left_stands_once_behind_the_results_of_a_step(stage: Stage) -> None:

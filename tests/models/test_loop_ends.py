@@ -1,5 +1,6 @@
 """Test ends as models mean them, in each wire format in turn: other names, one text as evidence, little budget left."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,26 @@ async def test_a_budget_too_small_for_a_usual_question_ends_with_a_short_one(
     assert "How many people live in Oslo?" in script.asked[-1].words
     assert ROW in script.asked[-1].words
     assert outcome.cost.tokens <= tokens
+
+
+@pytest.mark.parametrize(("tokens", "least"), [(5_000, 3), (9_000, 5)])
+async def test_of_a_small_budget_only_a_short_last_question_is_kept_back(
+    dialect: Dialect, tmp_path: Path, tokens: int, least: int
+) -> None:
+    used = {"input": 1_000, "cached": 0, "output": 20, "thought": 0}
+
+    def model(question: Question) -> Say:
+        if "This is the last question" in question.words:
+            return replace(ends("700000"), tokens=used)
+        sql = f"SELECT *, {question.number} FROM cities LIMIT 5"
+        return replace(says(call("table_query", files=["cities.csv"], sql=sql)), tokens=used)
+
+    task = {**with_cities(tmp_path), "budget": {"tokens": tokens}}
+    outcome, script = await played(tmp_path, dialect, model, task=task)
+    assert (outcome.answer, outcome.exit_code) == ("700000", 0)
+    assert len(script.asked) >= least
+    assert tokens - 2_500 <= outcome.cost.tokens <= tokens
+    assert "allowed no further question" in outcome.reason
 
 
 async def test_a_budget_that_ends_before_any_result_asks_no_short_question(dialect: Dialect, tmp_path: Path) -> None:

@@ -241,6 +241,6 @@ async def test_a_step_that_the_budget_will_not_pay_twice_more_is_called_the_last
 
     async with Stage.open() as stage:
         replies = [spoken(step(sum_of(f"{n} + 1"))) for n in range(2)]
-        outcome, model = await stage.play(*replies, spoken(step(done("best"))), budget={"tokens": 17_000})
+        outcome, model = await stage.play(*replies, spoken(step(done("best"))), budget={"tokens": 13_500})
         assert outcome.answer == "best"
         assert ["This is the last question." in told(one) for one in model.requests] == [False, False, True]
