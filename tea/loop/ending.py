@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from tea.components.context import Context
@@ -15,16 +15,32 @@ from tea.loop.checks import (
     evidence_in,
     gaps_about,
     insisted,
-    is_about,
     joined,
-    numbers_stand_in,
     with_doubts,
 )
 from tea.loop.claims import announces, file_names, is_expression, is_program, is_talk, looked_up, was_shown
+from tea.loop.end_words import (
+    ANNOUNCED,
+    BEGUN,
+    EMPTY_WORDS,
+    EXAMPLES,
+    GUESSED,
+    IN_WORDS,
+    MEND,
+    NEXT,
+    NO_ANSWER,
+    NO_FILE,
+    NO_RESULT,
+    NOT_THERE,
+    PROBLEMS,
+    TELL,
+    TOO_EARLY,
+    UNSEEN,
+)
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of
 from tea.loop.form import formed, read_as
-from tea.loop.grounds import Grounds
+from tea.loop.grounds import Grounds, narrowed
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
 from tea.loop.observation import Observation, clipped
@@ -46,32 +62,6 @@ from tea.types import (
     changed,
 )
 
-NO_ANSWER = "`done` came without an answer."
-ANNOUNCED = (
-    "These words say what comes next, but no function was called. Call it now; if they are the answer, say so with "
-    "`done`."
-)
-EMPTY_WORDS = (
-    "These words hold nothing of what was read, and no function was called. If they say what comes next, call it now; "
-    "if they are the answer, say so with `done`, or with success false and the reason if it cannot be found."
-)
-UNCONFIRMED = "The evidence could not be confirmed: {}."
-NOT_THERE = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
-NO_FILE = "There is no file {} in the workspace."
-GUESSED = "No function has given a result yet, and what was shown does not tell these numbers for sure: {}."
-EXAMPLES = "No result holds {}: the head of a file shows it as one of several values."
-BEGUN = (
-    "No function has given a result yet, and only the first lines of {} were shown. Read on, or call `done` again with "
-    "the passage that says it as evidence (source and quote)."
-)
-UNFOUNDED = "These numbers of the answer stand in no result, and follow from none by simple arithmetic: {}."
-TELL = "call what tells them, or call `done` again if they are right."
-UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
-TOO_EARLY = "it was given before results of calls beside it were seen: {}"
-NOTHING_READ = (
-    "No function has given a result yet. If these words are the answer, say so with `done`; if it cannot be done, call "
-    "`done` with success false and the reason; else call the function that you need next."
-)
 MOST_SCHEMA = 600
 MOST_PART = 120
 MOST_FINDINGS = 16
@@ -241,8 +231,7 @@ class Ending:
         known = {*self._returned}
         problem = self._once(marked, value["answer"], anew=bool(absent))
         if not last and (held := f"{guessed} {problem}".strip()):
-            asked = guessed or (self._returned - known) & {"examples", "numbers"}
-            fix = NOT_THERE if absent else TELL if asked else "mend it, or call `done` again if it is right."
+            fix = NOT_THERE if absent else TELL if guessed else self._fix(known)
             return _refused(outcome, held, fix)
         if absent:
             value = {**value, "success": False, "reason": _absent(absent)}
@@ -278,12 +267,14 @@ class Ending:
             if "nothing" not in self._returned and not talk and self._has_nothing(text):
                 unsure = "" if self._sees else self._guess(answer, ())
                 self._returned.add("nothing")
-                return self._hold(text, f"{unsure} {NOTHING_READ}".lstrip())
+                return self._hold(text, f"{unsure or NO_RESULT} {NEXT}")
             if schema is None and not talk and self._is_empty(text):
                 problem = self._once((), answer)
                 return self._hold(text, f"{EMPTY_WORDS} {problem}".rstrip())
+            known = {*self._returned}
             if problem := self._once((), self._confirmed(answer), anew=bool(absent)):
-                return self._hold(text, f"{problem} Go on, or call `done` with the whole answer.")
+                fix = self._fix(known).replace(*IN_WORDS)
+                return self._hold(text, f"{problem} {fix[0].upper()}{fix[1:]}")
         answer = self._confirmed(answer)
         self._once((), answer)
         evidence = self._of_parts(answer)
@@ -291,6 +282,10 @@ class Ending:
         marked = self._with_claims(with_doubts(evidence, self._sources()), answer)
         self.accepted = self._result(value, marked, last=bool(absent))
         return ""
+
+    def _fix(self, known: set[str]) -> str:
+        """Return the remedy of the problems raised since."""
+        return TELL if (self._returned - known) & {"examples", "numbers", "parts"} else MEND
 
     def _judge(self, answer: JsonValue) -> None:
         """Begin to judge an answer; raise all doubts anew if it differs from a withdrawn one."""
@@ -493,46 +488,44 @@ class Ending:
             anew: Whether doubts and missing files are raised again.
         """
         fields = self._ledger.fields
-        self._returned -= {"files", "evidence"} if anew else set()
+        self._returned -= {"files", "evidence", "parts"} if anew else set()
         cited = {one.source.strip() for one in evidence}
         grounds = self._grounds()
         checked = bool(grounds.results or grounds.whole) and not (self._sees or self._solver)
         asked = {
             "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
             "files": "; ".join(map(_no_file, (name for name in self._claimed(answer) if name not in cited))),
-            "evidence": _doubts(evidence),
+            "evidence": _doubts(one for one in evidence if one.source != ANSWER),
+            "parts": _doubts(one for one in evidence if one.source == ANSWER),
             "examples": _examples(grounds.examples(answer)) if checked else "",
             "numbers": ", ".join(grounds.numbers(answer)[:MOST_NAMED]) if checked else "",
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{_short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
         }
-        words = {
-            "fields": "These fields of the answer have no value yet: {}.",
-            "files": "The task and the answer name it, but {}.",
-            "evidence": UNCONFIRMED,
-            "examples": "{}.",
-            "numbers": UNFOUNDED,
-            "expression": "{} is arithmetic, not its value.",
-            "plan": "These items of the plan are open: {}.",
-            "failed": "These parts failed: {}.",
-        }
         new = {name: text for name, text in asked.items() if text and name not in self._returned}
         self._returned.update(new)
-        return " ".join(words[name].format(text.rstrip(".")) for name, text in new.items())
+        return " ".join(PROBLEMS[name].format(text.rstrip(".")) for name, text in new.items())
 
     def _of_parts(self, answer: JsonValue) -> list[Evidence]:
-        """Return the evidence of finished parts, omitting doubts about numbers missing in the answer."""
+        """Return the evidence of finished parts; doubts about numbers are of those that the answer takes from them."""
         text = as_text(answer)
-        return [
+        if answer is None:
+            return [source for _, one in self._parts for source in one.evidence]
+        own = self._own_texts() if any(one.source == ANSWER for _, part in self._parts for one in part.evidence) else ""
+        found = [
             source
+            if source.source != ANSWER
+            else source.model_copy(update={"doubt": narrowed(source.doubt, as_text(one.answer), text, own)})
             for _, one in self._parts
             for source in one.evidence
-            if source.source != ANSWER
-            or answer is None
-            or is_about(source.doubt, text)
-            or numbers_stand_in(as_text(one.answer), text)
         ]
+        return [one for one in found if one.source != ANSWER or one.doubt]
+
+    def _own_texts(self) -> str:
+        """Return the task and what was read for it by this agent itself."""
+        kept = self._window.results.values()
+        return "\n".join([self.words, *(one.text for one in kept if one.ok and one.id not in self._given)])
 
     def _sources(self, answer: JsonValue = None) -> Sources:
         """Return the sources for evidence; heads count as whole files if they tell the answer for sure."""
@@ -562,7 +555,7 @@ def _examples(values: Sequence[str]) -> str:
     return EXAMPLES.format(", ".join(map(repr, values[:MOST_NAMED]))) if values else ""
 
 
-def _doubts(evidence: Sequence[Evidence]) -> str:
+def _doubts(evidence: Iterable[Evidence]) -> str:
     return "; ".join(dict.fromkeys(one.doubt for one in evidence if one.doubt))
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tea.loop.checks import numbers_stand_in, stands_in
+from tea.loop.checks import is_about, numbers_stand_in, stands_in
 from tea.loop.observation import Observation
 from tea.loop.opening import Head, described
 from tea.loop.shown import named_whole, picked
 from tea.loop.values import holds_value, shown_values
 from tea.models.rendering import rendered
 from tea.types import JsonValue
+
+_IN_NONE, _FROM_NONE = "in no result and", "from none by simple arithmetic"
+_UNKNOWN = re.compile(rf"(?P<numbers>.+) stands? {_IN_NONE} follows? {_FROM_NONE}")
 
 
 class Grounds(NamedTuple):
@@ -90,8 +94,7 @@ class Grounds(NamedTuple):
         held = set(map(str.casefold, examples))
         left = [one for one in numbers if one.casefold() not in held]
         words = [f"only the head of a file shows {', '.join(examples)}, as one of several values"] if examples else []
-        stand, follow = ("stands", "follows") if len(left) == 1 else ("stand", "follow")
-        words += [f"{', '.join(left)} {stand} in no result and {follow} from none by simple arithmetic"] if left else []
+        words += [_unknown(left)] if left else []
         if not words and begun and not self.results:
             words = [f"only the first lines of {', '.join(begun)} were read"]
         return "; ".join(words)
@@ -105,3 +108,28 @@ class Grounds(NamedTuple):
 
     def _named(self, answer: JsonValue) -> list[str]:
         return named_whole(answer, [each for one in self.heads for each in one.listed])
+
+
+def narrowed(doubt: str, given: str, answer: str, known: str) -> str:
+    """Return the part of a doubt about an answer that concerns another one, empty if none does.
+
+    Args:
+        doubt: What is not known of the first answer.
+        given: The first answer.
+        answer: The other one.
+        known: What is known otherwise to whoever gives that.
+    """
+    kept = list[str]()
+    for piece in doubt.split("; "):
+        if found := _UNKNOWN.fullmatch(piece):
+            numbers = found["numbers"].split(", ")
+            left = [one for one in numbers if numbers_stand_in(one, answer) and not numbers_stand_in(one, known)]
+            kept += [_unknown(left)] if left else []
+        elif is_about(piece, answer) or numbers_stand_in(given, answer):
+            kept.append(piece)
+    return "; ".join(kept)
+
+
+def _unknown(numbers: Sequence[str]) -> str:
+    stand, follow = ("stands", "follows") if len(numbers) == 1 else ("stand", "follow")
+    return f"{', '.join(numbers)} {stand} {_IN_NONE} {follow} {_FROM_NONE}"

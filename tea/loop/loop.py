@@ -15,7 +15,8 @@ from tea.components.json_schema import schema_fault
 from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
-from tea.loop.ending import ANNOUNCED, MOST_SCHEMA, Ending
+from tea.loop.end_words import ANNOUNCED
+from tea.loop.ending import MOST_SCHEMA, Ending
 from tea.loop.exchanges import is_shortened, json_tokens, latest
 from tea.loop.fields import UNKNOWN_AFTER, Fields
 from tea.loop.form import holds_form

@@ -46,7 +46,7 @@ async def test_an_empty_text_fits_where_the_form_of_the_answer_has_it(stage: Sta
 async def test_an_announced_step_is_no_answer_at_any_step(stage: Stage) -> None:
     text = "Now I will query the table for the sum of b."
     outcome, model = await stage.play(step(sum_of("3 + 4")), text, "It is 7.")
-    assert "no function was called" in told(model.requests[2])
+    assert "this reply calls no function" in told(model.requests[2])
     assert outcome.answer == "It is 7."
 
 
@@ -66,7 +66,7 @@ async def test_an_announcement_said_again_is_the_answer(stage: Stage) -> None:
 async def test_words_without_a_value_are_asked_about_once_after_each_new_result(stage: Stage, text: str) -> None:
     replies = [step(sum_of("3 + 4")), text, step(sum_of("4 + 3")), text, "It is 7."]
     outcome, model = await stage.play(*replies)
-    assert [told(one).count("no function was called") for one in model.requests] == [0, 0, 1, 1, 2]
+    assert [told(one).count("this reply calls no function") for one in model.requests] == [0, 0, 1, 1, 2]
     assert [one.tool_choice for one in model.requests] == ["auto", "auto", "required", "auto", "required"]
     assert outcome.answer == "It is 7."
     outcome, model = await stage.play(step(sum_of("3 + 4")), "Both are the same.", "Both are the same.")
@@ -383,3 +383,26 @@ async def test_numbers_of_the_last_answer_that_follow_from_nothing_are_marked(st
     ]
     right, _ = await stage.play(step(sum_of("3 + 4")), step(done("It is 7.")), budget={"steps": 2})
     assert right.evidence == ()
+
+
+async def test_words_without_a_result_are_asked_about_in_one_sentence_once(stage: Stage) -> None:
+    replies = [step(("read_file", {"path": "gone.txt"})), "It is 5,321.", step(done("5,321"))]
+    _, model = await stage.play(*replies, task="How many?")
+    assert told(model.requests[2]).count("No function has given a result yet") == 1
+
+
+async def test_unknown_numbers_in_words_are_asked_about_like_those_of_done(stage: Stage) -> None:
+    _, model = await stage.play(step(sum_of("3 + 4")), "It is 7 of 5321.", step(done("7")), task="How much?")
+    remedy = "Call what tells them, or call `done` with the whole answer if they are right."
+    assert remedy in told(model.requests[2])
+
+
+async def test_a_doubted_answer_of_an_agent_is_named_as_such_by_its_numbers_in_this_one(stage: Stage) -> None:
+    part = [step(("analyzer", {"task": "Which?"})), step(sum_of("3 + 4")), *2 * [step(done("48.5 and 344 of 209"))]]
+    own = [step(sum_of("340 + 4")), *2 * [step(done("48.5 of 344"))], "The answer holds."]
+    outcome, model = await stage.play(*part, *own, task="Which?")
+    words = told(model.requests[-1])
+    assert "The answer of an agent that worked on a part was in doubt: 48.5 stands in no result" in words
+    assert "evidence could not" not in words
+    (doubt,) = {one.doubt for one in outcome.evidence if one.doubt}
+    assert doubt == "48.5 stands in no result and follows from none by simple arithmetic"

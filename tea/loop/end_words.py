@@ -1,0 +1,45 @@
+"""Words for ends that do not count yet: what is wrong with them, and what to do."""
+
+from __future__ import annotations
+
+NO_ANSWER = "`done` came without an answer."
+ANNOUNCED = (
+    "These words say what comes next, but this reply calls no function. Call it now; if they are the answer, say so "
+    "with `done`."
+)
+EMPTY_WORDS = (
+    "These words hold nothing of what was read, and this reply calls no function. If they say what comes next, call it "
+    "now; if they are the answer, say so with `done`, or with success false and the reason if it cannot be found."
+)
+UNCONFIRMED = "The evidence could not be confirmed: {}."
+OF_PARTS = "The answer of an agent that worked on a part was in doubt: {}."
+NOT_THERE = "write it, or name what was read instead; if the task cannot be done, success false with the reason."
+NO_FILE = "There is no file {} in the workspace."
+GUESSED = "No function has given a result yet, and what was shown does not tell these numbers for sure: {}."
+EXAMPLES = "No result holds {}: the head of a file shows it as one of several values."
+BEGUN = (
+    "No function has given a result yet, and only the first lines of {} were shown. Read on, or call `done` again with "
+    "the passage that says it as evidence (source and quote)."
+)
+UNFOUNDED = "These numbers of the answer stand in no result, and follow from none by simple arithmetic: {}."
+TELL = "call what tells them, or call `done` again if they are right."
+MEND = "mend it, or call `done` again if it is right."
+IN_WORDS = (" again", " with the whole answer")  # where words were to be the end
+UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
+TOO_EARLY = "it was given before results of calls beside it were seen: {}"
+NO_RESULT = "No function has given a result yet."
+NEXT = (
+    "If these words are the answer, say so with `done`; if it cannot be done, call `done` with success false and the "
+    "reason; else call the function that you need next."
+)
+PROBLEMS = {
+    "fields": "These fields of the answer have no value yet: {}.",
+    "files": "The task and the answer name it, but {}.",
+    "evidence": UNCONFIRMED,
+    "parts": OF_PARTS,
+    "examples": "{}.",
+    "numbers": UNFOUNDED,
+    "expression": "{} is arithmetic, not its value.",
+    "plan": "These items of the plan are open: {}.",
+    "failed": "These parts failed: {}.",
+}
