@@ -1,9 +1,17 @@
 """The end of a task: an agent's answer, and where it comes from."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from tea import ToolError, tool
+
+_DOUBT = r"(?:doubts?|assumptions?|ambiguit(?:y|ies)|uncertaint(?:y|ies))"
+_NO_DOUBT = re.compile(
+    rf"\W*(?:(?:there (?:are|is) )?(?:no(?: \w+)? {_DOUBT}(?:,? (?:and |or )?{_DOUBT})*|none|nothing|nil|n/?a|no)"
+    r"(?: (?:were |was |are |is )?(?:remains?|remaining|left|known|made|needed|doubtful))?)?\W*",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +38,7 @@ async def done(
     answer: Any = "",
     success: bool = True,
     reason: str = "",
+    doubts: str = "",
     evidence: list[Source] | None = None,
 ) -> Outcome:
     """End the task with its answer, or say why there is none.
@@ -37,7 +46,8 @@ async def done(
     Args:
         answer: Nothing but the answer, in the form asked for.
         success: False if it cannot be done.
-        reason: Why not; with success, what remains doubtful: the person is told it.
+        reason: Why not, where success is false.
+        doubts: Assumptions, ambiguous dates or units, what is missing; empty if none. The person is told them.
         evidence: Source (file or address), detail (rows, lines), quote (its words).
 
     Examples:
@@ -49,4 +59,6 @@ async def done(
     """
     if not success and not reason.strip():
         raise ToolError("success is false, and no reason is given.", fix="say in one line why it cannot be done.")
-    return Outcome(answer=answer, success=success, reason=reason, evidence=evidence or [])
+    told = [one.strip() for one in (reason, doubts) if not _NO_DOUBT.fullmatch(one)]
+    why = " ".join(dict.fromkeys(told)) if success or told else reason
+    return Outcome(answer=answer, success=success, reason=why, evidence=evidence or [])

@@ -165,7 +165,8 @@ def _fault(command: Command, outcome: "Outcome") -> TeaError | None:
             return BudgetExceeded(problem, fix="state the model's prices, or allow it with --allow-unknown-price.")
         flag = next((flag for word, flag in _FLAGS.items() if word in problem), _FLAGS["step"])
         return BudgetExceeded(problem, fix=f"raise the task's budget, for example with {flag}.")
-    problem = f"The task did not succeed: {outcome.reason or 'no reason was given'}"
+    doubted = "" if outcome.answer in (None, "") else ", and the answer shown is in doubt"
+    problem = f"The task did not succeed{doubted}: {outcome.reason or 'no reason was given'}"
     return CallFailed(problem, fix=f"`tea trace {outcome.run}{command.at}` shows what was tried.")
 
 

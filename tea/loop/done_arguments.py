@@ -13,14 +13,16 @@ from tea.loop.offer import CONFIDENCE
 from tea.models.written_calls import object_alone, objects_in
 from tea.types import JsonObject, JsonSchema, JsonValue
 
-_ANSWER, _SUCCESS, _REASON, _EVIDENCE = "answer", "success", "reason", "evidence"
-_OWN = frozenset((_ANSWER, _SUCCESS, _REASON, _EVIDENCE, CONFIDENCE))
+_ANSWER, _SUCCESS, _REASON, _DOUBTS, _EVIDENCE = "answer", "success", "reason", "doubts", "evidence"
+_OWN = frozenset((_ANSWER, _SUCCESS, _REASON, _DOUBTS, _EVIDENCE, CONFIDENCE))
 _SOURCE, _QUOTE, _DETAIL, _DOUBT = "source", "quote", "detail", "doubt"
 _ANSWERS = ("result", "final_answer", "finalAnswer", "output", "response")
 _THOUGHTS = frozenset(("explanation", "reasoning", "thinking", "thought", "thoughts"))
 _SOURCES = ("file", "path", "url", "filename", "file_name", "document", "name")
 _QUOTES = ("text", "excerpt", "passage", "snippet", "content")
-_TRUTHS: Mapping[str, bool] = {"yes": True, "no": False}
+_TRUTHS: Mapping[str, bool] = {"yes": True, "no": False, "partial": True, "partially": True, "partly": True}
+_PARTLY = ("partial", "partially", "partly")  # a success with a doubt
+PARTIAL = "Only a part of it was answered for sure."
 _APART, _FILE = re.compile(r"[,;\n]"), re.compile(r"[^\s/][^\n]*\.[A-Za-z0-9]{1,5}")
 _MOST_NAMED = 8
 
@@ -28,7 +30,7 @@ _MOST_NAMED = 8
 def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | None) -> JsonObject:
     """Return the arguments of `done` in its form, the same object if they are so already or cannot be understood.
 
-    Members of a typed answer beside `success`, `reason` and `evidence` become the answer if they fit its schema. Else
+    Members of a typed answer beside those of `done` become the answer if they fit its schema. Else
     one under another name, such as `result`, is the answer, and thoughts beside it are left out. A source in `evidence`
     given as a text becomes an object, a text of several files one for each, and its members may have other names.
 
@@ -49,6 +51,12 @@ def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | 
         found = _renamed(arguments, flat)
     if isinstance(success := found.get(_SUCCESS), str) and success.casefold() in _TRUTHS:
         found[_SUCCESS] = _TRUTHS[success.casefold()]
+        if success.casefold() in _PARTLY and not (found.get(_REASON) or found.get(_DOUBTS)):
+            found[_REASON] = PARTIAL
+    if isinstance(doubts := found.get(_DOUBTS), list) and all(
+        isinstance(one, str) for one in cast("list[Any]", doubts)
+    ):
+        found[_DOUBTS] = " ".join(cast("list[str]", doubts))
     if _EVIDENCE in found:
         found[_EVIDENCE] = _sources(found[_EVIDENCE])
     return arguments if found == arguments else found

@@ -27,6 +27,16 @@ def test_what_an_agent_remarks_on_its_answer_is_told_beside_it(tea: Tea) -> None
     assert "remark: Only one of the seven planes is listed." in said.err.splitlines()
 
 
+def test_an_answer_given_with_a_failure_is_shown_as_doubtful(tea: Tea) -> None:
+    doubting = CAREFUL.replace("Careful", "Doubting").replace('seats", reason', 'seats", ok=False, reason')
+    tea.write("doubting.py", doubting)
+    assert tea("register", "doubting.py").code == 0
+    done = tea("run", "How many seats?", "--agent", "doubting")
+    assert (done.code, done.out) == (1, "6 seats\n")
+    failed = "tea: The task did not succeed, and the answer shown is in doubt: Only one of the seven planes is listed."
+    assert failed in done.err
+
+
 COUNTED = '''
 from tea import Agent, Context, Result, Task
 

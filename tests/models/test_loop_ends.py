@@ -40,6 +40,19 @@ async def test_an_end_under_other_names_is_understood(dialect: Dialect, tmp_path
 
 
 @pytest.mark.parametrize(
+    ("given", "remark"),
+    [({}, "Only a part of it was answered for sure."), ({"doubts": ["One.", "Two."]}, "One. Two.")],
+)
+async def test_a_partial_success_is_one_with_a_doubt(
+    dialect: Dialect, tmp_path: Path, given: dict[str, Any], remark: str
+) -> None:
+    end = {"answer": "42", "success": "partial", **given}
+    outcome, script = await played(tmp_path, dialect, [says(SUM), says(("done", end))], task=TASK)
+    assert (outcome.answer, outcome.exit_code, len(script.asked)) == ("42", 0, 2)
+    assert outcome.reason == remark
+
+
+@pytest.mark.parametrize(
     "given",
     [{"result": {"n": "42"}}, {"answer": {"n": 42}, "reasoning": "six times seven"}, {"n": 42, "success": True}],
 )

@@ -28,3 +28,13 @@ async def test_evidence_without_a_source_is_refused(tea: Platform) -> None:
     refused = await tea.tcp.invoke("done", {"answer": 1, "evidence": [{"detail": "row 3"}]})
     assert refused.error is not None
     assert refused.error["code"] == "BadArguments"
+
+
+@pytest.mark.parametrize("given", [{"doubts": "No doubts remain."}, {"reason": "None"}, {"doubts": "n/a"}])
+async def test_words_that_name_no_doubt_are_no_remark(tea: Platform, given: dict[str, str]) -> None:
+    assert (await tea.tcp.invoke("done", {"answer": 1, **given})).unwrap()["reason"] == ""
+
+
+@pytest.mark.parametrize("doubts", ["01/02 was read as 1 February.", "No year is given.", "Nothing tells the unit."])
+async def test_doubts_are_told_with_an_answer(tea: Platform, doubts: str) -> None:
+    assert (await tea.tcp.invoke("done", {"answer": 1, "doubts": doubts})).unwrap()["reason"] == doubts
