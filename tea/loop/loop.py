@@ -28,7 +28,7 @@ from tea.loop.naming import to_be_written
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.offer import DONE
 from tea.loop.opening import conversation, heads
-from tea.loop.revision import HELD, REVISE, Revision, confirms
+from tea.loop.revision import HELD, REVISE, Revision, confirms, remark_of
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset
 from tea.loop.window import Window
@@ -493,7 +493,9 @@ class _Loop:
     def _done_arguments(self, text: str) -> JsonObject | None:
         """Return the arguments of `done` written as text, or confirmed by it; None if the text is an answer itself."""
         if self.revision.held is None and self.ending.refused is not None and confirms(text):
-            return self.ending.refused
+            remark = remark_of(text)
+            reason = " ".join(filter(None, (str(self.ending.refused.get("reason") or ""), remark)))
+            return {**self.ending.refused, "reason": reason} if remark else self.ending.refused
         return written_end(text, self.task.answer)
 
     def _is_new(self, outcomes: Sequence[Observation]) -> bool:

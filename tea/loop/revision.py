@@ -24,6 +24,14 @@ _CONFIRMS = re.compile(
     r"(?:^|[.!?:]\s+|\n[^\S\n]*)(?:(?:yes|ok|okay),? )?(?:(?:(?:the|my|this|held) ){1,2}answer |it )?holds[.!]?$",
     re.IGNORECASE,
 )
+_BEGINS = re.compile(
+    r"(?:(?:yes|ok|okay),? )?(?:(?:(?:the|my|this|held) ){1,2}answer|it) holds\b(?=[ .,;:!(\u2013\u2014-])",
+    re.IGNORECASE,
+)
+_DENIES = re.compile(
+    r"\b(?:but|except|however|if|in ?correct|instead|mistakes?|not|only|should|unless|wrong(?:ly)?)\b", re.IGNORECASE
+)
+_MOST_REMARK = 600
 NOTE = "revision"
 LEAST_LEFT = 1  # requests to the model that a revision needs
 
@@ -74,13 +82,14 @@ class Revision:
     def confirmed(self, text: str) -> tuple[Result | None, str]:
         """Return the held answer if words confirm it, else the request to say so or to call `done`.
 
-        They confirm it by their last sentence. Others are asked about once; then it is delivered, marked unconfirmed.
+        They confirm it by their last sentence, or by their first words, and are then a remark on it. Others are asked
+        about once; then it is delivered, marked unconfirmed.
 
         Args:
             text: The words.
         """
         if self.held is None or confirms(text):
-            return self.held, ""
+            return self.held and _remarked(self.held, remark_of(text)), ""
         if not self._told:
             self._told = True
             return None, UNCHANGED
@@ -96,5 +105,22 @@ class Revision:
 
 
 def confirms(text: str) -> bool:
-    """Return whether words confirm an answer given before, by their last sentence."""
+    """Return whether words confirm an answer given before, by their last sentence or their first words."""
+    return _ends_with_it(text) or remark_of(text) != ""
+
+
+def remark_of(text: str) -> str:
+    """Return words that confirm an answer by their beginning as a remark on it, empty if they say nothing else."""
+    words = " ".join(text.strip().strip('*_`"').split())
+    found = _BEGINS.match(words)
+    if found is None or _ends_with_it(text) or _DENIES.search(words, found.end()):
+        return ""
+    return words[:_MOST_REMARK]
+
+
+def _ends_with_it(text: str) -> bool:
     return _CONFIRMS.search(text.strip().strip('*_`"')) is not None
+
+
+def _remarked(held: Result, remark: str) -> Result:
+    return changed(held, reason=" ".join(filter(None, (held.reason, remark)))) if remark else held

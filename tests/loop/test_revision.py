@@ -88,6 +88,21 @@ async def test_words_that_do_not_confirm_are_asked_about_once(stage: Stage) -> N
     assert outcome.answer == "The sum is 8."
 
 
+@pytest.mark.parametrize(
+    "words", ["The answer holds, although n is 1.", "The answer holds, I think. The sum is of two numbers."]
+)
+async def test_words_that_begin_by_confirming_are_a_remark_on_the_answer(stage: Stage, words: str) -> None:
+    outcome, model = await look(stage, words)
+    assert (outcome.answer, outcome.reason, len(model.requests)) == ("The sum is 7.", words, 3)
+    assert not any(one.doubt for one in outcome.evidence)
+
+
+async def test_words_that_confirm_and_deny_do_not_confirm(stage: Stage) -> None:
+    words = "The answer holds, but 7 is wrong."
+    outcome, _ = await look(stage, words, words)
+    assert "the last look at it did not confirm it" in [one.doubt for one in outcome.evidence]
+
+
 @pytest.mark.parametrize("words", ["No. This is wrong.", "It should be 8, the rest holds.", "Die Antwort ist falsch."])
 async def test_an_answer_that_words_deny_is_delivered_as_unconfirmed(stage: Stage, words: str) -> None:
     outcome, model = await look(stage, words, words)
