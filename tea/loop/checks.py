@@ -18,7 +18,7 @@ GIVEN = ("task", "the task", "question")  # what a person said needs no other so
 ANSWER = "the answer"  # the source of a doubt about an answer without evidence
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 # What stands before is asked after the sign, which is rarer than digits; in other patterns of numbers, too.
-_GROUPING = re.compile(r"[,\u2009\u202f '_](?<=\d.)(?=\d{3}(?!\d))")
+_GROUPING = re.compile(r"[,\u2009\u202f '_](?<=\d.)(?<!\d{4}.)(?=\d{3}(?!\d))")  # not between a year and a number
 _WORD = re.compile(r"[^\W\d_]+")
 _FRAGMENT = re.compile(r"\.{3}|…|\n|;|\||(?<=[.!?])\s")
 MOST_LINE = 160  # characters of the line shown beside a quote that does not stand

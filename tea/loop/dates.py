@@ -33,14 +33,32 @@ def spans(text: str) -> set[float]:
     return {float(each) for one in days for each in (one, one + 1, one / 7)}  # with and without the first day
 
 
+def dates_apart(text: str, known: str) -> tuple[str, list[str]]:
+    """Return a text without its dates, and those of them that stand in no known text, in whichever form.
+
+    Examples:
+        >>> dates_apart("It ended on March 4, 1845, after 1,430 days.", "1841-04-04,1845-03-04")
+        ('It ended on  , after 1,430 days.', [])
+    """
+    found = {match[0]: one for match in _DATE.finditer(text) if (one := _read(match[0])) is not None}
+    there = set(_dates(known)) if found else set[date]()
+    return (
+        _DATE.sub(lambda match: " " if match[0] in found else match[0], text),
+        [words for words, one in found.items() if one not in there],
+    )
+
+
 def _dates(text: str) -> Iterator[date]:
-    for match in _DATE.finditer(text):
-        for form in _FORMS:
-            try:
-                yield datetime.strptime(_ASIDE.sub("", match[0]), form).date()
-            except ValueError:
-                continue
-            break
+    return (one for match in _DATE.finditer(text) if (one := _read(match[0])) is not None)
+
+
+def _read(text: str) -> date | None:
+    for form in _FORMS:
+        try:
+            return datetime.strptime(_ASIDE.sub("", text), form).date()
+        except ValueError:
+            continue
+    return None
 
 
 def years_between(text: str) -> set[float]:

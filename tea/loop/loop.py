@@ -34,6 +34,7 @@ from tea.loop.toolset import Toolset
 from tea.loop.window import Window
 from tea.memory.insights import TOLD, insight_id
 from tea.models.context_length import limit_in
+from tea.models.rendering import rendered
 from tea.types import JsonObject, Message, Result, Task, ToolCall, changed, data_part, message
 
 STRIKES = 3
@@ -305,7 +306,7 @@ class _Loop:
             **self.toolset.words(),
             **variables,
         }
-        self.ending.told = [*remembered, str(self.variables.get("today", ""))]
+        self.ending.told = [*remembered, str(self.variables.get("today", "")), rendered(variables) if variables else ""]
         self.window.add(*await show_files(self.ctx, self.task.files), lasting=True)
         self.window.before = 0 if self.solver else OPENING + json_tokens(self.variables)
         if not self.solver:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import numbers_in
-from tea.loop.dates import spans, years_between
+from tea.loop.dates import dates_apart, spans, years_between
 from tea.loop.derived import LARGEST, Numbers, Rows, closely, converted, holds, holds_surely, loosely, numbers_of
 from tea.loop.number_words import numbers_in_words
 from tea.loop.working import worked
@@ -33,13 +33,15 @@ _ASIDE = re.compile(
     r"|\b\d+(?:[.,]\d+)?\s?(?:e[-+]?\d+|[x\u00d7*]\s?10\^?[-+]?\d+)|(?<![\w.])\d+(?:\.\d+){2,}(?!\.?\d)|\w+@\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
-_NUMBER = re.compile(r"(?<![\w.,])\d+(?:[ ,.'\u2019_]\d{3}(?!\d))*(?:[.,]\d+)?(?![^\W\d]*\d)")
+_NUMBER = re.compile(
+    r"(?<![\w.,])(?:\d{1,3}(?:[ ,.'\u2019_]\d{3}(?!\d))+|\d+)(?:[.,]\d+)?(?![^\W\d]*\d)"  # no year before a number
+)
 _GROUPED = re.compile(r"(?<=\d)[ ,.'\u2019_](?=\d{3}(?!\d))")
 _COMMA, _DOTTED = re.compile(r",(?<=\d,)(?=\d)"), re.compile(r"\.(?<=\d\.)(?=\d{3}(?!\d))")
 _AGE = re.compile(r"\b(?:old|ages?|aged|full|completed?|years?|alt|Jahren?|ans|a\u00f1os|anni)\b", re.IGNORECASE)
 _JUDGED = {"confidence", "certainty", "probability", "likelihood", "rating"}  # an answer says so of itself
 _CELLS = re.compile(r"\s*[,;|\t]\s*|\s{2,}")
-_WORD = re.compile(r"\w+")
+_WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
 class _Reading(NamedTuple):
@@ -63,11 +65,11 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: 
         read: Values of results, and texts shown whole.
         stated: Other words with numbers that need no source.
     """
-    wanted = list(_wanted(answer))
-    if not wanted:
+    if not any(_wanted(answer)):
         return []
     values = list(read)
     texts = "\n".join([asked, stated, *map(rendered, values)])[:MOST_READ]
+    wanted = list(_wanted(answer, texts))
     known = sorted({abs(one) for one in _all_numbers(texts)})
     of_years = years_between(texts) if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) else set[float]()
     found = _Found.of(answer, asked, values, stated, [*spans(texts), *of_years])
@@ -75,7 +77,7 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: 
     aged = _AGE.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) is not None
     left = [one for one in wanted if not (_stands(one, known, aged) or _is_said(one, several, len(wanted)))]
     for _ in range(2):  # what follows from a derived number follows too
-        own = [reading.value for one in wanted if one not in left for reading in one.readings]
+        own = [each for one in wanted if one not in left for each in _meant(one, known)]
         left = found.without(left, own) if left else left
     left = _not_worked(left, rendered(answer)[:MOST_ANSWER]) if left else left
     return list(dict.fromkeys(one.text for one in left))
@@ -157,7 +159,8 @@ class _Found(NamedTuple):
             own: Other numbers of the answer, which stand or follow.
         """
         numbers = [*self.single, *self.asked, *own] if self.few or self.tables else []
-        near = closely(self.tables, self.named, numbers, self.together, [*self.asked, *own])
+        together = [*self.together, list(dict.fromkeys(own))[:MOST_TOGETHER]]  # those of the answer stand together
+        near = closely(self.tables, self.named, numbers, together, [*self.asked, *own])
         near = Numbers(sorted({*near.values, *self.counts, *self.spans}), near.shares)
         left = [one for one in left if not self._given(one, near, by_chance=False)]
         far = loosely(self.tables, [*self.few, *numbers], self.stated) if left and self.few else Numbers([], [])
@@ -212,19 +215,33 @@ def _tokens(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def _wanted(answer: JsonValue) -> Iterator[_Wanted]:
-    """Yield the numbers of an answer, without its judgements; those alone in a member of it are values."""
+def _meant(one: _Wanted, known: Sequence[float]) -> list[float]:
+    """Return the values of a number that stands or follows: of several readings those that stand."""
+    standing = [value for value, near in one.readings if holds(known, value, near)]
+    return standing or [value for value, _ in one.readings]
+
+
+def _wanted(answer: JsonValue, known: str = "") -> Iterator[_Wanted]:
+    """Yield the numbers of an answer, without its judgements; those alone in a member of it are values.
+
+    Args:
+        answer: The answer.
+        known: Texts with known dates, whose parts are no numbers.
+    """
     if isinstance(answer, Mapping):
         for name, one in cast("Mapping[str, Any]", answer).items():
-            yield from _wanted(one) if name.casefold() not in _JUDGED else ()
+            yield from _wanted(one, known) if name.casefold() not in _JUDGED else ()
     elif isinstance(answer, list):
         for one in cast("list[Any]", answer):
-            yield from _wanted(one)
+            yield from _wanted(one, known)
     elif isinstance(answer, int | float) and not isinstance(answer, bool) and _is_usual(answer):
         text = (f"{answer:.12f}".rstrip("0") if "e" in repr(answer) else repr(answer)).removesuffix(".0")
         yield _Wanted(text, tuple(_readings(text.lstrip("-"))), is_value=True)
     elif isinstance(answer, str):
-        plain = unicodedata.normalize("NFKC", _ASIDE.sub(" ", answer[:MOST_ANSWER]))
+        text, dates = dates_apart(answer[:MOST_ANSWER], known)
+        for one in dates:  # named as a whole where a part of it is unknown
+            yield from (_Wanted(one, tuple(_readings(part))) for part in _DIGITS.findall(one))
+        plain = unicodedata.normalize("NFKC", _ASIDE.sub(" ", text))
         for match in _NUMBER.finditer(plain):
             is_share = _PERCENT.match(plain, match.end()) is not None
             yield _Wanted(match[0], tuple(_readings(match[0])), is_share=is_share)

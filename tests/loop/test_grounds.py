@@ -35,6 +35,39 @@ def query(sql: str) -> tuple[str, dict[str, Any]]:
     return "table_query", {"files": ["flights.csv"], "sql": sql}
 
 
+TARGETS = {
+    "columns": ["store", "h1", "h2", "next_h1", "next_h2"],
+    "rows": [
+        *(
+            ["Aarhus", 8000, 9000, 12000, 5000],
+            ["Bergen", 13000, 8000, 13000, 4000],
+            ["Lyon", 6000, 10000, 12000, 6000],
+        ),
+        *(["Porto", 14000, 10000, 11000, 6000], ["Graz", 4000, 9000, 7000, 14000]),
+    ],
+}
+
+
+@pytest.mark.parametrize(("share", "unknown"), [("28.0", []), ("57.3", ["57.3"])])
+async def test_a_share_of_two_numbers_that_an_answer_shows_follows(share: str, unknown: list[str]) -> None:
+    task = "By how much percent did revenue in 2023 miss the target for the year 2023? Give one decimal."
+    revenue = {"columns": ["revenue", "n"], "rows": [[65557.618924, 233]]}
+    words = "The total 2023 target is 91,000 EUR (45,000 + 46,000) and the revenue is 65,557.62 EUR, so it missed it by"
+    assert unfounded(f"{words} {share}%.", task, [revenue, TARGETS]) == unknown
+
+
+async def test_a_year_before_a_number_is_no_part_of_it() -> None:
+    assert (
+        unfounded("In 2013 828.0 mm fell.", "How much?", [{"rows": [[2013, "a", 828.0, 3], [2014, "b", 9.5, 4]]}]) == []
+    )
+    assert unfounded("It was 12 345 678 in all.", "How much?", [{"rows": [[12345678, 3], [4, 5]]}]) == []
+
+
+async def test_an_unknown_date_is_named_as_a_whole() -> None:
+    assert unfounded("He left on 1845-07-14.", "When?", [{"rows": [[7, 14, "x"]]}]) == ["1845-07-14"]
+    assert unfounded("He left on 14 July 1845.", "When?", [{"rows": [["Tyler", "1845-07-14"]]}]) == []
+
+
 @pytest.mark.parametrize("answer", ["DL", "Delta (DL) has most of them.", {"carrier": "DL"}, "JFK", 37])
 async def test_an_example_of_a_head_is_no_answer_until_it_is_given_again(
     stage: Stage, flights: Path, answer: Any
