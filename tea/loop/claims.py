@@ -43,6 +43,9 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 _PLACE = re.compile(r"\[\d{1,3}\]")
 
 
+_LABEL = re.compile(r"\A\s*(?:\*\*|#+ )?(?:the |my )?final answer(?:\*\*)?\s*:(?:\*\*)?\s*", re.IGNORECASE)
+
+
 def announces(text: str) -> bool:
     """Return whether a text ends with the announcement of a step, instead of an answer."""
     sentences = [one.strip() for one in _SENTENCE.split(text.strip()[-4 * _LONGEST :]) if one.strip()]
@@ -64,6 +67,16 @@ def is_expression(answer: object) -> bool:
     """Return whether an answer is arithmetic without its value; a date, a range, or a fraction is none."""
     text = answer.strip() if isinstance(answer, str) else ""
     return _EXPRESSION.fullmatch(text) is not None and _OPERATION.search(text) is not None
+
+
+def without_label(text: str) -> str:
+    """Return an answer in words without `Final answer:` before it.
+
+    Examples:
+        >>> without_label("**Final answer:** Oslo")
+        'Oslo'
+    """
+    return _LABEL.sub("", text, count=1) or text
 
 
 def is_talk(line: str, reply: str) -> bool:

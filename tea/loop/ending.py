@@ -18,7 +18,16 @@ from tea.loop.checks import (
     joined,
     with_doubts,
 )
-from tea.loop.claims import announces, file_names, is_expression, is_program, is_talk, looked_up, was_shown
+from tea.loop.claims import (
+    announces,
+    file_names,
+    is_expression,
+    is_program,
+    is_talk,
+    looked_up,
+    was_shown,
+    without_label,
+)
 from tea.loop.end_words import (
     ANNOUNCED,
     BEGUN,
@@ -246,7 +255,7 @@ class Ending:
 
     def proposed(self, text: str, *, last: bool) -> str:
         """Return the reason text without a call does not end the task, empty if it does."""
-        problem = self._problem_of(text.strip(), last=last)
+        problem = self._problem_of(without_label(text.strip()), last=last)
         self.pressed = problem != ""
         return problem
 

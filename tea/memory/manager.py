@@ -27,6 +27,7 @@ _LATEST = ", the latest of them"
 INSIGHTS_LIMIT = 50
 
 _LINE_LIMIT = 200
+_TASK_LIMIT = 80  # of it, for the task of a result
 _TOLD = ("next_goal", "result", "answer", "evaluation", "memory", "text")
 _WORD = re.compile(r"\w+")
 
@@ -327,7 +328,7 @@ def _summary(events: Sequence[JsonObject]) -> str:
     head = _clipped(f"{', '.join(kinds)} recorded")
     lines, left = list[str](), SUMMARY_LIMIT - len(head) - len(_LATEST)
     for event in reversed(events):
-        line = _clipped(f"- {event['agent'] or 'session'}, {event['kind']}: {_told(event)}")
+        line = _clipped(f"- {event['agent'] or 'session'}, {event['kind']}: {_told(event, _TASK_LIMIT)}")
         left -= len(line) + 1
         if left < 0:
             break
@@ -335,15 +336,17 @@ def _summary(events: Sequence[JsonObject]) -> str:
     return "\n".join([f"{head}{_LATEST if len(lines) < len(events) else ''}:", *reversed(lines)])
 
 
-def _told(event: JsonObject) -> str:
+def _told(event: JsonObject, most: int | None = None) -> str:
+    """Return the words of an event, of a task at most so many characters, as its result says more."""
     data: dict[str, Any] = event["data"]
     if event["kind"] == "result" and isinstance(data.get("task"), str):
         came = data["answer"] if data.get("answer") not in (None, "") else data.get("reason", "")
-        return f"{data['task']} -> {came if isinstance(came, str) else dumps(came).decode()}"
+        task = data["task"] if most is None else _clipped(data["task"], most)
+        return f"{task} -> {came if isinstance(came, str) else dumps(came).decode()}"
     told = next((value for name in _TOLD if isinstance(value := data.get(name), str) and value), None)
     return told if told is not None else dumps(data, sort_keys=True).decode()
 
 
-def _clipped(text: str) -> str:
+def _clipped(text: str, most: int = _LINE_LIMIT) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= _LINE_LIMIT else line[: _LINE_LIMIT - 1] + "…"
+    return line if len(line) <= most else line[: most - 1] + "…"

@@ -385,6 +385,12 @@ async def test_numbers_of_the_last_answer_that_follow_from_nothing_are_marked(st
     assert right.evidence == ()
 
 
+@pytest.mark.parametrize("label", ["Final answer: ", "**Final Answer:**\n", "The final answer: "])
+async def test_a_label_before_the_answer_is_no_part_of_it(stage: Stage, label: str) -> None:
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), f"{label}7 pieces")
+    assert outcome.answer == "7 pieces"
+
+
 async def test_words_without_a_result_are_asked_about_in_one_sentence_once(stage: Stage) -> None:
     replies = [step(("read_file", {"path": "gone.txt"})), "It is 5,321.", step(done("5,321"))]
     _, model = await stage.play(*replies, task="How many?")

@@ -129,6 +129,14 @@ async def test_a_summary_counts_and_ends_with_the_newest_within_its_limit(memory
     assert len(summary) <= 2_000
 
 
+async def test_a_summary_shows_the_result_of_a_long_task(memory: MemoryManager) -> None:
+    result = {"task": "From x.csv compute for each year the total. " * 10, "answer": "2013 was the driest."}
+    await memory.record(ANALYZER, "result", result, "r")
+    summary = await memory.summarise(PLANNER)
+    assert summary.startswith("1 event: 1 result.\n")
+    assert summary.endswith("-> 2013 was the driest.")
+
+
 async def test_insights_are_different_and_the_newest_come_last(memory: MemoryManager) -> None:
     await fill(memory, PLANNER, "a", "b", kind="insight")
     await fill(memory, ANALYZER, "a", kind="insight")

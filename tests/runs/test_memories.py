@@ -237,7 +237,7 @@ async def test_a_fork_obeys_another_version_from_where_it_begins(tea: Platform) 
     outcome = await tea.run("a insight b", agent="noter", session="s")
     await remember(tea, kinds=["insight"])
     anew = await tea.fork(outcome.run, use={"memory:notes": "1.0.1"})
-    assert (outcome.answer["told"], anew.answer["told"]) == ("3 events: 1 a, 1 b, 1 insight.", "1 events: 1 insight.")
+    assert (outcome.answer["told"], anew.answer["told"]) == ("3 events: 1 a, 1 b, 1 insight.", "1 event: 1 insight.")
     late = await tea.fork(outcome.run, at=first_recall(outcome), use={"memory:notes": "1.0.1"})
     assert late.answer["seen"] == ["noter insight"]
     assert looked_up(late) == ["agent:noter", "memory:notes", "memory:notes"]
