@@ -9,10 +9,11 @@ from typing import Any, ClassVar, TypeVar
 from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, show_files
 
 from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for
-from ._scientist.decision import Decision, by_model, by_person, by_rule, unreadable
+from ._scientist.decision import Decision, by_model, by_person, by_rule, unplanned, unreadable
 from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.mirror import BRIEF, Mirror
 from ._scientist.tasks import Found, analysis, literature, lost
+from ._scientist.unworded import unworded
 
 T = TypeVar("T")
 DISCOVERS_FROM = 3  # the number of messages from which on discoveries are looked for
@@ -81,11 +82,11 @@ class Scientist(Agent):
                 group.spawn(self._reflect(ctx, mirror, message, done))
                 group.spawn(self._discover(ctx, mirror, message))
         await self._hear(ctx, mirror)
-        await self._suggest(ctx, mirror, message)
-        decision = await self._decide(ctx, mirror, message, number)
+        planned = await self._suggest(ctx, mirror, message)
+        decision = await self._decide(ctx, mirror, message, number, planned=planned)
         if await self._hear(ctx, mirror) and decision["go_on"]:  # said while it was planned and decided
-            await self._suggest(ctx, mirror, message)
-            decision = await self._decide(ctx, mirror, message, number)
+            planned = await self._suggest(ctx, mirror, message)
+            decision = await self._decide(ctx, mirror, message, number, planned=planned)
         await self._reply(ctx, mirror, message, decision)
         if decision["by"] == "error":
             decision = await self._ask_person(ctx, mirror, message, decision)
@@ -120,13 +121,9 @@ class Scientist(Agent):
             await mirror.act("adopt", level=level)
         else:
             _tell(ctx, message, "planning")
-            found = await self._planned(ctx, mirror, "initial")
+            variables, read = _planning(ctx, mirror, "initial")
+            found = await consult(ctx, "research_plan", variables, lambda response: read(response.output))
             await mirror.act("plan", tasks=found["tasks"], objective=found["objective"], level=level)
-
-    async def _planned(self, ctx: Context, mirror: Mirror, stage: str) -> Mapping[str, Any]:
-        shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
-        variables = {**mirror.view(ctx.locale, shown, BRIEF), "stage": stage, "mode": mirror.state["mode"]}
-        return await consult(ctx, "research_plan", variables, tasks_for(list(mirror.state["datasets"])))
 
     async def _execute(self, ctx: Context, mirror: Mirror, message: str, level: int) -> list[dict[str, Any]]:
         """Carry out the open tasks of a level, side by side, and return those of the level."""
@@ -171,14 +168,17 @@ class Scientist(Agent):
             await mirror.act("hear", texts=texts, after=len(mirror.state["messages"]), time=await ctx.now())
         return bool(texts)
 
-    async def _suggest(self, ctx: Context, mirror: Mirror, message: str) -> None:
+    async def _suggest(self, ctx: Context, mirror: Mirror, message: str) -> bool:
+        """Suggest the tasks of the next iteration, and return whether the plan could be read."""
         _tell(ctx, message, "next plan")
-        found = await self._planned(ctx, mirror, "next")
-        await mirror.act("suggest", tasks=found["tasks"], objective=found["objective"])
+        found = await _try(ctx, "research_plan", *_planning(ctx, mirror, "next"))
+        plan: Mapping[str, Any] = found or {"tasks": [], "objective": ""}
+        await mirror.act("suggest", tasks=plan["tasks"], objective=plan["objective"])
+        return found is not None
 
-    async def _decide(self, ctx: Context, mirror: Mirror, message: str, number: int) -> Decision:
+    async def _decide(self, ctx: Context, mirror: Mirror, message: str, number: int, *, planned: bool) -> Decision:
         """Decide by rule, else by a model; an unreadable verdict stops, and the person decides."""
-        decision = by_rule(mirror.state, number)
+        decision = by_rule(mirror.state, number) if planned else unplanned()
         if decision is None:
             _tell(ctx, message, "decision")
             level = int(mirror.state["level"])
@@ -210,7 +210,7 @@ class Scientist(Agent):
         shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
         variables = {**mirror.view(ctx.locale, shown), "decision": dict(decision)}
         known = known_sources(mirror.tasks(0), mirror.state["datasets"])
-        text = await consult(ctx, "research_reply", variables, cites(known))
+        text = await _try(ctx, "research_reply", variables, cites(known)) or unworded(mirror.state, shown)
         sources = sources_of(shown)
         report = await ctx.new_id()
         quoted = [{**one, "number": 0} for one in quotes(shown, mirror.state["datasets"])]
@@ -231,6 +231,13 @@ class Scientist(Agent):
         }
         final = not decision["go_on"] and decision["by"] != "error"  # else the person decides about that
         await mirror.act("reply", message=message, text=checked, final=final, about=about)
+
+
+def _planning(ctx: Context, mirror: Mirror, stage: str) -> tuple[dict[str, Any], Callable[[Any], Mapping[str, Any]]]:
+    """Return the variables of a question for a plan, and the reading of its answer."""
+    shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
+    variables = {**mirror.view(ctx.locale, shown, BRIEF), "stage": stage, "mode": mirror.state["mode"]}
+    return variables, tasks_for(list(mirror.state["datasets"]))
 
 
 async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[str, Any]) -> None:

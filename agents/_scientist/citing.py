@@ -65,8 +65,8 @@ def cites(names: Sequence[str]) -> Callable[[Any], str]:
     """
     refused = list[str]()
 
-    def read(response: Any) -> str:
-        text = str(response.output["text"])
+    def read(output: Any) -> str:
+        text = str(output["text"])
         unknown = [one for one in dict.fromkeys(_CITED.findall(text)) if all(one not in each for each in names)]
         if unknown and not refused:
             refused.extend(unknown)
@@ -86,8 +86,7 @@ def tasks_for(datasets: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
     """
     refused = list[str]()
 
-    def read(response: Any) -> Mapping[str, Any]:
-        plan: Mapping[str, Any] = response.output
+    def read(plan: Mapping[str, Any]) -> Mapping[str, Any]:
         named = dict.fromkeys(str(name) for one in plan["tasks"] for name in one.get("datasets", ()))
         unknown = [one for one in named if not any(_alike(one, each) for each in datasets)]
         if unknown and not refused:

@@ -56,6 +56,13 @@ def unreadable(problem: str) -> Decision:
     return Decision(go_on=False, trigger=UNREADABLE, reasoning=reasoning, confidence="low", by="error")
 
 
+def unplanned() -> Decision:
+    """Return the decision without a readable plan of the next tasks: it stops."""
+    return _ruled(
+        go_on=False, trigger=UNREADABLE, reasoning="The next tasks could not be planned; another start plans anew."
+    )
+
+
 def by_person(decision: Decision, *, go_on: bool) -> Decision:
     """Return the decision of the person about what nobody else could decide; the reason to ask them stays."""
     words = "goes on" if go_on else "stops"

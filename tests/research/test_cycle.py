@@ -572,3 +572,26 @@ async def test_a_report_of_the_researcher_is_the_output_of_its_task(lab: Any) ->
     output = status.state["plan"]["lit-0-1"]["output"]
     assert "Cities grow by 3 percent [1](https://example.org/growth)." in output
     assert "References" not in output
+
+
+async def test_a_reply_that_cannot_be_read_twice_is_replaced_by_what_was_found(lab: Any, cities: Path) -> None:
+    both = {"objective": "o", "tasks": [literature("a"), literature("this fails"), analysis("b", "cities.csv")]}
+    supposed = {"hypothesis": "Cities grow by 3 percent (lit-0-1)."}
+    lab.plays(plan_initial=both, plan_next=only(1), hypothesis=supposed, reply={"words": 1})
+    status = await lab.run(files=[cities])
+    assert (status.status, len(lab.roles.asked("reply"))) == ("completed", 2)
+    text = status.reply["text"]
+    assert "The reply could not be worded" in text
+    for words in ("Cities grow by 3 percent (lit-0-1). [1](https://example.org/growth)", "On a: cities grow",
+                  "There are 3 cities.", "It failed: nothing was found"):  # fmt: skip
+        assert words in text, words
+    assert "Cities grow by 3 percent" not in text.partition("Claims without a source")[2]
+    assert "unreadable" in [one["phase"] for one in lab.events(status.run)]
+
+
+async def test_a_next_plan_that_cannot_be_read_twice_leads_to_the_reply(lab: Any) -> None:
+    lab.plays(plan_next={"words": 1})
+    status = await lab.run("semi")
+    assert (status.status, status.iteration) == ("completed", 1)
+    assert "Reply 1" in status.reply["text"]
+    assert "could not be planned" in status.reply["decision"]["reasoning"]
