@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, show_files
 
 from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for
-from ._scientist.decision import Decision, by_model, by_person, by_rule, unplanned, unreadable
+from ._scientist.decision import Decision, by_model, by_person, by_rule, level_of, unplanned, unreadable
 from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.mirror import BRIEF, Mirror
 from ._scientist.tasks import Found, analysis, literature, lost
@@ -17,6 +17,7 @@ from ._scientist.unworded import unworded
 
 T = TypeVar("T")
 DISCOVERS_FROM = 3  # the number of messages from which on discoveries are looked for
+KEPT = ("title", "evolving_objective", "current_objective", "methodology")  # as they were where a reflection lacks them
 LEVELS = 3  # latest levels that a reply is written from
 GO_ON, STOP = "continue", "stop"
 PAGES = "1-3"  # of a PDF file
@@ -148,7 +149,8 @@ class Scientist(Agent):
         _tell(ctx, message, "reflection")
         found = await _try(ctx, "research_reflection", mirror.view(ctx.locale, done), lambda output: output)
         if found is not None:
-            await mirror.act("reflect", **found)
+            kept = {name: found[name].strip() or mirror.state[name] for name in KEPT}
+            await mirror.act("reflect", **{**found, **kept})
 
     async def _discover(self, ctx: Context, mirror: Mirror, message: str) -> None:
         """Look for discoveries in all tasks at first, later in the new ones alone; never without an output."""
@@ -159,7 +161,8 @@ class Scientist(Agent):
         _tell(ctx, message, "discovery")
         found = await _try(ctx, "research_discovery", mirror.view(ctx.locale, tasks), lambda output: output)
         if found is not None:
-            await mirror.act("discover", discoveries=found["discoveries"], level=int(state["level"]))
+            discoveries = [{**one, "confidence": level_of(one["confidence"])} for one in found["discoveries"]]
+            await mirror.act("discover", discoveries=discoveries, level=int(state["level"]))
 
     async def _hear(self, ctx: Context, mirror: Mirror) -> bool:
         """Take over the person's messages meanwhile, and return whether there were any."""

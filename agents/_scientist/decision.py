@@ -1,10 +1,14 @@
 """The decision whether a research goes on by itself: rules first, a model only for open cases."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, TypedDict
 
 # The reasons to stop and to ask the person, as they are recorded.
 CONVERGENCE, UNREADABLE = "research_convergence", "error"
+
+
+_LEVEL = re.compile(r"\b(?:high|medium|low)\b", re.IGNORECASE)
 
 
 class Decision(TypedDict):
@@ -45,9 +49,15 @@ def by_model(output: Mapping[str, Any]) -> Decision:
         go_on=go_on,
         trigger="" if go_on else str(output["trigger"]),
         reasoning=str(output["reasoning"]),
-        confidence=str(output["confidence"]),
+        confidence=level_of(output["confidence"]) or "low",
         by="model",
     )
+
+
+def level_of(words: str) -> str:
+    """Return the first level of confidence in some words: `high`, `medium` or `low`; empty for none."""
+    found = _LEVEL.search(words)
+    return found[0].lower() if found else ""
 
 
 def unreadable(problem: str) -> Decision:

@@ -595,3 +595,35 @@ async def test_a_next_plan_that_cannot_be_read_twice_leads_to_the_reply(lab: Any
     assert (status.status, status.iteration) == ("completed", 1)
     assert "Reply 1" in status.reply["text"]
     assert "could not be planned" in status.reply["decision"]["reasoning"]
+
+
+async def test_a_confidence_in_words_counts_as_its_first_level(lab: Any) -> None:
+    def discovered(request: Any, count: int) -> Any:
+        evidence = [{"task": "lit-0-1", "explanation": "it says so"}]
+        one = {"claim": f"Claim {count}", "evidence": evidence, "novelty": "", "replaces": 0}
+        return {"discoveries": [{**one, "confidence": "Low to medium"}, {**one, "claim": "b", "confidence": "unsure"}]}
+
+    lab.plays(plan_next=only(2), discovery=discovered, decision={**DECIDED, "confidence": "fairly high"})
+    status = await lab.run("semi")
+    assert [one["confidence"] for one in status.state["discoveries"]][:2] == ["low", ""]
+    assert lab.roles.counts["discovery"] < 3
+    decided = [patch["decision"]["confidence"] for action, patch in changes(lab, status.run) if action == "decide"]
+    assert "high" in decided
+
+
+async def test_a_reflection_keeps_what_it_does_not_give(lab: Any) -> None:
+    whole = {
+        "title": "Growth", "evolving_objective": "Why they grow", "current_objective": "Read", "insights": ["a"],
+        "methodology": "Reading",
+    }  # fmt: skip
+    reflections = [whole, {"insights": ["b"]}]
+    lab.plays(plan_next=only(1), reflection=lambda request, count: reflections[count - 1])
+    status = await lab.run("full")
+    state = status.state
+    assert [state[name] for name in ("title", "evolving_objective", "methodology")] == [
+        "Growth",
+        "Why they grow",
+        "Reading",
+    ]
+    assert state["insights"] == ["b"]
+    assert lab.roles.counts["reflection"] == 2
