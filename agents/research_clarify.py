@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tea import Agent, BadOutput, Context, Result, Task, ToolError, consult
+from tea import Agent, BadOutput, Context, Result, Task, TeaError, ToolError, consult
 
 MOST_PLANS = 10
 APPROVE, REJECT = "approve", "reject"
@@ -26,7 +26,8 @@ class ResearchClarify(Agent):
             ctx, "research_questions", {**known, "datasets": datasets}, lambda response: response.output["questions"]
         )
         answers = [{"question": one, "answer": await _ask_until_answered(ctx, one)} for one in asked]
-        variables = {**known, "datasets": datasets, "answers": answers, "stage": "approval"}
+        about = {"datasets": datasets, "answers": answers, "searchable": await _is_searchable(ctx)}
+        variables = {**known, **about, "stage": "approval"}
         feedback = list[str]()
         names = [one["name"] for one in datasets]
         for _ in range(MOST_PLANS):
@@ -54,6 +55,16 @@ def _planned_for(names: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
         return plan
 
     return read
+
+
+async def _is_searchable(ctx: Context) -> bool:
+    """Return whether there are engines, a corpus, or a researcher without need of them."""
+    if ctx.searches:
+        return True
+    try:
+        return (await ctx.acp.info("researcher"))["metadata"].get("needs") != "search"
+    except TeaError:  # there is none
+        return False
 
 
 async def _ask_until_answered(ctx: Context, question: str) -> str:

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, TypeVar
 from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, show_files
 
 from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for
-from ._scientist.decision import Decision, by_model, by_person, by_rule, level_of, unplanned, unreadable
+from ._scientist.decision import Decision, by_model, by_person, by_rule, fruitless, level_of, unplanned, unreadable
 from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.mirror import BRIEF, Mirror
-from ._scientist.tasks import Found, analysis, literature, lost
+from ._scientist.tasks import Found, analysis, has_literature, literature, lost
 from ._scientist.unworded import unworded
 
 T = TypeVar("T")
@@ -27,6 +27,10 @@ SHOWN: Mapping[str, str] = {  # the sense that a model needs for a file, by the 
     ".pdf": "files",
 }
 MOST_SHOWN = 10
+NOTHING_THERE = (
+    "there is nothing to look into: no dataset was given, no search engine is configured and there is no corpus. Give "
+    "files with --file, index folders with `tea corpus add FOLDER`, or set the key of a search engine in .env"
+)
 UNSEEN = "not looked at: no model that sees was shown it"
 NO_VERDICT = ("Abstained", "BadOutput", "ContextLengthExceeded", "ProviderError")
 WORK: Mapping[str, Callable[[Context, Mapping[str, Any], Mirror], Coroutine[Any, Any, Found]]] = {
@@ -57,6 +61,9 @@ class Scientist(Agent):
         if mirror.state["branch"]:
             await mirror.act("finish")
             return Result(answer=f"This conversation goes on from {mirror.state['branch']}.")
+        if not (mirror.state["datasets"] or mirror.outputs or await has_literature(ctx)):
+            await mirror.act("finish")
+            return Result(ok=False, reason=NOTHING_THERE)
         await self._describe(ctx, mirror)
         iteration, before = 1, int(mirror.state["level"])
         while await _scoped(ctx, self._iteration(ctx, mirror, iteration)):
@@ -77,17 +84,17 @@ class Scientist(Agent):
         await self._plan(ctx, mirror, message, number)
         level = int(mirror.state["level"])
         done = await self._execute(ctx, mirror, message, level)
-        if done:
+        failed = bool(lost(done))
+        if done and not failed:
             await self._suppose(ctx, mirror, message, done)
             async with ctx.group() as group:
                 group.spawn(self._reflect(ctx, mirror, message, done))
                 group.spawn(self._discover(ctx, mirror, message))
-        await self._hear(ctx, mirror)
-        planned = await self._suggest(ctx, mirror, message)
-        decision = await self._decide(ctx, mirror, message, number, planned=planned)
-        if await self._hear(ctx, mirror) and decision["go_on"]:  # said while it was planned and decided
-            planned = await self._suggest(ctx, mirror, message)
-            decision = await self._decide(ctx, mirror, message, number, planned=planned)
+        if await self._hear(ctx, mirror) or not failed:
+            decision = await self._next(ctx, mirror, message, number)
+        else:
+            decision = fruitless()
+            await mirror.act("decide", message=message, **decision)
         await self._reply(ctx, mirror, message, decision)
         if decision["by"] == "error":
             decision = await self._ask_person(ctx, mirror, message, decision)
@@ -122,7 +129,7 @@ class Scientist(Agent):
             await mirror.act("adopt", level=level)
         else:
             _tell(ctx, message, "planning")
-            variables, read = _planning(ctx, mirror, "initial")
+            variables, read = await _planning(ctx, mirror, "initial")
             found = await consult(ctx, "research_plan", variables, lambda response: read(response.output))
             await mirror.act("plan", tasks=found["tasks"], objective=found["objective"], level=level)
 
@@ -171,10 +178,19 @@ class Scientist(Agent):
             await mirror.act("hear", texts=texts, after=len(mirror.state["messages"]), time=await ctx.now())
         return bool(texts)
 
+    async def _next(self, ctx: Context, mirror: Mirror, message: str, number: int) -> Decision:
+        """Suggest the next tasks, and decide; again where the person said something meanwhile."""
+        planned = await self._suggest(ctx, mirror, message)
+        decision = await self._decide(ctx, mirror, message, number, planned=planned)
+        if await self._hear(ctx, mirror) and decision["go_on"]:
+            planned = await self._suggest(ctx, mirror, message)
+            decision = await self._decide(ctx, mirror, message, number, planned=planned)
+        return decision
+
     async def _suggest(self, ctx: Context, mirror: Mirror, message: str) -> bool:
         """Suggest the tasks of the next iteration, and return whether the plan could be read."""
         _tell(ctx, message, "next plan")
-        found = await _try(ctx, "research_plan", *_planning(ctx, mirror, "next"))
+        found = await _try(ctx, "research_plan", *(await _planning(ctx, mirror, "next")))
         plan: Mapping[str, Any] = found or {"tasks": [], "objective": ""}
         await mirror.act("suggest", tasks=plan["tasks"], objective=plan["objective"])
         return found is not None
@@ -236,11 +252,14 @@ class Scientist(Agent):
         await mirror.act("reply", message=message, text=checked, final=final, about=about)
 
 
-def _planning(ctx: Context, mirror: Mirror, stage: str) -> tuple[dict[str, Any], Callable[[Any], Mapping[str, Any]]]:
+async def _planning(
+    ctx: Context, mirror: Mirror, stage: str
+) -> tuple[dict[str, Any], Callable[[Any], Mapping[str, Any]]]:
     """Return the variables of a question for a plan, and the reading of its answer."""
-    shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
+    shown, searchable = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1), await has_literature(ctx)
     variables = {**mirror.view(ctx.locale, shown, BRIEF), "stage": stage, "mode": mirror.state["mode"]}
-    return variables, tasks_for(list(mirror.state["datasets"]))
+    datasets = list(mirror.state["datasets"])
+    return {**variables, "searchable": searchable}, tasks_for(datasets, searchable=searchable)
 
 
 async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[str, Any]) -> None:
@@ -248,7 +267,8 @@ async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[s
     id = str(task["id"])
     await mirror.act("start_task", task=id, time=await ctx.now())
     _tell(ctx, message, "working", task=id, text=str(task["objective"]))
-    found = await WORK[str(task["type"])](ctx, task, mirror)
+    lacks = str(task["error"])  # planned for a dataset that is not there
+    found = Found(error=lacks) if lacks else await WORK[str(task["type"])](ctx, task, mirror)
     await mirror.act(
         "end_task",
         task=id,

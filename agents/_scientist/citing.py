@@ -7,6 +7,7 @@ from typing import Any
 from tea import BadOutput
 
 MOST_NAMED = 20
+UNSEARCHABLE = "Nothing can be searched here, so plan no LITERATURE task."
 
 _DIGITS = re.compile(r"\d+")
 _CITED = re.compile(r"(?<![!\\])\[\d{1,4}\]\(<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\s]*)*|[^()<>\n]*)>?\)")
@@ -78,23 +79,29 @@ def cites(names: Sequence[str]) -> Callable[[Any], str]:
     return read
 
 
-def tasks_for(datasets: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
-    """Return the reading of a plan: the first one with an analysis of an unknown dataset is refused.
+def tasks_for(datasets: Sequence[str], *, searchable: bool = True) -> Callable[[Any], Mapping[str, Any]]:
+    """Return the reading of a plan: the first one with an impossible task is refused.
+
+    Of a later one literature is left out; its analyses of unknown datasets fail by themselves.
 
     Args:
         datasets: The names that are there; one without its ending counts.
+        searchable: Whether there is any literature.
     """
     refused = list[str]()
 
     def read(plan: Mapping[str, Any]) -> Mapping[str, Any]:
         named = dict.fromkeys(str(name) for one in plan["tasks"] for name in one.get("datasets", ()))
         unknown = [one for one in named if not any(_alike(one, each) for each in datasets)]
-        if unknown and not refused:
-            refused.extend(unknown)
-            there = ", ".join(datasets[:MOST_NAMED]) or "none"
-            problem = f"There is no dataset {', '.join(unknown[:MOST_NAMED])}; there are: {there}."
-            raise BadOutput(problem, fix="ask another model.")
-        return plan
+        there = ", ".join(datasets[:MOST_NAMED]) or "none, so plan no analysis"
+        wrong = [f"There is no dataset {', '.join(unknown[:MOST_NAMED])}; there are: {there}."] if unknown else []
+        possible = [one for one in plan["tasks"] if searchable or one["type"] != "LITERATURE"]
+        if len(possible) < len(plan["tasks"]):
+            wrong.append(UNSEARCHABLE)
+        if wrong and not refused:
+            refused.extend(wrong)
+            raise BadOutput(" ".join(wrong), fix="ask another model.")
+        return {**plan, "tasks": possible}
 
     return read
 

@@ -73,6 +73,11 @@ def unplanned() -> Decision:
     )
 
 
+def fruitless() -> Decision:
+    """Return the decision after tasks without any output: it stops."""
+    return _ruled(go_on=False, trigger=UNREADABLE, reasoning="Every task of this iteration failed.")
+
+
 def by_person(decision: Decision, *, go_on: bool) -> Decision:
     """Return the decision of the person about what nobody else could decide; the reason to ask them stays."""
     words = "goes on" if go_on else "stops"

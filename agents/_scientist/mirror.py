@@ -8,6 +8,7 @@ from tea import Context, merge_patch
 BRIEF, WHOLE = 1_200, 6_000  # characters of a task's output that a role is shown
 LATEST = 6  # messages
 UNJUDGED = "Beside that a search found these passages; whether they bear on the question was not judged:"
+MOST_ERROR = 200  # characters of the reason for a task's failure
 MOST_PLACES = 400  # characters of the places of a source
 
 
@@ -37,6 +38,11 @@ class Mirror:
         """Return the tasks of the levels from `least` to `most`, in their order."""
         plan = cast("dict[str, dict[str, Any]]", self.state["plan"])
         return [one for one in plan.values() if least <= one["level"] <= (one["level"] if most is None else most)]
+
+    @property
+    def outputs(self) -> bool:
+        """Whether any task has an output."""
+        return any(one["output"] for one in self.state["plan"].values())
 
     def view(self, locale: str, shown: Sequence[Mapping[str, Any]], most: int = WHOLE) -> dict[str, Any]:
         """Return the world as variables of a prompt, with the outputs of some tasks.
@@ -79,8 +85,16 @@ def _shown(task: Mapping[str, Any], most: int) -> dict[str, Any]:
     if len(output) > most:  # what was judged counts more
         output = output.partition(UNJUDGED)[0].rstrip() or output
     cut = output if len(output) <= most else f"{output[:half]}\n[...]\n{output[-half:]}"
-    names = ("id", "type", "objective", "error", "artifacts")
-    return {**{name: task[name] for name in names}, "output": cut, "sources": _sources(task["sources"])}
+    kept = {name: task[name] for name in ("id", "type", "objective", "artifacts")}
+    return {**kept, "error": _reason(str(task["error"])), "output": cut, "sources": _sources(task["sources"])}
+
+
+def _reason(error: str) -> str:
+    """Return the first sentences of the reason for a failure; the rest is advice for the person."""
+    if len(error) <= MOST_ERROR:
+        return error
+    first, end, _ = error[:MOST_ERROR].rpartition(". ")
+    return f"{first}{end}".rstrip() or f"{error[:MOST_ERROR]}..."
 
 
 def _sources(sources: Sequence[Mapping[str, str]]) -> list[str]:

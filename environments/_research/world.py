@@ -113,7 +113,10 @@ class World:
         return list(dict.fromkeys(one for one in ids if one in plan and plan[one]["output"]))
 
     def new_level(self, tasks: Sequence[Mapping[str, Any]]) -> tuple[int, dict[str, dict[str, Any]]]:
-        """Return the next level, and tasks with their ids in it; unknown datasets are left out."""
+        """Return the next level, and tasks with their ids in it; unknown datasets are left out.
+
+        An analysis of unknown datasets alone has its error from the beginning.
+        """
         level = max((one["level"] for one in self.state["plan"].values()), default=-1) + 1
         counts, made = dict.fromkeys(KINDS, 0), dict[str, dict[str, Any]]()
         for one in tasks:
@@ -122,7 +125,9 @@ class World:
                 raise ToolError(f"{kind[:40]!r} is not a type of task.", fix=f"use {' or '.join(KINDS)}.")
             counts[kind] += 1
             id = f"{KINDS[kind]}-{level}-{counts[kind]}"
-            names = [known for name in one.get("datasets", ()) if (known := self.dataset(str(name)))]
+            given = [str(name) for name in one.get("datasets", ())]
+            names = [known for name in given if (known := self.dataset(name))]
+            lacks = kind == "ANALYSIS" and given and not names
             made[id] = {
                 "id": id,
                 "type": kind,
@@ -132,7 +137,7 @@ class World:
                 "start": "",
                 "end": "",
                 "output": "",
-                "error": "",
+                "error": f"There is no dataset {', '.join(given)[:200]}." if lacks else "",
                 "sources": [],
                 "artifacts": [],
                 "job": "",

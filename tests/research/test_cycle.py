@@ -97,12 +97,6 @@ async def test_a_research_whose_every_task_failed_has_failed_and_another_start_g
         reply={"text": "Nothing was found."},
     )
     status = await lab.run("semi")
-    assert status.status == "completed"  # a later iteration found something
-    lab.plays(
-        plan_initial={"objective": "o", "tasks": [literature("this fails"), literature("that fails")]},
-        reply={"text": "Nothing was found."},
-    )
-    status = await lab.run()
     wanted = "every task failed (lit-0-1: nothing was found; lit-0-2: nothing was found)"
     assert (status.status, status.error, status.reply["status"]) == ("failed", wanted, "completed")
     assert "Nothing was found." in status.reply["text"]
@@ -269,11 +263,11 @@ async def test_discoveries_begin_with_the_third_message_from_all_tasks_and_then_
 
 async def test_no_discovery_is_looked_for_without_an_output(lab: Any) -> None:  # 003: 13
     fails = {"objective": "o", "tasks": [literature("this fails")]}
-    lab.plays(
-        plan_initial=fails, plan_next=lambda request, count: fails if count < 3 else {"objective": "", "tasks": []}
-    )
+    lab.plays(plan_initial=fails)
     status = await lab.run("full")
-    assert status.iteration == 3
+    for _ in range(2):
+        status = await lab.run("full", conversation=status.conversation)
+    assert status.rounds == 3
     assert lab.roles.asked("discovery") == []
 
 
@@ -627,3 +621,55 @@ async def test_a_reflection_keeps_what_it_does_not_give(lab: Any) -> None:
     ]
     assert state["insights"] == ["b"]
     assert lab.roles.counts["reflection"] == 2
+
+
+async def test_an_analysis_of_an_absent_dataset_fails_without_being_asked(lab: Any, cities: Path) -> None:
+    both = {"objective": "o", "tasks": [analysis("a", "orders.csv"), analysis("b", "cities.csv")]}
+    lab.plays(plan_initial=both, plan_next=only(0))
+    status = await lab.run(files=[cities])
+    lost, done = status.state["plan"].values()
+    assert (lost["error"], done["error"]) == ("There is no dataset orders.csv.", "")
+    assert lab.roles.counts["analyzer"] == 1
+    assert lost["end"]
+
+
+async def test_an_iteration_whose_every_task_failed_goes_to_its_reply(lab: Any) -> None:
+    lab.plays(plan_initial={"objective": "o", "tasks": [literature("this fails")]}, reply={"text": "Nothing."})
+    status = await lab.run("full")
+    assert [one["phase"] for one in lab.events(status.run)] == ["planning", "working", "worked", "reply"]
+    assert status.reply["decision"]["reasoning"] == "Every task of this iteration failed."
+    assert status.status == "failed"
+
+
+async def test_nothing_is_planned_to_be_read_where_nothing_can_be_searched(lab: Any, cities: Path) -> None:
+    needy = RESEARCHER.replace('say."""', 'say."""\n\n    metadata = {"needs": "search"}', 1)
+    both = {"objective": "o", "tasks": [literature("a"), analysis("b", "cities.csv")]}
+    await lab.tea.acp.update("researcher", needy)
+    try:
+        lab.plays(plan_initial=both, plan_next=only(0))
+        status = await lab.run(files=[cities])
+        first, second = lab.roles.asked("plan")[:2]
+        lab.plays()
+        nothing = await lab.run()
+    finally:
+        await lab.tea.acp.update("researcher", RESEARCHER)
+    assert "LITERATURE" not in shown_to(first)
+    assert "neither a search engine nor a collection of documents" in shown_to(first)
+    assert "Nothing can be searched here" in str(second.messages)
+    assert list(status.state["plan"]) == ["ana-0-1"]
+    assert (nothing.status, lab.roles.requests) == ("failed", [])
+    assert "there is nothing to look into" in nothing.error
+    assert "tea corpus add FOLDER" in nothing.error
+
+
+async def test_a_long_reason_for_a_failure_is_shown_to_models_by_its_first_sentences(lab: Any) -> None:
+    advice = "No engine. " + "Set one of many keys " * 20
+    await lab.tea.acp.update("researcher", RESEARCHER.replace("nothing was found", advice))
+    try:
+        lab.plays(plan_initial={"objective": "o", "tasks": [literature("this fails"), literature("b")]})
+        status = await lab.run()
+    finally:
+        await lab.tea.acp.update("researcher", RESEARCHER)
+    told = shown_to(lab.roles.asked("hypothesis")[0])
+    assert "It failed: No engine.\n" in told
+    assert status.state["plan"]["lit-0-1"]["error"].startswith(advice.strip())
