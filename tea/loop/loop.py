@@ -6,7 +6,7 @@ Source: the paper's Appendix D.1 (the cycle) and H (the step's record, `done`); 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -27,7 +27,7 @@ from tea.loop.mending import Mending
 from tea.loop.naming import to_be_written
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.offer import DONE
-from tea.loop.opening import conversation, heads
+from tea.loop.opening import Head, conversation, heads
 from tea.loop.revision import HELD, REVISE, Revision, confirms, remark_of
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset
@@ -88,6 +88,7 @@ async def work(
     insights: Sequence[str] = (),
     variables: JsonObject | None = None,
     closing: bool = False,
+    known: Mapping[str, str] | None = None,
 ) -> Result:
     """Work on a task step by step, until an answer holds or a limit is reached.
 
@@ -110,6 +111,7 @@ async def work(
         variables: Further variables for the prompt.
         closing: Whether it ends by a step of its own, which repeats the task and the form of its answer, once another
             agent was asked.
+        known: Texts that the prompt shows already, by the names of their sources; they count as read.
 
     Raises:
         UnknownComponent: Something it declares is not registered.
@@ -133,6 +135,7 @@ async def work(
     name = prompt or str(declared.get("prompt") or PROFILE)
     loop = _Loop.of(ctx, task, toolset, limits, name, model, max_calls)
     loop.closing = closing and not loop.solver
+    loop.known = [Head(name, text, whole=True) for name, text in (known or {}).items()]
     return await loop.whole(insights, variables or {})
 
 
@@ -182,6 +185,7 @@ class _Loop:
     spent: str = ""
     offered_last: JsonObject = field(default_factory=dict[str, Any])
     closing: bool = False
+    known: Sequence[Head] = ()
 
     @classmethod
     def of(
@@ -324,7 +328,7 @@ class _Loop:
         if self.solver:
             return {}
         found = await heads(self.ctx, self.task)
-        self.ending.heads = [*found, *(part for one in found for part in one.members)]
+        self.ending.heads = [*found, *(part for one in found for part in one.members), *self.known]
         return {"heads": [one.text for one in found], "today": await self.ctx.today()}
 
     async def run(self) -> Result:

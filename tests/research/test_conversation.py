@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from research_kit import ANALYZER_STEP, CITIES, RESEARCHER, Roles, literature
+from research_kit import ANALYZER_STEP, CITIES, RESEARCHER, Roles, analysis, literature
 
 from tea.corpus.passages import OVERLAP, SIZE
 from tea.errors import ApprovalNeeded, BadInput, Diverged, ProviderError
@@ -400,6 +400,29 @@ async def test_a_quick_question_is_answered_beside_the_research_with_at_most_ten
     assert len(lab.roles.asked("chat")) <= 12
     assert "It is two." in str(lab.roles.asked("chat")[0].messages)
     assert (await lab.tea.research.status(status.conversation)).state == status.state
+
+
+async def test_a_quick_question_is_answered_at_once_from_what_the_research_found(lab: Any, tmp_path: Path) -> None:
+    path = tmp_path / "towns.csv"
+    path.write_text("town,people\n" + "".join(f"Town {number},{number * 7}\n" for number in range(900)))
+    found = {"name": "done", "arguments": {"answer": "The slope is 6.38 per town.", "evidence": []}}
+    plan = {"objective": "o", "tasks": [analysis("Fit.", "towns.csv")]}
+    lab.plays(plan_next=DONE, plan_initial=plan, analyzer={**ANALYZER_STEP, "calls": [found]})
+    status = await lab.run(files=[path])
+    known = "It is 6.38 (ana-0-1)."
+    evidence = [{"source": "ana-0-1", "quote": "The slope is 6.38 per town."}]
+    done = {"name": "done", "arguments": {"answer": known, "evidence": evidence}}
+    lab.plays(chat={**ANALYZER_STEP, "calls": [done]})
+    turn = await lab.tea.research.ask(status.conversation, "How steep is it?")
+    assert (turn.answer, turn.reason, len(lab.roles.asked("chat"))) == (known, "", 1)
+    assert "jobs" not in lab.roles.asked("chat")[0].variables["known"]
+    lab.plays(chat=known)
+    turn = await lab.tea.research.ask(status.conversation, "How steep is it?")
+    assert (turn.answer, len(lab.roles.asked("chat"))) == (known, 1)
+    invented = {"name": "done", "arguments": {"answer": "It is 7.91.", "evidence": []}}
+    lab.plays(chat={**ANALYZER_STEP, "calls": [invented]})
+    await lab.tea.research.ask(status.conversation, "How steep is it?")
+    assert len(lab.roles.asked("chat")) > 1
 
 
 async def test_knowledge_gives_the_best_five_of_twenty_passages(lab: Any, tmp_path: Path) -> None:  # 003: 32
