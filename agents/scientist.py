@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, show_files
 
-from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for
+from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for, whole_names
 from ._scientist.decision import Decision, by_model, by_person, by_rule, fruitless, level_of, unplanned, unreadable
 from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.mirror import BRIEF, Mirror
@@ -230,6 +230,8 @@ class Scientist(Agent):
         variables = {**mirror.view(ctx.locale, shown), "decision": dict(decision)}
         known = known_sources(mirror.tasks(0), mirror.state["datasets"])
         text = await _try(ctx, "research_reply", variables, cites(known)) or unworded(mirror.state, shown)
+        made = [str(name) for one in mirror.tasks(0) for name in one["artifacts"]]
+        text = whole_names(text, [*mirror.state["datasets"], *made])
         sources = sources_of(shown)
         report = await ctx.new_id()
         quoted = [{**one, "number": 0} for one in quotes(shown, mirror.state["datasets"])]

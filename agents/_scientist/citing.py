@@ -11,6 +11,7 @@ UNSEARCHABLE = "Nothing can be searched here, so plan no LITERATURE task."
 
 _DIGITS = re.compile(r"\d+")
 _CITED = re.compile(r"(?<![!\\])\[\d{1,4}\]\(<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\s]*)*|[^()<>\n]*)>?\)")
+_LINK = re.compile(r"(?<!\\)(?P<begin>!?\[[^\]\n]{0,500}\]\(<?)(?P<name>[^()<>\n]+)")
 
 
 def quotes(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -> list[dict[str, str]]:
@@ -56,6 +57,22 @@ def known_sources(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -
     found += [str(name) for one in tasks for name in one["artifacts"]]
     # What documents of the operator say stands in the outputs, with the addresses.
     return list(dict.fromkeys([*datasets, *found, *(one["output"] for one in tasks)]))
+
+
+def whole_names(text: str, names: Sequence[str]) -> str:
+    """Return a text whose links and pictures name files with their folders.
+
+    Args:
+        text: Markdown, in which a file may be named by the last part of its name.
+        names: The files that are there; the end of several stays as it is.
+    """
+
+    def whole(match: re.Match[str]) -> str:
+        name = match["name"].strip().removeprefix("./")
+        found = [name] if name in names else [one for one in names if one.endswith(f"/{name}")]
+        return f"{match['begin']}{found[0]}" if len(found) == 1 else match[0]
+
+    return _LINK.sub(whole, text)
 
 
 def cites(names: Sequence[str]) -> Callable[[Any], str]:

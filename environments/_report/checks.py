@@ -35,6 +35,13 @@ _COMING = re.compile(  # coming work: a sentence below asks for it, and says not
     r"|outlook|ausblick",
     re.IGNORECASE,
 )
+_DECIDED = re.compile(  # a sentence that leaves coming work to the person
+    r"\W*(?:you|the person|the user) (?:may|can|could|might) (?:now |next |then )?(?:decide|choose)\b"
+    r"|\W*(?:sie|du) (?:k\u00f6nnen|kannst|k\u00f6nnten) (?:nun |jetzt )?entscheiden\b"
+    r"|\W*vous pouvez (?:maintenant )?d\u00e9cider\b|\W*(?:puede|usted puede) decidir\b",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(r"\W*(?:next,|the next (?:steps?|tasks?|iterations?)\b|als n\u00e4chstes\b|ensuite,)", re.IGNORECASE)
 _ANNOUNCED = re.compile(r"[\s*_>]*([^:\n]{1,80})[*_]*:")
 _SUMMARY = re.compile(
     r"(?:executive )?summary|overview|abstract|(?:the |short )?answer|in short|conclusions?"
@@ -312,7 +319,7 @@ def _sentences(text: str) -> list[_Sentence]:
             rows.append(_Sentence(begin=begin, end=end, cited=_cited(plain[begin:end]), kind="row" if rows else "head"))
         found += rows
         _add_words(found, plain, last, block.end())
-    return list(_divided(_shared(_below_headings(found, plain), text), text))
+    return list(_divided(_shared(_leaving_open(_below_headings(found, plain), plain), text), text))
 
 
 def _below_headings(found: list[_Sentence], text: str) -> list[_Sentence]:
@@ -323,6 +330,15 @@ def _below_headings(found: list[_Sentence], text: str) -> list[_Sentence]:
         above = bisect_right(places, one.begin) - 1
         one.heading = titles[places[above]] if above >= 0 else ""
         if one.kind != "head" and _COMING.fullmatch(_bare(one.heading)):
+            one.kind = "outlook"
+    return found
+
+
+def _leaving_open(found: list[_Sentence], text: str) -> list[_Sentence]:
+    """Set the kind of sentences on what the person may decide, and of a last one on what comes next: an outlook."""
+    for one in found:
+        pattern = (_DECIDED, _NEXT) if one is found[-1] else (_DECIDED,)
+        if not one.kind and any(each.match(text, one.begin, one.end) for each in pattern):
             one.kind = "outlook"
     return found
 

@@ -459,11 +459,21 @@ async def test_a_calculation_is_its_own_source_where_right_and_marked_where_wron
 
 
 @pytest.mark.parametrize(
-    "plan", ["Next: ask the 12 regions of the board again.", "**Next:** look. Then ask the board."]
-)
+    "plan",
+    [
+        "Next: ask the 12 regions of the board again.", "**Next:** look. Then ask the board.",
+        "The person may decide to index longer station series.", "You can now decide: 40 stations, or 50.",
+        "Next, the longer series of the stations are compared.",
+    ],
+)  # fmt: skip
 async def test_an_outlook_is_no_claim(act: Act, folder: Path, plan: str) -> None:
     made, _ = await completed(act, folder, f"It all began without a source. {plan}")
     assert made["unsourced"] == ["It all began without a source."]
+
+
+async def test_what_comes_next_is_a_claim_before_other_claims(act: Act, folder: Path) -> None:
+    made, _ = await completed(act, folder, "Next, the enzyme binds to the water. Then it all ends there.")
+    assert made["unsourced"] == ["Next, the enzyme binds to the water.", "Then it all ends there."]
 
 
 @pytest.mark.parametrize("value", ["0.067", "67", "6.7"])

@@ -673,3 +673,22 @@ async def test_a_long_reason_for_a_failure_is_shown_to_models_by_its_first_sente
     told = shown_to(lab.roles.asked("hypothesis")[0])
     assert "It failed: No engine.\n" in told
     assert status.state["plan"]["lit-0-1"]["error"].startswith(advice.strip())
+
+
+async def test_pictures_and_files_of_tasks_are_found_by_the_last_part_of_their_names(lab: Any, cities: Path) -> None:
+    def drawn(request: Any, count: int) -> Any:
+        made = [
+            {"name": "workspace_write", "arguments": {"name": f"ana-0-1/{name}", "text": "town,people\nOslo,700000\n"}}
+            for name in ("scatter.png", "years.csv")
+        ]
+        done = {"name": "done", "arguments": {"answer": "There are 3 cities.", "evidence": []}}
+        return {**ANALYZER_STEP, "calls": made if count == 1 else [done]}
+
+    text = "There are 3 cities [1](cities.csv). ![all of them](scatter.png)\n\nOslo has 700,000 [2](years.csv)."
+    plan = {"objective": "", "tasks": [analysis("Count.", "cities.csv")]}
+    lab.plays(plan_next=only(0), plan_initial=plan, analyzer=drawn, reply={"text": text})
+    status = await lab.run(files=[cities])
+    assert status.state["plan"]["ana-0-1"]["artifacts"] == ["ana-0-1/scatter.png", "ana-0-1/years.csv"]
+    assert "![all of them](ana-0-1/scatter.png)" in status.reply["text"]
+    assert "[2](ana-0-1/years.csv)" in status.reply["text"]
+    assert status.reply["missing"] == []
