@@ -61,7 +61,7 @@ class Scientist(Agent):
         if mirror.state["branch"]:
             await mirror.act("finish")
             return Result(answer=f"This conversation goes on from {mirror.state['branch']}.")
-        if not (mirror.state["datasets"] or mirror.outputs or await has_literature(ctx)):
+        if not (mirror.state["datasets"] or mirror.outputs or await has_literature(ctx) or await _lacks_model(ctx)):
             await mirror.act("finish")
             return Result(ok=False, reason=NOTHING_THERE)
         await self._describe(ctx, mirror)
@@ -282,6 +282,11 @@ async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[s
         job=found.job,
     )
     _tell(ctx, message, "worked", task=id, text=found.error or found.output[:300])
+
+
+async def _lacks_model(ctx: Context) -> bool:
+    """Return whether there is no model, which the first question says with its remedy."""
+    return bool((await ctx.model())["solver"])
 
 
 async def _facts(ctx: Context, name: str) -> str:
