@@ -133,7 +133,7 @@ async def test_a_summary_shows_the_result_of_a_long_task(memory: MemoryManager) 
     result = {"task": "From x.csv compute for each year the total. " * 10, "answer": "2013 was the driest."}
     await memory.record(ANALYZER, "result", result, "r")
     summary = await memory.summarise(PLANNER)
-    assert summary.startswith("1 event: 1 result.\n")
+    assert summary.startswith("1 result recorded:\n")
     assert summary.endswith("-> 2013 was the driest.")
 
 
