@@ -47,7 +47,7 @@ from tea.loop.end_words import (
     UNSEEN,
 )
 from tea.loop.fields import MOST_NAMED, Fields
-from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of
+from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of, told_once
 from tea.loop.form import formed, read_as
 from tea.loop.grounds import Grounds, narrowed
 from tea.loop.ledger import Ledger
@@ -122,11 +122,8 @@ class Ending:
     @property
     def facts(self) -> tuple[Fact, ...]:
         """Facts from the finished parts of the task, for agents working on another part."""
-        return tuple(
-            Fact(fact=f"{clipped(text, MOST_ASKED)} {as_text(one.answer)}", source=source.source, quote=source.quote)
-            for text, one in self._parts
-            for source in one.evidence or (Evidence(source=""),)
-        )
+        parts = ((f"{clipped(text, MOST_ASKED)} {as_text(one.answer)}", one.evidence) for text, one in self._parts)
+        return tuple(fact for said, sources in parts for fact in told_once(said, sources or (Evidence(source=""),)))
 
     def findings(self, agent: str) -> tuple[Fact, ...]:
         """Return the question, the answers of other agents with reports, and the latest results.
@@ -486,7 +483,7 @@ class Ending:
                 f"{outcome.name}, asked {clipped(text, MOST_ASKED)!r}: {clipped(as_text(result.answer), MOST_FINDING)}"
             )
             named = result.evidence or (Evidence(source=result.report or ""),)
-            self._reported += [(outcome.name, Fact(fact=said, source=one.source, quote=one.quote)) for one in named]
+            self._reported += [(outcome.name, fact) for fact in told_once(said, named)]
 
     def _once(self, evidence: Sequence[Evidence], answer: JsonValue, *, anew: bool = False) -> str:
         """Return the problems to raise once before an end is accepted; empty if all were raised.

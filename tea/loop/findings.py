@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tea.loop.observation import Observation, clipped
 from tea.models.rendering import rendered
-from tea.types import Fact
+from tea.types import Evidence, Fact
 
 MOST_FINDING, MOST_HITS = 1_500, 6
 MOST_ASKED = 500  # characters of the words or arguments that a finding answers
@@ -34,6 +34,18 @@ def findings_of(outcome: Observation) -> list[Fact]:
     source = ", ".join(map(str, cast("list[Any]", named))) if isinstance(named, list) else str(named)
     text = clipped(outcome.text, MOST_FINDING)
     return [Fact(fact=f"{called} gave: {text}", source=source, quote=text)]
+
+
+def told_once(said: str, sources: Sequence[Evidence]) -> list[Fact]:
+    """Return an answer as facts, one for each of its sources: the words stand in the first alone.
+
+    Args:
+        said: The words, with what was asked.
+        sources: Its sources.
+    """
+    more = [f"On the same answer: {clipped(one.detail or one.quote or one.source, MOST_ASKED)}" for one in sources[1:]]
+    words = [said, *more][: len(sources)]
+    return [Fact(fact=fact, source=one.source, quote=one.quote) for fact, one in zip(words, sources, strict=True)]
 
 
 def _text(hit: Mapping[str, Any]) -> str:

@@ -381,6 +381,21 @@ async def test_an_answer_is_doubted_that_names_a_file_which_the_reporter_did_not
     assert (outcome.ok, outcome.answer) == (True, "The report is in report.md.")
 
 
+CLERK = '''
+from tea import Agent, Context, Evidence, Result, Task
+
+
+class Clerk(Agent):
+    """Look names up in the files of the clerk."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Answer from two files."""
+        first = Evidence(source="a.md", quote="Forster did.")
+        return Result(
+            answer="Forster and Hombron.",
+            evidence=(first, Evidence(source="b.md", detail="second line", quote="Hombron did.")),
+        )
+'''
 VISITOR = '''
 from tea import Agent, Context, Result, Task
 
@@ -437,6 +452,25 @@ async def test_findings_hold_the_results_of_all_agents_and_tools_before_fenced_a
             request.variables["findings"]
         )
         assert (await stage.tea.replay(outcome.run)).ok
+
+
+async def test_an_answer_with_several_sources_stands_in_the_findings_once(stage: Any) -> None:
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    calls = [("clerk", {"task": "Who described them?"}), ("reporter", {"task": "Report."}), ("done", {"answer": "x"})]
+    script = [{**words, "calls": [{"name": name, "arguments": given}]} for name, given in calls]
+    stage = type(stage)()
+    async with platform(model=stage) as stage.tea:
+        await stage.tea.acp.register(CLERK)
+        script.insert(0, {**words, "calls": [{"name": "find_tools", "arguments": {"query": "clerk"}}]})
+        draft = {"title": "T", "summary": "s", "markdown": "Forster [1](a.md), Hombron [2](b.md)."}
+        await stage.play({"planner": script, "reporter": [draft]}, "Who described the penguins?")
+        (request,) = stage.requests["reporter"]
+    found = [one for one in request.variables["findings"] if one.get("source") in ("a.md", "b.md")]
+    assert [one["fact"] for one in found] == [
+        "Who described them? Forster and Hombron.",
+        "On the same answer: second line",
+    ]
+    assert [one["quote"] for one in found] == ["Forster did.", "Hombron did."]
 
 
 async def test_a_cited_file_that_is_not_there_is_told_by_the_run_that_had_the_report_written(stage: Any) -> None:
