@@ -81,7 +81,7 @@ async def _parts(ctx: Context, words: str) -> list[dict[str, Any]]:
 
 
 def _with_prefixes(draft: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
-    """Return a draft with the prefix of a kind before what its steps use, of one part alone, and before no other name.
+    """Return a draft with the prefixes of kinds in its steps alone; a missing one is added if one part alone fits.
 
     Models write `reporter` for `agent:reporter`, and `tool:calculator` among tools.
     """

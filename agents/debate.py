@@ -296,7 +296,7 @@ async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
 
 
 def _others(debate: Course, one: Expert) -> list[tuple[str, str]]:
-    """Return the other experts of a debate, and how an expert stands to each; who said nothing is not one of them."""
+    """Return the other speakers of a debate, each with the relation of an expert to it."""
     names = [other.name for other in debate.experts if other.name != one.name]
     return [(name, debate.between[one.name, name]) for name in names]
 

@@ -54,7 +54,7 @@ class Claim:
 
     @property
     def said(self) -> str:
-        """What it says, its subject first where that is a name or the beginning of a sentence that the words lack."""
+        """Its words, with its subject first if they lack the name, or begin in the middle of a sentence."""
         words = [one[:_STEM] for one in tokens(self.claim)]
         named = (
             self.about.split() if self.claim[:1].islower() else [one for one in self.about.split() if one[0].isupper()]
@@ -141,7 +141,7 @@ class Store:
         self.rejected.append({"url": url, **said, "why": why, "stands_in": stands_in})
 
     def _forgive(self, claim: str, quote: str = "", url: str | None = None) -> None:
-        """Drop a claim from the rejected ones: it was given again, in words that hold its own or in the same.
+        """Drop a claim from the rejected ones: it was given again, in the same words or in more.
 
         Args:
             claim: It, as it is given now.

@@ -53,7 +53,7 @@ def call_words(result: Mapping[str, Any], most: int = 1_200) -> str:
 
 
 def _said(value: JsonValue) -> JsonValue:
-    """Return what a model answered, once, and its calls; anything but an answer unchanged."""
+    """Return the answer of a model, once, and its calls; anything but an answer unchanged."""
     response = as_mapping(as_mapping(value).get("response"))
     output, text = response.get("output"), response.get("text")
     calls = [{name: as_mapping(one).get(name) for name in ("name", "arguments")} for one in response.get("calls") or ()]

@@ -127,7 +127,7 @@ class Actions:
         return await self.toolset.call(call, facts, self.limits.share(agents) if agents else None)
 
     def _with_draft(self, call: ToolCall) -> ToolCall:
-        """Return a call of `done` with the fields that were drafted before and are left out of its answer."""
+        """Return a call of `done`, its answer completed by the drafted fields."""
         fields, given = self.ledger.fields, call.arguments.get("answer")
         answer = given if fields is None or call.arguments.get("success") is False else fields.completed(given)
         return call if answer is given else changed(call, arguments={**call.arguments, "answer": answer})

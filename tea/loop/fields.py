@@ -75,7 +75,7 @@ class Fields:
         return f"Kept: {', '.join(found)}."
 
     def completed(self, answer: JsonValue) -> JsonValue:
-        """Return an answer with the values that were kept of fields it leaves out."""
+        """Return an answer completed by the kept fields."""
         if not isinstance(answer, Mapping):
             return answer
         given = cast("Mapping[str, Any]", answer)
