@@ -20,6 +20,7 @@ _UNITS = {
 _LACKING = re.compile(
     r"No such file or directory: '([^'\n]{1,400})'|: '?(/[^:'\n]{1,400})'?: No such file or directory"
 )
+_ABSENT = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,100})'")
 
 
 class Printed(Protocol):
@@ -108,7 +109,7 @@ class Shell(Environment):
         """
         sandbox = self._ready(ctx)
         ran = await sandbox.python(code)
-        return _output(ran, sandbox, notes=_copies(ctx, ran))
+        return _output(ran, sandbox, notes=[*_copies(ctx, ran), *await _packages(ctx, ran)])
 
     @action(effects="writes", network=False, sandbox_network="hosts")
     async def bash(self, ctx: Context, command: str) -> Output:
@@ -146,6 +147,15 @@ def _copies(ctx: Context, ran: Any) -> list[str]:
     lacking = dict.fromkeys(one[1] or one[2] for one in _LACKING.finditer(said))
     found = [(name, copied_name(ctx.workspace, name)) for name in lacking if name.startswith("/")]
     return [f"{name!r} is here as {copy!r}." for name, copy in found[:MOST_NOTES] if copy is not None]
+
+
+async def _packages(ctx: Context, ran: Any) -> list[str]:
+    """Return the packages to import in place of one that code found missing, as a note."""
+    if (found := _ABSENT.search(ran.stderr.text)) is None:
+        return []
+    there = await ctx.sandbox_packages()
+    others = f"installed are {', '.join(there)}" if there else "only the standard library is installed"
+    return [f"{found[1].partition('.')[0]!r} is not installed here; {others}."]
 
 
 def _output(ran: Any, sandbox: Sandbox, net: str = "", quiet: str = QUIET, notes: Sequence[str] = ()) -> Output:

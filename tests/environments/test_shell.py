@@ -84,6 +84,13 @@ async def test_a_failing_command_is_told_with_its_exit_code(tea: Platform) -> No
     assert (await act(tea, "bash", command="echo no >&2; exit 3")).unwrap()["text"] == "STDERR:\nno\nEXIT:\n3"
 
 
+async def test_of_a_missing_package_the_installed_ones_are_named(tea: Platform) -> None:
+    text = (await act(tea, "python", code="import no_such_plots.figures")).unwrap()["text"]
+    installed = await tea.sandboxes.importable()
+    others = f"installed are {', '.join(installed)}" if installed else "only the standard library is installed"
+    assert text.endswith(f"NOTES:\n'no_such_plots' is not installed here; {others}.")
+
+
 async def test_what_shows_nothing_says_so(tea: Platform) -> None:
     assert (await act(tea, "python", code="x = 1")).unwrap()["text"] == QUIET
 
