@@ -151,7 +151,7 @@ async def _heard(ctx: Context, found: Markdown, question: str) -> Markdown:
     if question.strip() and (answer := str(told.get("answer", "")).strip()):
         found["answer"] = answer
     if question.strip() and parts and not told and not words:
-        note = 'No model looked at it: that takes one with `senses = ["vision"]` ("audio" for sounds) in tea.toml.'
+        note = "No model looked at it or heard it, as none here can."
         found["notes"] = [*found.get("notes", ()), note]
     if sounds and not words and not told:
         why = next((str(one["problem"]) for one in parts if one["type"] == "audio"), "")

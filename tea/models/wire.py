@@ -333,8 +333,5 @@ def _understood(part: Part, config: ModelConfig) -> Part | None:
     if isinstance(part, MediaPart) and _SENSES[part.type] not in config.capabilities:
         sense = _SENSES[part.type]
         problem = f"({part.media_type} is left out here, as this model has no {sense!r}. A function may read it."
-        setting = f'`senses = ["{sense}"]` of a model that has it, in [models.NAME] of tea.toml'
-        return TextPart(
-            text=f"{problem} Where none does and the task needs it, say so, and name the setting {setting}.)"
-        )
+        return TextPart(text=f"{problem} Where none does and the task needs it, say so.)")
     return part

@@ -286,7 +286,7 @@ async def test_a_file_too_large_to_be_held_names_what_reads_it(tools: TCPServer,
     for name, begins, words in (
         ("a.log", b"a line\n", ("is larger than 50 MB", "to_markdown")),
         ("b.log", b"\0\x01", ("is binary data of 50.0 MB", "name another file")),
-        ("c.log", b"\x89PNG\r\n\x1a\n\0", ("is a PNG image of 50.0 MB", "ask to_markdown")),
+        ("c.log", b"\x89PNG\r\n\x1a\n\0", ("is a PNG image of 50.0 MB", "ask to_markdown with ocr")),
     ):
         (folder / name).write_bytes(begins * (16_384 // len(begins)) + b" " * 20_000)
         os.truncate(folder / name, 50_000_001)

@@ -560,6 +560,8 @@ async def test_letters_as_small_as_on_a_screen_are_recognised(tools: TCPServer, 
     response = await tools.invoke("to_markdown", {"source": "a.png", "ocr": True})
     wanted = "Total due: 1,340.50 EUR until 12 May" if shutil.which("tesseract") else "apt-get install tesseract-ocr"
     assert wanted in str(response.value if response.ok else response.error)
+    unasked = (await tools.invoke("to_markdown", {"source": "a.png"})).unwrap()
+    assert (wanted if shutil.which("tesseract") else "`ocr` recognises") in str(unasked)
 
 
 async def test_letters_are_recognised_or_the_command_that_installs_it_is_told(tools: TCPServer, folder: Path) -> None:

@@ -81,6 +81,8 @@ def no_text(data: bytes, size: int, name: str) -> ToolError:
     fix = "name another file, or say in your answer that this one cannot be read."
     if kind.family in ("image", "audio", "video", "archive", "table", "document"):
         fix = "ask table_query." if kind.name == "xlsx" else "ask to_markdown."
+    if kind.family == "image":
+        fix = "ask to_markdown with ocr, which recognises letters in it."
     return ToolError(f"{name!r} is {kind.words} of {size_words(size)}, which cannot be read as text.", fix=fix)
 
 

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from tea.reading.inside.document import Order, Parsed, Unreadable
 from tea.reading.inside.parts import kept_part
-from tea.reading.inside.recognition import recognised
+from tea.reading.inside.recognition import is_installed, recognised
 
 _INSTALL = "install it: apt-get install ffmpeg."
 _SECONDS = 25.0
@@ -26,6 +26,7 @@ _EXIF = ("Make", "Model", "DateTime", "DateTimeOriginal", "ImageDescription", "A
 _EXIF_FOLDER, _GPS_FOLDER = 0x8769, 0x8825
 _TAGS = ("title", "artist", "album", "date", "genre", "comment", "creation_time")
 _OF_PROGRAM = re.compile(r"^(?:\[[^\]]*\]|\S*/\S*:)\s*")  # what ffprobe writes before its words: its part, or a path
+_WORD, _FEWEST_WORDS = re.compile(r"[^\W_]{3,}"), 2  # that tell letters from what looks like some
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 
 
@@ -42,7 +43,7 @@ def parse_image(order: Order, kind: str) -> Parsed:
         with Image.open(order.path) as image:
             facts = {"width": image.width, "height": image.height, "mode": image.mode, **_exif(image)}
             frames = int(getattr(image, "n_frames", 1))
-            text = _letters(image, order) if order.ocr else ""
+            text = _letters(image, order) if order.ocr else _letters_unasked(image, order)
     except UnidentifiedImageError as error:
         raise Unreadable("is damaged, or an image of an unknown kind", "save it as PNG or JPEG.") from error
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -52,12 +53,23 @@ def parse_image(order: Order, kind: str) -> Parsed:
     if frames > 1:
         facts["frames"] = frames
     lines = [f"- {name}: {value}" for name, value in facts.items()]
-    if order.ocr:
+    if text or order.ocr:
         lines += ["", text or "(no letters were recognised)"]
     found = Parsed(kind=kind, text="\n".join(lines), facts=facts)
-    if not order.ocr:
+    if not text and not order.ocr:
         found.notes.append("Letters in it were not read; `ocr` recognises them.")
     return found
+
+
+def _letters_unasked(image: Any, order: Order) -> str:
+    """Return the text of an image as small as of a screen, empty for hardly a word, and where nothing reads it."""
+    if max(image.size) > _SMALL_SIDE or not is_installed():
+        return ""
+    try:
+        text = _letters(image, order)
+    except (Unreadable, OSError, ValueError, SyntaxError):  # a damaged one still has its size
+        return ""
+    return text if len(_WORD.findall(text)) >= _FEWEST_WORDS else ""
 
 
 def _letters(image: Any, order: Order) -> str:

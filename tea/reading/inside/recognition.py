@@ -15,13 +15,18 @@ _LACK = b"Failed loading language"  # said of one among several, which is then l
 _LAYOUT = "osd"  # data for the direction of letters, no language
 
 
+def is_installed() -> bool:
+    """Return whether letters can be recognised here."""
+    return shutil.which(PROGRAM) is not None
+
+
 def recognised(image: Path, language: str) -> str:
     """Return the text in an image.
 
     Raises:
         Unreadable: The program is not there, lacks a language, or does not end.
     """
-    if shutil.which(PROGRAM) is None:
+    if not is_installed():
         raise Unreadable("needs tesseract for its letters to be recognised, which is not installed", _INSTALL)
     line = [PROGRAM, str(image), "stdout", "-l", language]
     try:
@@ -43,7 +48,7 @@ def language_fault(language: str) -> tuple[str, str] | None:
     Args:
         language: As tesseract names them: `deu`, `eng+fra`.
     """
-    if shutil.which(PROGRAM) is None:
+    if not is_installed():
         return None
     done = subprocess.run([PROGRAM, "--list-langs"], capture_output=True, check=False, timeout=_SECONDS)
     known = done.stdout.decode("utf-8", "replace").splitlines()[1:]  # the first line is a heading
