@@ -676,17 +676,18 @@ async def test_a_long_reason_for_a_failure_is_shown_to_models_by_its_first_sente
 
 
 async def test_pictures_and_files_of_tasks_are_found_by_the_last_part_of_their_names(lab: Any, cities: Path) -> None:
-    def drawn(request: Any, count: int) -> Any:
-        made = [
-            {"name": "workspace_write", "arguments": {"name": f"ana-0-1/{name}", "text": "town,people\nOslo,700000\n"}}
-            for name in ("scatter.png", "years.csv")
-        ]
-        done = {"name": "done", "arguments": {"answer": "There are 3 cities.", "evidence": []}}
-        return {**ANALYZER_STEP, "calls": made if count == 1 else [done]}
+    code = "import os; os.makedirs('ana-0-1', exist_ok=True)"
+    for name in ("scatter.png", "years.csv"):
+        code += f"; open('ana-0-1/{name}', 'w').write('town,people,Oslo,700000')"
+    drawn = {"name": "shell_python", "arguments": {"code": code}}
+    done = {"name": "done", "arguments": {"answer": "There are 3 cities.", "evidence": []}}
+
+    def played(request: Any, count: int) -> Any:
+        return {**ANALYZER_STEP, "calls": [drawn if count == 1 else done]}
 
     text = "There are 3 cities [1](cities.csv). ![all of them](scatter.png)\n\nOslo has 700,000 [2](years.csv)."
     plan = {"objective": "", "tasks": [analysis("Count.", "cities.csv")]}
-    lab.plays(plan_next=only(0), plan_initial=plan, analyzer=drawn, reply={"text": text})
+    lab.plays(plan_next=only(0), plan_initial=plan, analyzer=played, reply={"text": text})
     status = await lab.run(files=[cities])
     assert status.state["plan"]["ana-0-1"]["artifacts"] == ["ana-0-1/scatter.png", "ana-0-1/years.csv"]
     assert "![all of them](ana-0-1/scatter.png)" in status.reply["text"]
