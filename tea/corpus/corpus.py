@@ -7,13 +7,13 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from tea.clock import epoch_seconds, to_second
+from tea.corpus.dates import stated_day
 from tea.corpus.index import Index, Match, Ways
 from tea.corpus.passages import joined, passages
 from tea.corpus.reading import Readers
@@ -66,7 +66,7 @@ class Document:
     Args:
         url: Its address.
         title: Its title.
-        date: The day of its last change, `YYYY-MM-DD`; empty if unknown.
+        date: The day that it or its page states, `YYYY-MM-DD`, or the year alone; empty if unknown.
         lines: Its text.
     """
 
@@ -233,9 +233,8 @@ class Corpus:
                         change.mark(source, url, f"{state} {digest}")
                         counts["same"] += 1
                         continue
-                    date = f"{datetime.fromtimestamp(facts.st_mtime, UTC):%Y-%m-%d}"
                     tell(str(file))
-                    told: dict[str, Any] = {"url": url, "state": f"{state} {digest}", "name": file.name, "date": date}
+                    told: dict[str, Any] = {"url": url, "state": f"{state} {digest}", "name": file.name, "date": ""}
                     waiting.append(Waiting(**told, data=data, known=known is not None))
                 if work.is_full(waiting):
                     self._put(change, source, waiting, work, counts, problems)
@@ -292,7 +291,9 @@ class Corpus:
                 if isinstance(document, TeaError):
                     raise document
                 parts = list(passages(document.parts))
-                change.put(source, one.url, one.state, document.title or one.name, one.date, parts)
+                # The time of a file is that of its copying, so it tells nothing of the age of its words.
+                date = stated_day("\n".join(part.text for part in document.parts[:2])) or one.date
+                change.put(source, one.url, one.state, document.title or one.name, date, parts)
                 counts["changed" if one.known else "added"] += 1
             except TeaError as error:
                 if "passages" in error.problem:

@@ -55,7 +55,7 @@ class Match:
     Args:
         url: The address of its document, `file://` and a path for a file.
         title: The title of its document.
-        date: The day its document was changed last, `YYYY-MM-DD`; empty if unknown.
+        date: The day that its document states, `YYYY-MM-DD`, or the year alone; empty if unknown.
         passage: Its words and its place.
         score: How well it fits; comparable within one answer.
     """

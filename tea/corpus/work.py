@@ -23,7 +23,7 @@ class Waiting:
         url: Its address.
         state: Its mark in the index; another one tells of a change.
         name: Its name, whose suffix tells how it is read.
-        date: The day of its last change; empty for an unknown one.
+        date: The day that its page states; empty if unknown.
         data: Its bytes.
         known: Whether it was in the index before.
     """

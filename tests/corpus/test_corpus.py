@@ -71,6 +71,29 @@ async def test_documents_are_found_by_words_and_by_meaning_with_their_place(tmp_
     assert "Vessels pass the cape." in ship.passage.text
 
 
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("Published 2021 by the Climate Office, on the years 1950-2019.", "2021"),
+        ("Posted 3 May 2016. In 2015 it was hot.", "2016-05-03"),
+        ("*Last updated:* May 3rd, 2016", "2016-05-03"),
+        ("date: 2019-02-28", "2019-02-28"),
+        ("Published in 2019, updated on 1 June 2020.", "2020-06-01"),
+        ("Updated 2019-02-31. The harbour of 2020.", ""),
+        ("Published 1950-2019 in volumes; written 2000,5 times.", ""),
+        ("It rained on 3 May 2016.", ""),
+        ("It rains. " * 80 + "Published 2021.", ""),
+    ],
+)
+async def test_the_date_of_a_document_is_the_one_stated_near_its_beginning(tmp_path: Path, text: str, day: str) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "rain.md").write_text(f"# Rain\n\n{text}\n\nThe harbour is wet.\n")
+    one = corpus(tmp_path)
+    await one.add(str(tmp_path / "docs"))
+    (best, *_) = await one.find("a wet harbour")
+    assert best.date == day
+
+
 async def test_the_first_source_of_a_new_home_is_indexed(tmp_path: Path) -> None:
     assert (await corpus(tmp_path / "home").add(str(docs(tmp_path)))).added == 3
 

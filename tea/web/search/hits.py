@@ -72,7 +72,8 @@ def cleaned(hit: Hit) -> Hit | None:
         url = untracked(target.url)
     snippet = _line(hit.snippet, MOST_SNIPPET) if not local else hit.snippet
     title = _line(hit.title, MOST_TITLE) or url[:MOST_TITLE]
-    return replace(hit, url=url, title=title, snippet=snippet, date=day_of(hit.date), place=_line(hit.place, 200))
+    date = hit.date if local else day_of(hit.date)
+    return replace(hit, url=url, title=title, snippet=snippet, date=date, place=_line(hit.place, 200))
 
 
 def untracked(url: str) -> str:
