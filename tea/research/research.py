@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
-import tempfile
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -38,6 +36,7 @@ from tea.research.conversation import (
     readings,
 )
 from tea.research.guard import give_up, stale, turn
+from tea.research.opening import OPENING, opening_file
 from tea.research.settings import MODES, ResearchSettings
 from tea.research.status import Status
 from tea.runs.task_file import find_files, make_task
@@ -48,7 +47,6 @@ CHAT_SECONDS = 30.0  # of one call in a quick question
 APPROVE, REJECT = "approve", "reject"
 _REJECTION = re.compile(rf"{REJECT}\s*[:,;.–—-]\s*(?P<feedback>\S.*)", re.DOTALL | re.IGNORECASE)
 LAST = "last"
-OPENING = ".research.json"  # the start of a run of research, among its recorded inputs
 
 
 class ResearchTable(Protocol):
@@ -339,11 +337,11 @@ class Research:
             watch: Told of each record.
             **options: Further keys of the task file.
         """
-        found = await self._find(name)
+        found = await self._find_research(name)
         model = options.get("model") or await asyncio.to_thread(self._model, found.head.session)
         chosen = {"call_seconds": CHAT_SECONDS, **options, "model": model}
         chat = Chat(self._host, found.head.session, "research_chat", chosen)
-        with _opening_file({"state": found.world}) as path:
+        with opening_file({"state": found.world}) as path:
             return await chat.send(text, files=[path, *self._carried(found).values()], watch=watch)
 
     async def branch(self, name: str, at: int | None = None) -> Started:
@@ -356,7 +354,7 @@ class Research:
         Raises:
             BadInput: There is no such message.
         """
-        found = await self._find(name)
+        found = await self._find_research(name)
         state, source = await asyncio.to_thread(self._at, found, at)
         origin = f"{found.head.session}@{len(state['messages'])}"
         session = f"research-{new_run_id()[:16]}"
@@ -376,9 +374,7 @@ class Research:
         Raises:
             BadInput: There is no such research, or it has found nothing yet.
         """
-        found = await self._find(name)
-        if found.head.agent != SCIENTIST:
-            found = await asyncio.to_thread(self._newest, found.head.session) or found
+        found = await self._find_research(name)
         if not any(one["output"] for one in found.world.get("plan", {}).values()):
             fix = f'go on with it: tea research start "..." --conversation {found.head.session}'
             raise BadInput(f"The research {name[:80]!r} has found nothing yet.", fix=fix)
@@ -387,7 +383,7 @@ class Research:
         task = make_task({**options, "task": f"Paper: {about}", "agent": AUTHOR, "session": session})
         task = await asyncio.to_thread(self._continued, task)
         figures = await asyncio.to_thread(self._figures, found)
-        with _opening_file({"state": found.world}) as path:
+        with opening_file({"state": found.world}) as path:
             run = await self._host.create(task, {**figures, OPENING: path})
         return Started(run=run, message=run, conversation=session, status="queued")
 
@@ -477,7 +473,7 @@ class Research:
     ) -> str:
         """Write the header of a run with its opening, its datasets and those of the conversation."""
         carried = {} if before is None else await asyncio.to_thread(self._carried, before)
-        with _opening_file(opening) as path:
+        with opening_file(opening) as path:
             return await self._host.create(task, {**carried, **datasets, OPENING: path})
 
     def _carried(self, run: Reading) -> dict[str, Path]:
@@ -538,6 +534,12 @@ class Research:
         """
         return await asyncio.to_thread(self._found, name)
 
+    async def _find_research(self, name: str) -> Reading:
+        """Return the run for a name; for a paper or clarification the newest research of its conversation, if any."""
+        found = await self._find(name)
+        newest = None if found.head.agent == SCIENTIST else await asyncio.to_thread(self._newest, found.head.session)
+        return newest or found
+
     def _found(self, name: str) -> Reading:
         wanted = name.partition(".")[0]
         all_heads = list(heads(self._tracer))
@@ -545,6 +547,8 @@ class Research:
         near = exact or [one for one in all_heads if one.run.startswith(wanted) or one.session.startswith(wanted)]
         near = all_heads[:1] if name == LAST else near
         if not near:
+            if name == LAST:
+                raise BadInput("There is no research yet.", fix='`tea research start "..."` begins one.')
             raise BadInput(f"There is no research {name[:80]!r}.", fix="`tea research ls` lists it.")
         if near[0].run == wanted or (not exact and near[0].run.startswith(wanted) and name != LAST):
             chosen = near[0]
@@ -585,16 +589,3 @@ def _datasets(files: Sequence[str | Path]) -> dict[str, Path]:
         if path.stat().st_size > MOST_FILE:
             raise BadInput(f"{name[:100]!r} is larger than {MOST_FILE // 10**6} MB.", fix="split the file.")
     return found
-
-
-@contextmanager
-def _opening_file(document: Mapping[str, Any]) -> Generator[Path]:
-    """Write an opening into a file of its own, for as long as a run is created.
-
-    Args:
-        document: `state`, `mode`, `limits`, and what else `environment:research` reads.
-    """
-    with tempfile.TemporaryDirectory(prefix="tea-research-") as folder:
-        path = Path(folder) / OPENING
-        path.write_text(json.dumps(document, ensure_ascii=False), encoding="utf-8")
-        yield path

@@ -49,7 +49,7 @@ async def test_the_last_conversation_is_gone_on_with_by_that_word_as_it_is_found
 
 async def test_where_there_is_no_conversation_the_last_one_is_not_begun(tmp_path: Path) -> None:
     async with platform_at(tmp_path, Roles()) as tea:
-        with pytest.raises(BadInput, match="There is no research 'last'"):
+        with pytest.raises(BadInput, match="There is no research yet"):
             await tea.research.start("Why do cities grow?", conversation="last")
         assert tea.tracer.runs() == []
 
@@ -423,6 +423,18 @@ async def test_a_quick_question_is_answered_at_once_from_what_the_research_found
     lab.plays(chat={**ANALYZER_STEP, "calls": [invented]})
     await lab.tea.research.ask(status.conversation, "How steep is it?")
     assert len(lab.roles.asked("chat")) > 1
+
+
+async def test_a_quick_question_to_the_last_conversation_knows_its_research(lab: Any) -> None:
+    lab.plays(plan_next=DONE)
+    status = await lab.run()
+    await lab.tea.research.clarify("And why?", conversation=status.conversation)
+    done = {"name": "done", "arguments": {"answer": "It is so.", "evidence": []}}
+    lab.plays(chat={**ANALYZER_STEP, "calls": [done]})
+    await lab.tea.research.ask("last", "How much is it?")
+    assert "Hypothesis 1" in lab.roles.asked("chat")[0].variables["known"]
+    branched = await lab.tea.research.branch("last")
+    assert (await lab.tea.research.status(branched.conversation)).hypothesis == "Hypothesis 1"
 
 
 async def test_knowledge_gives_the_best_five_of_twenty_passages(lab: Any, tmp_path: Path) -> None:  # 003: 32
