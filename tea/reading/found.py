@@ -27,13 +27,13 @@ def folded(document: Document, matches: Sequence[Match]) -> tuple[list[Match], i
     for one in matches:
         groups.setdefault(_key(one["text"]), []).append(one)
     repeated = any(len(same) > 1 for same in groups.values())
-    lines = [Match(**same[0], times=len(same)) if repeated else same[0] for same in groups.values()]
+    lines = [Match({**same[0], "times": len(same)}) if repeated else same[0] for same in groups.values()]
     if len(lines) > MOST_SHOWN:
         headings = {one.line for one in document.titles()}
         lines.sort(key=lambda one: (one["line"] not in headings and not _is_row(one["text"]), one["line"]))
     shown = sorted(lines[:MOST_SHOWN], key=lambda one: one["line"])
     if len(lines) <= FEW:
-        shown = [Match(**one, around=_around(document, one["line"])) for one in shown]
+        shown = [Match({**one, "around": _around(document, one["line"])}) for one in shown]
     return shown, sum(one.get("times", 1) for one in lines[MOST_SHOWN:])
 
 
