@@ -93,8 +93,7 @@ async def work(
     """Work on a task step by step, until an answer holds or a limit is reached.
 
     In each step a model, asked through `prompt`, says which calls it wants; what they give is what it sees in the next
-    step. Calls that fail are results to go on from, never exceptions. What is not given is taken from what the agent
-    declares.
+    step. Calls that fail are results to go on from, never exceptions. What is not given, the agent declares.
 
     Args:
         ctx: What the agent may reach.
@@ -132,8 +131,7 @@ async def work(
         reads_texts=not model["solver"],
     )
     limits = Limits(ctx, max_steps or int(declared.get("max_steps") or STEPS))
-    name = prompt or str(declared.get("prompt") or PROFILE)
-    loop = _Loop.of(ctx, task, toolset, limits, name, model, max_calls)
+    loop = _Loop.of(ctx, task, toolset, limits, prompt or str(declared.get("prompt") or PROFILE), model, max_calls)
     loop.closing = closing and not loop.solver
     loop.known = [Head(name, text, whole=True) for name, text in (known or {}).items()]
     return await loop.whole(insights, variables or {})
