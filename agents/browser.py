@@ -77,7 +77,7 @@ def _written(value: Any) -> Any:
 
 
 def _read(value: dict[str, Any]) -> str:
-    """Return the words that a state or an outcome shows of a page, without the indexes of its elements."""
+    """Return the words of a page in a state or an outcome, without the indexes of its elements."""
     return INDEX.sub("", "\n".join(str(value[name]) for name in SHOWN if name in value))
 
 

@@ -40,6 +40,6 @@ class ComputerUse(Agent):
 
 
 def _read(value: dict[str, Any]) -> str:
-    """Return the titles and words that a state or an outcome shows, without their places."""
+    """Return the titles and words in a state or an outcome, without their places."""
     titles = [one["title"] for one in value.get("windows", ())]
     return "\n".join([*titles, *(one["text"] for one in value.get("words", ()))])

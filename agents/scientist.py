@@ -179,7 +179,7 @@ class Scientist(Agent):
         return bool(texts)
 
     async def _next(self, ctx: Context, mirror: Mirror, message: str, number: int) -> Decision:
-        """Suggest the next tasks, and decide; again where the person said something meanwhile."""
+        """Suggest the next tasks, and decide; again if the person has said something since."""
         planned = await self._suggest(ctx, mirror, message)
         decision = await self._decide(ctx, mirror, message, number, planned=planned)
         if await self._hear(ctx, mirror) and decision["go_on"]:
@@ -285,7 +285,7 @@ async def _carry_out(ctx: Context, mirror: Mirror, message: str, task: Mapping[s
 
 
 async def _lacks_model(ctx: Context) -> bool:
-    """Return whether there is no model, which the first question says with its remedy."""
+    """Return whether a model is missing; the first question says so, with the remedy."""
     return bool((await ctx.model())["solver"])
 
 

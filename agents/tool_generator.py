@@ -283,7 +283,7 @@ class _Work:
 
 
 class _InputReader:
-    """A reader of analyses: an input that does not fit the parameters is asked for once more, and then left out."""
+    """A reader of analyses: a misfit of the input with the parameters is asked about once, then the input is left out."""
 
     def __init__(self) -> None:
         self._refused = False
@@ -427,6 +427,6 @@ _NUMBER = {"int": re.compile(r"-?\d{1,18}", re.ASCII), "float": re.compile(r"-?\
 
 
 def _unfenced(source: str) -> str:
-    """Return source without the fence put around code by models, and the words around that."""
+    """Return source without the fence put around code by models, and without the words around the fence."""
     found = _FENCE.findall(source)
     return found[0] if len(found) == 1 else source

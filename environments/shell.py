@@ -150,7 +150,7 @@ def _copies(ctx: Context, ran: Any) -> list[str]:
 
 
 async def _packages(ctx: Context, ran: Any) -> list[str]:
-    """Return the packages to import in place of one that code found missing, as a note."""
+    """Return the packages to import in place of a missing one, as a note."""
     if (found := _ABSENT.search(ran.stderr.text)) is None:
         return []
     there = await ctx.sandbox_packages()

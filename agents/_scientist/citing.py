@@ -60,7 +60,7 @@ def known_sources(tasks: Sequence[Mapping[str, Any]], datasets: Sequence[str]) -
 
 
 def whole_names(text: str, names: Sequence[str]) -> str:
-    """Return a text whose links and pictures name files with their folders.
+    """Return a text with the folders of files in its links and pictures.
 
     Args:
         text: Markdown, in which a file may be named by the last part of its name.

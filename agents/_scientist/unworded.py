@@ -1,4 +1,4 @@
-"""The reply of an iteration without the words of a model: what is known, and what each task found."""
+"""The reply of an iteration without the words of a model: its knowledge, and the findings of each task."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ def unworded(state: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> st
 
 
 def _citations(task: Mapping[str, Any]) -> str:
-    """Return the citations of what a task rests on: its sources without a doubt, and its datasets."""
+    """Return the citations of a task: its sources without a doubt, and its datasets."""
     sources = [str(one["source"]) for one in task["sources"] if not one.get("doubt")]
     names = list(dict.fromkeys([*sources, *map(str, task["datasets"])]))[:MOST_CITED]
     return " ".join(f"[{number}](<{one}>)" for number, one in enumerate(names, 1))

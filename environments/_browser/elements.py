@@ -1,4 +1,4 @@
-"""Elements: the tree of a page's elements, in which tables are rows of cells and short texts are kept."""
+"""Elements: the tree of a page's elements, with tables as rows of cells, and with short texts."""
 
 import copy
 import unicodedata
@@ -16,7 +16,7 @@ PLAIN_ROLES = frozenset(("", "row", "cell", "gridcell", "rowheader", "columnhead
 
 
 def release_cells(state: Any) -> None:
-    """Take their indexes from rows and cells of tables that cannot be clicked: the library gives one to each.
+    """Remove the indexes of rows and cells without clicks: the library gives one to each.
 
     Args:
         state: What the library found in the page.
@@ -60,7 +60,7 @@ def _tag(node: Any) -> str:
 
 
 def _is_clickable(node: Any) -> bool:
-    """Return whether a row or cell may be clicked, also by what its table listens to."""
+    """Return whether a row or cell may be clicked, also through a listener of its table."""
     attributes: dict[str, Any] = node.attributes or {}
     pointed = node.snapshot_node is not None and node.snapshot_node.cursor_style == "pointer"
     if pointed or CLICKED & {*attributes} or str(attributes.get("role", "")).lower() not in PLAIN_ROLES:
@@ -77,14 +77,14 @@ def _is_seen(node: Any) -> bool:
 
 
 def _text(like: Any, original: Any, words: str) -> Any:
-    """Return a node of the tree that is a text, in place of an element or another text."""
+    """Return a node of the tree for a text, in place of an element or another text."""
     node = copy.copy(original)
     node.node_type, node.node_value = type(original.node_type)(TEXT), words
     return type(like)(original_node=node, children=[])
 
 
 def _add_short_texts(node: Any) -> None:
-    """Put the texts of one character that an element holds in their places; marks between elements are none."""
+    """Put an element's texts of one character in their places; marks between elements are none."""
     original = node.original_node
     if original.node_type != ELEMENT or node.ignored_by_paint_order or _tag(node) == "svg":
         return
@@ -101,7 +101,7 @@ def _add_short_texts(node: Any) -> None:
 
 
 def _row(node: Any, written: Callable[[Any], str]) -> str:
-    """Return the cells of a row in one line, empty where they hold a table or too much."""
+    """Return the cells of a row in one line, empty if they hold a table or too much."""
     if not _is_seen(node.original_node) or any(_tag(one) not in CELLS for one in node.children):
         return ""
     if any(_tag(one) == "table" for one in _below(node)):

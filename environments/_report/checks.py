@@ -335,7 +335,7 @@ def _below_headings(found: list[_Sentence], text: str) -> list[_Sentence]:
 
 
 def _leaving_open(found: list[_Sentence], text: str) -> list[_Sentence]:
-    """Set the kind of sentences on what the person may decide, and of a last one on what comes next: an outlook."""
+    """Set the kind of sentences about the person's decisions, and of a last one about further work: an outlook."""
     for one in found:
         pattern = (_DECIDED, _NEXT) if one is found[-1] else (_DECIDED,)
         if not one.kind and any(each.match(text, one.begin, one.end) for each in pattern):

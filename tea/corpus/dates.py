@@ -1,4 +1,4 @@
-"""Dates: the day that a document states near its beginning."""
+"""Dates: the day stated near the beginning of a document."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STATED = re.compile(
 
 
 def stated_day(text: str) -> str:
-    r"""Return the latest day that a text states for itself, as `YYYY-MM-DD` or `YYYY`; empty if it states none.
+    r"""Return the latest day stated by a text for itself, as `YYYY-MM-DD` or `YYYY`; empty if it states none.
 
     Args:
         text: The text, of which the first 600 characters count.

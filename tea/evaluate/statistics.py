@@ -131,7 +131,7 @@ def smallest_visible(
 
 
 def visible_words(share: float) -> str:
-    """Return the smallest improvement that can be seen, as a sentence without a full stop.
+    """Return the smallest detectable improvement, as a sentence without a full stop.
 
     Args:
         share: The smallest of them, as `smallest_visible` gives it.

@@ -34,7 +34,7 @@ def spans(text: str) -> set[float]:
 
 
 def dates_apart(text: str, known: str) -> tuple[str, list[str]]:
-    """Return a text without its dates, and those of them that stand in no known text, in whichever form.
+    """Return a text without its dates, and its dates found in no known text, in any form.
 
     Examples:
         >>> dates_apart("It ended on March 4, 1845, after 1,430 days.", "1841-04-04,1845-03-04")

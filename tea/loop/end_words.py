@@ -1,4 +1,4 @@
-"""Words for ends that do not count yet: what is wrong with them, and what to do."""
+"""Words for ends without effect: their faults, and their remedies."""
 
 from __future__ import annotations
 

@@ -514,7 +514,7 @@ class Ending:
         return " ".join(PROBLEMS[name].format(text.rstrip(".")) for name, text in new.items())
 
     def _of_parts(self, answer: JsonValue) -> list[Evidence]:
-        """Return the evidence of finished parts; doubts about numbers are of those that the answer takes from them."""
+        """Return the evidence of finished parts; doubts about numbers are limited to those in the answer."""
         text = as_text(answer)
         if answer is None:
             return [source for _, one in self._parts for source in one.evidence]
@@ -529,7 +529,7 @@ class Ending:
         return [one for one in found if one.source != ANSWER or one.doubt]
 
     def _own_texts(self) -> str:
-        """Return the task and what was read for it by this agent itself."""
+        """Return the task and the results read for it by this agent itself."""
         kept = self._window.results.values()
         return "\n".join([self.words, *(one.text for one in kept if one.ok and one.id not in self._given)])
 

@@ -111,7 +111,7 @@ class Grounds(NamedTuple):
 
 
 def narrowed(doubt: str, given: str, answer: str, known: str) -> str:
-    """Return the part of a doubt about an answer that concerns another one, empty if none does.
+    """Return the part of a doubt about one answer concerning another, empty if there is none.
 
     Args:
         doubt: What is not known of the first answer.

@@ -365,20 +365,20 @@ class _Loop:
         )
 
     def _tell_last(self) -> None:
-        """Ask for the answer; what is left of the budget, told before, can no longer be used."""
+        """Ask for the answer; the rest of the budget, told before, can no longer be used."""
         self.window.leave_out_left()
         beside = BESIDE if any(one["name"] != DONE for one in self._offered_last["tools"]) else ""
         self._tell(LAST_QUESTION.format(beside=beside, task=self._task_again))
 
     @property
     def _offered_last(self) -> JsonObject:
-        """The functions for the last question: `done`, and what only writes where the task names a file to write."""
+        """The functions for the last question: `done`, and writing ones if the task names a file to write."""
         if not self.offered_last:
             self.offered_last = self.toolset.words_to_end(writes=bool(to_be_written(self.ending.words)))
         return self.offered_last
 
     def _remarked(self, result: Result) -> Result:
-        """Return a result with the remark that the budget allowed no more, if it did not."""
+        """Return a result with a remark about the budget, if it allowed no more."""
         if not (self.spent and result.ok):
             return result
         remark = SPENT.format(limit=self.spent)

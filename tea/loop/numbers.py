@@ -216,7 +216,7 @@ def _tokens(text: str) -> str:
 
 
 def _meant(one: _Wanted, known: Sequence[float]) -> list[float]:
-    """Return the values of a number that stands or follows: of several readings those that stand."""
+    """Return the values of a number found or derived: of several readings the found ones."""
     standing = [value for value, near in one.readings if holds(known, value, near)]
     return standing or [value for value, _ in one.readings]
 

@@ -104,7 +104,7 @@ class Work:
         return max(self.on.most(self.actions), self.allowed) + STEPS_OF_LOSS * self.losses
 
     def look(self, value: dict[str, Any]) -> None:
-        """Note what a state or the outcome of an action shows."""
+        """Note the words of a state or of an action's outcome."""
         self.seen = value
         pages = self.on.pages(value)
         self.pages.update(pages if len(self.pages) < MOST_PAGES else {})
@@ -114,7 +114,7 @@ class Work:
 
 
 async def operate(ctx: Context, task: Task, on: Operated) -> Result:
-    """Do a task step by step, each of up to eight actions; where no step is left, ask once for the end alone.
+    """Do a task step by step, each of up to eight actions; with no step left, ask once for the end alone.
 
     Args:
         ctx: What the agent was given.
@@ -132,7 +132,7 @@ async def operate(ctx: Context, task: Task, on: Operated) -> Result:
 
 
 async def _left(ctx: Context, work: Work) -> int:
-    """Return the number of steps left, beside the last question of a budget, which is for the end alone."""
+    """Return the number of steps left, without the last question of a budget, kept for the end."""
     own, budget = work.most - work.asked, (await ctx.remaining())["steps"]
     return own if budget is None else min(own, max(int(budget) - 1, 0 if work.asked else 1))
 
@@ -198,7 +198,7 @@ def _step(response: ModelResponse) -> dict[str, Any]:
 
 
 def _ending(step: dict[str, Any]) -> dict[str, Any]:
-    """Return how a step ends the work, empty where it does not; beside actions only words of an ending count."""
+    """Return how a step ends the work, empty if it goes on; beside actions only words of an ending count."""
     final: dict[str, Any] = step.get("final") or {}
     reason = str(final.get("reason") or "").strip()
     found = str(step.get("extracted") or "").strip() if final.get("success") else ""
@@ -283,7 +283,7 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
 
 
 def _evidence(work: Work) -> tuple[Evidence, ...]:
-    """Return the pages looked at, each with the extracted words that stand there, and the files."""
+    """Return the pages looked at, each with the extracted words found there, and the files."""
     quotes: dict[str, list[str]] = {}
     for words in work.extracted:
         holding = [page for page in work.pages if stands_in(words, "\n".join(work.read.get(page, ())))]
@@ -298,7 +298,7 @@ def _evidence(work: Work) -> tuple[Evidence, ...]:
 
 
 def _concluded(task: Task, work: Work, answer: str) -> tuple[str, ...]:
-    """Return a gap that quotes the answer if it has a number that was neither read nor given; else none."""
+    """Return a gap quoting the answer if it has a number neither read nor given; else none."""
     seen = work.extracted if work.sees else ()
     known = "\n".join([task.text, *seen, *(one for texts in work.read.values() for one in texts)])
     return () if numbers_stand_in(answer, known) else (f"Concluded, and not read: {answer}",)

@@ -110,7 +110,7 @@ def confirms(text: str) -> bool:
 
 
 def remark_of(text: str) -> str:
-    """Return words that confirm an answer by their beginning as a remark on it, empty if they say nothing else."""
+    """Return words confirming an answer by their beginning as a remark on it, empty if they say nothing else."""
     words = " ".join(text.strip().strip('*_`"').split())
     found = _BEGINS.match(words)
     if found is None or _ends_with_it(text) or _DENIES.search(words, found.end()):

@@ -187,7 +187,7 @@ class Toolset:
         }
 
     def words_to_end(self, *, writes: bool) -> dict[str, Any]:
-        """Return the functions of the last question as variables of a prompt: `done`, and some that write.
+        """Return the functions of the last question as variables of a prompt: `done`, and some writing ones.
 
         Args:
             writes: Whether the task names a file to write, so that actions without a result to look at stay.

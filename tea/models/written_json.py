@@ -1,4 +1,4 @@
-"""Written JSON: values as models write them, read where their meaning is clear."""
+"""Written JSON: values as models write them, read if their meaning is clear."""
 
 from __future__ import annotations
 
@@ -64,5 +64,5 @@ def _literal(text: str) -> bytes | None:
 
 
 def _escaped(string: re.Match[str]) -> str:
-    """Return a JSON string with each backslash that escapes nothing doubled."""
+    """Return a JSON string with each backslash doubled if it escapes nothing."""
     return _ESCAPE.sub(lambda one: one[1] or "\\\\", string[0]) if "\\" in string[0] else string[0]

@@ -16,7 +16,7 @@ _MARKDOWN = ("markdown", "md")
 
 
 def sole_text(schema: JsonSchema) -> str:
-    """Return the name of the one member that an answer needs, if it is a long text of any form; else an empty name."""
+    """Return the name of the only required member, if it is a long text of any form; else an empty name."""
     members = cast("dict[str, Any]", schema.get("properties") or {})
     needed = [name for name in schema.get("required") or () if "default" not in members.get(name, {})]
     if schema.get("type") != "object" or len(needed) != 1 or needed[0] not in members:

@@ -1,4 +1,4 @@
-"""Slips: small deviations of a model's answer from its form, set right where their meaning is clear."""
+"""Slips: small deviations of a model's answer from its form, set right if their meaning is clear."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Form:
         return found
 
     def _resolved(self, schema: Any) -> dict[str, Any]:
-        """Return the schema that a reference points at, if it is a definition of the same schema; else the schema."""
+        """Return the schema behind a reference, if it is a definition of the same schema; else the schema itself."""
         known: dict[str, Any] = self._root.get("$defs") or {}
         for _ in range(_MOST_REFERENCES):
             if not isinstance(schema, dict):
@@ -113,5 +113,5 @@ def _number(words: dict[str, Any], kind: str, value: str | float) -> str | float
 
 
 def _whole(number: float) -> float:
-    """Return a number as an integer where it is one."""
+    """Return a number as an integer if it is whole."""
     return round(number) if abs(number - round(number)) < _NEAR else number

@@ -38,7 +38,7 @@ def folded(document: Document, matches: Sequence[Match]) -> tuple[list[Match], i
 
 
 def _key(text: str) -> str:
-    """Return what is the same in repeated lines."""
+    """Return the common part of repeated lines."""
     words = " ".join(text.split()).casefold()
     return words if _is_row(words) else _NUMBER.sub("0", words)
 

@@ -1,4 +1,4 @@
-"""Opening: the file that a run of research is started with."""
+"""Opening: the task file of a run of research."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class HumanInput:
         self._person, self._recorder, self._answers = person, recorder, answers
 
     async def ask(self, question: str, choices: Sequence[str], key: str, agent: str) -> str:
-        """Return the answer to a question of an agent, or of a component that it calls.
+        """Return the answer to a question of an agent, or of a component it calls.
 
         Raises:
             ApprovalNeeded: Nobody is there to answer, or the answer is not one of the choices.
@@ -76,7 +76,7 @@ def _marked(question: str, agent: str) -> str:
 
 
 def _asks(agent: str) -> str:
-    """Return the words before a question: they name the agent, so that the question is not taken for tea's own."""
+    """Return the words before a question: they name the agent, lest the question be taken for tea's own."""
     return f"{f'agent:{agent}' if agent else 'A component'} asks:"
 
 

@@ -18,7 +18,7 @@ _VALIDATORS = frozenset({"pydantic.field_validator"})
 
 
 class Uses:
-    """The uses of a component's classes and aliases in types, by name alone; what has one name counts together.
+    """The uses of a component's classes and aliases in types, by name alone; those of one name count together.
 
     Args:
         files: All of its files.
@@ -108,7 +108,7 @@ class Uses:
         return work
 
     def _read(self, name: str) -> None:
-        """Read what the types of a holder use, once."""
+        """Read the names used by the types of a holder, once."""
         for one, names in self._types.pop(name, ()):
             for part in _parts(one):
                 if isinstance(part, ast.Subscript):

@@ -56,7 +56,7 @@ def weight(node: ast.expr, names: Names) -> float:
 
 
 def compiled_weight(node: ast.expr, names: Names) -> float:
-    """Return an upper bound of the work of compiling a text as a part of a pattern, possibly one that ignores case."""
+    """Return an upper bound of the work of compiling a text as a part of a pattern, possibly ignoring case."""
     return _Scale(names.top or names).weigh_pattern(node)
 
 
@@ -201,7 +201,7 @@ class _Scale:
                         self.expand(one, path)
 
     def _spend_on_words(self, node: ast.expr) -> None:
-        """Count the work of describing what stands beside types, for each use of them."""
+        """Count the work of describing values beside types, for each use of the types."""
         self._names.effort.spend(int(min(self.weigh(node), MOST)) // _DESCRIBED)
 
     def _compared(self, entries: Sequence[ast.expr]) -> float:

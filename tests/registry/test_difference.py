@@ -1,4 +1,4 @@
-"""Test differences: in space that goes with their length."""
+"""Test differences: space in proportion to their length."""
 
 import tracemalloc
 

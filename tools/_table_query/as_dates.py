@@ -1,4 +1,4 @@
-"""Dates as texts: how they must be written for their order to be that of time."""
+"""Dates as texts: the forms sorted in the order of time."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _FEWEST = 0.8  # share of the values of a column of dates that are dates
 
 @dataclass(frozen=True, slots=True)
 class Dates:
-    """A column of dates: its name in SQL, one date for each form, and whether their order is that of time.
+    """A column of dates: its name in SQL, one date for each form, and whether they sort in the order of time.
 
     Args:
         column: Its name.
@@ -43,7 +43,7 @@ class Dates:
         return " ('mdy' if the month comes first)" if self.ambiguous else ""
 
     def doubt(self) -> str:
-        """Return a warning about their order, empty where it is that of time."""
+        """Return a warning about their order, empty if they sort in the order of time."""
         return "" if self.ordered else f"{self._written}: take {self.as_iso}{self.perhaps}"
 
     def doubt_beside(self, text: str) -> str:

@@ -108,7 +108,7 @@ def _column(column: ColumnDescription, examples: int, rows: int) -> str:
 
 
 def _is_mostly_unique(column: ColumnDescription, rows: int) -> bool:
-    """Return whether hardly a value repeats, so that none is frequent."""
+    """Return whether hardly a value repeats."""
     return column["distinct"] > _FEW and column["distinct"] >= _UNIQUE * (rows - column["nulls"])
 
 

@@ -1,4 +1,4 @@
-"""Forms of dates as SQL names them, in the words of several tools, and what `iso` could not read."""
+"""Forms of dates as SQL names them, in the words of several tools, and the dates not read by `iso`."""
 
 import re
 from functools import lru_cache
@@ -39,7 +39,7 @@ def _letter(part: re.Match[str]) -> str:
 
 
 class Iso:
-    """The function `iso` of one statement, with the values that it could not read."""
+    """The function `iso` of one statement, with the values it could not read."""
 
     def __init__(self) -> None:
         self.unknown = ""
@@ -70,7 +70,7 @@ class Iso:
         return found
 
     def doubts(self) -> list[str]:
-        """Return a line about the values that no call of the statement could read."""
+        """Return a line about the values no call of the statement could read."""
         unread = [text for text in self._unread if text not in self._read]
         if not unread:
             return []

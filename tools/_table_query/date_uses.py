@@ -19,7 +19,7 @@ _TEXTS_SUBTRACTED = re.compile(
 
 
 class DateUse(NamedTuple):
-    """Columns, each with its table, whose values are taken for dates.
+    """Columns of values taken for dates, each with its table.
 
     Args:
         subtracted: Whether one is subtracted from the other.
@@ -51,6 +51,6 @@ def date_uses(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[DateUs
 
 
 def subtracted_texts(sql: str) -> str | None:
-    """Return the function whose text a statement subtracts another date from, None without such."""
+    """Return the function before a minus and another date, None without such."""
     found = _TEXTS_SUBTRACTED.search(ASIDE.sub("''", sql))
     return found[1].lower() if found else None

@@ -1,4 +1,4 @@
-"""The header of a sheet, and what stands above it."""
+"""The header of a sheet, and the rows above it."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ def header_row(filled: Sequence[int]) -> int:
 
 
 def above_header(rows: Sequence[Sequence[Cell]], header: Sequence[str]) -> str:
-    """Return what rows above a header say, in words; empty without any.
+    """Return the rows above a header in words; empty without any.
 
     Args:
         rows: Their cells, over those of the header.

@@ -62,7 +62,7 @@ def parse_image(order: Order, kind: str) -> Parsed:
 
 
 def _letters_unasked(image: Any, order: Order) -> str:
-    """Return the text of an image as small as of a screen, empty for hardly a word, and where nothing reads it."""
+    """Return the text of an image no larger than a screen, empty for hardly a word, or without a reader."""
     if max(image.size) > _SMALL_SIDE or not is_installed():
         return ""
     try:

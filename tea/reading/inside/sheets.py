@@ -64,7 +64,7 @@ class Workbook:
 
     @property
     def hidden(self) -> set[str]:
-        """The names of the sheets that its program does not show."""
+        """The names of the sheets hidden by its program."""
         return self._outline.hidden
 
     def read(self, title: str, take: Take) -> None:
