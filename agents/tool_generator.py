@@ -283,7 +283,7 @@ class _Work:
 
 
 class _InputReader:
-    """A reader of analyses: a misfit of the input with the parameters is asked about once, then the input is left out."""
+    """A reader of analyses: an unfit input is asked for once more, and then left out."""
 
     def __init__(self) -> None:
         self._refused = False

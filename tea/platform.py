@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from tea.journal.header import TaskFile
     from tea.journal.inbox import Inbox
     from tea.journal.mask import Mask
+    from tea.journal.record import TraceRecord
     from tea.journal.recorder import Event, Watcher
     from tea.policy.verdict import Verdict
     from tea.research.research import Research
@@ -137,7 +138,7 @@ class Platform:
         self.prompts = PromptManager()
         self.environments = FileEnvironments(self.home / "traces" / "memory", self.seal)
         self.memory = MemoryManager(FileEvents(self.home / "traces" / "memory"), self.environments)
-        self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability))
+        self.tracer = Tracer(FileJournals(self.home / "traces", self.settings.durability), self._began)
         self.keys = read_keys(self.home)
         configs, granted = _configs(self.settings), GrantedHomes(folder)
         going = destination(self.settings.embedder)
@@ -400,6 +401,12 @@ class Platform:
         """Execute a call from outside any run."""
         check_session(session)
         return self._engine.invoke(kind, ref, arguments, session)
+
+    def _began(self, run: str, first: TraceRecord) -> bool:
+        """Return whether this account began a run."""
+        from tea.journal.history import is_own
+
+        return is_own(run, first, self.seal.made)
 
     @property
     def mask(self) -> Mask:

@@ -14,7 +14,7 @@ from tea.errors import BadInput
 from tea.journal.header import Talk, TaskFile
 from tea.journal.record import as_mapping
 from tea.journal.recorder import Event, Watcher
-from tea.journal.tracer import Tracer, new_run_id
+from tea.journal.tracer import LAST, Tracer, new_run_id
 from tea.kernel.key import run_and_key
 from tea.memory.manager import MemoryManager
 from tea.protocols.acp import ACPServer
@@ -29,7 +29,6 @@ from tea.waiting import streamed
 MOST_HANDOFFS = 10  # in one turn
 MOST_FILES = 1_000
 FIRST_AGENT = "planner"
-LAST = "last"
 
 
 class Host(Protocol):
@@ -258,8 +257,11 @@ class Chat:
         Raises:
             BadInput: None or several fit.
         """
-        names = [one.session for one in await Chat.listed(host, [])]
-        found = names[:1] if name == LAST else [one for one in names if one.startswith(name)]
+        chats = {one.run: one.session for one in await Chat.listed(host, [])}
+        if name == LAST and chats:
+            return chats[await asyncio.to_thread(host.tracer.last, [*chats])]
+        names = [*chats.values()]
+        found = [one for one in names if one.startswith(name)]
         if name in names:
             return name
         if len(found) == 1:

@@ -188,7 +188,8 @@ class Listed:
 
     Args:
         session: Its id.
-        time: When its last run began, ISO 8601 in UTC.
+        run: Id of its last run.
+        time: When that began, ISO 8601 in UTC.
         turns: Number of its last turn.
         agent: Name of the agent at work last.
         line: The words it began with.
@@ -196,6 +197,7 @@ class Listed:
     """
 
     session: str
+    run: str
     time: str
     turns: int
     agent: str
@@ -211,6 +213,7 @@ def listed(tracer: Tracer, problems: list[str]) -> list[Listed]:
     chats = [
         Listed(
             session=session,
+            run=parts[-1].run,
             time=parts[-1].time,
             turns=parts[-1].talk.turn,
             agent=parts[-1].agent,

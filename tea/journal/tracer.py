@@ -22,7 +22,10 @@ from tea.types import JsonObject, JsonValue
 
 FORMAT = 1
 _SPILL = 256 * 1024
+LAST = "last"
 Begin = Callable[[str, Path], "Sequence[TraceRecord]"]
+Own = Callable[[str, "TraceRecord"], bool]
+"""Tells by the first record of a run whether this account began it."""
 quoted = json.encoder.encode_basestring
 _MARK, _PAYLOAD = "$blob", frozenset({"data", "result", "answer", "evidence"})
 
@@ -134,10 +137,15 @@ class Trace:
 
 
 class Tracer:
-    """The journals of one platform: opening, reading and queries."""
+    """The journals of one platform: opening, reading and queries.
 
-    def __init__(self, store: JournalStore) -> None:
-        self.store = store
+    Args:
+        store: Keeps them.
+        own: Tells which runs this account began; all, if it is None.
+    """
+
+    def __init__(self, store: JournalStore, own: Own | None = None) -> None:
+        self.store, self._own = store, own
 
     def create(self, session: str = "", task: str = "", begin: Begin | None = None) -> Trace:
         """Begin the journal of a new run.
@@ -217,13 +225,37 @@ class Tracer:
             BadInput: None or several fit.
         """
         runs = self.runs()
-        found = runs[:1] if name == "last" else [run for run in runs if run.startswith(name)]
+        if name == LAST and runs:
+            return self.last(runs)
+        found = [run for run in runs if run.startswith(name)]
         if name in runs:
             return name
         if len(found) == 1:
             return found[0]
-        problem = f"{len(found) or 'No'} runs begin with {name[:80]!r}." if name != "last" else "There is no run yet."
+        problem = f"{len(found) or 'No'} runs begin with {name[:80]!r}." if name != LAST else "There is no run yet."
         raise BadInput(problem, fix="`tea runs` lists the runs.")
+
+    def last(self, runs: Sequence[str]) -> str:
+        """Return the first of some runs that this account began, else the first of all.
+
+        A journal from elsewhere may hold any number or time, and would receive the answers meant for another run.
+
+        Args:
+            runs: Their ids, the newest first; at least one.
+        """
+        return next(filter(self._is_own, runs), runs[0])
+
+    def _is_own(self, run: str) -> bool:
+        """Return whether this account began a run; an unreadable one, with which nothing goes on, may be its own."""
+        if self._own is None:
+            return True
+        try:
+            first = next(self.records(run), None)
+        except BadInput:  # another process removed it meanwhile
+            return False
+        except StorageError:
+            return True
+        return first is not None and self._own(run, first)
 
     def steps(
         self,

@@ -104,6 +104,12 @@ def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None
             yield one
 
 
+def last_of(tracer: Tracer, found: Sequence[Head]) -> list[Head]:
+    """Return the one named by `last` among beginnings, the newest first; empty if there are none."""
+    last = tracer.last([one.run for one in found]) if found else ""
+    return [one for one in found if one.run == last]
+
+
 def head_of(run: str, record: TraceRecord) -> Head | None:
     """Return the beginning of a run by its first record, None if there is none."""
     data = as_mapping(record.data)

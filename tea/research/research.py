@@ -19,7 +19,7 @@ from tea.errors import ApprovalNeeded, BadInput, Conflict
 from tea.journal.header import TaskFile
 from tea.journal.record import as_mapping
 from tea.journal.recorder import Watcher
-from tea.journal.tracer import Tracer, new_run_id
+from tea.journal.tracer import LAST, Tracer, new_run_id
 from tea.models.connect import offer_again
 from tea.models.manager import ModelManager
 from tea.refs import check_session
@@ -32,6 +32,7 @@ from tea.research.conversation import (
     Reading,
     at_message,
     heads,
+    last_of,
     reading,
     readings,
 )
@@ -46,7 +47,6 @@ MOST_FILE = 500_000_000  # bytes
 CHAT_SECONDS = 30.0  # of one call in a quick question
 APPROVE, REJECT = "approve", "reject"
 _REJECTION = re.compile(rf"{REJECT}\s*[:,;.–—-]\s*(?P<feedback>\S.*)", re.DOTALL | re.IGNORECASE)
-LAST = "last"
 
 
 class ResearchTable(Protocol):
@@ -545,7 +545,7 @@ class Research:
         all_heads = list(heads(self._tracer))
         exact = [one for one in all_heads if wanted in (one.run, one.session)]
         near = exact or [one for one in all_heads if one.run.startswith(wanted) or one.session.startswith(wanted)]
-        near = all_heads[:1] if name == LAST else near
+        near = last_of(self._tracer, all_heads) if name == LAST else near
         if not near:
             if name == LAST:
                 raise BadInput("There is no research yet.", fix='`tea research start "..."` begins one.')

@@ -21,6 +21,9 @@ from tea.store.strict import Refused
 NAME = ".counter"
 _LINE = re.compile(rb"(([0-9]{18}) ([0-9a-f-]{0,36})) ([0-9a-f]{8})\n")
 _MOST = 256  # bytes of the file
+_LARGEST = (
+    10**18 - 1
+)  # of the digits read; the runs of one number are in the order of their ids, which begin with a time
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -47,11 +50,11 @@ class Counter:
         try:
             descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         except (Refused, PermissionError, IsADirectoryError):
-            return self._highest() + 1
+            return min(self._highest() + 1, _LARGEST)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             content = os.pread(descriptor, _MOST, 0)
-            number = (_last(content) or self._highest()) + 1
+            number = min((_last(content) or self._highest()) + 1, _LARGEST)
             line = _line(number)
             if len(content) > len(line):
                 os.ftruncate(descriptor, 0)

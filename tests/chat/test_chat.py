@@ -5,9 +5,11 @@ from typing import Any
 
 import pytest
 
+from tea.chat.chat import Chat
 from tea.chat.transcript import Turn
 from tea.errors import ApprovalNeeded, BadInput, BadRef, BadTask, Damaged, UnknownComponent
 from tea.memory.manager import Scope
+from tea.platform import Platform
 from tea.testing import ScriptedModel, TestModel, platform
 from tea.types import ModelRequest, TextPart
 
@@ -238,3 +240,15 @@ async def test_what_cannot_begin_leaves_nothing_behind() -> None:
         with pytest.raises(BadTask):
             await tea.chat().send("x", files=["/nothing/there"])
         assert tea.tracer.runs() == []
+
+
+async def test_the_last_conversation_is_none_that_another_account_began(tmp_path: Path) -> None:
+    sessions = list[str]()
+    for state in ("mine", "theirs"):
+        async with Platform(tmp_path / "home", state=tmp_path / state) as tea:
+            sessions.append((chat := tea.chat()).session)
+            await chat.send("What is the wingspan of a penguin?")
+            assert await Chat.find(tea, "last") == sessions[-1]
+    async with Platform(tmp_path / "home", state=tmp_path / "mine") as tea:
+        assert await Chat.find(tea, "last") == sessions[0]
+        assert await Chat.find(tea, sessions[1]) == sessions[1]

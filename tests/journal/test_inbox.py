@@ -387,7 +387,7 @@ async def test_an_inbox_looks_at_the_journals_of_runs_that_did_not_end_only(monk
         ended = await tea.resume("last", answers={key: "Ada"})
         with pytest.raises(ApprovalNeeded):
             await tea.run("Go.", agent="hasty")
-        read: list[str] = []
+        newest, read = tea.tracer.find("last"), list[str]()
         whole = FileJournals.read
 
         def reading(store: FileJournals, run: str, *options: Any) -> Any:
@@ -396,7 +396,7 @@ async def test_an_inbox_looks_at_the_journals_of_runs_that_did_not_end_only(monk
 
         monkeypatch.setattr(FileJournals, "read", reading)
         assert [question for _, question in await open_questions(tea)] == ["Who?"]
-        assert read == [tea.tracer.find("last")] != [ended.run]
+        assert read == [newest] != [ended.run]
 
 
 @pytest.mark.parametrize("session", ["", "../up", "a b", "-x", "x" * 129, "umläut", "a\n"])

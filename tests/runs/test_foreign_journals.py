@@ -15,6 +15,8 @@ from tea.journal.header import TaskFile
 from tea.journal.record import as_mapping
 from tea.models.scripted import ScriptedModel
 from tea.platform import Platform
+from tea.store.journal import FileJournals
+from tea.store.lines import End, encode
 
 PAY = '''
 from tea import Context, tool
@@ -64,6 +66,18 @@ def forge(tea: Platform, run: str, change: Callable[[Records], Records]) -> str:
     other = rewrite(tea.home, run, change)
     (tea.home / "traces" / other / "workspace").mkdir()
     return other
+
+
+def plant(tea: Platform, run: str, name: str, number: int) -> None:
+    """Write the journal of a run as the run of that name and number, in a home that came without a counter."""
+    traces, end, lines = tea.home / "traces", End(), list[bytes]()
+    for one in FileJournals(traces).read(run):
+        record = {key: value for key, value in dict(one).items() if key not in ("seq", "check")}
+        line, end = encode(record, end, 0 if lines else number)
+        lines.append(line)
+    (traces / name / "workspace").mkdir(parents=True)
+    (traces / name / "journal.jsonl").write_bytes(b"".join(lines))
+    (traces / ".counter").unlink()
 
 
 def changed(kind: str, change: Callable[[dict[str, Any]], Any]) -> Callable[[Records], Records]:
@@ -160,6 +174,23 @@ async def test_the_reason_of_the_end_of_a_run_from_elsewhere_is_told_as_its_word
     outcome = await tea.resume(forge(tea, ours.run, lambda records: records[:-1]))
     assert (outcome.status, ours.status) == ("failed", "failed")
     assert outcome.reason == f"the run, which this account did not begin, says: {ours.reason}"
+
+
+@pytest.mark.parametrize(("name", "number"), [("beef", 10**18 - 1), ("last", 1)])
+async def test_no_run_from_elsewhere_is_the_last_where_this_account_began_one(
+    tea: Platform, name: str, number: int
+) -> None:
+    plant(tea, await waiting(tea, "pay"), name, number)
+    ours = await waiting(tea, "pay")
+    (question,) = (await tea.inbox("last")).questions
+    outcome = await tea.resume("last", answers={question.key: "allow"})
+    assert (question.run, outcome.run) == (ours, ours)
+
+
+async def test_where_all_runs_are_from_elsewhere_the_newest_is_the_last(tea: Platform, tmp_path: Path) -> None:
+    run = await waiting(tea, "pay")
+    async with Platform(tea.home, state=tmp_path / "of another") as other:
+        assert (await other.inbox("last")).questions[0].run == run
 
 
 async def test_what_this_account_permitted_and_answered_counts_after_a_crash(tea: Platform) -> None:
