@@ -48,7 +48,8 @@ class Source(NamedTuple):
     @property
     def words(self) -> str:
         """The source on one line; names and words of others stand for themselves alone."""
-        what = in_sentence(self.what) if self.kind == "file" else self.what
+        ours = self.kind in ("memory", "session")  # in words of tea's own, or with a name that is one word
+        what = self.what if ours else in_sentence(self.what)
         about = f" of {in_sentence(self.about)}" if self.about else ""
         return f"{what}{about}{f' (call {self.key})' if self.key else ''}"
 
