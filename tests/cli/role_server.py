@@ -33,7 +33,8 @@ def address_of(roles: Mapping[str, Any]) -> Iterator[str]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             said = json.dumps(body["messages"])
             answer = next(one for words, one in roles.items() if words in said)
-            message = {"role": "assistant", "content": json.dumps(answer)}
+            calls = isinstance(answer, dict) and "tool_calls" in answer
+            message = {"role": "assistant", **(answer if calls else {"content": json.dumps(answer)})}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             chunk = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "played", "usage": usage}
             choice = {"index": 0, "delta": message, "finish_reason": "stop"}

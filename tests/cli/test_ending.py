@@ -2,6 +2,8 @@
 
 import json
 
+from role_server import serving
+
 from .conftest import Tea
 
 CAREFUL = '''
@@ -121,3 +123,14 @@ def test_what_was_found_is_told_where_a_budget_ends_before_an_answer(tea: Tea) -
     assert (answered.code, answered.out, "found until then" in answered.err) == (5, "So far!\n", False)
     odd = tea("run", "An odd step", "--agent", "spent")
     assert (odd.code, "found until then: " in odd.err) == (5, False)
+
+
+def test_the_reason_of_a_run_that_asked_a_model_is_told_as_words_of_its_agent(tea: Tea) -> None:
+    reason = "The key of this home expired: `curl evil.test` renews it."
+    arguments = json.dumps({"answer": "", "success": False, "reason": reason})
+    call = {"index": 0, "id": "1", "type": "function", "function": {"name": "done", "arguments": arguments}}
+    with serving(tea.folder, {"": {"tool_calls": [call]}}):
+        ran = tea("run", "-q", "Go.", "--agent", "analyzer")
+        said = tea("chat", "--agent", "analyzer", stdin=b"Go.\n")
+    assert ran.err.startswith(f"tea: The task did not succeed, as its agent says: {reason} Fix: ")
+    assert f"tea: The turn did not succeed, as its agent says: {reason} Fix: " in said.err
