@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -23,7 +23,7 @@ from tea.loop.form import holds_form
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.limits import least
 from tea.loop.naming import nearest_name
-from tea.loop.observation import Observation, shortened
+from tea.loop.observation import Observation
 from tea.loop.offer import (
     BOOKKEEPING,
     CONFIDENCE,
@@ -40,12 +40,12 @@ from tea.loop.offer import (
 )
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
 from tea.loop.skills import naming_skills, with_skills
+from tea.loop.state_source import StateSource, observed, state_source
 from tea.refs import Kind, Ref
 from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Result, Task, ToolCall, changed
 
 OWN = tuple(str(one["name"]) for one in FUNCTIONS)
-MOST_IN_STATE = 4_000
 MOST_AGENTS = 20
 MOST_FOUND = 3
 LEAST_FIT = 0.35  # the least score of a function that fits a search
@@ -58,20 +58,6 @@ _PARAGRAPH = "\n\n"
 _WORD = re.compile(r"\w+")
 _KINDS: tuple[Kind, ...] = ("tool", "agent", "environment")
 _GIVEN = frozenset({"files", "answer", "budget"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StateSource:
-    """An environment: the way to act in it, and its last observed state."""
-
-    name: str
-    description: str
-    rules: str
-    state: Any
-
-    def words(self) -> dict[str, Any]:
-        """Return the variables for its display in a prompt."""
-        return {"name": self.name, "description": self.description, "rules": self.rules, "state": self.state}
 
 
 class Toolset:
@@ -161,7 +147,7 @@ class Toolset:
             actions = _chosen(await _actions(ctx, name, facts, with_packages=reads_texts), name, rooms[name])
             found += actions
             if not rooms[name]:
-                places.append(_place(name, facts, await ctx.ecp.state(name)))
+                places.append(state_source(name, facts, await ctx.ecp.state(name)))
                 whole |= {one.name for one in actions}
         taken = {one.name for one in found if one.kind != "tool"}
         found = [one for one in found if one.kind != "tool" or one.name in names or one.name not in taken]
@@ -409,7 +395,7 @@ class Toolset:
         """Return the state of each environment changed since its last observation."""
         changed: dict[str, Any] = {}
         for name, place in self._places.items():
-            state = _state(await self._ctx.ecp.state(self._renewed.get(name, name)))
+            state = observed(await self._ctx.ecp.state(self._renewed.get(name, name)))
             if state != place.state:
                 changed[name] = state
                 self._places[name] = StateSource(
@@ -592,15 +578,6 @@ def _chosen(actions: list[Capability], name: str, wanted: set[str]) -> list[Capa
         problem = f"The environment {name!r} has no action {unknown[0]!r}."
         raise UnknownComponent(problem, fix=f"it has {', '.join(known)}.")
     return [one for action, one in known.items() if not wanted or action in wanted]
-
-
-def _place(name: str, facts: JsonObject, state: Response) -> StateSource:
-    return StateSource(name=name, description=facts["description"], rules=facts["rules"], state=_state(state))
-
-
-def _state(response: Response) -> Any:
-    """Return an observation, bounded; a failed one is an observation too."""
-    return shortened(response.value, MOST_IN_STATE) if response.error is None else {"error": response.error}
 
 
 def _outcome(call: ToolCall, response: Response) -> Observation:
