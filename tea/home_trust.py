@@ -14,6 +14,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -126,7 +127,7 @@ class HomeTrust:
         """The real path of the home in ASCII, on one line, quoted unless plain; a grant is for this place."""
         return in_sentence(_plain(str(self._home.resolve())))
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """The digest of the settings, and of everything sent elsewhere by them; empty if nothing is sent."""
         if not self.routes:

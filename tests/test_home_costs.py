@@ -1,12 +1,14 @@
 """Test settings of a foreign home made to take long, or to end a command without a word."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from tea.errors import BadInput
 from tea.home import read_settings
+from tea.platform import Platform
 
 KEYS = {
     "quoted": '"!"' + '."!"' * 60_000 + "=1\n",
@@ -49,3 +51,26 @@ def test_quotes_that_nothing_closes_are_looked_at_once(tmp_path: Path) -> None:
 def test_quoted_names_of_few_parts_are_read(tmp_path: Path) -> None:
     settings = read_settings(home(tmp_path, "[models.\"a b\".'c.d']\ne.f = 1\n"))
     assert settings.models == {"a b": {"c.d": {"e": {"f": 1}}}}
+
+
+def many(line: str, largest: int) -> str:
+    """Return numbered lines, as many as fit into some characters."""
+    return "".join(map(line.format, range(largest // len(line.format(100_000)))))
+
+
+MODELS = {
+    "led elsewhere": many('[models.m{}]\npreset = "openai"\nbase_url = "https://a.example"\n', 2**16),
+    "with prices": many('[models.m{}]\npreset = "openai"\nprices = {{input = 1, output = 1}}\n', 2**16),
+}
+SECONDS = 4  # of the processor; every pair would take from seven seconds to a minute
+
+
+@pytest.mark.parametrize("settings", MODELS.values(), ids=MODELS.keys())
+def test_many_models_that_wait_for_a_grant_take_time_that_grows_with_their_number(
+    tmp_path: Path, settings: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "of-the-environment")
+    begun = time.process_time()
+    tea = Platform(home(tmp_path, settings), state=tmp_path / "state")
+    assert len(tea.home_trust.refused()) > 700
+    assert time.process_time() - begun < SECONDS
