@@ -80,7 +80,7 @@ def narrowed(settings: Settings, home: Path) -> Settings:
         sandbox = replace(sandbox, wheels=None)
     sandbox = replace(sandbox, way_out=WayOut())
     sandbox = replace(sandbox, programs=tuple(one for one in sandbox.programs if one in EDITORS))
-    usual, shown = asdict(Limits()), _shown(sandbox)
+    usual, shown = asdict(Limits()), {*_shown(sandbox)}
     sandbox = replace(sandbox, limits=replace(sandbox.limits, **{name: usual[name] for name in _raised(sandbox)}))
     if shown and sandbox.packages is not None:
         sandbox = replace(sandbox, packages=tuple(one for one in sandbox.packages if one not in shown))

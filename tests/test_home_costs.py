@@ -74,3 +74,11 @@ def test_many_models_that_wait_for_a_grant_take_time_that_grows_with_their_numbe
     tea = Platform(home(tmp_path, settings), state=tmp_path / "state")
     assert len(tea.home_trust.refused()) > 700
     assert time.process_time() - begun < SECONDS
+
+
+def test_many_packages_that_wait_for_a_grant_take_time_that_grows_with_their_number(tmp_path: Path) -> None:
+    names = ", ".join(f'"{one:x}"' for one in range(2**18 // 8))
+    begun = time.process_time()
+    tea = Platform(home(tmp_path, f"[sandbox]\npackages = [{names}]\n"), state=tmp_path / "state")
+    assert tea.settings.sandbox.packages == ()
+    assert time.process_time() - begun < SECONDS
