@@ -82,3 +82,19 @@ def test_many_packages_that_wait_for_a_grant_take_time_that_grows_with_their_num
     tea = Platform(home(tmp_path, f"[sandbox]\npackages = [{names}]\n"), state=tmp_path / "state")
     assert tea.settings.sandbox.packages == ()
     assert time.process_time() - begun < SECONDS
+
+
+RULES = {
+    "very many": "".join(f'{{decision = "ask", component = "*{one}z*"}},\n' for one in range(6_000)),
+    "open brackets": f'{{decision = "ask", component = "{"[" * 2**14}"}}',
+    "brackets closed late": f'{{decision = "ask", component = "{"[" * 2**14}]{"[" * 2**14}"}}',
+}
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES.keys())
+async def test_rules_of_a_home_hold_up_no_call(tmp_path: Path, rules: str) -> None:
+    async with Platform(home(tmp_path, f"[policy]\nrules = [{rules}]\n"), state=tmp_path / "state") as tea:
+        begun = time.process_time()
+        for _ in range(5):
+            assert (await tea.tcp.invoke("calculator", {"expression": "1 + 1"})).ok
+    assert time.process_time() - begun < SECONDS

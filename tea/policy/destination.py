@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from fnmatch import translate
+from functools import lru_cache
 from typing import Any, cast
 from unicodedata import normalize
 from urllib.parse import SplitResult, urlsplit, urlunsplit
@@ -18,6 +19,7 @@ _SCHEMES = {"http": 80, "https": 443}
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\^{}|\x00-\x20]+", re.IGNORECASE)
 _CLOSING = {")": "(", "]": "["}
 _ENDS = ".,;:!?*_~"
+_OPEN = "\udfff"  # for a bracket that nothing closes; no text of a person or file holds it
 _WILD = re.compile(r"[*?\[]")
 _PARTING = re.compile(r"[\s<>\"'`\\/?#|;&=]")
 _SEPARATORS = re.compile(r"[,;\n]")
@@ -160,12 +162,25 @@ def fits_pattern(destination: str, pattern: str) -> bool:
         wanted, given = _split(pattern), urlsplit(address)
         host = wanted.netloc.lower()
         host = host.rstrip("*") or host  # a wildcard at the end of a host would match any domain
-        if given.scheme != wanted.scheme or not fnmatchcase(given.netloc, host):
+        if given.scheme != wanted.scheme or not fits_wildcards(given.netloc, host):
             return False
         rest = urlunsplit(("", "", given.path, given.query, ""))
-        return fnmatchcase(rest, urlunsplit(("", "", wanted.path or "/", wanted.query, "")))
+        return fits_wildcards(rest, urlunsplit(("", "", wanted.path or "/", wanted.query, "")))
     whole = urlsplit(address).netloc if address else _plain(destination)
-    return fnmatchcase(whole, _plain(pattern))
+    return fits_wildcards(whole, _plain(pattern))
+
+
+def fits_wildcards(text: str, pattern: str) -> bool:
+    """Return whether a text fits a pattern with `*`, `?` and `[...]` as a whole, in regard to case."""
+    return _compiled(pattern)(text) is not None
+
+
+@lru_cache(maxsize=2**14)  # a home may have thousands, each of which is compared with every call
+def _compiled(pattern: str) -> Callable[[str], re.Match[str] | None]:
+    """Return the comparison with a pattern; a bracket that nothing closes stands for itself."""
+    before, closing, after = pattern.rpartition("]")
+    plain = after.replace("[", _OPEN)  # else the whole rest is searched for the end of each
+    return re.compile(translate(f"{before}{closing}{plain}").replace(_OPEN, r"\[")).match
 
 
 def permits(pattern: str, destination: str) -> bool:

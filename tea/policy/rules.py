@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from typing import Any, Literal, cast, get_args
 
 from tea.components.operation import Traits
 from tea.errors import BadInput
-from tea.policy.destination import fits_pattern, parts_of, permits, texts_in
+from tea.policy.destination import fits_pattern, fits_wildcards, parts_of, permits, texts_in
 from tea.refs import Ref
 from tea.types import JsonObject
 
@@ -57,9 +56,9 @@ class Rule:
             principal: Name of whom it is made for.
             arguments: Those of the call.
         """
-        if self.effects not in ("", effects) or not fnmatchcase(principal, self.principal):
+        if self.effects not in ("", effects) or not fits_wildcards(principal, self.principal):
             return False
-        if self.component != _ANY and not any(fnmatchcase(name, self.component) for name in _names(ref)):
+        if self.component != _ANY and not any(fits_wildcards(name, self.component) for name in _names(ref)):
             return False
         fits = _fits_all if self.decision in _NARROWING else _permits_all
         return all(fits(arguments.get(name), pattern) for name, pattern in self.arguments.items())
