@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol, Self
 
-from tea.chat.transcript import Listed, Part, Turn, history_of, listed, part_of, parts_of, turns_of
+from tea.chat.transcript import Listed, Part, Turn, history_of, listed, part_of, parts_of, sessions_of, turns_of
 from tea.chat.words import addressed, require_addressee, unknown_mentions
 from tea.errors import BadInput
 from tea.journal.header import Talk, TaskFile
@@ -257,10 +257,9 @@ class Chat:
         Raises:
             BadInput: None or several fit.
         """
-        chats = {one.run: one.session for one in await Chat.listed(host, [])}
-        if name == LAST and chats:
+        if name == LAST and (chats := await asyncio.to_thread(sessions_of, host.tracer)):
             return chats[await asyncio.to_thread(host.tracer.last, [*chats])]
-        names = [*chats.values()]
+        names = [one.session for one in await Chat.listed(host, [])]
         found = [one for one in names if one.startswith(name)]
         if name in names:
             return name

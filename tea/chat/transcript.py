@@ -188,8 +188,7 @@ class Listed:
 
     Args:
         session: Its id.
-        run: Id of its last run.
-        time: When that began, ISO 8601 in UTC.
+        time: When its last run began, ISO 8601 in UTC.
         turns: Number of its last turn.
         agent: Name of the agent at work last.
         line: The words it began with.
@@ -197,7 +196,6 @@ class Listed:
     """
 
     session: str
-    run: str
     time: str
     turns: int
     agent: str
@@ -213,7 +211,6 @@ def listed(tracer: Tracer, problems: list[str]) -> list[Listed]:
     chats = [
         Listed(
             session=session,
-            run=parts[-1].run,
             time=parts[-1].time,
             turns=parts[-1].talk.turn,
             agent=parts[-1].agent,
@@ -223,6 +220,11 @@ def listed(tracer: Tracer, problems: list[str]) -> list[Listed]:
         for session, parts in found.items()
     ]
     return sorted(chats, key=lambda one: one.time, reverse=True)
+
+
+def sessions_of(tracer: Tracer) -> dict[str, str]:
+    """Return the conversation of each run that belongs to one, the newest run first; skip unreadable ones."""
+    return {one.run: one.session for one in beginnings(tracer, tracer.runs(), _head)}
 
 
 def turns_of(parts: Iterable[Part]) -> list[Turn]:

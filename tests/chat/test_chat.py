@@ -252,3 +252,16 @@ async def test_the_last_conversation_is_none_that_another_account_began(tmp_path
     async with Platform(tmp_path / "home", state=tmp_path / "mine") as tea:
         assert await Chat.find(tea, "last") == sessions[0]
         assert await Chat.find(tea, sessions[1]) == sessions[1]
+
+
+async def test_a_run_from_elsewhere_in_a_conversation_does_not_make_another_one_the_last(tmp_path: Path) -> None:
+    sessions = list[str]()
+    async with Platform(tmp_path / "home", state=tmp_path / "mine") as tea:
+        for _ in range(2):
+            sessions.append((chat := tea.chat()).session)
+            await chat.send("What is the wingspan of a penguin?")
+    async with Platform(tmp_path / "home", state=tmp_path / "theirs") as tea:
+        for session in (sessions[0], sessions[1], None):
+            await tea.chat(session).send("What is the wingspan of a penguin?")
+    async with Platform(tmp_path / "home", state=tmp_path / "mine") as tea:
+        assert await Chat.find(tea, "last") == sessions[1]
