@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Sequence
 from datetime import date, datetime
 from itertools import combinations
 
@@ -17,39 +17,38 @@ _ASIDE = re.compile(r"(?<=\d)(?:st|nd|rd|th)|[.,]")
 _FORMS = ("%Y-%m-%d", "%d %B %Y", "%B %d %Y", "%d %b %Y", "%b %d %Y")
 
 
-def spans(text: str) -> set[float]:
-    """Return the days and weeks between each two dates of a text, written as `2026-05-03` or with the English month.
+def dates_of(text: str) -> list[date]:
+    """Return the dates of a text, each once, written as `2026-05-03` or with the English month."""
+    return list(dict.fromkeys(one for match in _DATE.finditer(text) if (one := _read(match[0])) is not None))
 
-    Of a text with more than 24 dates nothing is returned, as too much would follow.
+
+def spans(dates: Sequence[date]) -> set[float]:
+    """Return the days and weeks between each two dates.
+
+    Of more than 24 dates nothing is returned, as too much would follow.
 
     Examples:
-        >>> sorted(spans("from 3 May 2026 to 2026-05-17"))
+        >>> sorted(spans(dates_of("from 3 May 2026 to 2026-05-17")))
         [2.0, 14.0, 15.0]
     """
-    found = list(dict.fromkeys(_dates(text)))
     days = (
-        {abs((one - other).days) for one, other in combinations(found, 2)} if len(found) <= MOST_DATES else set[int]()
+        {abs((one - other).days) for one, other in combinations(dates, 2)} if len(dates) <= MOST_DATES else set[int]()
     )
     return {float(each) for one in days for each in (one, one + 1, one / 7)}  # with and without the first day
 
 
-def dates_apart(text: str, known: str) -> tuple[str, list[str]]:
-    """Return a text without its dates, and its dates found in no known text, in any form.
+def dates_apart(text: str, known: Container[date]) -> tuple[str, list[str]]:
+    """Return a text without its dates, and those that are not known, in any form.
 
     Examples:
-        >>> dates_apart("It ended on March 4, 1845, after 1,430 days.", "1841-04-04,1845-03-04")
+        >>> dates_apart("It ended on March 4, 1845, after 1,430 days.", dates_of("1841-04-04,1845-03-04"))
         ('It ended on  , after 1,430 days.', [])
     """
     found = {match[0]: one for match in _DATE.finditer(text) if (one := _read(match[0])) is not None}
-    there = set(_dates(known)) if found else set[date]()
     return (
         _DATE.sub(lambda match: " " if match[0] in found else match[0], text),
-        [words for words, one in found.items() if one not in there],
+        [words for words, one in found.items() if one not in known],
     )
-
-
-def _dates(text: str) -> Iterator[date]:
-    return (one for match in _DATE.finditer(text) if (one := _read(match[0])) is not None)
 
 
 def _read(text: str) -> date | None:

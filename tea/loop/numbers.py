@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import numbers_in
-from tea.loop.dates import dates_apart, spans, years_between
+from tea.loop.dates import dates_apart, dates_of, spans, years_between
 from tea.loop.derived import LARGEST, Numbers, Rows, closely, converted, holds, holds_surely, loosely, numbers_of
 from tea.loop.number_words import numbers_in_words
 from tea.loop.working import worked
@@ -69,10 +70,11 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: 
         return []
     values = list(read)
     texts = "\n".join([asked, stated, *map(rendered, values)])[:MOST_READ]
-    wanted = list(_wanted(answer, texts))
+    dates = dates_of(texts)
+    wanted = list(_wanted(answer, {*dates}))
     known = sorted({abs(one) for one in _all_numbers(texts)})
     of_years = years_between(texts) if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) else set[float]()
-    found = _Found.of(answer, asked, values, stated, [*spans(texts), *of_years])
+    found = _Found.of(answer, asked, values, stated, [*spans(dates), *of_years])
     several = len(wanted) > 1
     aged = _AGE.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) is not None
     left = [one for one in wanted if not (_stands(one, known, aged) or _is_said(one, several, len(wanted)))]
@@ -221,12 +223,12 @@ def _meant(one: _Wanted, known: Sequence[float]) -> list[float]:
     return standing or [value for value, _ in one.readings]
 
 
-def _wanted(answer: JsonValue, known: str = "") -> Iterator[_Wanted]:
+def _wanted(answer: JsonValue, known: Container[date] = ()) -> Iterator[_Wanted]:
     """Yield the numbers of an answer, without its judgements; those alone in a member of it are values.
 
     Args:
         answer: The answer.
-        known: Texts with known dates, whose parts are no numbers.
+        known: The known dates, whose parts are no numbers.
     """
     if isinstance(answer, Mapping):
         for name, one in cast("Mapping[str, Any]", answer).items():

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import AsyncIterator
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -390,6 +391,13 @@ async def test_numbers_too_large_to_calculate_with_are_no_fault_of_a_check(answe
 async def test_very_many_rows_of_a_result_are_counted_at_once() -> None:
     begun = time.process_time()
     assert unfounded(91234.5, "How many?", ["".join(f"{n},{n * 7}\n" for n in range(50_000))]) == ["91234.5"]
+    assert time.process_time() - begun < 10
+
+
+async def test_many_dates_of_an_answer_are_compared_with_many_known_ones_at_once() -> None:
+    days = [str(date(1600, 1, 1) + timedelta(days=day)) for day in range(50_000)]
+    begun = time.process_time()
+    assert unfounded([*days[:200], "2026-05-03"], "Which days?", [days]) == ["2026-05-03"]
     assert time.process_time() - begun < 10
 
 
