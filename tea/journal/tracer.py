@@ -255,7 +255,11 @@ class Tracer:
             return False
         except StorageError:
             return True
-        return first is not None and self._own(run, first)
+        return first is not None and self.began(run, first)
+
+    def began(self, run: str, first: TraceRecord) -> bool:
+        """Return whether this account began a run, by its first record."""
+        return self._own is None or self._own(run, first)
 
     def steps(
         self,

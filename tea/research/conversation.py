@@ -92,22 +92,29 @@ class Reading:
 
 
 def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None = None) -> Iterator[Head]:
-    """Yield the beginnings of runs of research, the newest first.
+    """Yield the beginnings of runs of research, the newest first, those that this account did not begin last.
+
+    A journal from elsewhere may name any conversation, and would receive the answers meant for another run of it.
 
     Args:
         tracer: Reads the journals.
         problems: Takes what is wrong with journals that cannot be read.
         session: The only conversation that is meant.
     """
-    for one in beginnings(tracer, tracer.runs(), head_of, problems):
-        if one.agent in (SCIENTIST, CLARIFIER, AUTHOR) and session in (None, one.session):
-            yield one
 
+    def read(run: str, first: TraceRecord) -> tuple[Head, bool] | None:
+        head = head_of(run, first)
+        if head is None or head.agent not in (SCIENTIST, CLARIFIER, AUTHOR) or session not in (None, head.session):
+            return None
+        return head, tracer.began(run, first)
 
-def last_of(tracer: Tracer, found: Sequence[Head]) -> list[Head]:
-    """Return the one named by `last` among beginnings, the newest first; empty if there are none."""
-    last = tracer.last([one.run for one in found]) if found else ""
-    return [one for one in found if one.run == last]
+    foreign = list[Head]()
+    for head, own in beginnings(tracer, tracer.runs(), read, problems):
+        if own:
+            yield head
+        else:
+            foreign.append(head)
+    yield from foreign
 
 
 def head_of(run: str, record: TraceRecord) -> Head | None:

@@ -32,7 +32,6 @@ from tea.research.conversation import (
     Reading,
     at_message,
     heads,
-    last_of,
     reading,
     readings,
 )
@@ -545,7 +544,7 @@ class Research:
         all_heads = list(heads(self._tracer))
         exact = [one for one in all_heads if wanted in (one.run, one.session)]
         near = exact or [one for one in all_heads if one.run.startswith(wanted) or one.session.startswith(wanted)]
-        near = last_of(self._tracer, all_heads) if name == LAST else near
+        near = all_heads[:1] if name == LAST else near
         if not near:
             if name == LAST:
                 raise BadInput("There is no research yet.", fix='`tea research start "..."` begins one.')

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tea.errors import BadInput, Damaged
+from tea.errors import ApprovalNeeded, BadInput, Damaged
 from tea.journal.record import as_mapping
 from tea.platform import Platform
 from tea.research.conversation import head_of, reading
@@ -50,6 +50,12 @@ def begun_with(**world: Any) -> Change:
         return records
 
     return change
+
+
+def planted(records: Records) -> Records:
+    """Return the records as those of a run that this account did not begin, and that claims to be the newest."""
+    records[0]["data"].pop(MARK)
+    return [{**records[0], "number": 10**18 - 1}, *records[1:]]
 
 
 async def test_a_world_of_another_form_is_damage_and_one_finding_of_a_list(lab: Any) -> None:
@@ -145,3 +151,31 @@ async def test_the_choices_of_a_question_in_a_journal_of_others_stand_in_no_reme
         await lab.tea.research.answer(run, "wait")
     assert repr(choice) in refused.value.problem
     assert "curl" not in refused.value.fix
+
+
+async def test_an_answer_to_a_conversation_is_none_to_a_run_from_elsewhere_in_it(lab: Any) -> None:
+    lab.plays(questions={"questions": ["Which period?"]})
+    begun = list[str]()
+    for conversation in ("mine", "mine", "theirs"):
+        begun.append((await lab.tea.research.clarify("Why do cities grow?", conversation=conversation)).run)
+        with pytest.raises(ApprovalNeeded):
+            await lab.tea.research.drive(begun[-1])
+    own, *foreign = begun
+    for run in foreign:
+        rewrite(lab.tea, run, planted)
+    with pytest.raises(ApprovalNeeded):
+        await lab.tea.research.answer("mine", "2000 to 2020")
+    waiting = {one.run: one.question for one in (await lab.tea.inbox()).questions}
+    assert "Which period?" in waiting[foreign[0]]
+    assert "Plan: " in waiting[own]
+    assert (await lab.tea.research.status("theirs")).run == foreign[1]
+
+
+async def test_research_is_started_beside_a_run_from_elsewhere_in_its_conversation(lab: Any) -> None:
+    lab.plays(plan_next=DONE)
+    first = await lab.tea.research.run("Why do cities grow?", mode="steering", conversation="shared")
+    foreign = await lab.tea.research.start("Why do towns grow?", conversation="shared")
+    rewrite(lab.tea, foreign.run, planted)
+    second = await lab.tea.research.start("And how fast?", conversation="shared")
+    assert second.run not in (first.run, foreign.run)
+    assert not second.deduplicated
