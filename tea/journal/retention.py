@@ -29,7 +29,7 @@ class RetentionPolicy:
     """The rules for keeping runs.
 
     Args:
-        newest: So many of the newest runs, None for as many as there are.
+        newest: So many of the newest runs, those from elsewhere being the oldest; None for as many as there are.
         days: Runs that began within so many days, None for all.
         unfinished: Runs that wait for an answer or could be resumed.
     """
@@ -76,6 +76,8 @@ def collect(tracer: Tracer, memory: MemoryManager, keeping: RetentionPolicy, *, 
         StorageError: A run cannot be removed; those before it are.
     """
     runs = tracer.runs()
+    if keeping.newest:  # a run from elsewhere may claim to be newer than any that this account began
+        runs.sort(key=lambda run: not tracer.is_own(run, unreadable=False))
     border = None if keeping.days is None else utc_now() - timedelta(days=keeping.days)
     removed: list[Old] = []
     spared: Counter[str] = Counter()

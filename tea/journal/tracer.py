@@ -243,10 +243,15 @@ class Tracer:
         Args:
             runs: Their ids, the newest first; at least one.
         """
-        return next(filter(self._is_own, runs), runs[0])
+        return next(filter(self.is_own, runs), runs[0])
 
-    def _is_own(self, run: str) -> bool:
-        """Return whether this account began a run; an unreadable one, with which nothing goes on, may be its own."""
+    def is_own(self, run: str, *, unreadable: bool = True) -> bool:
+        """Return whether this account began a run; an unreadable one, with which nothing goes on, may be its own.
+
+        Args:
+            run: The run.
+            unreadable: What is returned for one whose first record cannot be read.
+        """
         if self._own is None:
             return True
         try:
@@ -254,7 +259,7 @@ class Tracer:
         except BadInput:  # another process removed it meanwhile
             return False
         except StorageError:
-            return True
+            return unreadable
         return first is not None and self.began(run, first)
 
     def began(self, run: str, first: TraceRecord) -> bool:

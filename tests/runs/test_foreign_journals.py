@@ -13,6 +13,7 @@ from tea.components.manifest import Manifest
 from tea.errors import ApprovalNeeded, Damaged, NotLocked, Quarantined, TeaError
 from tea.journal.header import TaskFile
 from tea.journal.record import as_mapping
+from tea.journal.retention import RetentionPolicy, collect
 from tea.models.scripted import ScriptedModel
 from tea.platform import Platform
 from tea.store.journal import FileJournals
@@ -222,6 +223,16 @@ async def test_no_name_in_a_journal_from_elsewhere_continues_the_question_about_
     async with Platform(tea.home, state=tea.trust.path.parent, person=person) as home:
         await home.resume(other)
     assert f'after untrusted reading (a run that this account did not begin; "{words}")' in asked[0]
+
+
+@pytest.mark.parametrize("kind", [b"run", b"odd"])
+async def test_no_run_from_elsewhere_is_kept_in_place_of_a_newest_one(tea: Platform, kind: bytes) -> None:
+    plant(tea, await waiting(tea, "pay"), "beef", 10**18 - 1)
+    ours = await waiting(tea, "pay")
+    journal = tea.home / "traces" / "beef" / "journal.jsonl"
+    journal.write_bytes(journal.read_bytes().replace(b'"kind":"run"', b'"kind":"%s"' % kind))
+    collect(tea.tracer, tea.memory, RetentionPolicy(newest=1, unfinished=False), remove=True)
+    assert ours in tea.tracer.runs()
 
 
 async def test_where_all_runs_are_from_elsewhere_the_newest_is_the_last(tea: Platform, tmp_path: Path) -> None:
