@@ -31,6 +31,7 @@ from tea.types import JsonObject, JsonValue, is_text
 from tea.untrusted import PROGRAM
 
 REBUILT = "rebuilt"
+FOREIGN = "the run, which this account did not begin,"
 GIVEN_UP = "given_up"  # in the end of a run: others ended it
 _ANSWERED = ("tool", "environment", "agent", "policy", "model")
 Pins = tuple[Pin, ...]
@@ -184,7 +185,7 @@ class History:
             reason: The reason, empty for none.
             untrusted: The agent of the run, if nobody trusts it, else empty.
         """
-        whose = untrusted if self.own else "the run, which this account did not begin,"
+        whose = untrusted if self.own else FOREIGN
         return f"{whose} says: {reason}" if reason and whose else reason
 
     @contextmanager

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 from tea.errors import ErrorRecord, ResourceExhausted, TeaError
 from tea.journal.form import understood
-from tea.journal.history import Made
+from tea.journal.history import FOREIGN, Made, is_own
 from tea.journal.inbox import Inbox, Question
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.status import RunStatus, beginnings
@@ -140,7 +140,7 @@ def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
     Args:
         tracer: Reads its journal.
         head: How it began.
-        made: Tells whether this account made a mark of JSON data; without it nothing is told of whose questions are.
+        made: Tells whether this account made a mark of JSON data; without it nothing is told of whose its words are.
 
     Raises:
         StorageError: Its journal cannot be read.
@@ -158,6 +158,8 @@ def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
             check(_ANSWERS[head.agent], ended.get("answer"))
     status = _status(standing, ended, at_work=held, begun=len(records) > 1)
     questions = Inbox.of(tracer, head.run, made).questions if status == "waiting" else ()
+    reason = "" if status != "failed" else str(ended.get("reason") or _problem(ended))
+    own = made is None or is_own(head.run, records[0], made)
     here = [one for one in told if told and one.get("message") == told[-1].get("message")]
     return Reading(
         head=head,
@@ -166,7 +168,7 @@ def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
         phase=str(told[-1].get("phase", "")) if told else "",
         task=str(told[-1].get("task", "")) if told else "",
         last=records[-1].time,
-        reason="" if status != "failed" else str(ended.get("reason") or _problem(ended)),
+        reason=reason if own or not reason else f"{FOREIGN} says: {reason}",
         fault=cast("ErrorRecord | None", ended.get("error")),
         answer=ended.get("answer", ""),
         waited=_waited(records),

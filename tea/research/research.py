@@ -199,7 +199,9 @@ class Research:
             Conflict: Another process is at it.
         """
         ended = await self._host.resume(run, answers=answers, watch=watch)
-        return replace(await self.status(run), fault=ended.error)  # of a journal from elsewhere: told as its words
+        found = await self.status(run)
+        reason = ended.reason if found.error else ""
+        return replace(found, fault=ended.error, error=reason or found.error)  # of others: told as their words
 
     async def run(self, text: str, *, watch: Watcher | None = None, **options: Any) -> Status:
         """Start research and bring it to its end; see `start` and `drive`."""
