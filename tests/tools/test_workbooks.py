@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,14 @@ ABOVE = "above the header: 'draft, see Notes'; 2023 over H1, 2024 over H1_2"
 async def test_rows_above_the_header_are_told(ask: Ask) -> None:
     (table,) = (await ask("a.xlsx", book(t=TARGETS))).unwrap()["tables"]
     assert table["layout"] == ABOVE
+
+
+async def test_a_header_below_very_many_short_rows_is_found_at_once(ask: Ask) -> None:
+    data = book(t=[*[["x"]] * 40_000, ["Store", "H1"], ["Lyon", 1]])
+    begun = time.process_time()
+    (table,) = (await ask("a.xlsx", data)).unwrap()["tables"]
+    assert time.process_time() - begun < 10
+    assert table["rows"] == 1
 
 
 async def test_a_hidden_sheet_is_called_hidden(ask: Ask, tools: TCPServer) -> None:

@@ -16,7 +16,8 @@ def header_row(filled: Sequence[int]) -> int:
     Args:
         filled: How many cells are filled in each row.
     """
-    return next(index for index, count in enumerate(filled) if count >= _FULL * max(filled))
+    least = _FULL * max(filled)
+    return next(index for index, count in enumerate(filled) if count >= least)
 
 
 def above_header(rows: Sequence[Sequence[Cell]], header: Sequence[str]) -> str:
