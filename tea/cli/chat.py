@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tea.cli.command import Command
-from tea.cli.ending import about, teller
+from tea.cli.ending import about, reason_of
 from tea.cli.failure import complain
 from tea.cli.left_out import tell_left_out
 from tea.cli.lines import Lines, dropped, file_at
@@ -342,15 +342,12 @@ def _fault(command: Command, turn: "Turn") -> TeaError | None:
     if turn.ok:
         return None
     fix = f"`tea trace {turn.run}{command.at}` shows what was tried."
-    last, reason, told = turn.parts[-1], turn.reason or "no reason was given", ""
-    if last.outcome is not None and last.reason == turn.reason:
-        reason, told = last.outcome.reason or reason, teller(last.outcome)  # they say whose words they are
     if turn.status == "exhausted":
         return BudgetExceeded(
-            f"The budget was exhausted first{told}: {reason}",
+            f"The budget was exhausted first{reason_of(turn)}",
             fix="raise it, for example with --max-steps.",
         )
-    return CallFailed(f"The turn did not succeed{told}: {reason}", fix=fix)
+    return CallFailed(f"The turn did not succeed{reason_of(turn)}", fix=fix)
 
 
 def _outcomes(turn: "Turn") -> "list[Outcome]":

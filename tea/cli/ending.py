@@ -12,6 +12,7 @@ from tea.cli.terminal import brief, counted, one_line, say, shown
 from tea.errors import BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
+    from tea.chat.transcript import Turn
     from tea.runs.budget import Spent
     from tea.runs.outcome import Outcome
 
@@ -133,6 +134,14 @@ def _file_words(outcome: "Outcome") -> str:
 def teller(outcome: "Outcome") -> str:
     """Return the words before the reason of a run's end: if a model was asked, they say that it is not tea's own."""
     return ", as its agent says" if outcome.reason and outcome.cost.tokens else ""
+
+
+def reason_of(turn: "Turn") -> str:
+    """Return why a turn did not succeed, behind a colon, with whose words they are."""
+    last, reason, told = turn.parts[-1], turn.reason or "no reason was given", ""
+    if last.outcome is not None and last.reason == turn.reason:
+        reason, told = last.outcome.reason or reason, teller(last.outcome)
+    return f"{told}: {reason}"
 
 
 def cost_words(cost: "Spent") -> str:

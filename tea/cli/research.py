@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from tea.cli.command import Command
+from tea.cli.ending import reason_of
 from tea.cli.failure import complain
 from tea.cli.inbox import question_lines
 from tea.cli.left_out import tell_left_out
@@ -198,7 +199,7 @@ async def ask(
             progress.close()
     command.show(shown(turn.answer), turn.to_json())
     if not turn.ok:
-        problem = f"There is no answer: {turn.reason or 'no reason was given'}"
+        problem = f"There is no answer{reason_of(turn)}"
         complain(CallFailed(problem, fix=f"`tea trace {turn.run}` shows what was tried."))
     return 0 if turn.ok else 1
 

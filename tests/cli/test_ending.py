@@ -130,7 +130,10 @@ def test_the_reason_of_a_run_that_asked_a_model_is_told_as_words_of_its_agent(te
     arguments = json.dumps({"answer": "", "success": False, "reason": reason})
     call = {"index": 0, "id": "1", "type": "function", "function": {"name": "done", "arguments": arguments}}
     with serving(tea.folder, {"": {"tool_calls": [call]}}):
+        tea("research", "start", "Why?", "--conversation", "why")
+        asked = tea("research", "ask", "why", "Which?")
         ran = tea("run", "-q", "Go.", "--agent", "analyzer")
         said = tea("chat", "--agent", "analyzer", stdin=b"Go.\n")
     assert ran.err.startswith(f"tea: The task did not succeed, as its agent says: {reason} Fix: ")
+    assert f"tea: There is no answer, as its agent says: {reason} Fix: " in asked.err
     assert f"tea: The turn did not succeed, as its agent says: {reason} Fix: " in said.err
