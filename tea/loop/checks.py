@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
@@ -257,9 +257,18 @@ def nearest_line(quote: str, text: str) -> str:
 
 def numbers_stand_in(words: str, text: str) -> bool:
     """Return whether all numbers of some words occur in a text; separators, percent and rounding do not count."""
-    wanted = list(_wanted(_plain(words)))
+    return standing_in(text)(words)
+
+
+def standing_in(text: str) -> Callable[[str], bool]:
+    """Return the test of words for `numbers_stand_in` a text, which is read once."""
     known = list(numbers_in(_plain(text)))
-    return len(wanted) <= _MOST_SOUGHT and all(_found(one, known) for one in wanted)
+
+    def stand(words: str) -> bool:
+        wanted = list(_wanted(_plain(words)))
+        return len(wanted) <= _MOST_SOUGHT and all(_found(one, known) for one in wanted)
+
+    return stand
 
 
 def gaps_about(results: Iterable[Result], answer: str) -> list[str]:

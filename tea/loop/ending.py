@@ -16,6 +16,7 @@ from tea.loop.checks import (
     gaps_about,
     insisted,
     joined,
+    standing_in,
     with_doubts,
 )
 from tea.loop.claims import (
@@ -519,10 +520,11 @@ class Ending:
         if answer is None:
             return [source for _, one in self._parts for source in one.evidence]
         own = self._own_texts() if any(one.source == ANSWER for _, part in self._parts for one in part.evidence) else ""
+        known = standing_in(own)
         found = [
             source
             if source.source != ANSWER
-            else source.model_copy(update={"doubt": narrowed(source.doubt, as_text(one.answer), text, own)})
+            else source.model_copy(update={"doubt": narrowed(source.doubt, as_text(one.answer), text, known)})
             for _, one in self._parts
             for source in one.evidence
         ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from tea.loop.checks import is_about, numbers_stand_in, stands_in
+from tea.loop.checks import is_about, numbers_stand_in, standing_in, stands_in
 from tea.loop.observation import Observation
 from tea.loop.opening import Head, described
 from tea.loop.shown import named_whole, picked
@@ -110,22 +110,22 @@ class Grounds(NamedTuple):
         return named_whole(answer, [each for one in self.heads for each in one.listed])
 
 
-def narrowed(doubt: str, given: str, answer: str, known: str) -> str:
+def narrowed(doubt: str, given: str, answer: str, known: Callable[[str], bool]) -> str:
     """Return the part of a doubt about one answer concerning another, empty if there is none.
 
     Args:
         doubt: What is not known of the first answer.
         given: The first answer.
         answer: The other one.
-        known: What is known otherwise to whoever gives that.
+        known: Tells whether numbers are known otherwise to whoever gives that.
     """
-    kept = list[str]()
+    kept, stand = list[str](), standing_in(answer)
     for piece in doubt.split("; "):
         if found := _UNKNOWN.fullmatch(piece):
             numbers = found["numbers"].split(", ")
-            left = [one for one in numbers if numbers_stand_in(one, answer) and not numbers_stand_in(one, known)]
+            left = [one for one in numbers if stand(one) and not known(one)]
             kept += [_unknown(left)] if left else []
-        elif is_about(piece, answer) or numbers_stand_in(given, answer):
+        elif is_about(piece, answer) or stand(given):
             kept.append(piece)
     return "; ".join(kept)
 

@@ -10,6 +10,8 @@ import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, observations, step, sum_of, told
 
+from tea.loop.checks import standing_in
+from tea.loop.grounds import narrowed
 from tea.loop.numbers import unfounded
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -398,6 +400,16 @@ async def test_many_dates_of_an_answer_are_compared_with_many_known_ones_at_once
     days = [str(date(1600, 1, 1) + timedelta(days=day)) for day in range(50_000)]
     begun = time.process_time()
     assert unfounded([*days[:200], "2026-05-03"], "Which days?", [days]) == ["2026-05-03"]
+    assert time.process_time() - begun < 10
+
+
+async def test_a_doubt_about_many_numbers_is_compared_with_many_known_ones_at_once() -> None:
+    numbers = [str(1_000_000 + number) for number in range(150)]
+    doubt = f"{', '.join(numbers)} stand in no result and follow from none by simple arithmetic"
+    begun = time.process_time()
+    known = standing_in(" and ".join(map(str, range(100_000))))
+    assert narrowed(doubt, "1", f"{numbers[7]} of all", known).startswith(f"{numbers[7]} stands in no result")
+    assert narrowed(doubt, "1", " ".join(numbers), known) == doubt
     assert time.process_time() - begun < 10
 
 
