@@ -3,9 +3,11 @@
 import base64
 import io
 import json
+import random
 import shutil
 import subprocess
 import tarfile
+import time
 import wave
 import zipfile
 from collections.abc import Callable, Coroutine
@@ -551,6 +553,21 @@ async def test_a_file_in_an_archive_is_read_on_by_its_name(tools: TCPServer, rea
     (name,) = (await read("a.zip"))["files"]
     found = (await tools.invoke("table_query", {"files": [name], "sql": "SELECT sum(ships) FROM t"})).unwrap()
     assert found["rows"] == [[7]]
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="no program reads letters")
+async def test_an_image_full_of_signs_holds_up_nobody_who_did_not_ask_for_its_letters(
+    tools: TCPServer, folder: Path
+) -> None:
+    image, chance = Image.new("L", (1_600, 1_600), 255), random.Random(3)
+    for top in range(0, 1_600, 9):
+        signs = "".join(chance.choice("abcdefghijklmnopqrstuvwxyz0123456789@#&% ") for _ in range(300))
+        ImageDraw.Draw(image).text((0, top), signs, fill=0)
+    image.save(folder / "dense.png")
+    begun = time.monotonic()
+    read = (await tools.invoke("to_markdown", {"source": "dense.png"})).unwrap()
+    assert read["facts"]["width"] == 1_600
+    assert time.monotonic() - begun < 20
 
 
 async def test_letters_as_small_as_on_a_screen_are_recognised(tools: TCPServer, folder: Path) -> None:

@@ -14,7 +14,7 @@ from tea.reading.inside.parts import kept_part
 from tea.reading.inside.recognition import is_installed, recognised
 
 _INSTALL = "install it: apt-get install ffmpeg."
-_SECONDS = 25.0
+_SECONDS, _SECONDS_UNASKED = 25.0, 5.0
 _FRAMES = 8
 _FRAME_WIDTH = 768  # dots
 _SOUND_SECONDS = 1_200  # of a sound that is taken out; at 4,000 bytes a second models take it
@@ -43,7 +43,7 @@ def parse_image(order: Order, kind: str) -> Parsed:
         with Image.open(order.path) as image:
             facts = {"width": image.width, "height": image.height, "mode": image.mode, **_exif(image)}
             frames = int(getattr(image, "n_frames", 1))
-            text = _letters(image, order) if order.ocr else _letters_unasked(image, order)
+            text = _letters(image, order, _SECONDS) if order.ocr else _letters_unasked(image, order)
     except UnidentifiedImageError as error:
         raise Unreadable("is damaged, or an image of an unknown kind", "save it as PNG or JPEG.") from error
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
@@ -66,13 +66,13 @@ def _letters_unasked(image: Any, order: Order) -> str:
     if max(image.size) > _SMALL_SIDE or not is_installed():
         return ""
     try:
-        text = _letters(image, order)
+        text = _letters(image, order, _SECONDS_UNASKED)
     except (Unreadable, OSError, ValueError, SyntaxError):  # a damaged one still has its size
         return ""
     return text if len(_WORD.findall(text)) >= _FEWEST_WORDS else ""
 
 
-def _letters(image: Any, order: Order) -> str:
+def _letters(image: Any, order: Order, seconds: float) -> str:
     """Return the text recognised in an image; letters as small as on a screen are read at twice their size."""
     from PIL.Image import Resampling
 
@@ -83,7 +83,7 @@ def _letters(image: Any, order: Order) -> str:
         size = max(1, int(image.width * scale)), max(1, int(image.height * scale))
         shown = shown.resize(size, Resampling.LANCZOS)
     shown.save(target)
-    return recognised(target, order.language)
+    return recognised(target, order.language, seconds)
 
 
 def _exif(image: Any) -> dict[str, str]:

@@ -20,8 +20,13 @@ def is_installed() -> bool:
     return shutil.which(PROGRAM) is not None
 
 
-def recognised(image: Path, language: str) -> str:
+def recognised(image: Path, language: str, seconds: float = _SECONDS) -> str:
     """Return the text in an image.
+
+    Args:
+        image: Its file.
+        language: As tesseract names them: `deu`, `eng+fra`.
+        seconds: How long it may take.
 
     Raises:
         Unreadable: The program is not there, lacks a language, or does not end.
@@ -30,7 +35,7 @@ def recognised(image: Path, language: str) -> str:
         raise Unreadable("needs tesseract for its letters to be recognised, which is not installed", _INSTALL)
     line = [PROGRAM, str(image), "stdout", "-l", language]
     try:
-        done = subprocess.run(line, capture_output=True, check=False, timeout=_SECONDS)
+        done = subprocess.run(line, capture_output=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired as error:
         raise Unreadable("has an image that tesseract takes too long for", "name fewer pages.") from error
     failed = done.returncode != 0
