@@ -138,7 +138,7 @@ def test_a_locked_run_that_needs_what_its_lock_leaves_out_says_so_and_ends_there
     line = ("run", "How many rows does cities.csv have?", "--locked", "--file", cities(tea))
     ended = tea(*line)
     assert (ended.code, ended.out) == (2, "")
-    told = "tea.lock leaves out agent:judge, environment:browser, environment:computer, environment:report, "
+    told = "tea.lock leaves out agent:attempts, agent:judge, environment:browser, environment:computer, "
     assert told in ended.err.splitlines()[0]
     assert re.search(r"^tea: \w+:\w+ is not in the lock file\. Fix: lock again: `tea lock`", ended.err, re.MULTILINE)
     assert tea("runs", "--json").data["runs"][0]["status"] == "failed"

@@ -607,7 +607,7 @@ async def test_the_prompt_names_what_may_be_called(stage: Stage) -> None:
     assert all(name in find for name in ("analyzer", "reporter", "workspace_write", "table_query", "read_file"))
     _, model = await stage.play(step(done()), task="Do all of it.\nFirst a.\nThen b.\nThen c, and report it in c.md.")
     shown = model.requests[0].variables
-    assert {one["name"] for one in shown["agents"]} == {"analyzer", "reporter", "tool_generator"}
+    assert {one["name"] for one in shown["agents"]} == {"analyzer", "debate", "reporter", "tool_generator"}
     assert {"done", "plan", "note", "workspace_write"} <= {one["name"] for one in shown["tools"]}
     assert not {"todo", "plan_offline", "answer_from_data"} & {one["name"] for one in shown["tools"]}
     assert shown["environments"] == []  # of its workspace it names one action, without the state

@@ -233,7 +233,10 @@ async def test_a_resumed_run_does_not_get_its_seconds_again() -> None:
     async with platform() as tea:
         await tea.acp.register(Naps)
         run, outcome = await resumed_late(tea, "x", agent="naps", budget={"seconds": 600})
-        assert (outcome.exit_code, outcome.reason) == (5, "The budget of 600 seconds is used up.")
+        told = (
+            "the run, which this account did not begin, says: The budget of 600 seconds is used up."  # it was rewritten
+        )
+        assert (outcome.exit_code, outcome.reason) == (5, told)
         assert [record.kind for record in tea.tracer.records(run)].count("resumed") == 1
         assert (await tea.replay(run)).to_json() == outcome.to_json()
 

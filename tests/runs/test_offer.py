@@ -236,7 +236,7 @@ async def test_what_is_found_has_a_limit_of_tokens_too(tmp_path: Path) -> None:
 
 
 async def test_at_most_forty_tools_are_offered_together(tmp_path: Path) -> None:
-    """What is found fills the room that is left beside what was offered at first, and no more."""
+    """What is found fills the room that is left beside what was offered at first, until the last question."""
     names = [f"pigeon_{chr(ord('a') + n)}" for n in range(14)]
     listed = [f"count_{n}" for n in range(28)]
     answers = [*(says(call("find_tools", query=name)) for name in names), ends("x")]
@@ -246,8 +246,9 @@ async def test_at_most_forty_tools_are_offered_together(tmp_path: Path) -> None:
         for name in names:
             await tea.tcp.register(POST.replace("carrier_pigeon", name))
         await tea.run({"task": "Say x.", "tools": [*listed, "*"]})
-    first, last = (set(script.asked[n].functions) - {"note", "plan", "read_result"} for n in (0, -1))
-    assert len(first) < len(last) == 40
+    offered = [set(asked.functions) - {"note", "plan", "read_result"} for asked in script.asked]
+    assert len(offered[0]) < max(map(len, offered)) == 40
+    assert offered[-1] == {"done"}
 
 
 @pytest.mark.parametrize(

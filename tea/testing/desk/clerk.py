@@ -245,8 +245,15 @@ def _next_call(request: ModelRequest) -> ToolCall:
         return ToolCall(id=f"call_{step}", name="done", arguments={"answer": answer})
     items = re.findall(r"the stock of (\w+)", task)
     if len(done) < len(items):
-        named = next(str(one["name"]) for one in request.tools if "stock" in str(one.get("description", "")))
-        return ToolCall(id=f"call_{step}", name=named, arguments={"item": items[len(done)]})
+        offered = [str(one["name"]) for one in request.tools if "stock" in str(one.get("description", ""))]
+        if offered:
+            return ToolCall(id=f"call_{step}", name=offered[0], arguments={"item": items[len(done)]})
+        why = {
+            "answer": "",
+            "success": False,
+            "reason": f"The step budget ended before {items[len(done)]} was looked up.",
+        }
+        return ToolCall(id=f"call_{step}", name="done", arguments=why)
     total = sum(next(iter(cast("dict[str, int]", one["value"]).values())) for one in done)
     return ToolCall(id=f"call_{step}", name="done", arguments={"answer": str(total)})
 
