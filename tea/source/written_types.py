@@ -339,6 +339,8 @@ class _Reader:
             return all(map(self._is_beside, (*node.args[1:], *options.values())))
         if origin not in MAKERS or None in options or any(isinstance(one, ast.Starred) for one in node.args):
             return False
+        if not any(map(_is_identifier, node.args[:1])):
+            return False
         if origin.endswith(("Dict", "Tuple")) and not self._is_bound_as_named(node):
             return False
         fields = node.args[1:]
@@ -393,6 +395,14 @@ def _is_constant(node: ast.expr) -> bool:
             return all(map(_is_constant, inner))
         case _:
             return False
+
+
+def _is_identifier(node: ast.expr) -> bool:
+    """Return whether an expression is an identifier, written out: Python writes names of types into documentation.
+
+    A dataclass with slots is made again with what `dataclasses` wrote of it, which may be read as its signature.
+    """
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
 
 
 def _root(node: ast.expr) -> str:

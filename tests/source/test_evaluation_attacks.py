@@ -443,3 +443,23 @@ def test_no_documentation_of_a_class_is_read_as_its_signature(lines: str, use: s
 @pytest.mark.parametrize("words", ["B(x) is short.", "Two:\n\n--\nof them.", "B(x=1)\n---\n"])
 def test_classes_are_documented_in_any_words(words: str) -> None:
     assert not refused(tool(f"class B:\n    {words!r}\nclass C:\n    __doc__ = {words!r}\n"))
+
+
+NAMED = {
+    "variable": "TypeVar('1, b=K.A.boo)\\n--\\n\\n', covariant=True)",
+    "parameters": "ParamSpec('1, b=K.A.boo)\\n--\\n\\n', covariant=True)",
+    "new type": "NewType('K.A.boo', int), TypeVar(')\\n--\\n\\n')",
+}
+
+
+@pytest.mark.parametrize("made", NAMED.values(), ids=NAMED)
+def test_no_name_of_a_type_is_read_as_the_signature_of_a_class_made_again_with_slots(made: str) -> None:
+    made = f"from typing import NewType, ParamSpec, TypeVar\nN = {made}\n"
+    slots = "@dataclass(init=False, slots=True)\nclass D:\n    def __init__(self, a=N): pass\n"
+    use = "class F(dict, D): pass\n@dataclass(init=False)\nclass G(F):\n    y: int\n"
+    assert refused(tool(f"from dataclasses import dataclass\n{MEMBER}{PROPERTY}{made}{slots}{use}", "x: int"))
+
+
+def test_types_are_made_under_names() -> None:
+    made = "T = TypeVar('T', bound='K')\nP = ParamSpec('P')\nId = NewType('Id', int)\nR = TypedDict('R', {'a b': int})"
+    assert not refused(tool(f"from typing import NewType, ParamSpec, TypedDict, TypeVar\n{MEMBER}{made}", "x: Id"))
