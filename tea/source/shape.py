@@ -41,7 +41,7 @@ _METHODS = words(
     """
     __abs__ __add__ __aenter__ __aexit__ __aiter__ __and__ __anext__ __await__ __bool__ __bytes__ __call__ __ceil__
     __complex__ __contains__ __copy__ __deepcopy__ __del__ __delattr__ __delete__ __delitem__ __dir__ __divmod__
-    __enter__ __eq__ __exit__ __float__ __floor__ __floordiv__ __format__ __fspath__ __ge__ __get__ __getattr__
+    __enter__ __eq__ __exit__ __float__ __floor__ __floordiv__ __format__ __fspath__ __ge__ __getattr__
     __getattribute__ __getitem__ __getstate__ __gt__ __hash__ __iadd__ __iand__ __ifloordiv__ __ilshift__ __imatmul__
     __imod__ __imul__ __index__ __init__ __int__ __invert__ __ior__ __ipow__ __irshift__ __isub__ __iter__ __itruediv__
     __ixor__ __le__ __len__ __length_hint__ __lshift__ __lt__ __matmul__ __missing__ __mod__ __mul__ __ne__ __neg__
@@ -50,7 +50,7 @@ _METHODS = words(
     __rrshift__ __rshift__ __rsub__ __rtruediv__ __rxor__ __set__ __setattr__ __setitem__ __setstate__ __sizeof__
     __str__ __sub__ __truediv__ __trunc__ __xor__
     """
-)  # run on instances alone; others may run while a class is made or described
+)  # run on instances alone; others may run while a class is made or described, as `__get__` of a class in a typed dict
 _OF_MODELS = words(
     """
     Config _field_defaults model_computed_fields model_config model_fields model_json_schema model_parametrized_name

@@ -463,3 +463,17 @@ def test_no_name_of_a_type_is_read_as_the_signature_of_a_class_made_again_with_s
 def test_types_are_made_under_names() -> None:
     made = "T = TypeVar('T', bound='K')\nP = ParamSpec('P')\nId = NewType('Id', int)\nR = TypedDict('R', {'a b': int})"
     assert not refused(tool(f"from typing import NewType, ParamSpec, TypedDict, TypeVar\n{MEMBER}{made}", "x: Id"))
+
+
+BINDING = f"    def __get__(self, *a):\n        {RUN}\n"
+VALIDATORS = "class B(TypedDict):\n    a: int\n    @field_validator('a')\n    def v(cls, x): return x\n"
+OVERRIDING = {
+    "a class": f"class X:\n{BINDING}class A(TypedDict):\n    v = X\n",
+    "an inner class": f"class A(TypedDict):\n    class v:\n{BINDING.replace('    ', '        ')}",
+}
+
+
+@pytest.mark.parametrize("lines", OVERRIDING.values(), ids=OVERRIDING)
+def test_no_class_in_a_typed_dict_is_asked_for_the_validator_of_another(lines: str) -> None:
+    head = "from pydantic import field_validator\nfrom typing_extensions import TypedDict\n"
+    assert refused(tool(f"{head}{VALIDATORS}{lines}class D(A, B):\n    c: int\n", "x: D"))
