@@ -54,6 +54,7 @@ _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.u
     if isinstance(value, str | int | float)
 }
 _DATA_BASES = words("typing.NamedTuple typing.TypedDict typing.Generic")
+_OF_MAKING = ("__", "_dflt_")  # begin the names that `dataclasses` calls in making an instance, beside its fields
 _JOINING = (ast.Add, ast.BitOr)
 _MOST_NAMED = 10_000  # fields of a named tuple that is made by a call, or letters of their names
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -356,7 +357,7 @@ def _is_field(node: ast.stmt, names: Names) -> bool:
     match node:
         case ast.Pass() | ast.Expr(value=ast.Constant()):
             return True
-        case ast.AnnAssign(target=ast.Name(id=name), value=value) if not name.startswith("__"):
+        case ast.AnnAssign(target=ast.Name(id=name), value=value) if not name.startswith(_OF_MAKING):
             return value is None or _is_default(value, names)
         case _:
             return False

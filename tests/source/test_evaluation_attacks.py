@@ -477,3 +477,16 @@ OVERRIDING = {
 def test_no_class_in_a_typed_dict_is_asked_for_the_validator_of_another(lines: str) -> None:
     head = "from pydantic import field_validator\nfrom typing_extensions import TypedDict\n"
     assert refused(tool(f"{head}{VALIDATORS}{lines}class D(A, B):\n    c: int\n", "x: D"))
+
+
+FACTORIES = {
+    "with a default": "_dflt_x: object\n    x: list = field(default_factory=list)",
+    "made alone": "_dflt_x: object\n    x: list = field(default_factory=list, init=False)",
+    "given alone": "_dflt_x: InitVar[object]\n    x: list = field(default_factory=list)",
+}
+
+
+@pytest.mark.parametrize("fields", FACTORIES.values(), ids=FACTORIES)
+def test_no_field_of_a_dataclass_is_called_as_the_factory_of_another(fields: str) -> None:
+    head = "from dataclasses import InitVar, dataclass, field\n@dataclass\nclass D:\n    "
+    assert refused(tool(f"{head}{fields}\nX = D(evil)"))
