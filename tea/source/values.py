@@ -56,6 +56,7 @@ _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.u
 _DATA_BASES = words("typing.NamedTuple typing.TypedDict typing.Generic")
 _OF_MAKING = ("__", "_dflt_")  # begin the names that `dataclasses` calls in making an instance, beside its fields
 _JOINING = (ast.Add, ast.BitOr)
+_MODEL = "pydantic.RootModel"  # with brackets behind it, a class is made
 _MOST_NAMED = 10_000  # fields of a named tuple that is made by a call, or letters of their names
 _LOOPS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -221,9 +222,9 @@ class _Reader:
         return _Kind.HELD if held else _Kind.REFUSED
 
     def _is_lent(self, node: ast.expr) -> bool:
-        """Return whether a type before brackets may be a model, with annotations read among a loop's variables."""
+        """Return whether a type before brackets may be a model, made in each round, among a loop's variables."""
         origin = None if self._is_local(node) else self._names.origin(node)
-        return bool(self._local) and (origin is None or origin.startswith("."))
+        return bool(self._local) and (origin is None or origin.startswith(".") or origin == _MODEL)
 
     def _loops(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> _Kind:
         inside = _Reader(self._names, self._local)

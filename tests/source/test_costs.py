@@ -453,6 +453,15 @@ def test_a_named_tuple_has_few_fields(lines: str) -> None:
     assert "a call does work" in refused(f"from collections import namedtuple\n{HEAD}{lines}{TOOL}")
 
 
+def test_no_loop_makes_models() -> None:
+    head = f"{REQUIRES}{HEAD}from pydantic import RootModel\nfrom typing import Literal\n"
+    loop = (
+        "X = [RootModel[Literal[i]] for i in range(500)]\nY = [list[RootModel[Literal[i, 'a']]] for i in range(500)]\n"
+    )
+    refused(f"{head}{loop}{TOOL}")
+    MANAGER.check(f"{head}X = [list[Literal[i]] for i in range(500)]\nY = RootModel[Literal['a']]\n{TOOL}")
+
+
 def test_named_tuples_have_fields_out_of_lists() -> None:
     lines = "A = ('a', 'b')\nX = namedtuple('X', A)\nY = namedtuple('Y', 'a b', defaults=(1,))\n"
     MANAGER.check(f"from collections import namedtuple\n{HEAD}{lines}{TOOL}")
