@@ -9,8 +9,10 @@ from contextlib import suppress
 
 from tea.source.names import Names
 from tea.source.text import ParsedFile, parsed_expression, refusal
+from tea.source.written_types import MAKERS
 
 _MOST_AGAIN = 200_000  # members described for all models, actions and generic types of a component together
+_MOST_MADE = 5_000  # classes of a component, and types made by calls
 _PLAIN = frozenset({"NamedTuple", "TypedDict"})  # bases of classes described anew by each model, as dataclasses
 _ACTIONS = frozenset({"tea.action", "tea.tool"})
 _ROOT = "RootModel"
@@ -39,6 +41,7 @@ class Uses:
         self._validators: Counter[str] = Counter()
         self._bases: defaultdict[str, set[str]] = defaultdict(set)
         self._begun: list[str] = []
+        self._made_types = 0
         plain, models = set[str](), set[str]()
         for file, names in files:
             for name, origin in names.imports.items():
@@ -47,6 +50,7 @@ class Uses:
                 self._types[name] += [(one, names) for one in values if one is not None]
             for node in file.nodes:
                 if isinstance(node, ast.ClassDef):
+                    self._made_types += 1
                     own = bases(node, names)
                     is_plain = node.decorator_list or not own or own & _PLAIN or names.is_enum(node)
                     (plain if is_plain else models).add(node.name)
@@ -57,6 +61,8 @@ class Uses:
                 elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _is_marked(node, names, _ACTIONS):
                     self._types[f"{node.name}()"] += [(one, names) for one in _hints(node)]
                     self._begun.append(f"{node.name}()")
+                elif isinstance(node, ast.Call):
+                    self._made_types += names.origin(node.func) in MAKERS
         self._models = models - plain
         self._begun += models
         self._generic, built = list[str](), models | {_ROOT}
@@ -68,11 +74,14 @@ class Uses:
                     self._begun.append(key)
 
     def check(self) -> None:
-        """Raise BadComponent for classes described again very often.
+        """Raise BadComponent for very many classes, or some described again very often.
 
         Raises:
             BadComponent: They are more than a component may have.
         """
+        if self._made_types > _MOST_MADE:
+            problem = f"The source makes more than {_MOST_MADE:,} classes and types."
+            raise refusal(problem, "write fewer, or keep what they hold in a dict.")
         work = sum(map(self._weigh, self._generic))
         for name in self._begun:
             work += self._reached(name) + self._validated(name)

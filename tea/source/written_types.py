@@ -78,6 +78,7 @@ _WRITTEN = (
     ast.BinOp, ast.Constant, ast.Dict, ast.List, ast.Set, ast.Tuple, ast.UnaryOp, ast.expr_context, ast.operator,
     ast.unaryop,
 )  # fmt: skip
+_MADE, _MODEL = 300, "pydantic.RootModel"  # steps for brackets that make a class
 _MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
 _NO_TYPES = words("Field ImportString PrivateAttr")  # of pydantic: functions, and a type with imports
 _SMALL = words("dateutil numpy scipy torch")  # packages with types in small letters
@@ -96,7 +97,28 @@ def no_type(nodes: Iterable[ast.expr | None], names: Names) -> ast.expr | None:
         if one is not None and ("type", id(one)) not in top.measures:
             top.measures["type", id(one)] = 1
             expand(one, top)
+            _spend_on_models(one, top)
     return None
+
+
+def _spend_on_models(node: ast.expr, names: Names) -> None:
+    """Count the work of making a class for brackets possibly behind a model, or an alias of one, each type once."""
+    for part in ast.walk(node):
+        match part:
+            case ast.Subscript(value=value) if (names.origin(value) or ".").startswith((".", _MODEL)):
+                names.effort.spend(_MADE if _is_new(ast.unparse(part), names) else 0)
+            case ast.Constant(value=str() as text) if _is_new(f"'{text}", names):
+                for one in _expressions(text):
+                    _spend_on_models(one, names)
+            case _:
+                pass
+
+
+def _is_new(text: str, names: Names) -> bool:
+    """Return whether a type of this text was not met in the file; it is from now on."""
+    met = names.measures.setdefault((f"made {text}", 0), 0)
+    names.measures[f"made {text}", 0] = 1
+    return not met
 
 
 def _is_proven(node: ast.expr, names: Names) -> bool:

@@ -453,6 +453,39 @@ def test_a_named_tuple_has_few_fields(lines: str) -> None:
     assert "a call does work" in refused(f"from collections import namedtuple\n{HEAD}{lines}{TOOL}")
 
 
+TYPES_MADE = {
+    "models": "class X{}(BaseModel): a: int\n",
+    "dataclasses": "@dataclass(slots=True)\nclass X{}: a: int\n",
+    "named tuples": "X{} = namedtuple('X{}', 'a')\n",
+}
+
+
+@pytest.mark.parametrize("line", TYPES_MADE.values(), ids=TYPES_MADE)
+def test_a_component_makes_few_types_in_all_its_files(line: str) -> None:
+    head = "from typing import Literal\nfrom pydantic import BaseModel, RootModel\nfrom dataclasses import dataclass\n"
+    head += "from collections import namedtuple\n"
+    names = iter(range(6_000))
+    files = {f"m{n}.py": head + "".join(line.replace("{}", str(next(names))) for _ in range(200)) for n in range(30)}
+    imports = "".join(f"from .{path[:-3]} import X{n * 200}\n" for n, path in enumerate(files))
+    assert "more than 5,000 classes" in refused(f"{REQUIRES}{HEAD}{imports}{TOOL}", files)
+    few = dict(islice(files.items(), 10))
+    MANAGER.check(f"{REQUIRES}{HEAD}{''.join(imports.splitlines(keepends=True)[:10])}{TOOL}", few)
+
+
+BRACKETS = ["R", "RootModel[T]", "Optional[RootModel[T]]", "RootModel[T] | None"]
+
+
+@pytest.mark.parametrize("alias", BRACKETS)
+def test_brackets_make_few_models(alias: str) -> None:
+    head = f"{REQUIRES}{HEAD}from typing import Literal, Optional, TypeVar\nfrom pydantic import RootModel\n"
+    head += f"from pydantic import RootModel as R\nT = TypeVar('T')\nA = {alias}\n"
+    lines = [f"X = A[Literal[{n}]]\n" for n in range(2_000)]
+    assert "too long to follow" in refused(f"{head}{''.join(lines)}{TOOL}")
+    fields = "".join(f"    x{n}: list['A[Literal[{n}]]']\n" for n in range(2_000))
+    assert "too long to follow" in refused(f"{head}class D:\n{fields}{TOOL}")
+    MANAGER.check(f"{head}{''.join(lines[:200])}{lines[0] * 300}{TOOL}")
+
+
 def test_no_loop_makes_models() -> None:
     head = f"{REQUIRES}{HEAD}from pydantic import RootModel\nfrom typing import Literal\n"
     loop = (
