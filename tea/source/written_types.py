@@ -40,11 +40,11 @@ _ODD_TYPES = frozenset(
         """
     abc.ABC array.array ast.AST ast.alias ast.arg ast.arguments ast.boolop ast.cmpop ast.comprehension ast.expr
     ast.keyword ast.mod ast.operator ast.pattern ast.stmt ast.unaryop collections.defaultdict collections.deque
-    contextlib.closing contextlib.nullcontext contextlib.suppress datetime.date datetime.datetime datetime.time
-    datetime.timedelta datetime.timezone datetime.tzinfo ftplib.FTP functools.cached_property functools.partial
-    imaplib.IMAP4 itertools.chain itertools.count itertools.cycle memoryview mmap.mmap os.stat_result poplib.POP3
-    smtplib.SMTP socket.socket threading.local time.struct_time typing.IO typing_extensions.IO uuid.UUID
-    weakref.finalize weakref.ref
+    contextlib.closing contextlib.nullcontext contextlib.suppress dataclasses.KW_ONLY datetime.date datetime.datetime
+    datetime.time datetime.timedelta datetime.timezone datetime.tzinfo ftplib.FTP functools.cached_property
+    functools.partial imaplib.IMAP4 itertools.chain itertools.count itertools.cycle memoryview mmap.mmap
+    os.stat_result poplib.POP3 smtplib.SMTP socket.socket threading.local time.struct_time typing.IO
+    typing_extensions.IO uuid.UUID weakref.finalize weakref.ref
     """
     )
 )

@@ -490,3 +490,10 @@ FACTORIES = {
 def test_no_field_of_a_dataclass_is_called_as_the_factory_of_another(fields: str) -> None:
     head = "from dataclasses import InitVar, dataclass, field\n@dataclass\nclass D:\n    "
     assert refused(tool(f"{head}{fields}\nX = D(evil)"))
+
+
+def test_fields_behind_a_mark_are_given_by_name() -> None:
+    lines = (
+        "from dataclasses import KW_ONLY, dataclass\n@dataclass\nclass D:\n    a: int\n    _: KW_ONLY\n    b: int = 1\n"
+    )
+    assert not refused(tool(lines, "x: D"))
