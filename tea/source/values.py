@@ -46,6 +46,7 @@ _METHODS = words(
 )
 _CLASS_METHODS = words("bytes.fromhex dict.fromkeys str.maketrans")
 _CONFIG_KEYS = frozenset(ConfigDict.__annotations__)
+_FIELDS = words("dataclasses.field pydantic.Field pydantic.PrivateAttr")
 _FACTORIES = words("bool dict float frozenset int list set str tuple")
 _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.utc sys.maxsize") | {
     f"{module.__name__}.{name}"
@@ -258,7 +259,7 @@ class _Reader:
             return _Kind.PLAIN if origin == "len" and all(found) else self._holding(found)
         if origin == "dict.fromkeys" and not options:
             return self._holding([*map(self._spread, node.args[:1]), *map(self.kind, node.args[1:])])
-        if origin in ("dataclasses.field", "pydantic.Field"):
+        if origin in _FIELDS:
             return self._field(origin, node.args, options)
         if origin in _PLAIN_CALLS or origin in _CLASS_METHODS:
             return _Kind.PLAIN if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
@@ -289,7 +290,7 @@ class _Reader:
         kept = [*arguments, *(options[name] for name in ("default", "default_factory") if name in options)]
         plain = [one for name, one in options.items() if name not in ("default", "default_factory")]
         factory = options.get("default_factory")
-        if origin == "pydantic.Field" and factory is not None and not _is_factory(factory, self._names):
+        if origin != "dataclasses.field" and factory is not None and not _is_factory(factory, self._names):
             return _Kind.REFUSED
         return self._held(kept) if self._are(_Kind.PLAIN, plain) else _Kind.REFUSED
 

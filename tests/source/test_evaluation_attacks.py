@@ -497,3 +497,10 @@ def test_fields_behind_a_mark_are_given_by_name() -> None:
         "from dataclasses import KW_ONLY, dataclass\n@dataclass\nclass D:\n    a: int\n    _: KW_ONLY\n    b: int = 1\n"
     )
     assert not refused(tool(lines, "x: D"))
+
+
+@pytest.mark.parametrize("given", ["default_factory=dict", "default=None", "None"])
+def test_a_model_has_attributes_of_its_own(given: str) -> None:
+    head = "from pydantic import BaseModel, PrivateAttr\nclass D(BaseModel):\n    a: int = 1\n"
+    assert not refused(tool(f"{head}    _x: dict[str, int] | None = PrivateAttr({given})\n", "x: D"))
+    assert refused(tool(f"{head}    _x: int = PrivateAttr(default_factory=evil)\n", "x: D"))
