@@ -137,7 +137,7 @@ def teller(outcome: "Outcome") -> str:
 
 
 def reason_of(turn: "Turn") -> str:
-    """Return why a turn did not succeed, behind a colon, with whose words they are."""
+    """Return the reason for a failed turn, behind a colon, with its author."""
     last, reason, told = turn.parts[-1], turn.reason or "no reason was given", ""
     if last.outcome is not None and last.reason == turn.reason:
         reason, told = last.outcome.reason or reason, teller(last.outcome)

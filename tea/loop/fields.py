@@ -51,7 +51,7 @@ class Fields:
         return len(_members(self.schema)) > FEW
 
     def keep(self, arguments: JsonObject) -> str:
-        """Keep found fields, and return their names; the status of all stands at the end of the question.
+        """Keep found fields, and return their names; the question ends with the status of all fields.
 
         Raises:
             BadArguments: One is not a field of the answer, or its value does not fit.

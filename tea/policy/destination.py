@@ -177,7 +177,7 @@ def fits_wildcards(text: str, pattern: str) -> bool:
 
 @lru_cache(maxsize=2**14)  # a home may have thousands, each of which is compared with every call
 def _compiled(pattern: str) -> Callable[[str], re.Match[str] | None]:
-    """Return the comparison with a pattern; a bracket that nothing closes stands for itself."""
+    """Return the comparison with a pattern; an unclosed bracket means itself."""
     before, closing, after = pattern.rpartition("]")
     plain = after.replace("[", _OPEN)  # else the whole rest is searched for the end of each
     return re.compile(translate(f"{before}{closing}{plain}").replace(_OPEN, r"\[")).match

@@ -34,7 +34,7 @@ def without_slips(schema: JsonSchema, value: JsonValue, *, extras: bool = False)
 
 
 class _Form:
-    """A form whose parts are read.
+    """A form, read part by part.
 
     Args:
         root: The schema with the definitions.
