@@ -166,7 +166,7 @@ class Campaign:
         self._before = self._after = _mean(base)
         anchor = base if self._anchor == self._promotions else await gate.baseline(self._anchor_use, self._anchor)
         self.tell(f"baseline {100 * _mean(base):.1f} %: {self._visible([*base.means().values()], base.epochs)}")
-        for tested in range(1, limits.tests + 1):
+        for _ in range(limits.tests):
             if end := self._ended():
                 self.tell(end)
                 break
@@ -179,11 +179,7 @@ class Campaign:
             if verdict is None or staged is None or not verdict.accepted:
                 continue
             self._accepted += 1
-            await self._promote(ledger, gate, staged, verdict)
-            self._after = _mean(base) + verdict.gain
-            if tested == limits.tests or self._ended():
-                continue  # nothing is compared with it now; a campaign that is called again measures it first
-            base = await gate.baseline(self._use, self._promotions)
+            base = await self._promote(ledger, gate, staged, verdict)
             self._after = _mean(base)
             anchor = anchor if verdict.cheaper else base
 
@@ -319,8 +315,8 @@ class Campaign:
                 verdict = await gate.test(candidate, dict(self._use), anchor, base, number)
         return verdict
 
-    async def _promote(self, ledger: OwnLedger, gate: Gate, staged: Staged, verdict: Verdict) -> None:
-        """Make a candidate the incumbent of the campaign, and name it in the registry."""
+    async def _promote(self, ledger: OwnLedger, gate: Gate, staged: Staged, verdict: Verdict) -> Evaluation:
+        """Make a candidate the incumbent of the campaign, name it in the registry, and measure it afresh."""
         small = len({one.cluster for one in gate.tasks.tasks}) < LEAST_GATE
         for name, version in staged.use.items():
             ref = Ref.parse(name)
@@ -334,6 +330,7 @@ class Campaign:
         self._promotions += 1
         await self._write(ledger, "promoted", use=dict(self._use), cheaper=verdict.cheaper, test=verdict.test)
         self._look = "due"
+        return await gate.baseline(self._use, self._promotions)
 
     async def _final(self, ledger: OwnLedger) -> JsonObject | None:
         """Return the comparison of first and last version on the locked part, once for each change of the incumbent.
@@ -416,7 +413,7 @@ class Report:
         accepted: How many were accepted now.
         use: The versions of its incumbent by `kind:name`.
         before: Mean score at the gate when it was called, None where that could not be measured.
-        after: Mean score at the gate of the incumbent now; of one accepted by the last test, as that test found it.
+        after: Mean score at the gate of the incumbent now.
         runs: How many runs were made now, of tasks, counterfactuals and proposers.
         usd: What those cost, in US dollars.
         all_runs: How many were made in all processes so far.

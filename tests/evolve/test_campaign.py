@@ -60,19 +60,6 @@ async def test_a_wrong_rule_is_repaired_from_traces_compared_and_rolled_back(tea
     assert (await library.rollback("speller")).version == "1.0.0"
 
 
-async def test_after_the_last_test_no_baseline_is_run_and_the_next_call_begins_with_it(tea: Platform) -> None:
-    store = FileEvaluations(tea.home / "traces" / "evaluations")
-
-    def baselines() -> set[str]:
-        return {name for one in store.list() if "/base/" in (name := store.head(one)["series"])}
-
-    report = await campaign(tea, Proposes("Be brief.\nWrite the word in capitals.")).run(Limits(tests=1))
-    assert (report.accepted, report.before, report.after) == (1, 0.0, 1.0)
-    assert [one.rpartition("/")[2] for one in baselines()] == ["0"]
-    await campaign(tea, Proposes()).run(Limits(tests=1))
-    assert {one.rpartition("/")[2] for one in baselines()} == {"0", "1"}
-
-
 @pytest.mark.slow
 async def test_without_a_promotion_by_the_operator_it_is_a_candidate_only(tea: Platform) -> None:
     report = await campaign(tea).run(Limits(tests=1))
