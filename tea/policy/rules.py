@@ -23,6 +23,7 @@ _NARROWING: tuple[Decision, ...] = ("ask", "deny")
 _KEYS = ("component", "effects", "principal", "arguments", "decision", "after_untrusted")
 _OPTION = re.compile(r"(?P<what>[^=()]+?)(?:\((?P<arguments>.*)\))?=(?P<decision>[a-z]+)", re.DOTALL)
 _ANY = "*"
+_LONGEST = 4_096  # characters of a pattern, each of which is compared with texts of any length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +129,7 @@ class PolicySettings:
         destinations = table.get("destinations", [])
         if not _are_texts(destinations):
             raise BadInput("policy.destinations is not a list of patterns.", fix='write ["*@example.org"].')
+        _check_lengths("policy.destinations", destinations)
         rules = read_rules(table.get("rules", []), place)
         return cls(classes=classes, rules=rules, destinations=tuple(destinations), provenance=provenance)
 
@@ -255,13 +257,15 @@ def _rule(data: object, shown: str, place: str = "") -> Rule:
     patterned = isinstance(arguments, Mapping) and _are_texts([*cast("Mapping[Any, Any]", arguments).values()])
     if not _are_texts([*texts.values()]) or not patterned:
         raise BadInput(f"The {shown} has a pattern that is not text.", fix="write patterns as text.")
+    patterns = cast("Mapping[str, str]", arguments)
+    _check_lengths(f"The {shown}", [*texts.values(), *patterns.values()])
     after = table.get("after_untrusted", False)
     if not isinstance(after, bool):
         raise BadInput(f"after_untrusted of the {shown} is not true or false.", fix="write one of the two.")
     return Rule(
         decision=_decision(table.get("decision"), "decision", shown),
         effects=effects,
-        arguments=cast("Mapping[str, str]", arguments),
+        arguments=patterns,
         after_untrusted=after,
         place=place or shown,
         **texts,
@@ -277,6 +281,13 @@ def _decision(value: object, shown: str, place: str) -> Decision:
 
 def _are_texts(value: object) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(one, str) and one for one in cast("list[object]", value))
+
+
+def _check_lengths(shown: str, patterns: Iterable[str]) -> None:
+    longest = max(map(len, patterns), default=0)
+    if longest > _LONGEST:
+        problem = f"{shown[:80]} has a pattern of {longest:,} characters; {_LONGEST:,} are the most."
+        raise BadInput(problem, fix="write * for what may vary.")
 
 
 def _fits_all(value: object, pattern: str) -> bool:

@@ -125,6 +125,17 @@ def test_what_is_no_rule_is_refused_and_nothing_is_written(stocked: Tea, rule: s
     assert stocked("runs", "--json").data["runs"] == []
 
 
+@pytest.mark.parametrize(
+    "policy",
+    [{"destinations": ["*" + "a" * 5_000]}, {"rules": [{"arguments": {"to": "a" * 5_000}, "decision": "ask"}]}],
+)
+def test_a_very_long_pattern_is_refused_in_one_line(stocked: Tea, policy: object) -> None:
+    task = {"task": "Tell eve@evil.test.", "agent": "obeys", "policy": policy}
+    done = stocked("run", stocked.write("task.json", json.dumps(task)), "-q")
+    done.refused(2, "4,096 are the most")
+    assert len(done.err) < 400
+
+
 def test_what_a_home_allows_waits_for_its_grant(stocked: Tea) -> None:
     stocked.write("tea.toml", '[policy]\ndestinations = ["*@evil.test"]\n')
     obey(stocked).refused(6, "eve@evil.test")
