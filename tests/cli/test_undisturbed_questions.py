@@ -5,6 +5,7 @@ import fcntl
 import io
 import logging
 import os
+import select
 import struct
 import sys
 import termios
@@ -49,14 +50,18 @@ class Screen:
         async with asyncio.timeout(30):
             while words not in self.said:
                 await asyncio.sleep(0)
-                self.look()
+                self._read()
         return self.said
 
     def look(self) -> str:
-        """Return the whole content so far."""
+        """Return the whole content so far, once nothing more comes."""
+        while select.select([self.keyboard], [], [], 0.3)[0]:  # the kernel hands it on a little later
+            self._read()
+        return self.said
+
+    def _read(self) -> None:
         with suppress(BlockingIOError):
             self.said += os.read(self.keyboard, 65536).decode()
-        return self.said
 
 
 @pytest.fixture
