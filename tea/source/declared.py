@@ -125,8 +125,7 @@ def _source(facts: Mapping[str, Any], words: str) -> str:
 
 
 def _docstring(words: str) -> str:
-    text = words.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    text = f'{text[:-1]}\\"' if text.endswith('"') else text
+    text = re.sub(r'"""|"\Z', lambda found: found[0].replace('"', '\\"'), words.replace("\\", "\\\\"))
     lines = text.split("\n")
     rest = "".join(f"\n    {line}" if line.strip() else "\n" for line in lines[1:])
     end = "\n    " if rest else ""

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Any, ClassVar, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
@@ -153,6 +153,8 @@ def test_instructions_are_shown_as_they_were_written(lines: list[str]) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=60))
+@example('"""')
+@example('a \\"')
 def test_any_words_are_a_description(words: str) -> None:
     agent = declared(description=words)
     assert MANAGER.capture(agent).description == description_of(agent.declaration)
