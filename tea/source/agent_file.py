@@ -15,6 +15,7 @@ from types import ModuleType
 from tea.components.component import Agent
 from tea.errors import BadComponent, TeaError, words_of
 from tea.source.bindings import imported
+from tea.source.bodies import without_bodies
 from tea.source.effort import Effort
 from tea.source.facts import check_facts
 from tea.source.inheritance import check_inheritance
@@ -48,8 +49,9 @@ def declares_agent(source: str) -> bool:
 def agent_in(path: Path, source: str) -> Generator[Agent]:
     """Yield the agent declared in a file; its module is there until the end.
 
-    Beside declarations of agents its top level is held to the rule of components, and that is what is executed: what
-    stands for itself there, such as `asyncio.run(main())` or `if __name__ == "__main__"`, is left out.
+    Beside declarations of agents its top level is held to the rule of components, and that is what is executed,
+    without the bodies of functions: what stands for itself there, such as `asyncio.run(main())` or
+    `if __name__ == "__main__"`, is left out.
 
     Args:
         path: The file.
@@ -65,7 +67,7 @@ def agent_in(path: Path, source: str) -> Generator[Agent]:
     keep_lines(str(path), file.source)  # what is captured is what was checked, though the file changes meanwhile
     try:
         try:
-            exec(compile(tree, str(path), "exec", dont_inherit=True), module.__dict__)
+            exec(compile(without_bodies(tree), str(path), "exec", dont_inherit=True), module.__dict__)
         except TeaError:
             raise
         except (Exception, SystemExit) as error:

@@ -31,7 +31,7 @@ from tea.threads import Threads
 from tea.types import JsonSchema
 
 _MOST_CHECKED = 16
-_COMPILED = "compiled source"
+_CALLABLE, _DESCRIBED = "compiled source", "described source"
 
 
 class DynamicManager:
@@ -123,29 +123,41 @@ class DynamicManager:
 
     def _defined(self, manifest: Manifest, files: dict[str, str], digest: str) -> Definition:
         """Return the definition of a trusted source, after checking it against the manifest."""
-        return self._executed(_text(manifest, files), digest, lambda found: _check_same(found, manifest, files))[1]
+        text = _text(manifest, files)
+        return self._executed(text, digest, lambda found: _check_same(found, manifest, files), bodies=True)[1]
 
     def _executed(
-        self, text: SourceText, digest: str, accept: Callable[[SourceText], None] = lambda found: None
+        self,
+        text: SourceText,
+        digest: str,
+        accept: Callable[[SourceText], None] = lambda found: None,
+        *,
+        bodies: bool,
     ) -> tuple[Checked, Definition]:
         """Execute a source, reusing the check and code of an earlier process if cached.
 
-        What was found out counts for the distributions that were installed then.
+        What was found out counts for the distributions that were installed then, with bodies of functions and without;
+        only the code is another.
         """
         known, codes, there = self._taken(digest), dict[str, CodeType](), installed(text.requires)
-        if kept := self._kept.read(_COMPILED, digest, there):
-            binding, order, codes, read = kept
+        own, other = (_CALLABLE, _DESCRIBED) if bodies else (_DESCRIBED, _CALLABLE)
+        kept = self._kept.read(own, digest, there)
+        if found := kept or self._kept.read(other, digest, there):
+            binding, order, codes, read = found if kept else (*found[:2], codes, found[3])
             checked = Checked(text=text, binding=binding, order=order)
-            return checked, self._definition(checked, digest, codes, _signatures(read))
-        from tea.source.check import check_source
+            definition = self._definition(checked, digest, codes, _signatures(read), bodies=bodies)
+        else:
+            from tea.source.check import check_source
 
-        checked = known or check_source(text.source, text.files, text.kind, text.requires)
-        accept(checked.text)
-        if text_digest(checked.text) != digest:  # whoever allowed a digest has not seen what was added to its source
-            raise refusal(f"The source of {text.name!r} is not complete, so nothing of it runs.", "check it first.")
-        found = self._definition(checked, digest, codes)
-        self._kept.keep((checked.binding, checked.order, codes, _read(found)), _COMPILED, digest, there)
-        return checked, found
+            checked = known or check_source(text.source, text.files, text.kind, text.requires)
+            accept(checked.text)
+            if text_digest(checked.text) != digest:  # whoever allowed it has not seen what was added to the source
+                raise refusal(f"The source of {text.name!r} is not complete, so nothing of it runs.", "check it first.")
+            definition = self._definition(checked, digest, codes, bodies=bodies)
+            read = _read(definition)
+        if not kept:
+            self._kept.keep((checked.binding, checked.order, codes, read), own, digest, there)
+        return checked, definition
 
     def describe(
         self,
@@ -156,7 +168,7 @@ class DynamicManager:
         created: str = "",
         reason: str = "",
     ) -> Manifest:
-        """Execute a checked source, and return its manifest.
+        """Execute a checked source without the bodies of its functions, and return its manifest.
 
         The caller has decided that it may run, for example because a person registers it.
 
@@ -170,7 +182,7 @@ class DynamicManager:
         Raises:
             BadComponent: It raises while it is imported, or declares itself badly.
         """
-        checked, found = self._executed(text, text_digest(text))
+        checked, found = self._executed(text, text_digest(text), bodies=False)
         self._keep(checked)
         if fault := schema_fault(found.metadata.get("output", {})) if found.kind == "agent" else None:
             raise refusal(f"output of {found.name!r} is not a usable JSON Schema: {fault}.", "correct it.")
@@ -220,10 +232,12 @@ class DynamicManager:
         digest: str,
         codes: dict[str, CodeType],
         signatures: Mapping[str, Signature] | None = None,
+        *,
+        bodies: bool,
     ) -> Definition:
         """Execute a source and return its definition; its modules stay while the definition or an instance does."""
         files = {path: checked.text.files[path] for path in checked.order}
-        module = PrivateModule(digest, checked.text.source, files, codes)
+        module = PrivateModule(digest, checked.text.source, files, codes, bodies=bodies)
         try:
             found = self._define(vars(module.main).get(checked.binding), signatures=signatures)
         except TeaError:

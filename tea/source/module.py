@@ -11,6 +11,7 @@ from types import CodeType, ModuleType
 
 from tea.components.annotations import forget_types
 from tea.errors import TeaError, words_of
+from tea.source.bodies import without_bodies
 from tea.source.text import one_line, parsed, refusal
 
 
@@ -22,12 +23,15 @@ class PrivateModule:
         source: The main file's text.
         files: The helper files' texts by path, each after those it imports.
         codes: The code of files by path, that of the main file under the empty one; what is lacking is added.
+        bodies: Whether its functions have their bodies; else they are there to be described.
 
     Raises:
         BadComponent: The source raises while it is imported; nothing of it stays behind.
     """
 
-    def __init__(self, digest: str, source: str, files: Mapping[str, str], codes: dict[str, CodeType]) -> None:
+    def __init__(
+        self, digest: str, source: str, files: Mapping[str, str], codes: dict[str, CodeType], *, bodies: bool = True
+    ) -> None:
         self.main = _claim(f"_tea_{digest.removeprefix('sha256:')[:12]}")
         texts = {f"{self.main.__name__}.{_dotted(path)}": (path, text) for path, text in files.items()}
         names = [self.main.__name__, *_modules(self.main.__name__, texts)]
@@ -38,8 +42,9 @@ class PrivateModule:
             for name in names[1:]:
                 _attach(name, _is_package(name, names, texts))
             for name, (path, text) in texts.items():
-                codes[path] = _execute(sys.modules[name], text, _filename(self.main, path), codes.get(path))
-            codes[""] = _execute(self.main, source, _filename(self.main, ""), codes.get(""))
+                code = _compiled(text, _filename(self.main, path), codes.get(path), bodies)
+                codes[path] = _execute(sys.modules[name], text, code)
+            codes[""] = _execute(self.main, source, _compiled(source, _filename(self.main, ""), codes.get(""), bodies))
         except BaseException as error:
             self._release()
             if isinstance(error, TeaError):
@@ -99,12 +104,18 @@ def _is_package(name: str, names: list[str], texts: Mapping[str, tuple[str, str]
     return path.endswith("__init__.py") or any(other.startswith(f"{name}.") for other in names)
 
 
-def _execute(module: ModuleType, source: str, filename: str, code: CodeType | None) -> CodeType:
-    """Execute a file, and return its code; code compiled under another file name is compiled again."""
-    module.__file__ = filename
-    keep_lines(filename, source)
-    if code is None or code.co_filename != filename:
-        code = compile(parsed(source), filename, "exec", dont_inherit=True)
+def _compiled(source: str, filename: str, code: CodeType | None, bodies: bool) -> CodeType:
+    """Return the code of a file; code compiled under another file name is compiled again."""
+    if code is not None and code.co_filename == filename:
+        return code
+    tree = parsed(source)
+    return compile(tree if bodies else without_bodies(tree), filename, "exec", dont_inherit=True)
+
+
+def _execute(module: ModuleType, source: str, code: CodeType) -> CodeType:
+    """Execute the code of a file in its module, and return it."""
+    module.__file__ = code.co_filename
+    keep_lines(code.co_filename, source)
     exec(code, module.__dict__)
     return code
 

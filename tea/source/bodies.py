@@ -1,0 +1,54 @@
+"""Bodies of functions, left out where a source is executed to be described."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+_FUNCTIONS = (ast.AsyncFunctionDef, ast.FunctionDef)
+_SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
+
+
+def without_bodies(tree: ast.Module) -> ast.Module:
+    """Return a file's tree with functions that raise when called, changed in place.
+
+    Signatures, documentation, decorators and kinds (`async`, generators) stay; a `lambda` gives None. No name stands in
+    what is left, as a source may bind any.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, _FUNCTIONS):
+            node.body = [*_documentation(node), _raising(node), *([_yielding(node)] if _yields(node) else [])]
+        elif isinstance(node, ast.Lambda):
+            node.body = ast.copy_location(ast.Constant(None), node.body)
+    return tree
+
+
+def _documentation(node: ast.AsyncFunctionDef | ast.FunctionDef) -> list[ast.stmt]:
+    return node.body[:1] if ast.get_docstring(node, clean=False) is not None else []
+
+
+def _raising(node: ast.AsyncFunctionDef | ast.FunctionDef) -> ast.stmt:
+    problem = ast.Constant(f"{node.name} is called while it is described")
+    return _located(ast.Assert(test=ast.Constant(False), msg=problem), node)
+
+
+def _yielding(node: ast.AST) -> ast.stmt:
+    return _located(ast.Expr(ast.Yield()), node)
+
+
+def _located(made: ast.stmt, node: ast.AST) -> ast.stmt:
+    return ast.fix_missing_locations(ast.copy_location(made, node))
+
+
+def _yields(node: ast.AsyncFunctionDef | ast.FunctionDef) -> bool:
+    return any(isinstance(one, ast.Yield | ast.YieldFrom) for part in node.body for one in _own(part))
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a statement in the scope of its function."""
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        if not isinstance(one, _SCOPES):
+            waiting += ast.iter_child_nodes(one)
