@@ -40,9 +40,9 @@ def executed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found = list[str]()
     make = PrivateModule.__init__
 
-    def spy(module: PrivateModule, digest: str, source: str, *others: object) -> None:
+    def spy(module: PrivateModule, digest: str, source: str, *others: object, bodies: bool) -> None:
         found.append(source)
-        make(module, digest, source, *others)  # pyright: ignore[reportArgumentType]
+        make(module, digest, source, *others, bodies=bodies)  # pyright: ignore[reportArgumentType]
 
     monkeypatch.setattr(PrivateModule, "__init__", spy)
     return found
