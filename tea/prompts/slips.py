@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any, cast
 
-from tea.components.json_schema import value_faults
+from tea.components.json_schema import Endless, Work, fits_strictly, value_faults
+from tea.components.lossless import converted
+from tea.models.written_json import read_json
+from tea.store.strict import Refused
 from tea.types import JsonSchema, JsonValue
 
 _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
@@ -23,14 +27,18 @@ def without_slips(schema: JsonSchema, value: JsonValue, *, extras: bool = False)
     A truth as `yes` or `no` becomes a boolean, `85%` a number where the form wants 0 to 100 or 0 to 1, and a fraction
     such as 0.8 a whole percentage where it wants an integer from 0 to 100. A list of texts becomes a text of lines, and
     a text that fits a pattern only as a name in small letters becomes that. Null for a list becomes an empty list, and
-    for a member with a default that default.
+    for a member with a default that default. A text becomes the object or list that it holds where one is wanted. A
+    value of several forms is read in the only one that it then fits.
 
     Args:
         schema: JSON Schema of the answer.
         value: JSON data.
         extras: Whether members that closed objects do not know are left out.
     """
-    return _Form(schema, extras=extras).read(schema, value)
+    try:
+        return _Form(schema, Work(value), extras=extras).read(schema, value)
+    except (Endless, RecursionError):
+        return value
 
 
 class _Form:
@@ -38,16 +46,22 @@ class _Form:
 
     Args:
         root: The schema with the definitions.
+        work: Bounds the forms that are tried.
         extras: Whether unknown members of closed objects are left out.
     """
 
-    def __init__(self, root: JsonSchema, *, extras: bool) -> None:
-        self._root, self._extras = root, extras
+    def __init__(self, root: JsonSchema, work: Work, *, extras: bool) -> None:
+        self._root, self._work, self._extras = root, work, extras
 
     def read(self, schema: Any, value: Any) -> Any:
         """Return a value without slips."""
+        self._work.spend()
         words = self._resolved(schema)
+        if forms := _forms(words):
+            return self._only(forms, value)
         match words.get("type"), value:
+            case "object" | "array", str():
+                return self._written(words, value)
             case "object", dict():
                 return self._members(words, cast("dict[str, Any]", value))
             case "array", list():
@@ -78,6 +92,27 @@ class _Form:
                 found[name] = value
         return found
 
+    def _written(self, words: dict[str, Any], text: str) -> Any:
+        """Return the object or list in a text without slips, if it is the wanted one; else the text."""
+        try:
+            value = read_json(text)
+        except Refused:
+            return text
+        return self.read(words, value) if isinstance(value, dict if words["type"] == "object" else list) else text
+
+    def _only(self, forms: list[Any], value: Any) -> Any:
+        """Return the value in the only one of several forms that it has without slips; unchanged if it has one."""
+        known = self._root.get("$defs")
+        whole = [{**self._resolved(one), **({"$defs": known} if known else {})} for one in forms]
+        if any(fits_strictly(one, value, self._work) for one in whole):
+            return value
+        found = dict[str, Any]()
+        for one in whole:
+            read = converted(one, self.read(one, value))
+            if fits_strictly(one, read, self._work):
+                found[json.dumps(read, sort_keys=True)] = read
+        return next(iter(found.values())) if len(found) == 1 else value
+
     def _resolved(self, schema: Any) -> dict[str, Any]:
         """Return the schema behind a reference, if it is a definition of the same schema; else the schema itself."""
         known: dict[str, Any] = self._root.get("$defs") or {}
@@ -89,6 +124,15 @@ class _Form:
                 return words
             schema = known.get(str(words["$ref"]).removeprefix("#/$defs/"))
         return {}
+
+
+def _forms(words: dict[str, Any]) -> list[Any]:
+    """Return the forms of which a value has one, empty if there is only one."""
+    kind = words.get("type")
+    if isinstance(kind, list):
+        return [{**words, "type": one} for one in cast("list[Any]", kind)]
+    forms = None if kind else words.get("anyOf", words.get("oneOf"))
+    return cast("list[Any]", forms) if isinstance(forms, list) else []
 
 
 def _named(words: dict[str, Any], text: str) -> str:

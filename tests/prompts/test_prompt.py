@@ -449,6 +449,67 @@ def test_a_slip_without_a_clear_meaning_is_refused(slip: dict[str, Any]) -> None
         manager.check_output(manager.parse(source(FORM)), {**FITTING, **slip})
 
 
+ENDING = """output:
+  type: object
+  properties:
+    final:
+      anyOf:
+        - type: object
+          properties:
+            answer: {type: string}
+            sure: {type: integer, minimum: 0, maximum: 100}
+            success: {type: boolean}
+          required: [success]
+          additionalProperties: false
+        - {type: "null"}
+    parts: {type: [array, "null"], items: {type: object, properties: {right: {type: boolean}}}}
+    more: {type: object}
+"""
+END = {"answer": "a", "success": True}
+
+
+@pytest.mark.parametrize(
+    ("slip", "meant"),
+    [
+        ({"final": {"answer": "a", "success": "yes"}}, {"final": END}),
+        (
+            {"final": {"answer": 5, "success": "No", "sure": "85%"}},
+            {"final": {**END, "answer": "5", "success": False, "sure": 85}},
+        ),
+        ({"final": {**END, "extra": 1}}, {"final": END}),
+        ({"final": json.dumps({**END, "success": "yes"})}, {"final": END}),
+        ({"final": "{'answer': 'a', 'success': True}"}, {"final": END}),
+        ({"final": None, "more": "{'a': 1}"}, {"final": None, "more": {"a": 1}}),
+        ({"parts": [{"right": "yes"}]}, {"parts": [{"right": True}]}),
+        ({"parts": "[{'right': True}]"}, {"parts": [{"right": True}]}),
+    ],
+)
+def test_a_slip_in_one_of_several_forms_or_in_a_written_value_is_set_right(
+    slip: dict[str, Any], meant: dict[str, Any]
+) -> None:
+    assert manager.check_output(manager.parse(source(ENDING)), slip) == meant
+
+
+def test_a_value_that_has_none_of_several_forms_is_refused() -> None:
+    several = "{anyOf: [{type: boolean}, {type: integer, minimum: 0, maximum: 100}]}"
+    prompt = manager.parse(source(f"output: {{type: object, properties: {{a: {several}}}}}\n"))
+    assert manager.check_output(prompt, {"a": "85%"}) == {"a": 85}
+    for said in ("perhaps", "{'a': 1}", ["yes"]):
+        with pytest.raises(BadOutput):
+            manager.check_output(prompt, {"a": said})
+
+
+def test_forms_that_refer_to_themselves_end() -> None:
+    one = "{type: object, properties: {a: {$ref: '#/$defs/a'}}, required: [b]}"
+    forms = f"$defs: {{a: {{anyOf: [{one}, {one}, {{$ref: '#/$defs/a'}}]}}}}"
+    prompt = manager.parse(source(f"output: {{type: object, properties: {{a: {{$ref: '#/$defs/a'}}}}, {forms}}}\n"))
+    value: Any = "yes"
+    for _ in range(60):
+        value = {"a": value}
+    with pytest.raises(BadOutput):
+        manager.check_output(prompt, value)
+
+
 def test_only_the_true_faults_of_an_answer_are_told() -> None:
     with pytest.raises(BadOutput) as refused:
         manager.check_output(manager.parse(source(FORM)), {**FITTING, "parts": [{"a": "1"}, {}], "sources": ["2"]})
