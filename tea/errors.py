@@ -219,9 +219,10 @@ class Denied(CallError):
 
 
 class BadOutput(CallError):
-    """A model's output does not fit its schema; `said` is the output, empty if unknown."""
+    """A model's output does not fit its schema; `said` is the output, empty if unknown, `whole` if complete."""
 
     said: str = ""
+    whole: bool = False
 
 
 class Abstained(TeaError):

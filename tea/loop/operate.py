@@ -14,8 +14,13 @@ from typing import Any, cast
 from tea.components.context import Context
 from tea.errors import BadOutput, StateLost, TeaError
 from tea.loop.checks import numbers_stand_in, stands_in
+from tea.loop.observation import MOST_IN_RECORD, shortened
 from tea.loop.step import consult
-from tea.types import Evidence, Message, ModelResponse, Result, Task
+from tea.models.format import braced
+from tea.models.written_calls import answered, is_broken
+from tea.models.written_json import read_json
+from tea.store.strict import Refused
+from tea.types import Evidence, Message, ModelResponse, Result, Task, as_text
 
 MOST_ACTIONS = 8
 MOST_RESULT = 12_000
@@ -181,7 +186,8 @@ async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]
         "locale": ctx.locale,
     }
     history = await _shown(ctx, work, state) if work.sees else ()
-    return await consult(ctx, work.on.environment, variables, _step, history)
+    plain = _no_words if left else _final_words
+    return await consult(ctx, work.on.environment, variables, _step, history, plain=plain)
 
 
 def _step(response: ModelResponse) -> dict[str, Any]:
@@ -195,6 +201,29 @@ def _step(response: ModelResponse) -> dict[str, Any]:
         return step
     problem = "It is not a step: it holds no action and no `final` with an answer or a reason."
     raise BadOutput(problem, fix="ask otherwise, or another model.")
+
+
+def _no_words(text: str) -> None:
+    """Return nothing: before the last question a step is asked for again."""
+
+
+def _final_words(text: str) -> dict[str, Any] | None:
+    """Return the ending of a text without the form of a step: plain words, or an object with an answer or a reason."""
+    said = answered(text).strip()
+    try:
+        found: Any = read_json(braced(said)) if "{" in said else None
+    except Refused:
+        found = None
+    if not isinstance(found, dict):
+        return {"final": {"answer": said}} if said and not is_broken(said) else None
+    members = cast("dict[str, Any]", found)
+    given = members.get("final", members)
+    if isinstance(given, str):
+        return _final_words(given)
+    final = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    texts: dict[str, Any] = {name: as_text(final[name]) for name in ("answer", "reason") if final.get(name)}
+    failed = {"success": False} if texts and final.get("success") is False else {}
+    return {"final": {**texts, **failed}} if texts else None
 
 
 def _ending(step: dict[str, Any]) -> dict[str, Any]:
@@ -338,6 +367,14 @@ def _note(
             "memory": step.get("memory", ""),
             "next_goal": step.get("next_goal", ""),
             "calls": [{"name": f"{name}_{one['action']}", "arguments": one["arguments"]} for one in done],
-            "results": [{"name": f"{name}_{one['action']}", "ok": one["ok"]} for one in results],
+            "results": [_noted(name, one, result) for one, result in zip(done, results, strict=True)],
         },
     )
+
+
+def _noted(environment: str, one: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    """Return an action with what it gave, in the form of the step's record."""
+    gave = shortened(result["result"], MOST_IN_RECORD)
+    told = {"value": gave, "error": None} if result["ok"] else {"value": None, "error": {"problem": gave}}
+    arguments = shortened(one["arguments"], MOST_IN_RECORD)
+    return {"name": f"{environment}_{one['action']}", "arguments": arguments, "ok": result["ok"], **told}

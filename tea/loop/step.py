@@ -114,6 +114,7 @@ async def consult(
     model: str | None = None,
     output: JsonSchema | None = None,
     shown: int = MOST_SHOWN,
+    plain: Callable[[str], T | None] = lambda text: None,
 ) -> T:
     """Ask a model and read its answer; if it is unreadable, show it with the problem and ask once more.
 
@@ -128,6 +129,7 @@ async def consult(
         model: Name of a model configuration; the run's own by default.
         output: JSON Schema of the answer, in place of the prompt's.
         shown: Most tokens of an unreadable answer in the next question.
+        plain: Makes the wanted value of the text of a complete answer without form, or None to ask once more.
 
     Raises:
         BadOutput: A second answer has the same kind of fault.
@@ -139,11 +141,15 @@ async def consult(
             response = await ctx.ask(prompt, variables, history, model=model, output=output)
             return read(response)
         except BadOutput as error:
+            text = _unreadable_text(response, error)
+            is_whole = error.whole if response is None else response.finish == "stop"
+            if is_whole and (value := plain(text)) is not None:
+                return value
             if (response is None) in repaired:
                 raise _without_form(ctx.agent, error) from error
             repaired.append(response is None)
-            told = said(REPAIR.format(problem=error.problem))
-            history = (*history, *_unreadable_answer(response, error, shown), told)
+            own = (message("assistant", (TextPart(text=cut(text, shown)),)),) if text.strip() else ()
+            history = (*history, *own, said(REPAIR.format(problem=error.problem)))
 
 
 async def ask_for(
@@ -196,12 +202,11 @@ def _without_form(agent: str, error: BadOutput) -> BadOutput:
     return found
 
 
-def _unreadable_answer(response: ModelResponse | None, error: BadOutput, most: int) -> tuple[Message, ...]:
-    """Return an unreadable answer as a message of the model, none if nothing of it is known."""
-    text = error.said
-    if response is not None:
-        text = response.text or ("" if response.output is None else json.dumps(response.output, ensure_ascii=False))
-    return (message("assistant", (TextPart(text=cut(text, most)),)),) if text.strip() else ()
+def _unreadable_text(response: ModelResponse | None, error: BadOutput) -> str:
+    """Return the text of an unreadable answer, empty if nothing of it is known."""
+    if response is None:
+        return error.said
+    return response.text or ("" if response.output is None else json.dumps(response.output, ensure_ascii=False))
 
 
 def _written_calls(calls: object) -> tuple[ToolCall, ...]:

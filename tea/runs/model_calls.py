@@ -145,7 +145,7 @@ class ModelCalls:
         if answer["error"] is not None:
             error = error_from(answer["error"])
             if isinstance(error, BadOutput):
-                error.said = response.text
+                error.said, error.whole = response.text, response.finish == "stop"
             raise error
         return response
 

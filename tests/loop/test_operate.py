@@ -1,5 +1,6 @@
 """The work of an agent with a screen: its beginning, what each step is told, and what it leaves."""
 
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tea.errors import ApprovalNeeded
 from tea.platform import Platform
 from tea.runs.policy import CallRequest, Decision
 from tea.testing import ScriptedModel
+from tea.types import ModelResponse
 
 pytestmark = pytest.mark.asyncio
 
@@ -94,7 +96,7 @@ async def tea(tmp_path: Path) -> AsyncIterator[Platform]:
 
 
 async def worked(
-    tea: Platform, task: str, *steps: dict[str, Any] | str, **options: Any
+    tea: Platform, task: str, *steps: dict[str, Any] | str | ModelResponse, **options: Any
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return the end of a task, and the variables of each question."""
     model = ScriptedModel(list(steps))
@@ -232,3 +234,67 @@ async def test_a_step_without_an_action_and_an_end_is_asked_for_again(tea: Platf
     outcome, asked = await worked(tea, "Pull it.", {"memory": "It stands."}, pulled(final=END))
     assert (outcome.ok, outcome.answer, len(asked)) == (True, "It stands.", 2)
     assert [one["left"] for one in asked] == [3, 3]
+
+
+FORM = """output:
+  type: object
+  properties:
+    memory: {type: string}
+    actions:
+      type: array
+      items:
+        type: object
+        properties: {action: {enum: [pull]}, arguments: {type: object}}
+        required: [action]
+    extracted: {type: string}
+    final:
+      type: object
+      properties: {answer: {type: string}, success: {type: boolean}, reason: {type: string}}
+      additionalProperties: false
+  additionalProperties: false
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("It stands.", "It stands."),
+        ("<think>It is at 2.</think>\n\nIt stands.", "It stands."),
+        (json.dumps({"final": "It stands."}), "It stands."),
+        (json.dumps({"final": str(END)}), "It stands."),
+        (json.dumps({"final": json.dumps({**END, "success": "yes"})}), "It stands."),
+        (json.dumps(END), "It stands."),
+        (json.dumps({"final": {"answer": {"at": 2}}}), '{"at": 2}'),
+    ],
+)
+async def test_words_in_place_of_the_form_are_the_end_at_the_last_question(
+    tea: Platform, said: str, answer: str
+) -> None:
+    await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
+    outcome, asked = await worked(tea, "Pull it.", pulled(2), said, budget={"steps": 2})
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, answer, 2)
+    outcome, asked = await worked(tea, "Pull it.", *(pulled(one) for one in (1, 2, 3)), said)
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, answer, 4)
+
+
+@pytest.mark.parametrize("finish", ["refusal", "length"])
+async def test_a_refusal_or_words_cut_off_at_the_last_question_are_no_answer(tea: Platform, finish: Any) -> None:
+    said = ModelResponse(text="It stands, as far as", finish=finish)
+    outcome, asked = await worked(tea, "Pull it.", pulled(2), said, budget={"steps": 2})
+    assert (outcome.ok, outcome.answer, len(asked)) == (False, "", 2)
+
+
+async def test_a_reason_at_the_last_question_is_no_success(tea: Platform) -> None:
+    await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
+    said = json.dumps({"final": {"answer": None, "success": False, "reason": ["It is", "stuck."]}, "answer": {}})
+    outcome, _ = await worked(tea, "Pull it.", pulled(2), said, budget={"steps": 2})
+    assert (outcome.ok, outcome.exit_code) == (False, 1)
+    assert "stuck." in outcome.reason
+
+
+async def test_a_step_before_a_spent_budget_tells_its_arguments_and_what_it_gave(tea: Platform) -> None:
+    outcome, _ = await worked(tea, "Pull it.", pulled(2), {"memory": "It stands."}, budget={"steps": 2})
+    assert outcome.exit_code == 5
+    (found,) = outcome.found
+    assert found.startswith('panel_pull({"to": 2}) -> ')
+    assert "north" in found
