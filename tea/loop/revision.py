@@ -20,16 +20,41 @@ UNCHANGED = (
     'it is right, say only "The answer holds."'
 )
 UNCONFIRMED = "the last look at it did not confirm it"
-_CONFIRMS = re.compile(
-    r"(?:^|[.!?:]\s+|\n[^\S\n]*)(?:(?:yes|ok|okay),? )?(?:(?:(?:the|my|this|held) ){1,2}answer |it )?holds[.!]?$",
+_MARKS = re.compile(r'[*_`"\u201c\u201d\u201e\u00ab\u00bb]')
+_SENTENCES = re.compile(r"(?<=[.!?:])\s+|\n+")
+_CLAUSES = re.compile(r"[.,;:!\u2013\u2014]+\s*|\s(?:and|so)\s")
+_HOLDS = re.compile(
+    r"(?:(?:yes|ok|okay),? )?(?:(?:(?:the|my|this|held) ){1,2}answer |it )?holds[.!]?",
     re.IGNORECASE,
 )
 _BEGINS = re.compile(
     r"(?:(?:yes|ok|okay),? )?(?:(?:(?:the|my|this|held) ){1,2}answer|it) holds\b(?=[ .,;:!(\u2013\u2014-])",
     re.IGNORECASE,
 )
+_EACH = r"(?:each|every|all(?: the)?) (?:step|fact|number|figure|result|value)s?"
+_AGREES = re.compile(
+    r"(?:yes|so|thus|hence|therefore)? ?(?:"
+    r"(?:(?:(?:the|my|this|held|given|final) ){1,3}answer|it|everything|all(?: of it)?|{each})"
+    r" (?:holds|stands|(?:is|are|looks?|seems?|stays|remains) (?:still |all )?{right})"
+    r"|(?:all|everything )? ?{right}|confirmed"
+    r"|no (?:further )?(?:changes?|corrections?) (?:is |are )?(?:needed|necessary|required)|nothing to change"
+    r")".replace(
+        "{right}", r"(?:right|correct|fine|good|ok|okay|in order|accurate|unchanged|valid)(?: as it is)?"
+    ).replace("{each}", _EACH),
+    re.IGNORECASE,
+)
+_CHECKED = re.compile(
+    r"(?:yes|ok|okay|sure|done|as (?:you )?(?:asked|wanted)|i (?:now )?say"
+    r"|(?:i(?:'ve| have)? )?(?:(?:now|just|again|carefully|double-?) ?)?"
+    r"(?:re-?)?(?:checked|verified|reviewed|looked at)"
+    r"(?: [a-z'-]{1,20}){0,8}"
+    rf"|{_EACH}(?: [a-z'-]{{1,20}}){{0,8}}"
+    r"|the form is the one asked for|nothing (?:was|is|has been) (?:left out|missing))",
+    re.IGNORECASE,
+)
 _DENIES = re.compile(
-    r"\b(?:but|except|however|if|in ?correct|instead|mistakes?|not|only|should|unless|wrong(?:ly)?)\b", re.IGNORECASE
+    r"\b(?:but|except|however|if|in ?correct|instead|mistakes?|not|only|should|unless|wrong(?:ly)?)\b|n['\u2019]t\b|\?",
+    re.IGNORECASE,
 )
 _MOST_REMARK = 600
 NOTE = "revision"
@@ -105,21 +130,39 @@ class Revision:
 
 
 def confirms(text: str) -> bool:
-    """Return whether words confirm an answer given before, by their last sentence or their first words."""
-    return _ends_with_it(text) or remark_of(text) != ""
+    """Return whether words confirm an answer given before: by a sentence, by their beginning, or by all they say."""
+    return _beside(text) is not None
 
 
 def remark_of(text: str) -> str:
-    """Return words confirming an answer by their beginning as a remark on it, empty if they say nothing else."""
-    words = " ".join(text.strip().strip('*_`"').split())
-    found = _BEGINS.match(words)
-    if found is None or _ends_with_it(text) or _DENIES.search(words, found.end()):
-        return ""
-    return words[:_MOST_REMARK]
+    """Return the words beside a confirmation as a remark on the answer, empty if they say nothing else."""
+    return (_beside(text) or "")[:_MOST_REMARK]
 
 
-def _ends_with_it(text: str) -> bool:
-    return _CONFIRMS.search(text.strip().strip('*_`"')) is not None
+def _beside(text: str) -> str | None:
+    """Return the remark of words that confirm an answer, None if they do not."""
+    sentences = [" ".join(one.split()) for one in _SENTENCES.split(_MARKS.sub("", text).strip())]
+    places = [place for place, one in enumerate(sentences) if _HOLDS.fullmatch(one)]
+    if places:
+        behind = sentences[places[-1] + 1 :]
+        return None if any(map(_DENIES.search, behind)) else " ".join(one for one in behind if not _says_checked(one))
+    words = " ".join(sentences)
+    begins = _BEGINS.match(words)
+    if begins is not None and not _DENIES.search(words, begins.end()):
+        return "" if _says_checked(words[begins.end() :]) else words
+    agrees = any(map(_AGREES.fullmatch, _clauses(words))) and _says_checked(words) and not _DENIES.search(words)
+    return "" if agrees else None
+
+
+def _says_checked(text: str) -> bool:
+    """Return whether words say nothing but that all was checked, and is right."""
+    return all(_AGREES.fullmatch(one) or _CHECKED.fullmatch(one) for one in _clauses(text))
+
+
+def _clauses(text: str) -> list[str]:
+    """Return the non-empty parts of sentences."""
+    parts = _CLAUSES.split(text.replace("\u2019", "'"))
+    return [one for part in parts if (one := re.sub(r"^(?:and|so) ", "", part.strip()))]
 
 
 def _remarked(held: Result, remark: str) -> Result:

@@ -97,6 +97,50 @@ async def test_words_that_begin_by_confirming_are_a_remark_on_the_answer(stage: 
     assert not any(one.doubt for one in outcome.evidence)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I checked, all right.",
+        "Yes, I have checked each step, and everything is correct.",
+        "All good",
+        "The answer is right as it is.",
+        "Each step is right, each fact is shown by a result, nothing was left out.",
+        "No changes are needed.",
+        "I've verified the calculation. **Confirmed.**",
+        'I checked it. "The answer holds."',
+        '"The answer holds." I checked each step and each fact.',
+        "As you asked, I say: \u201cThe answer holds.\u201d",
+    ],
+)
+async def test_words_that_say_it_in_another_way_confirm_and_are_no_remark(stage: Stage, words: str) -> None:
+    outcome, model = await look(stage, words)
+    assert (outcome.answer, outcome.reason, len(model.requests)) == ("The sum is 7.", "", 3)
+    assert not any(one.doubt for one in outcome.evidence)
+
+
+async def test_a_remark_leaves_out_the_confirmation_itself(stage: Stage) -> None:
+    outcome, _ = await look(stage, '"The answer holds." I checked each step. The sum is of two numbers.')
+    assert (outcome.answer, outcome.reason) == ("The sum is 7.", "The sum is of two numbers.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The rest is right.",
+        "It should be 8, all else is right.",
+        "I checked, it is 8. That is right.",
+        "I checked, and it isn't right.",
+        "I will check each step.",
+        "I checked each step.",
+        "Is it all right?",
+        "The sum of the two numbers is eight, all right.",
+    ],
+)
+async def test_words_that_may_say_anything_else_are_asked_about(stage: Stage, words: str) -> None:
+    _, model = await look(stage, words, "The answer holds.")
+    assert "These words neither confirm nor change the held answer" in told(model.requests[3])
+
+
 async def test_words_that_confirm_and_deny_do_not_confirm(stage: Stage) -> None:
     words = "The answer holds, but 7 is wrong."
     outcome, _ = await look(stage, words, words)
