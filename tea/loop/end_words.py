@@ -1,7 +1,17 @@
-"""Words for ends without effect: their faults, and their remedies."""
+"""Words about ends: the last question, faults of an end, and their remedies."""
 
 from __future__ import annotations
 
+LAST_QUESTION = (
+    "This is the last question{beside}. Call `done` now with what is known, and say in `doubts` what is missing; with "
+    "success false and the reason only if nothing is known. {task}"
+)
+BESIDE = "; only here a call that writes what the answer names may stand beside `done`"
+SHORT_QUESTION = (
+    "This is the last question, and the budget allows a short answer only. The last calls and their results{cut}:\n"
+    "{results}\nCall `done` now with what is known, and say in `doubts` what is missing; with success false and the "
+    "reason only if nothing is known."
+)
 NO_ANSWER = "`done` came without an answer."
 ANNOUNCED = (
     "These words say what comes next, but this reply calls no function. Call it now; if they are the answer, say so "

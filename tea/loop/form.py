@@ -6,8 +6,9 @@ import json
 import re
 from typing import Any, cast
 
-from tea.components.json_schema import value_faults
+from tea.components.json_schema import schema_fault, value_faults
 from tea.components.lossless import lossless
+from tea.errors import BadTask
 from tea.models.format import braced
 from tea.types import JsonObject, JsonSchema, JsonValue, Task
 
@@ -54,3 +55,16 @@ def _holds_enumeration(value: Any, read: Any) -> bool:
 def holds_form(task: Task) -> bool:
     """Return whether `done` is offered with the form of the answer; a reference would lead elsewhere in its schema."""
     return task.answer is not None and "$ref" not in json.dumps(task.answer)
+
+
+def with_declared_form(task: Task, declared: JsonObject) -> Task:
+    """Return a task with the answer form declared by its agent, if it has none of its own.
+
+    Raises:
+        BadTask: The form cannot be used.
+    """
+    if task.answer is None and declared.get("output"):
+        task = task.model_copy(update={"answer": declared["output"]})
+    if task.answer is not None and (fault := schema_fault(task.answer)):
+        raise BadTask(f"The schema of the wanted answer cannot be used: {fault}.", fix="correct `answer`.")
+    return task

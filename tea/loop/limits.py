@@ -6,13 +6,15 @@ import math
 from typing import Any
 
 from tea.components.context import Context
-from tea.types import Budget
+from tea.types import Budget, Result, changed
 
 _KEPT_FOR_LAST = {"tokens": (2.0, 300), "usd": (3.0, 0.0)}  # times the dearest question, and more: a call is only
 # made where its bytes, counted generously, and a short answer are covered
 _GENEROUS, _ANSWER = 4 / 3, 300  # of a short question: its bytes are counted so, and tokens of its answer
 _SECONDS = 0.1  # of the time that is left, kept for it
 _KEPT = 0.1  # of the tokens and money that are left, kept for the last word on the work of several agents
+
+SPENT = "The {limit} allowed no further question, so nothing more was looked up."
 
 
 class Limits:
@@ -57,6 +59,11 @@ class Limits:
         name = min(asked, key=lambda name: asked[name])
         self.tightest = "step budget" if name == "steps" else f"budget in {name}"
         self.questions = asked[name]
+
+    @property
+    def are_spent(self) -> bool:
+        """Whether the budget of the run allows no further request."""
+        return self._left.get("steps", 1) <= 0
 
     def used(self, tokens: int = 0) -> None:
         """Count a request of so many tokens; its other costs show at the next look."""
@@ -125,6 +132,20 @@ class Limits:
         times, more = _KEPT_FOR_LAST.get(name, (1.0, 0.0))
         cost = self._cost.get(name, 0.0)
         return times * cost + more if cost else 0.0
+
+
+def with_limit(result: Result, limit: str, *, looked: bool) -> Result:
+    """Return an open result with a remark about a spent limit; a complete one stays unless nothing was looked up.
+
+    Args:
+        result: What a last question brought.
+        limit: What allowed no more, empty where nothing did.
+        looked: Whether a call gave anything.
+    """
+    doubted = result.reason or result.gaps or any(one.doubt for one in result.evidence)
+    if not (limit and result.ok and (doubted or not looked)):
+        return result
+    return changed(result, reason=" ".join(filter(None, (result.reason, SPENT.format(limit=limit)))))
 
 
 def _least(name: str, value: Any) -> Any:

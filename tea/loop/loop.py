@@ -11,17 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from tea.components.context import Context
-from tea.components.json_schema import schema_fault
-from tea.errors import BadTask, BudgetExceeded, ContextLengthExceeded, ToolError
+from tea.errors import BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
-from tea.loop.end_words import ANNOUNCED
+from tea.loop.end_words import ANNOUNCED, BESIDE, LAST_QUESTION, SHORT_QUESTION
 from tea.loop.ending import MOST_SCHEMA, Ending
 from tea.loop.exchanges import is_shortened, json_tokens, latest
 from tea.loop.fields import UNKNOWN_AFTER, Fields
-from tea.loop.form import holds_form
+from tea.loop.form import holds_form, with_declared_form
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
-from tea.loop.limits import Limits
+from tea.loop.limits import Limits, with_limit
 from tea.loop.media import show_files
 from tea.loop.mending import Mending
 from tea.loop.naming import to_be_written
@@ -53,17 +52,6 @@ BAD_REPLY = (
 STALLED = (
     "The last {steps} steps brought nothing new. Note what is known and what failed, then take another strategy: "
     "another function, other files or words, smaller parts. If nothing is left to try, call `done` with what you have."
-)
-LAST_QUESTION = (
-    "This is the last question{beside}. Call `done` now with what is known, and say in `doubts` what is missing; with "
-    "success false and the reason only if nothing is known. {task}"
-)
-BESIDE = "; only here a call that writes what the answer names may stand beside `done`"
-SPENT = "The {limit} allowed no further question, so nothing more was looked up."
-SHORT_QUESTION = (
-    "This is the last question, and the budget allows a short answer only. The last calls and their results{cut}:\n"
-    "{results}\nCall `done` now with what is known, and say in `doubts` what is missing; with success false and the "
-    "reason only if nothing is known."
 )
 SHORT_TOKENS = (1_000, 500, 250, 100)  # of results in a short question, the most that the budget allows
 LEFT_OUT = ("files", "heads", "memories", "agents", "environments", "further", "limits")  # of a short question
@@ -120,7 +108,7 @@ async def work(
         ProviderError: The model cannot be reached.
     """
     declared = ctx.declared
-    task = _formed(task, declared)
+    task = with_declared_form(task, declared)
     model = await ctx.model()
     toolset = await Toolset.gather(
         ctx,
@@ -135,19 +123,6 @@ async def work(
     loop.closing = closing and not loop.solver
     loop.known = [Head(name, text, whole=True) for name, text in (known or {}).items()]
     return await loop.whole(insights, variables or {})
-
-
-def _formed(task: Task, declared: JsonObject) -> Task:
-    """Return a task with the answer form declared by its agent, if it has none of its own.
-
-    Raises:
-        BadTask: The form cannot be used.
-    """
-    if task.answer is None and declared.get("output"):
-        task = task.model_copy(update={"answer": declared["output"]})
-    if task.answer is not None and (fault := schema_fault(task.answer)):
-        raise BadTask(f"The schema of the wanted answer cannot be used: {fault}.", fix="correct `answer`.")
-    return task
 
 
 def _given(names: Sequence[str] | None, declared: JsonObject, key: str) -> Sequence[str]:
@@ -238,11 +213,14 @@ class _Loop:
 
     async def _short_end(self) -> Result | None:
         """Return the answer to a short question; None without one."""
+        words = self.refused
         try:
             reply = await self._short_reply()
             return None if reply is None else await self._take(self.step, reply)
         except BudgetExceeded:
             return None
+        finally:
+            self.refused = self.refused or words
 
     async def _short_reply(self) -> Reply | None:
         """Ask for `done` alone, with the task and the last results, cut; None if nothing was found, or is left.
@@ -278,9 +256,28 @@ class _Loop:
         if (given := self.ending.refused) is not None:
             call = ToolCall(id="last", name=DONE, arguments=dict(given))
             return self.ending.finished(await self.actions.act((call,), last=True, ending=self.ending))
+        return self._words_end()
+
+    def _words_end(self) -> Result | None:
+        """Return the words of the last step as the end, if they can be its answer; None otherwise."""
         if self.refused and not self.ending.proposed(self.refused, last=True):
             return self.ending.accepted
         return None
+
+    async def _words_beside(self, step: int, reply: Reply) -> Result | None:
+        """Return words beside calls as the end, if the calls are not offered and nobody can see their results."""
+        names = {self.toolset.named(one.name) for one in reply.calls}
+        if self.solver or self.revision.held is not None or DONE in names or not reply.beside:
+            return None
+        self.refused = reply.beside  # the answer where no other comes
+        if not self.limits.are_spent or names & {one["name"] for one in self._offered_last["tools"]}:
+            return None
+        await self.ending.look(self.ctx, reply.beside)
+        if (found := self._words_end()) is not None:
+            await self._record(step, reply, (), {})
+        else:
+            self.refused = ""
+        return found
 
     def _with_state(self, result: Result) -> Result:
         """Return a result with the last state of the work, if it is one of several attempts."""
@@ -358,6 +355,7 @@ class _Loop:
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
         short = None if self.limits.questions or self.revision.held else await self._short_end()
+        short = short or (None if self.revision.held else self._words_end())
         return (
             self.revision.held
             or (short and self._remarked(short))
@@ -378,11 +376,9 @@ class _Loop:
         return self.offered_last
 
     def _remarked(self, result: Result) -> Result:
-        """Return a result with a remark about the budget, if it allowed no more."""
-        if not (self.spent and result.ok):
-            return result
-        remark = SPENT.format(limit=self.spent)
-        return changed(result, reason=" ".join(filter(None, (result.reason, remark))))
+        """Return a result with a remark about the budget, if it allowed no more and the result is open."""
+        looked = any(one.ok for one in self.window.results.values())
+        return with_limit(result, self.spent, looked=looked)
 
     @property
     def _task_again(self) -> str:
@@ -403,7 +399,8 @@ class _Loop:
                 self._offer()
             try:
                 history = (*self.window.messages, *tail)
-                variables = {**self.variables, **(self._offered_last if self.last and not self.solver else {})}
+                last = {**self._offered_last, "limits": ""} if self.last and not self.solver else {}
+                variables = {**self.variables, **last}
                 response = await self.ctx.ask(self.prompt, variables, history, tool_choice=self._choice)
             except ContextLengthExceeded as error:
                 folds += 1
@@ -461,6 +458,8 @@ class _Loop:
         self.ending.unseen = ()
         if not reply.calls:
             return await self._proposed_end(step, reply)
+        if self.last and (words := await self._words_beside(step, reply)) is not None:
+            return words
         added = len(self.toolset.added())
         outcomes = await self.actions.act(reply.calls, last=bool(self.last), ending=self.ending)
         found = len(self.toolset.added()) > added

@@ -47,6 +47,7 @@ class Reply:
         problem: Why nothing of it can be used, in one line.
         finish: Why it stopped.
         usage: What it used.
+        recorded: Whether its text is a record, and no words.
     """
 
     text: str = ""
@@ -56,6 +57,7 @@ class Reply:
     problem: str = ""
     finish: Literal["stop", "length", "calls", "refusal"] = "stop"
     usage: Usage = field(default_factory=Usage)
+    recorded: bool = False
 
     @classmethod
     def of(cls, response: ModelResponse, step: int) -> Reply:
@@ -85,6 +87,7 @@ class Reply:
             problem="" if calls else problem,
             finish=response.finish,
             usage=response.usage,
+            recorded=bool(written),
         )
 
     def message(self) -> Message:
@@ -96,6 +99,11 @@ class Reply:
     def said(self) -> str:
         """Its words, without thinking written before them."""
         return answered(self.text).strip()
+
+    @property
+    def beside(self) -> str:
+        """Its words beside its calls; a record has none."""
+        return "" if self.recorded else self.said
 
     @property
     def thought(self) -> str:

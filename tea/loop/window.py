@@ -76,7 +76,7 @@ class Window:
     _counted: int = 0
     _failed: int = 0
     _waits: int = 0
-    _left: str = ""
+    _lefts: set[str] = field(default_factory=set[str])
     _uncounted: list[Message] = field(default_factory=list[Message])
 
     @property
@@ -110,7 +110,7 @@ class Window:
             most: Most tokens of the next request that the budget allows.
         """
         limit = limit_of(len(outcomes))
-        self._left = left
+        self._lefts |= {left} if left else set()
         words = ["" for _ in outcomes[1:]] + [left]
         for one in outcomes:
             self._shown[one.id] = one
@@ -135,14 +135,13 @@ class Window:
         return (value for one in self._latest if not is_cut(one) for value in _values(one))
 
     def leave_out_left(self) -> None:
-        """Leave the remaining budget out of the last results."""
+        """Leave the remaining budget out of all results."""
+        told = [TextPart(text=one) for one in self._lefts]
         self._latest = tuple(
-            changed(one, content=tuple(part for part in one.content if part != TextPart(text=self._left)))
-            if one.role == "tool" and self._left
-            else one
+            changed(one, content=tuple(part for part in one.content if part not in told)) if one.role == "tool" else one
             for one in self._latest
         )
-        self._left = ""
+        self._lefts.clear()
         self._count()
 
     def refuse(self, id: str, error: TeaError) -> None:

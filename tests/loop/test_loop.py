@@ -347,11 +347,64 @@ async def test_a_call_at_the_last_step_of_an_agent_is_followed_by_a_short_questi
     assert "8" in told(model.requests[2])
 
 
-async def test_an_answer_to_the_last_question_that_a_budget_allows_says_so(stage: Stage) -> None:
-    outcome, _ = await stage.play(step(sum_of("3 + 4")), step(done(7)), budget={"steps": 2})
-    assert outcome.reason == "The step budget allowed no further question, so nothing more was looked up."
-    outcome, _ = await stage.play(step(sum_of("3 + 4")), step(done(7)), budget={"steps": 3})
-    assert outcome.reason == ""
+SPENT = "The step budget allowed no further question, so nothing more was looked up."
+
+
+async def test_an_open_answer_to_the_last_question_that_a_budget_allows_says_so(stage: Stage) -> None:
+    doubtful = step(done(7, doubts="The unit is assumed."))
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), doubtful, budget={"steps": 2})
+    assert outcome.reason == f"The unit is assumed. {SPENT}"
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), doubtful, budget={"steps": 3})
+    assert outcome.reason == "The unit is assumed."
+    outcome, _ = await stage.play(step(done(7)), budget={"steps": 1})
+    assert outcome.reason == SPENT
+
+
+@pytest.mark.parametrize("end", [step(done("The sum is 7.")), "The sum is 7."])
+async def test_a_complete_answer_to_the_last_question_has_no_remark(stage: Stage, end: Any) -> None:
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), end, budget={"steps": 2})
+    assert (outcome.answer, outcome.reason) == ("The sum is 7.", "")
+
+
+def beside(text: str, name: str, arguments: Any) -> ModelResponse:
+    call = ToolCall(id="call_1", name=name, arguments=arguments)
+    return ModelResponse(text=text, calls=(call,), finish="calls")
+
+
+@pytest.mark.parametrize("before", [0, 1])
+@pytest.mark.parametrize("name", ["workspace_write", "analyzer"])
+async def test_words_beside_a_call_that_is_not_offered_are_the_answer_at_the_last_question(
+    stage: Stage, before: int, name: str
+) -> None:
+    last = beside("The sum is 7.", name, {"name": "out.txt", "task": "Check it."})
+    outcome, model = await stage.play(*[step(sum_of("3 + 4"))] * before, last, budget={"steps": before + 1})
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, "The sum is 7.", before + 1)
+    assert [one["name"] for one in steps(stage.tea, outcome.run)[-1]["results"]] == []
+    assert (await stage.tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_words_beside_a_call_stand_where_the_short_question_brings_none(stage: Stage) -> None:
+    await stage.tea.acp.register(Brief)
+    last = beside("The sum is 7.", "calculator", {"expression": "3 + 5"})
+    outcome, model = await stage.play(step(sum_of("3 + 4")), last, step(sum_of("1 + 1")), agent="brief")
+    assert (outcome.answer, outcome.exit_code, len(model.requests)) == ("The sum is 7.", 0, 3)
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), last, step(done(8)), agent="brief")
+    assert outcome.answer == 8
+
+
+async def test_an_announcement_beside_a_call_at_the_last_question_is_no_answer(stage: Stage) -> None:
+    last = beside("Let me check the sum.", "calculator", {"expression": "3 + 5"})
+    outcome, _ = await stage.play(step(sum_of("3 + 4")), last, budget={"steps": 2})
+    assert (outcome.answer, outcome.exit_code) == ("", 5)
+    assert outcome.found == ('calculator({"expression": "3 + 4"}) -> 7', 'calculator({"expression": "3 + 5"}) -> 8')
+
+
+async def test_no_earlier_result_tells_what_is_left_at_the_last_question(stage: Stage) -> None:
+    replies = [step(sum_of("1 + 1")), step(sum_of("2 + 2")), step(done(4))]
+    _, model = await stage.play(*replies, budget={"steps": 3})
+    assert "[left: 2 steps" in told(model.requests[1])
+    assert "[left:" not in told(model.requests[2])
+    assert "[left:" not in str(model.requests[2].messages[1].content)
 
 
 async def test_what_is_left_stands_once_behind_the_results_of_a_step(stage: Stage) -> None:

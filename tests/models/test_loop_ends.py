@@ -245,7 +245,7 @@ async def test_of_a_small_budget_only_a_short_last_question_is_kept_back(
 
     def model(question: Question) -> Say:
         if "This is the last question" in question.words:
-            return replace(ends("700000"), tokens=used)
+            return replace(ends("700000", doubts="As of 2026."), tokens=used)
         sql = f"SELECT *, {question.number} FROM cities LIMIT 5"
         return replace(says(call("table_query", files=["cities.csv"], sql=sql)), tokens=used)
 
