@@ -61,9 +61,15 @@ FIRST = (
 )
 LATER = (
     "This is round {round} of at most {rounds}. Answer the strongest point made against you; change your position "
-    "where a point convinces you, and keep it where none does. `agrees` names those whose present position is yours in "
-    "substance."
+    "where a point convinces you, and keep it where none does. Say with whom you agree: with all whose present "
+    "position is yours in substance."
 )
+FIRST_HEARD = "From round 2 on you hear the others. "
+STANDS = {COMPETITIVE: "with {} you compete", COOPERATIVE: "with {} you work together"}
+EVERYBODY = re.compile(r"\A\W*(?:all|both|every(?:body|one))\b", re.IGNORECASE)
+LABEL = re.compile(r"(?:(?:the|my) )?(?:(?:answer|position|value) is|it is|it's)[:\s]+", re.IGNORECASE)
+TRUTH = re.compile(r"(yes|no)\b", re.IGNORECASE)
+BOUND = re.compile(r"\b(?:but|except|however|if|only|or|though|unless|provided|when|where)\b", re.IGNORECASE)
 NO_DEBATE = "the debate stopped, as {} alone spoke"
 PLAYED = "{} You speak as the agent {}: {}"
 SIDES = (
@@ -84,7 +90,7 @@ class Expert:
 
 @dataclass(slots=True, kw_only=True)
 class Course:
-    """The course of one debate: its question, its experts, and all statements so far."""
+    """The course of one debate: its question, its experts, all statements so far, and the positions a round before."""
 
     question: str
     rounds: int
@@ -92,6 +98,7 @@ class Course:
     between: Mapping[tuple[str, str], str]
     about: Mapping[str, str]
     latest: dict[str, Mapping[str, Any]]
+    before: dict[str, str]
     silent: dict[str, str]
     said: list[Said]
     told: list[str]
@@ -127,7 +134,7 @@ class Debate(Agent):
                 ended = why
                 break
             debate.told += await ctx.messages()
-            before = {name: one["position"] for name, one in debate.latest.items()}
+            debate.before = {name: one["position"] for name, one in debate.latest.items()}
             await _round(ctx, task, debate, number)
             if best := _strongest(debate):
                 ctx.so_far(Result(answer=debate.latest[best]["position"]))
@@ -138,7 +145,7 @@ class Debate(Agent):
             if _agree(debate, number):
                 ended = f"all agree after round {number}"
                 break
-            if _is_exhausted(debate, before):
+            if _is_exhausted(debate):
                 ended = f"nobody had anything new to say in round {number}"
                 break
         _tell(ctx, "debate", ended)
@@ -177,8 +184,8 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
     for one in experts:
         _tell(ctx, "invited", f"{one.name}{f' ({one.agent})' if one.agent else ''}: {one.role}")
     for number, one in enumerate(experts):
-        if one.agent and metadata[one.agent].get("takes") in WITHOUT_POSITION:
-            changes.append((one.name, f"is played by a prompt: {one.agent} takes no question"))
+        if one.agent and (why := _no_speaker(ctx, task, metadata[one.agent])):
+            changes.append((one.name, f"is played by a prompt: {one.agent} {why}"))
             experts[number] = _as_persona(one, about)
     for name, change in changes:
         _tell(ctx, "invitation", f"{name} {change}")
@@ -189,6 +196,7 @@ async def _invited(ctx: Context, task: Task, rounds: int) -> Course:
         between=between,
         about=about,
         latest={},
+        before={},
         silent={},
         said=[],
         told=[],
@@ -225,6 +233,13 @@ def _experts(
             found[name] = Expert(name=name, agent="", role=role, relation=COMPETITIVE)
             changes.append((name, "is added: a debate has two sides at least"))
     return [*found.values()], changes
+
+
+def _no_speaker(ctx: Context, task: Task, metadata: Mapping[str, Any]) -> str:
+    """Return why an agent cannot speak, empty if it can."""
+    if metadata.get("takes") in WITHOUT_POSITION:
+        return "takes no question"
+    return "has nothing to search" if metadata.get("needs") == "search" and not (ctx.searches or task.files) else ""
 
 
 def _as_persona(one: Expert, about: Mapping[str, str]) -> Expert:
@@ -303,10 +318,16 @@ def _others(debate: Course, one: Expert) -> list[tuple[str, str]]:
 
 def _answering(statement: Mapping[str, Any], heard: Sequence[str], silent: Sequence[str]) -> Mapping[str, Any]:
     """Return a statement without what it says to those who did not speak yet, and to its own speaker."""
-    known, unknown = [one.casefold() for one in heard], [one.casefold() for one in silent]
-    rebuttals = [one for one in statement["rebuttals"] if known and str(one["to"]).casefold() not in unknown]
-    agrees = [one for one in statement["agrees"] if str(one).casefold() in known]
+    unknown = [one.casefold() for one in silent]
+    rebuttals = [one for one in statement["rebuttals"] if heard and str(one["to"]).casefold() not in unknown]
+    said = " ".join(map(str, statement["agrees"]))
+    agrees = [one for one in heard if EVERYBODY.search(said) or _names(said, one)]
     return {**statement, "rebuttals": rebuttals, "agrees": agrees}
+
+
+def _names(text: str, name: str) -> bool:
+    """Return whether a text holds a name as whole words, in any case."""
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 async def _played(
@@ -341,12 +362,12 @@ async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: 
     Raises:
         BadOutput: It gave none.
     """
-    stands = [f"{other}: {relation}" for other, relation in _others(debate, one)]
-    since = ", who are heard from round 2 on" if number == 1 else ""
+    stands = ", ".join(STANDS[relation].format(other) for other, relation in _others(debate, one))
+    since = FIRST_HEARD if number == 1 else ""
     text = INVITED.format(
         name=one.name,
         question=debate.question,
-        relations=f"{one.role}\nHow you stand to the others{since}: {'; '.join(stands)}.".strip(),
+        relations=f"{one.role}\n{since}{stands[:1].upper()}{stands[1:]}.".strip(),
         step=FIRST if number == 1 else LATER.format(round=number, rounds=debate.rounds),
     )
     told = tuple(Said(who="person", text=each) for each in debate.told)
@@ -369,21 +390,35 @@ def _agree(debate: Course, number: int) -> bool:
     latest = debate.latest
     if len(latest) < len(debate.experts):
         return False
-    positions = [one["position"] for one in latest.values()]
-    if all(same(positions[0], one) for one in positions):
+    first, *others = [one["position"] for one in latest.values()]
+    if all(_alike(first, one) for one in others):
         return True
-    return number > 1 and all(_shares(name, latest) for name in latest)
+    return number > 1 and any(_is_shared(name, debate) for name in latest)
 
 
-def _is_exhausted(debate: Course, before: Mapping[str, str]) -> bool:
+def _alike(one: str, other: str) -> bool:
+    """Return whether two positions are the same value, or say yes or no alike and without a condition."""
+    values = [LABEL.sub("", each.strip(), count=1) if LABEL.match(each.strip()) else each for each in (one, other)]
+    if same(*values):
+        return True
+    truths = [TRUTH.match(each.strip()) for each in (one, other)]
+    is_bound = any(map(BOUND.search, (one, other)))
+    return not is_bound and all(truths) and len({each[1].casefold() for each in truths if each}) == 1
+
+
+def _is_exhausted(debate: Course) -> bool:
     """Return whether a round brought neither another position nor a rebuttal."""
-    return all(before.get(name) == one["position"] and not one["rebuttals"] for name, one in debate.latest.items())
+    return all(
+        debate.before.get(name) == one["position"] and not one["rebuttals"] for name, one in debate.latest.items()
+    )
 
 
-def _shares(name: str, latest: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Return whether an expert says to agree with all the others."""
-    agrees = [str(one).casefold() for one in latest[name]["agrees"]]
-    return all(other.casefold() in agrees for other in latest if other != name)
+def _is_shared(name: str, debate: Course) -> bool:
+    """Return whether all others say to agree with an expert that kept its position, or agrees with them in turn."""
+    latest = debate.latest
+    kept = debate.before.get(name) == latest[name]["position"]
+    others = [other for other in latest if other != name]
+    return all(name in latest[one]["agrees"] and (kept or one in latest[name]["agrees"]) for one in others)
 
 
 def _strongest(debate: Course) -> str:

@@ -74,8 +74,8 @@ async def test_agents_that_the_topic_names_are_invited_and_their_relations_follo
     (answers,) = [one.variables["answers"] for one in model.requests["judge"]]
     texts = {one["name"]: one["text"] for one in answers}
     assert list(texts) == ["Alice", "Quin", "Carol"]
-    assert "Quin: cooperative; Carol: competitive" in texts["Alice"]
-    assert "Alice: cooperative; Carol: competitive" in texts["Quin"]
+    assert "With Quin you work together, with Carol you compete." in texts["Alice"]
+    assert "With Alice you work together, with Carol you compete." in texts["Quin"]
     assert "HEARD Round 1" in texts["Alice"]
     assert '"report.pdf"' in texts["Alice"]
     first, second = (shown(one) for one in model.requests["debate_statement"][:2])
@@ -97,7 +97,7 @@ async def test_an_invited_agent_reads_its_role_apart_from_how_it_stands_and_the_
     await play(tea, model, "Is it good?", settings={"debate.rounds": 2})
     texts = {one["name"]: one["text"] for one in model.requests["judge"][0].variables["answers"]}
     assert texts["Alice"].count('"report.pdf"') == 1
-    assert "knows numbers\nHow you stand to the others, who are heard from round 2 on: Alice: " in texts["Quin"]
+    assert "knows numbers\nFrom round 2 on you hear the others. With Alice you " in texts["Quin"]
 
 
 async def test_an_expert_rebuts_others_and_not_itself(tea: Platform) -> None:
@@ -119,7 +119,7 @@ async def test_nobody_agrees_with_or_rebuts_somebody_who_has_not_spoken(tea: Pla
     texts = {one["name"]: one["text"] for one in answers}
     assert "Agrees" not in texts["Ann"]
     assert texts["Bob"].count("Agrees with") == 1
-    assert texts["Bob"].endswith("Agrees with ann.")
+    assert texts["Bob"].endswith("Agrees with Ann.")
 
 
 async def test_a_conversation_is_shown_to_its_manager_and_experts_under_the_names_of_its_speakers(
@@ -183,6 +183,54 @@ async def test_equal_positions_end_the_debate_at_once(tea: Platform) -> None:
     assert outcome.gaps == ()
     await play(tea, model, "How many?")
     assert model.asked()["debate_statement"] == 2
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "agree"),
+    [
+        ("Paris", "The answer is Paris.", True),
+        ("It is 1,000.", "1000", True),
+        ("Yes.", "Yes, it is a good investment.", True),
+        ("Yes.", "Yes, but only if it falls.", False),
+        ("Yes, it is.", "No.", False),
+        ("Paris", "The answer is not Paris.", False),
+        ("Paris", "Paris or Rome", False),
+    ],
+)
+async def test_positions_with_the_same_value_end_the_debate_at_once(
+    tea: Platform, one: str, other: str, agree: bool
+) -> None:
+    said = [statement(one, rebuttals=[{"to": "Bob", "point": "x"}]), statement(other)]
+    model = Cast(debate_invitation=TWO, debate_statement=said, judge=verdict(1, answer=one))
+    _, told = await play(tea, model, "Which?", settings={"debate.rounds": 2})
+    assert (("debate", "all agree after round 1") in told) == agree
+
+
+@pytest.mark.parametrize("names", [["@Ann", "Bob (the banker)"], ["Bob, Ann"], ["all"], ["everybody"]])
+async def test_whom_a_speaker_agrees_with_is_understood_in_other_words(tea: Platform, names: list[str]) -> None:
+    later = [statement(words, agrees=names, rebuttals=[{"to": "Cid", "point": "x"}]) for words in ("B one", "B two")]
+    said = [statement("Buy"), statement("Sell"), *later]
+    model = Cast(debate_invitation=TWO, debate_statement=said, judge=verdict(1, answer="Buy some"))
+    _, told = await play(tea, model, "Is it good?")
+    assert ("debate", "all agree after round 2") in told
+
+
+async def test_an_agent_that_keeps_its_position_agrees_with_all_who_took_it_over(tea: Platform) -> None:
+    point = [{"to": "Bob", "point": "x"}]
+    later = [statement("Buy", rebuttals=point), statement("Buy, as Ann says", agrees=["Ann"])]
+    said = [statement("Buy"), statement("Sell"), *later]
+    model = Cast(debate_invitation=TWO, debate_statement=said, judge=verdict(1, answer="Buy"))
+    _, told = await play(tea, model, "Is it good?")
+    assert ("debate", "all agree after round 2") in told
+
+
+async def test_an_agent_that_can_search_nothing_is_played_by_a_prompt(tea: Platform) -> None:
+    invited = invitation(expert("Rae", "researcher"), expert("Ann"))
+    model = Cast(debate_invitation=invited, debate_statement=statement("Yes"), judge=verdict(1, answer="Yes"))
+    outcome, told = await play(tea, model, "Is it good?")
+    assert ("invitation", "Rae is played by a prompt: researcher has nothing to search") in told
+    assert model.asked() == {"debate_invitation": 1, "debate_statement": 2, "judge": 1}
+    assert (outcome.answer, outcome.gaps) == ("Yes", ())
 
 
 async def test_experts_who_say_that_they_agree_end_it_after_their_rebuttals(tea: Platform) -> None:
