@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from tea.chat.transcript import Listed, Part, Turn, history_of, listed, part_of, parts_of, sessions_of, turns_of
-from tea.chat.words import addressed, require_addressee, unknown_mentions
+from tea.chat.words import addressed, named_together, require_addressee, unknown_mentions
 from tea.errors import BadInput
 from tea.journal.header import Talk, TaskFile
 from tea.journal.record import as_mapping
@@ -180,6 +180,10 @@ class Chat:
         require_addressee(line, names, await self.agents())
         return unknown_mentions(line, names)
 
+    async def named_together(self, line: str) -> list[str]:
+        """Return the names of several agents in a line addressed to none of them; none for other lines."""
+        return named_together(line, await self._names())
+
     async def address(self, agent: str) -> None:
         """Send the next lines to an agent.
 
@@ -197,7 +201,7 @@ class Chat:
 
         Args:
             line: The words of the person; `@name` addresses an agent, who is also spoken to from then on, but not
-                where a line names several after its beginning.
+                where a line names several together.
             files: Files that are added to those of the conversation.
             watch: Told of each record.
 

@@ -19,6 +19,7 @@ LEFT_OUT = "earlier contributions are left out"
 MOST_NAMED = 8  # agents in place of one that is not there
 _NEAR = 0.5  # likeness of names
 _MENTION = re.compile(r"(?<![\w@.])@([A-Za-z][\w-]{0,63})")
+_JOINED = re.compile(r"\s*(?:,|&|\+|and\b|or\b|und\b|et\b|y\b)?\s*(?:and\b)?\s*(?=@)")
 _SOLUTION = re.compile(r"<solution>(.*?)</solution>", re.DOTALL | re.IGNORECASE)
 
 
@@ -26,20 +27,46 @@ def addressed(line: str, agents: Container[str]) -> tuple[str | None, str]:
     """Return the agent addressed by `@name` in a line, and the line without a leading mention.
 
     A mention at the beginning counts, else the only known agent within the line, in any case and with `-` for `_`;
-    several of them within a line are words about these agents, for whoever is spoken to.
+    several of them, within a line or together at its beginning, are words about these agents, for whoever is spoken to.
 
     Args:
         line: The words of a person.
         agents: The names of agents.
     """
-    known: list[str] = []
-    for found in _MENTION.finditer(line):
-        name = found[1].lower().replace("-", "_")
-        if name in agents:
-            if not line[: found.start()].strip():
-                return name, line[found.end() :].lstrip(" \t,:")
-            known.append(name)
-    return (known[0] if len({*known}) == 1 else None), line
+    known = _known(line, agents)
+    first = next(iter(known), None)
+    if first is not None and not line[: first.start()].strip() and len(_leading(line, known)) == 1:
+        return _name(first), line[first.end() :].lstrip(" \t,:")
+    names = {_name(one) for one in known}
+    return (names.pop() if len(names) == 1 else None), line
+
+
+def named_together(line: str, agents: Container[str]) -> list[str]:
+    """Return the names of several known agents in a line addressed to none of them; none for other lines."""
+    names = list(dict.fromkeys(_name(one) for one in _known(line, agents)))
+    return names if len(names) > 1 and addressed(line, agents)[0] is None else []
+
+
+def _known(line: str, agents: Container[str]) -> list[re.Match[str]]:
+    """Return the mentions of known agents."""
+    return [one for one in _MENTION.finditer(line) if _name(one) in agents]
+
+
+def _name(mention: re.Match[str]) -> str:
+    return mention[1].lower().replace("-", "_")
+
+
+def _leading(line: str, known: Sequence[re.Match[str]]) -> set[str]:
+    """Return the names of the agents that a line begins with, joined by nothing but a comma or an `and`."""
+    names: set[str] = set()
+    end = known[0].start()
+    for one in known:
+        joined = _JOINED.match(line, end)
+        if names and (joined is None or joined.end() != one.start()):
+            break
+        names.add(_name(one))
+        end = one.end()
+    return names
 
 
 def require_addressee(line: str, agents: Container[str], offered: Collection[str]) -> None:
@@ -54,9 +81,9 @@ def require_addressee(line: str, agents: Container[str], offered: Collection[str
         UnknownComponent: It does; the fix names the nearest agents.
     """
     found = _MENTION.match(line.lstrip())
-    if found is None or any(one[1].lower().replace("-", "_") in agents for one in _MENTION.finditer(line)):
+    if found is None or _known(line, agents):
         return
-    near = get_close_matches(found[1].lower().replace("-", "_"), sorted(offered), MOST_NAMED, _NEAR)
+    near = get_close_matches(_name(found), sorted(offered), MOST_NAMED, _NEAR)
     named = ", ".join(f"@{one}" for one in near)
     fix = f"did you mean {named}?" if near else "`/agents` lists them; without the @ the words go to the present one."
     raise UnknownComponent(f"There is no agent @{found[1]}.", fix=fix)

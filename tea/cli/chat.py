@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from tea.runs.outcome import Outcome
 
 _WORDS, _FURTHER = 70, "\n   "
+DEBATE = "debate"
+SEVERAL = (
+    "the line names {names}, so it goes to {who}, as before; begin a line with one of them to speak to it, or with "
+    "@debate to have them argue"
+)
 _SETTLED = {"yes": "was carried out", "no": "was not carried out", "unknown": ""}
 _HELP = """Write to the agent; @name addresses another. A path in a line gives the file to the conversation.
 /file PATH   give a file with the next line     /agents      list the agents
@@ -247,6 +252,9 @@ class _Talk:
         words, found = dropped(line, Path.cwd())
         for name in await self.chat.unknown(words):
             self.command.tell(f"there is no agent @{one_line(name, 70)}; /agents lists them")
+        if (several := await self.chat.named_together(words)) and (who := await self.chat.agent()) != DEBATE:
+            names = " and ".join(f"@{one}" for one in several)
+            self.command.tell(SEVERAL.format(names=one_line(names, 300), who=one_line(who, 70)))
         if words.startswith("@") and not words.partition(" ")[2].strip():
             await self._agent(words)
             return

@@ -232,6 +232,18 @@ def test_what_cannot_be_done_is_one_line_and_the_conversation_goes_on(tea: Tea) 
     assert tea("chat", "--list").out.count("\n") == 2
 
 
+def test_a_line_that_names_several_agents_says_where_it_goes(tea: Tea) -> None:
+    ready(tea, echo=ECHO, desk=DESK)
+    lines = b"@echo and @desk, argue\nlet @echo and @Desk argue\n@echo tell @desk\n"
+    finished = tea("chat", "--agent", "echo", stdin=lines)
+    told = "the line names @echo and @desk, so it goes to echo, as before; begin a line with one of them"
+    assert finished.err.count(told) == 2
+    assert finished.err.count("the line names") == 2
+    assert "@debate" in finished.err
+    first, *_ = finished.out.splitlines()
+    assert first.startswith("@echo and @desk, argue [] (")
+
+
 @contextmanager
 def talking(tea: Tea, *options: str) -> "Iterator[subprocess.Popen[str]]":
     pipe = subprocess.PIPE
