@@ -18,6 +18,7 @@ _REFERENCES = ("$ref", "$dynamicRef")
 _DIALECT = "$schema"
 _APART = ("patternProperties", "unevaluatedProperties")  # jsonschema matches the patterns of one for the other itself
 _LIMIT = 160
+_MOST_BEGINNING = 30  # characters of a long text in them
 _MOST_VALUE = 60  # characters of a value in the words of a fault
 _BY_NAME = ("properties", "$defs", "patternProperties", "definitions", "dependentSchemas")
 _VALUES = ("const", "enum", "default", "examples")
@@ -317,17 +318,53 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
     checked: Any = counted(schema, registry=Registry[Any]())
     errors = (meant for error in cast("Iterator[Any]", checked.iter_errors(value)) for meant in _meant(error))
     found: list[Any] = list(islice(errors, limit))
-    return [f"{_place(error.absolute_path)}: {_clipped(_without_value(error))}" for error in found]
+    return [f"{_place(error.absolute_path)}: {_clipped(_told(error))}" for error in found]
 
 
-def _without_value(error: Any) -> str:
-    """Return the words of a fault, with a long value at their beginning named by its type."""
+def _told(error: Any) -> str:
+    """Return the words of a fault, with what is wanted where they do not say it.
+
+    A long value at their beginning is named by its type.
+    """
     words, shown = str(error.message), repr(error.instance)
-    if len(shown) <= _MOST_VALUE or not words.startswith(shown):
-        return words
+    if len(shown) > _MOST_VALUE and words.startswith(shown):
+        words = f"{_name(error)}{words[len(shown) :]}"
+    wanted = _wanted(error)
+    return f"{words}: {wanted}" if wanted else words
+
+
+def _name(error: Any) -> str:
+    """Return a long value's type, and the beginning of a text of another type than wanted."""
+    value: object = error.instance
+    if isinstance(value, str) and error.validator == "type":
+        return f"this text, beginning with {value[:_MOST_BEGINNING]!r},"
     names = {dict: "this object", list: "this array", str: "this text"}
-    name = next((name for kind, name in names.items() if isinstance(error.instance, kind)), "this value")
-    return name + words[len(shown) :]
+    return next((name for kind, name in names.items() if isinstance(value, kind)), "this value")
+
+
+def _wanted(error: Any) -> str:
+    """Return what is wanted by a limit of length, or by alternatives, empty if the words of the fault say it."""
+    if error.validator in ("minLength", "maxLength", "minItems", "maxItems"):
+        size, unit = len(error.instance), "character" if isinstance(error.instance, str) else "item"
+        most = "at most" if error.validator.startswith("max") else "at least"
+        return f"it has {size:,} {unit}{'' if size == 1 else 's'}, wanted {most} {error.validator_value:,}"
+    if error.validator not in ("anyOf", "oneOf") or "under any" not in error.message:
+        return ""
+    kinds = [kind for one in error.validator_value for kind in _kinds(one)]
+    return f"wanted {_either(list(dict.fromkeys(kinds)))}" if all(map(_kinds, error.validator_value)) else ""
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _kinds(schema: Any) -> list[str]:
+    """Return the types of an alternative, or its allowed values, empty if it names neither."""
+    words = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    if isinstance(allowed := words.get("enum"), list):
+        return [f"one of {', '.join(map(repr, cast('list[Any]', allowed)))}"]
+    named = words.get("type", [])
+    return [named] if isinstance(named, str) else [str(one) for one in named]
 
 
 def _meant(error: Any) -> list[Any]:

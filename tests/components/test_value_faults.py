@@ -188,7 +188,7 @@ def test_a_large_value_is_checked_whole() -> None:
     value: list[Any] = [*map(str, range(10_000)), {}]
     assert value_faults(points, value[:-1]) == []
     assert value_faults({**points, "uniqueItems": False}, [*value, 1]) == [
-        "10001: 1 is not valid under any of the given schemas"
+        "10001: 1 is not valid under any of the given schemas: wanted object or string"
     ]
 
 
@@ -218,7 +218,8 @@ def test_the_fault_within_the_one_alternative_of_a_values_type_is_told() -> None
     assert value_faults(schema, {"answer": {"position": "No.", "agrees": 1}}) == [
         "answer.agrees: 1 is not of type 'array'"
     ]
-    assert "not valid under any" in value_faults(schema, {"answer": 1})[0]
+    (fault,) = value_faults(schema, {"answer": 1})
+    assert fault == "answer: 1 is not valid under any of the given schemas: wanted object or null"
 
 
 def test_a_fault_names_a_long_value_by_its_type() -> None:
@@ -226,5 +227,25 @@ def test_a_fault_names_a_long_value_by_its_type() -> None:
     assert value_faults({"type": "array"}, value) == ["value: this object is not of type 'array'"]
     inner = {"properties": {"answers": {"type": "string"}}}
     assert value_faults(inner, value) == ["answers: this array is not of type 'string'"]
-    assert value_faults({"maxLength": 9}, "x" * 200) == ["value: this text is too long"]
+    (fault,) = value_faults({"type": "object"}, "The sum is 7. " * 20)
+    assert fault == "value: this text, beginning with 'The sum is 7. The sum is 7. Th', is not of type 'object'"
     assert value_faults({"type": "integer"}, "four") == ["value: 'four' is not of type 'integer'"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "told"),
+    [
+        ({"maxLength": 9}, "ab" * 10, "is too long: it has 20 characters, wanted at most 9"),
+        ({"minLength": 9}, "ab", "is too short: it has 2 characters, wanted at least 9"),
+        ({"minLength": 1}, "", "should be non-empty: it has 0 characters, wanted at least 1"),
+        ({"maxItems": 1}, [1, 2, 3], "is too long: it has 3 items, wanted at most 1"),
+        ({"minItems": 2}, [1], "is too short: it has 1 item, wanted at least 2"),
+        ({"maxLength": 9}, "x" * 200, "is too long: it has 200 characters, wanted at most 9"),
+        ({"anyOf": [{"enum": [1]}, {"enum": ["a", "b"]}]}, [1], ": wanted one of 1 or one of 'a', 'b'"),
+        ({"anyOf": [{"type": ["integer", "null"]}, {"type": "object"}]}, "x", ": wanted integer, null or object"),
+        ({"anyOf": [{"minimum": 5}, {"enum": [3]}]}, 1, "is not valid under any of the given schemas"),
+    ],
+)
+def test_a_fault_says_what_was_given_and_what_is_wanted(schema: dict[str, Any], value: Any, told: str) -> None:
+    (fault,) = value_faults(schema, value)
+    assert fault.endswith(told)
