@@ -34,6 +34,7 @@ from tea.types import Effects, JsonObject, JsonSchema, JsonValue
 Function = Callable[..., Any]
 FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
 _MOST_PARAMETERS = 600  # characters
+_MOST_GIVEN = 40  # characters of a value in the words of a fault
 _MOST_TYPE = 80  # characters of one of them
 _KNOWN = sys.stdlib_module_names | {"pydantic", "tea", "typing_extensions"}
 _MADE_BY_PYTHON = ("enum", "typed-dict")  # schemas of classes without code of their own in making a value
@@ -282,7 +283,7 @@ class InProcess:
             try:
                 valid = self.validators.arguments.validator.validate_json(strict_object(arguments))
             except (ValueError, TypeError, RecursionError) as error:
-                problem = f"{self.function.__name__!r} got bad arguments: {reasons(error)}."
+                problem = f"{self.function.__name__!r} got bad arguments: {reasons(error, given=True)}."
                 schema = self.parameters()
                 hint = name_hint(schema, arguments)
                 raise BadArguments(problem, fix=f"{hint}{parameters_in_words(schema)}.") from error
@@ -391,9 +392,15 @@ def _kind(schema: JsonObject, types: TypeWords) -> str:
     return "" if words == "any" else f" ({words})"
 
 
-def reasons(error: BaseException, limit: int = 3) -> str:
-    """Return the reasons in a validation error, in one line."""
-    return _listed_reasons(error, limit, lambda place: ".".join(map(str, place)))
+def reasons(error: BaseException, limit: int = 3, *, given: bool = False) -> str:
+    """Return the reasons in a validation error, in one line.
+
+    Args:
+        error: The error.
+        limit: Most reasons.
+        given: Whether a wrong value is named beside the wanted one, a long one by its type.
+    """
+    return _listed_reasons(error, limit, lambda place: ".".join(map(str, place)), given=given)
 
 
 def reasons_in_document(error: BaseException, limit: int = 3) -> str:
@@ -401,13 +408,31 @@ def reasons_in_document(error: BaseException, limit: int = 3) -> str:
     return _listed_reasons(error, limit, path_in_sentence)
 
 
-def _listed_reasons(error: BaseException, limit: int, placed: Callable[[tuple[int | str, ...]], str]) -> str:
+def _listed_reasons(
+    error: BaseException, limit: int, placed: Callable[[tuple[int | str, ...]], str], *, given: bool = False
+) -> str:
     if not isinstance(error, ValidationError):
         return words_of(error)
-    said = [f"{placed(e['loc']) or 'value'}: {e['msg']}" for e in error.errors(include_url=False)]
+    told = error.errors(include_url=False)
+    said = [f"{placed(e['loc']) or 'value'}: {e['msg']}{_given(e['type'], e['input']) if given else ''}" for e in told]
     found = [" ".join(one.split())[:200] for one in said]
     more = f" and {len(found) - limit} more" if len(found) > limit else ""
     return "; ".join(found[:limit]) + more
+
+
+def _given(kind: str, value: object) -> str:
+    """Return the value behind a fault, empty where it is missing or unexpected."""
+    if kind.startswith(("missing", "unexpected", "extra")):
+        return ""
+    if value is None or isinstance(value, bool):
+        return f", not {'null' if value is None else str(value).lower()}"
+    names: Mapping[type, str] = {dict: "an object", list: "a list", str: "a long text"}
+    is_short = isinstance(value, float) or (isinstance(value, str | int) and _is_short(value))
+    return f", not {repr(value) if is_short else names.get(type(value), 'another value')}"
+
+
+def _is_short(value: str | int) -> bool:
+    return len(value) <= _MOST_GIVEN if isinstance(value, str) else value.bit_length() <= 2 * _MOST_GIVEN
 
 
 def _words(error: BaseException) -> str:

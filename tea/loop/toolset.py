@@ -456,7 +456,9 @@ class Toolset:
         try:
             task = Task(text=arguments["task"], tools=self._task.tools, facts=tuple(facts), **given)
         except ValidationError as error:
-            raise BadArguments(f"{capability.name!r} got bad arguments: {reasons(error)}.", fix=fix) from error
+            raise BadArguments(
+                f"{capability.name!r} got bad arguments: {reasons(error, given=True)}.", fix=fix
+            ) from error
         return task if share is None else task.model_copy(update={"budget": least(task.budget, share)})
 
     def _is_allowed(self, name: str) -> bool:

@@ -215,6 +215,8 @@ def _name_and_arguments(call: Any) -> tuple[Any, Any]:
         return None, call
     inner = _inner(cast("dict[str, Any]", call))
     given = next((inner[name] for name in _GIVEN if inner.get(name) is not None), None)
+    if not isinstance(inner.get("name"), str) and not given:
+        return None, cast("JsonObject", call)  # to be shown whole
     return inner.get("name"), _json(cast("JsonObject", given)) if isinstance(given, dict) else given
 
 

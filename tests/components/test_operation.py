@@ -143,6 +143,28 @@ def test_arguments_are_not_coerced(hint: Any, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("much", "value: Input should be a valid integer, not 'much'."),
+        (True, "value: Input should be a valid integer, not true."),
+        (None, "value: Input should be a valid integer, not null."),
+        ({"a": "secret"}, "value: Input should be a valid integer, not an object."),
+        ("x" * 100, "value: Input should be a valid integer, not a long text."),
+    ],
+)
+def test_a_fault_of_an_argument_names_what_was_given(value: Any, told: str) -> None:
+    with pytest.raises(BadArguments) as refused:
+        call(taking(int), {"value": value})
+    assert refused.value.problem.endswith(told)
+
+
+def test_a_missing_and_a_strange_argument_are_named_without_a_value() -> None:
+    with pytest.raises(BadArguments) as refused:
+        call(taking(int), {"other": "x"})
+    assert ", not" not in refused.value.problem
+
+
+@pytest.mark.parametrize(
     ("hint", "value"),
     [
         (int, 3), (float, 3), (float, 3.5), (int | None, None), (list[int], [1]), (list[int], (1, 2)),

@@ -407,6 +407,12 @@ async def test_no_earlier_result_tells_what_is_left_at_the_last_question(stage: 
     assert "[left:" not in str(model.requests[2].messages[1].content)
 
 
+async def test_a_call_without_a_name_is_shown_as_it_was_written(stage: Stage) -> None:
+    written = {"thinking": "", "calls": [{"tool": "calculator", "input": "3 + 4"}]}
+    _, model = await stage.play(written, step(done(7)))
+    assert 'it has no name: {"tool": "calculator", "input": "3 + 4"}' in told(model.requests[1])
+
+
 async def test_what_is_left_stands_once_behind_the_results_of_a_step(stage: Stage) -> None:
     calls = step(sum_of("1 + 1"), sum_of("2 + 2"))
     _, model = await stage.play(calls, step(done()), budget={"steps": 9, "tokens": 5_000})
