@@ -28,6 +28,7 @@ MOST_REMEMBERED = 20
 MOST_PAGES = 20
 MOST_READ = 1_000_000  # characters kept of all that was read
 SAME_FAILURES = 3
+_STEP = ("thinking", "evaluation", "memory", "next_goal", "actions", "extracted")
 STEPS_OF_LOSS = 2  # steps not counted after a loss: noticing it, and reopening the page or program
 
 
@@ -215,15 +216,18 @@ def _final_words(text: str) -> dict[str, Any] | None:
     except Refused:
         found = None
     if not isinstance(found, dict):
-        return {"final": {"answer": said}} if said and not is_broken(said) else None
+        return {"final": {"answer": said}} if said and not (said.startswith("{") or is_broken(said)) else None
     members = cast("dict[str, Any]", found)
     given = members.get("final", members)
     if isinstance(given, str):
         return _final_words(given)
     final = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     texts: dict[str, Any] = {name: as_text(final[name]) for name in ("answer", "reason") if final.get(name)}
-    failed = {"success": False} if texts and final.get("success") is False else {}
-    return {"final": {**texts, **failed}} if texts else None
+    if not texts:  # words that only quote an object are the answer
+        is_record = said.startswith(("{", "`")) or members.keys() & {*_STEP, "final"}
+        return None if is_record else {"final": {"answer": said}}
+    failed = {"success": False} if final.get("success") is False else {}
+    return {"final": {**texts, **failed}}
 
 
 def _ending(step: dict[str, Any]) -> dict[str, Any]:

@@ -265,6 +265,7 @@ FORM = """output:
         (json.dumps({"final": json.dumps({**END, "success": "yes"})}), "It stands."),
         (json.dumps(END), "It stands."),
         (json.dumps({"final": {"answer": {"at": 2}}}), '{"at": 2}'),
+        ('The panel says {"at": 2}.', 'The panel says {"at": 2}.'),
     ],
 )
 async def test_words_in_place_of_the_form_are_the_end_at_the_last_question(
@@ -275,6 +276,13 @@ async def test_words_in_place_of_the_form_are_the_end_at_the_last_question(
     assert (outcome.ok, outcome.answer, len(asked)) == (True, answer, 2)
     outcome, asked = await worked(tea, "Pull it.", *(pulled(one) for one in (1, 2, 3)), said)
     assert (outcome.ok, outcome.answer, len(asked)) == (True, answer, 4)
+
+
+@pytest.mark.parametrize("said", [json.dumps({"memory": "It stands."}), 'My step: {"memory": "It stands."}', "{"])
+async def test_a_step_without_an_end_is_no_answer_at_the_last_question(tea: Platform, said: str) -> None:
+    await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
+    outcome, asked = await worked(tea, "Pull it.", pulled(2), said, budget={"steps": 2})
+    assert (outcome.ok, outcome.answer, len(asked)) == (False, "", 2)
 
 
 @pytest.mark.parametrize("finish", ["refusal", "length"])
