@@ -84,6 +84,7 @@ class Work:
         failures: Failed steps in a row.
         losses: How often the screen was lost, and had to be begun anew.
         sees: Whether the model is shown pictures, whose words nothing but what it extracts tells.
+        ends: Whether the budget allows no question after the next one.
     """
 
     id: str
@@ -103,6 +104,7 @@ class Work:
     failures: int = 0
     losses: int = 0
     sees: bool = False
+    ends: bool = False
 
     @property
     def most(self) -> int:
@@ -140,6 +142,7 @@ async def operate(ctx: Context, task: Task, on: Operated) -> Result:
 async def _left(ctx: Context, work: Work) -> int:
     """Return the number of steps left, without the last question of a budget, kept for the end."""
     own, budget = work.most - work.asked, (await ctx.remaining())["steps"]
+    work.ends = budget is not None and int(budget) <= 1
     return own if budget is None else min(own, max(int(budget) - 1, 0 if work.asked else 1))
 
 
@@ -187,7 +190,7 @@ async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]
         "locale": ctx.locale,
     }
     history = await _shown(ctx, work, state) if work.sees else ()
-    plain = _no_words if left else _final_words
+    plain = _no_words if left and not work.ends else _final_words
     return await consult(ctx, work.on.environment, variables, _step, history, plain=plain)
 
 

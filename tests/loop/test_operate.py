@@ -278,6 +278,12 @@ async def test_words_in_place_of_the_form_are_the_end_at_the_last_question(
     assert (outcome.ok, outcome.answer, len(asked)) == (True, answer, 4)
 
 
+async def test_words_are_the_end_at_the_only_question_of_a_budget(tea: Platform) -> None:
+    await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
+    outcome, asked = await worked(tea, "Pull it.", "It stands.", budget={"steps": 1})
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, "It stands.", 1)
+
+
 @pytest.mark.parametrize("said", [json.dumps({"memory": "It stands."}), 'My step: {"memory": "It stands."}', "{"])
 async def test_a_step_without_an_end_is_no_answer_at_the_last_question(tea: Platform, said: str) -> None:
     await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
