@@ -57,7 +57,7 @@ CASE: dict[str, Any] = {
 }
 CASES: dict[str, Any] = {"cases": {"type": "array", "items": CASE, "minItems": 3, "maxItems": 12}}
 SOURCE: dict[str, Any] = {"source": {"type": "string", "maxLength": 40_000}}
-VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": SAID}
+VERDICT: dict[str, Any] = {"right": {"type": "boolean"}, "why": SAID, "input": OBJECT_OR_NONE}
 DOUBT: dict[str, Any] = {
     "quote": {"type": "string", "maxLength": 500, "default": ""},
     "steps": TEXT,
@@ -65,6 +65,7 @@ DOUBT: dict[str, Any] = {
     "returns": {"default": None},
     "fails": {"type": "boolean", "default": False},
 }
+PASSED = "it passed its tests, and on the task's own input"
 MISQUOTED = (
     "The quote {!r} does not stand in the task or its files: give words exactly as they stand there, "
     'or "" where it is common knowledge, with all steps.'
@@ -100,7 +101,7 @@ class ToolGenerator(Agent):
         try:
             return await work.whole()
         except _Spent:
-            return Result(ok=False, reason=f"No tool passed its tests within {STEPS} questions: {work.trouble}")
+            return Result(ok=False, reason=f"No tool was made within {STEPS} questions: {work.trouble}")
 
 
 class _Spent(Exception):
@@ -119,6 +120,8 @@ class _Work:
         self.ctx, self.task = ctx, task
         self.asked = 0
         self.trouble = "none was written."
+        self.given: dict[str, Any] | None = None  # the tool's arguments for the task itself
+        self.given_checked = False  # whether they were mended, or looked at after a refusal
         self.materials: list[dict[str, str]] = []
         self.failing: int | None = None  # the place of the test failed last, None where another stage failed
         self.earlier: list[str] = []  # sources and troubles of earlier trials
@@ -129,6 +132,7 @@ class _Work:
         self.materials = [await _material(self.ctx, name) for name in self.task.files[:MOST_FILES]]
         spec = await self.ask("analyse", ANALYSIS, _InputReader().read)
         self.note("analyse", spec["plan"], {"name": spec["name"], "input": spec["input"]})
+        self.given = spec["input"]
         if (reused := await self.reuse(spec)) is not None:
             return reused
         cases = await self.tests(spec)
@@ -246,25 +250,40 @@ class _Work:
         self, spec: dict[str, Any], cases: list[dict[str, Any]], source: str
     ) -> tuple[Result | None, str]:
         """Evaluate a tool, look at its result on the task's own input, and register it; or return the fault."""
-        given, files = spec["input"], [one for one in spec["files"] if one in self.task.files]
+        files = [one for one in spec["files"] if one in self.task.files]
         tools = self.ctx.tcp
-        tried = await tools.evaluate(source, cases, given=given, files=files)
+        tried = await tools.evaluate(source, cases, given=self.given, files=files)
         self.note("evaluate", _stages(tried), {"ok": tried["ok"], "passed": tried["passed"]})
-        self.failing = tried["passed"] if not tried["ok"] and tried["stages"][-1]["stage"] == "tests" else None
-        if not tried["ok"]:
+        last = tried["stages"][-1]["stage"]
+        self.failing = tried["passed"] if not tried["ok"] and last == "tests" else None
+        if not tried["ok"] and (last != "task" or self.given_checked):
             return None, _failure(tried)
-        if given is not None:
-            verdict = await self.ask(
-                "judge", VERDICT, spec=spec, given=given, result=_short(tried["result"], MOST_SHOWN)
-            )
-            self.note("judge", verdict["why"], {"right": verdict["right"], "result": tried["result"]})
-            if not verdict["right"]:
-                return None, f"on the task's own input it gave {_short(tried['result'])}: {verdict['why']}"
-        made = await tools.adopt(source, cases, self.task.text, given=given, files=files)
+        if self.given is not None:
+            mended, trouble = await self.judged(spec, tried)
+            if mended is not None:
+                self.given = mended or None
+                return await self.adopted(spec, cases, source)
+            if trouble:
+                return None, trouble
+        made = await tools.adopt(source, cases, self.task.text, given=self.given, files=files)
         self.note("register", made.get("ref", ""), {"how": made.get("how", ""), "digest": made.get("digest", "")})
         if not made["ok"]:
             return None, _failure(made)
-        return Result(answer=_answer(made, spec, given)), ""
+        return Result(answer=_answer(made, spec, self.given)), ""
+
+    async def judged(self, spec: dict[str, Any], tried: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
+        """Ask whether the result on the task's own input is right; return a mended input, or the fault of the tool."""
+        result = _short(tried["result"], MOST_SHOWN) if tried["ok"] else _failure(tried)
+        found = f"{PASSED} it gave {_short(tried['result'])}" if tried["ok"] else _failure(tried)
+        self.trouble = f"{found}; no question was left to judge it"
+        verdict = await self.ask("judge", VERDICT, spec=spec, given=self.given, result=result)
+        mended, fault = _typed_input(spec, verdict["input"] or {})
+        right = tried["ok"] and verdict["right"]
+        changed = not (right or fault or self.given_checked or verdict["input"] is None or mended == self.given)
+        self.given_checked = self.given_checked or changed or not tried["ok"]
+        record = {"right": verdict["right"], "result": tried["result"], **({"input": mended} if changed else {})}
+        self.note("judge", verdict["why"], record)
+        return (mended, "") if changed else (None, "" if right else f"{found}: {verdict['why']}")
 
     def note(self, stage: str, words: str, data: dict[str, Any]) -> None:
         """Write a step of the work into the journal."""
@@ -294,14 +313,18 @@ class _InputReader:
         Raises:
             BadOutput: The first input does not fit.
         """
-        types = {one["name"]: _type_of(one["type"]) for one in spec["parameters"]}
-        said: dict[str, Any] = spec["input"] or {}
-        given = {name: _typed(types.get(name, ""), value) for name, value in said.items()}
-        fault = _input_fault(spec, types, given) if given else ""
+        given, fault = _typed_input(spec, spec["input"] or {})
         if fault and not self._refused:
             self._refused = True
             raise BadOutput(f"The `input` cannot be used: {fault}.", fix="give the parameters by name, or null.")
         return {**spec, "input": None if fault else given or None}
+
+
+def _typed_input(spec: dict[str, Any], said: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return arguments in the types of the parameters, and why they do not fit; empty if they do, or are none."""
+    types = {one["name"]: _type_of(one["type"]) for one in spec["parameters"]}
+    given = {name: _typed(types.get(name, ""), value) for name, value in said.items()}
+    return given, _input_fault(spec, types, given) if given else ""
 
 
 def _input_fault(spec: dict[str, Any], types: Mapping[str, str], given: Mapping[str, Any]) -> str:

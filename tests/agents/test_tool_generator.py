@@ -164,7 +164,7 @@ async def test_a_tool_that_never_passes_is_not_registered_after_ten_questions(pl
     play.said = lambda request: said.get(str(request.variables["stage"]), {**DOUBT, "wrong": "code"})
     outcome = await play.tea.run(TASK, agent="tool_generator")
     assert not outcome.ok
-    assert outcome.reason.startswith("No tool passed its tests within 10 questions: it did not pass the stage tests")
+    assert outcome.reason.startswith("No tool was made within 10 questions: it did not pass the stage tests")
     assert (len(play.requests), await play.names()) == (10, [])
 
 
@@ -181,7 +181,9 @@ async def test_a_wrong_result_on_the_tasks_own_input_is_refused(play: Play) -> N
     wrong = {"right": False, "why": "it counts case"}
     outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), wrong, code(SOURCE), RIGHT)
     assert outcome.ok
-    assert play.requests[5].variables["trials"][0]["trouble"] == "on the task's own input it gave 3: it counts case"
+    assert play.requests[5].variables["trials"][0]["trouble"] == (
+        "it passed its tests, and on the task's own input it gave 3: it counts case"
+    )
 
 
 @pytest.mark.slow
@@ -455,6 +457,46 @@ async def test_an_input_that_does_not_fit_the_parameters_is_asked_for_once_more(
     assert told in play.requests[1].messages[-1].model_dump_json()
     outcome = await play.make(wrong, wrong, NONE, {"cases": CASES}, code(SOURCE), task="How many a has ananas?")
     assert outcome.ok, outcome.reason
+
+
+MENDED = {"right": False, "why": "the task asks about banana"}
+
+
+@pytest.mark.parametrize(
+    ("given", "mended", "judged", "answer"),
+    [
+        (
+            {"text": "ananas", "letters": "a"},
+            {"text": "banana", "letters": "a"},
+            [RIGHT],
+            ' text="banana", letters="a" gives 3.',
+        ),
+        (
+            {"text": "banana", "letters": ""},
+            {"text": "banana", "letters": "a"},
+            [RIGHT],
+            ' text="banana", letters="a" gives 3.',
+        ),
+        ({"text": "ananas", "letters": "a"}, {}, [], ""),
+    ],
+)
+async def test_a_wrong_input_of_the_task_is_mended_and_the_tool_is_kept(
+    play: Play, given: Any, mended: Any, judged: list[Any], answer: str
+) -> None:
+    told = {**MENDED, "input": mended}
+    outcome = await play.make({**SPEC, "input": given}, NONE, {"cases": CASES}, code(SOURCE), told, *judged)
+    assert outcome.ok, outcome.reason
+    assert str(outcome.answer).endswith(f"can be called with text, letters.{answer}")
+    judge = next(one for one in play.requests if one.variables["stage"] == "judge")
+    assert judge.variables["given"] == given
+
+
+async def test_a_tool_with_passed_tests_and_a_wrong_result_is_not_said_to_have_failed_its_tests(play: Play) -> None:
+    said = {"analyse": SPEC, "choose": NONE, "test": {"cases": CASES}, "write": code(SOURCE), "judge": MENDED}
+    play.said = lambda request: said[str(request.variables["stage"])]
+    outcome = await play.tea.run(TASK, agent="tool_generator")
+    told = "No tool was made within 10 questions: it passed its tests, and on the task's own input it gave 3"
+    assert outcome.reason.startswith(told)
 
 
 async def test_values_are_read_in_the_types_of_the_described_tool(play: Play) -> None:
