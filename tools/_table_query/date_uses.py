@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .absent import RENAMED, unquoted
-from .as_numbers import COLUMN, EXTREME, ORDERED
-from .joins import ASIDE, aliases_of, having_of, owner
+from .column_uses import COLUMN, EXTREME, ORDERED, column_uses
+from .joins import ASIDE
 
 _GIVEN = re.compile(
     rf"\b(?:(?:julianday|unixepoch|date|datetime)\s*+\(|strftime\s*+\(\s*+''\s*+,)\s*+{COLUMN}\s*+[,)]", re.IGNORECASE
@@ -30,24 +29,14 @@ class DateUse(NamedTuple):
 
 
 def date_uses(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[DateUse]:
-    """Yield the columns perhaps taken for dates by a statement; names given by itself are taken for none.
+    """Yield the columns perhaps taken for dates by a statement.
 
     Args:
         sql: The statement.
         columns: The names of each table's columns, by its name.
     """
-    plain = ASIDE.sub("''", sql)
-    aliases, _ = aliases_of(plain, columns)
-    having = having_of(aliases, columns)
-    renamed = {unquoted(found[1]).casefold() for found in RENAMED.finditer(plain)}
-    for pattern in (_SUBTRACTED, _COMPARED, _GIVEN, EXTREME, ORDERED):
-        for found in pattern.finditer(plain):
-            groups = found.groups()
-            pairs = [(groups[at], groups[at + 1]) for at in range(0, len(groups), 2)]
-            meant = [(owner(of, name, aliases, having), unquoted(name)) for of, name in pairs]
-            known = tuple((table, name) for table, name in meant if table is not None)
-            if len(known) == len(pairs) and not any(name.casefold() in renamed for _, name in known):
-                yield DateUse(known, subtracted=pattern is _SUBTRACTED)
+    for use in column_uses(sql, columns, (_SUBTRACTED, _COMPARED, _GIVEN, EXTREME, ORDERED)):
+        yield DateUse(use.columns, subtracted=use.pattern is _SUBTRACTED)
 
 
 def subtracted_texts(sql: str) -> str | None:
