@@ -44,7 +44,7 @@ async def test_iso_takes_the_forms_of_other_tools(ask_files: Ask, text: str, for
     assert "warning" not in got
 
 
-@pytest.mark.parametrize("call", ["iso(began, 'ydm')", "iso(began, 'european')", "iso(began)", "iso(began, 'dmy', 1)"])
+@pytest.mark.parametrize("call", ["iso(began, 'ydm')", "iso(began, 'european')", "iso(seen)", "iso(began, 'dmy', 1)"])
 async def test_iso_without_a_known_form_is_refused_with_the_forms(ask_files: Ask, call: str) -> None:
     error = (await ask_files(TERMS, sql=f"SELECT {call} FROM t")).error
     assert error is not None
@@ -96,7 +96,6 @@ async def test_dates_taken_for_numbers_or_in_no_order_of_time_are_warned_of(
 @pytest.mark.parametrize(
     "sql",
     [
-        f"SELECT min({SEEN_ISO}) FROM t",
         "SELECT julianday(iso(ended, 'dmy')) - julianday(iso(began, 'dmy')) FROM t",
         "SELECT min(born), max(born), strftime('%Y', born), julianday(born) FROM t WHERE born < '1740' ORDER BY born",
         "SELECT name, began FROM t WHERE began = '30/4/1789' ORDER BY name",
@@ -106,3 +105,55 @@ async def test_dates_taken_for_numbers_or_in_no_order_of_time_are_warned_of(
 )
 async def test_dates_in_order_of_time_are_not_warned_of(ask_files: Ask, sql: str) -> None:
     assert "warning" not in (await ask_files(TERMS, sql=sql)).unwrap()
+
+
+EITHER: dict[str, str | bytes] = {"t.csv": "n,paid,due\n1,03/04/2024,13/05/2024\n2,05/06/2024,05/06/2024\n"}
+UNCLEAR = (
+    "\"paid\" has no day above 12, so '03/04/2024' may be 'dmy' or 'mdy': look for what tells which, "
+    "and say which was taken"
+)
+
+
+async def test_a_column_of_dates_with_day_or_month_first_is_marked(ask_files: Ask) -> None:
+    (table,) = (await ask_files(EITHER)).unwrap()["tables"]
+    assert table["columns"][1:] == [
+        "paid text (dates, dmy or mdy): 03/04/2024, 05/06/2024",
+        "due date dmy: 13/05/2024, 05/06/2024",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        ("SELECT n FROM t WHERE iso(paid, 'dmy') > '2024-04-01'", UNCLEAR),
+        ("SELECT x.n FROM t x WHERE strftime('%m', iso(x.paid, 'mdy')) = '04'", UNCLEAR),
+        ("SELECT sum(n) FROM t GROUP BY substr(paid, 4, 2)", UNCLEAR),
+        ("SELECT n FROM t WHERE due > '2024-05-01'", ""),
+        ("SELECT n FROM t WHERE paid = '03/04/2024'", ""),
+    ],
+)
+async def test_dates_read_with_day_or_month_first_are_warned_of(ask_files: Ask, sql: str, warning: str) -> None:
+    files: dict[str, str | bytes] = {"t.csv": "n,paid,due\n1,03/04/2024,2024-05-13\n2,05/06/2024,2024-05-06\n"}
+    assert (await ask_files(files, sql=sql)).unwrap().get("warning", "") == warning
+
+
+async def test_the_form_of_dates_is_told_by_the_dates_beside_them(ask_files: Ask) -> None:
+    assert "warning" not in (await ask_files(EITHER, sql="SELECT iso(paid, 'dmy') FROM t")).unwrap()
+    told = (await ask_files(EITHER, sql="SELECT max(paid) FROM t")).unwrap()["warning"]
+    assert told == "\"paid\" is written as '03/04/2024', in no order of time: take iso(\"paid\", 'dmy')"
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [("iso(t.began)", "1789-04-30"), ('ISO( "began" )', "1789-04-30"), ("iso(born) || 'iso(seen)'", None)],
+)
+async def test_iso_takes_the_form_of_a_column_that_has_one(ask_files: Ask, call: str, value: str | None) -> None:
+    got = (await ask_files(TERMS, sql=f"SELECT {call} FROM t WHERE name = 'a'")).unwrap()
+    assert got["rows"] == [[value or "1732-02-22iso(seen)"]]
+    assert "warning" not in got
+
+
+async def test_iso_of_a_column_of_several_forms_is_answered_with_them(ask_files: Ask) -> None:
+    error = (await ask_files(TERMS, sql="SELECT iso(seen) FROM t")).error
+    assert error is not None
+    assert error["fix"].startswith(f"write {SEEN_ISO} ('mdy' if the month comes first); iso(date, form)")

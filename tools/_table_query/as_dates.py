@@ -42,6 +42,14 @@ class Dates:
         """Return a remark about dates of two meanings, empty for others."""
         return " ('mdy' if the month comes first)" if self.ambiguous else ""
 
+    @property
+    def unclear(self) -> str:
+        """Return a warning about dates of two meanings that are read in one, empty for others."""
+        if not self.ambiguous:
+            return ""
+        told = f"{self.column} has no day above 12, so {self.shown['dmy']!r} may be 'dmy' or 'mdy'"
+        return f"{told}: look for what tells which, and say which was taken"
+
     def doubt(self) -> str:
         """Return a warning about their order, empty if they sort in the order of time."""
         return "" if self.ordered else f"{self._written}: take {self.as_iso}{self.perhaps}"

@@ -96,6 +96,7 @@ def _brief_table(table: TableDescription, most: int) -> BriefTable:
 
 def _column(column: ColumnDescription, examples: int, rows: int) -> str:
     form = f" {column['form']}" if column["form"] not in ("", "iso") else ""
+    form = " (dates, dmy or mdy)" if column.get("ambiguous") else form
     missing = f", {column['nulls']} missing" if column["nulls"] else ""
     head = f"{_written(column['name'])} {column['type']}{form}{missing}"
     if examples and not form and column["type"] != "text" and _is_mostly_unique(column, rows):

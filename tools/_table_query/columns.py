@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from .numbers import (
     ALSO_MISSING_AMONG_NUMBERS,
+    EITHER,
     MISSING,
     date_forms,
     has_points_between_thousands,
@@ -95,8 +96,9 @@ def _typed(
         return Column(name=name, kind="real" if real else "integer"), numbers
     missing = {""} if counts is None else _missing(counts)
     values = [_text(cell, missing) for cell in cells]
-    form = _date_form(present) if len(present) == sum(value is not None for value in values) else ""
-    return Column(name=name, kind="date" if form else "text", form=form), values
+    forms = _date_forms(present) if len(present) == sum(value is not None for value in values) else set[str]()
+    form = next(iter(forms)) if len(forms) == 1 else ""
+    return Column(name=name, kind="date" if form else "text", form=form, ambiguous=forms == EITHER), values
 
 
 def _numbers(cells: list[Cell], present: list[str], decimal_comma: bool) -> list[Cell] | None:
@@ -138,11 +140,11 @@ def _text(cell: Cell, missing: set[str]) -> Cell:
     return None if text in missing else text
 
 
-def _date_form(present: list[str]) -> str:
-    """Return the one way of reading every cell of a column as a date, or nothing."""
+def _date_forms(present: list[str]) -> set[str]:
+    """Return the ways of reading every cell of a column as a date."""
     forms = date_forms(present[0]) if present else set[str]()
     for text in present:
         forms = {form for form in forms if iso_date(text, form)}
         if not forms:
             break
-    return forms.pop() if len(forms) == 1 else ""
+    return forms

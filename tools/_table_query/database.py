@@ -18,10 +18,11 @@ from .aggregates import Effort, Numbers, Pairs
 from .as_dates import Dates, dates_of, days_between
 from .as_numbers import NumberUse, number_uses
 from .date_forms import FORMS, Iso
-from .date_uses import DateUse, date_uses, subtracted_texts
+from .date_uses import DateUse, date_uses, subtracted_texts, with_forms, without_forms
 from .describing import short
 from .joins import Counting, Join, Side, counting, fans
 from .naming import check_names, unknown_name, with_decimals
+from .numbers import EITHER
 from .stored import StoredTable
 from .tables import Cell, Table
 from .words import list_items, norm
@@ -123,6 +124,10 @@ class Database:
         shown = rows[:limit]
         total = _counted(cursor, known) if count else None
         return Selected(columns=names, rows=shown, more=len(rows) > limit, total=total)
+
+    def with_forms(self, sql: str) -> str:
+        """Return a statement with the form of each column of dates given to `iso` alone, if all of it has one."""
+        return with_forms(sql, self._columns, lambda table, name: self._typed[table, name.casefold()].form)
 
     def drops_decimals(self, sql: str, rows: Sequence[Sequence[Cell]], offset: int = 0) -> bool:
         """Return whether the rows of a statement differ from its own with decimals in divisions of whole numbers.
@@ -229,9 +234,20 @@ class Database:
         """Return a line about columns of dates subtracted, or ordered otherwise than by time."""
         found = [self._dates(table, column) for table, column in use.columns]
         dates = [one for one in found if one is not None]
+        if use.read:
+            return next(filter(None, (one.unclear for one in dates)), "")
         if use.subtracted:
             return days_between(*dates) if len(dates) == len(found) else ""
         return next(filter(None, (one.doubt() for one in dates)), "")
+
+    def _about_forms(self, sql: str) -> str:
+        """Return how to read a column of dates given to `iso` alone, empty for another one."""
+        try:
+            found = (self._dates(*one) for one in without_forms(sql, self._columns))
+            dates = next((one for one in found if one is not None), None)
+        except sqlite3.Error:
+            return ""
+        return "" if dates is None else f"write {dates.as_iso}{dates.perhaps}; iso(date, form) has the forms {FORMS}."
 
     def _dates(self, table: str, column: str) -> Dates | None:
         """Return a column of dates, None for another one."""
@@ -239,7 +255,13 @@ class Database:
         if typed.kind not in ("date", "text"):
             return None
         sql = f"SELECT DISTINCT {name} FROM {quoted(table)} WHERE {name} IS NOT NULL LIMIT {MOST_NEAR}"
-        return dates_of(name, [str(date) for (date,) in self._connection.execute(sql)], typed.form)
+        form = self._form_beside(table) if typed.ambiguous else typed.form
+        return dates_of(name, [str(date) for (date,) in self._connection.execute(sql)], form)
+
+    def _form_beside(self, table: str) -> str:
+        """Return the form with day or month first in the other columns of a table, empty if they tell none or both."""
+        forms = EITHER & {one.form for (of, _), one in self._typed.items() if of == table}
+        return forms.pop() if len(forms) == 1 else ""
 
     def _about_joins(self, joins: Sequence[Join], how: Counting) -> Iterator[str]:
         """Yield lines about joined rows counted several times, or left out."""
@@ -325,7 +347,7 @@ class Database:
         if self._iso.unknown:
             return ToolError(f"iso knows no form {self._iso.unknown!r}.", fix=_ISO_FORMS)
         if "wrong number of arguments to function iso()" in text:
-            return ToolError("iso takes a date and its form.", fix=_ISO_FORMS)
+            return ToolError("iso takes a date and its form.", fix=self._about_forms(sql) or _ISO_FORMS)
         if self._effort.full:
             problem = "The SQL computes a median, deviation or correlation of too many numbers at once."
             return ToolError(problem, fix="ask about fewer rows, or about parts of them, one after another.")

@@ -15,7 +15,10 @@ _MOST_COMPARED = 100_000  # pairs of columns
 
 
 class ColumnDescription(TypedDict):
-    """One column; `examples` holds all values when there are at most 20, else 5."""
+    """One column; `examples` holds all values when there are at most 20, else 5.
+
+    `ambiguous` dates have the day or the month first, and none of them shows which.
+    """
 
     name: str
     type: str
@@ -25,6 +28,7 @@ class ColumnDescription(TypedDict):
     min: str | int | float | None
     max: str | int | float | None
     examples: list[str | int | float | None]
+    ambiguous: NotRequired[bool]
 
 
 class TableDescription(TypedDict):
@@ -77,16 +81,27 @@ def _describe(column: Column, cells: list[Cell]) -> ColumnDescription:
     numeric = [cell for cell in counts if isinstance(cell, int | float)]
     texts = [cell for cell in counts if isinstance(cell, str)] if not numeric else []
     lowest, highest = (min(numeric), max(numeric)) if numeric else (min(texts, default=None), max(texts, default=None))
-    return ColumnDescription(
+    nulls, examples = len(cells) - len(present), [short(value) for value in listed]
+    return column_description(column, len(counts), nulls, short(lowest), short(highest), examples)
+
+
+def column_description(
+    column: Column, distinct: int, nulls: int, lowest: Cell, highest: Cell, examples: list[Cell]
+) -> ColumnDescription:
+    """Return a description of a column, with a mark of ambiguous dates only if it has them."""
+    found = ColumnDescription(
         name=column.name,
         type=column.kind,
         form=column.form,
-        distinct=len(counts),
-        nulls=len(cells) - len(present),
-        min=short(lowest),
-        max=short(highest),
-        examples=[short(value) for value in listed],
+        distinct=distinct,
+        nulls=nulls,
+        min=lowest,
+        max=highest,
+        examples=examples,
     )
+    if column.ambiguous:
+        found["ambiguous"] = True
+    return found
 
 
 def short(value: Cell) -> Cell:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from .columns import CODE, PERHAPS_CODES
-from .numbers import ALSO_MISSING_AMONG_NUMBERS, MISSING, date_forms, is_code, is_pointed, iso_date, number
+from .numbers import ALSO_MISSING_AMONG_NUMBERS, EITHER, MISSING, date_forms, is_code, is_pointed, iso_date, number
 from .tables import Cell, Kind
 
 _MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
@@ -85,8 +85,18 @@ class Judge:
     @property
     def form(self) -> str:
         """Return the form of its dates, empty without any."""
-        forms = self._forms or set[str]()
-        return next(iter(forms)) if self._numbers is None and len(forms) == 1 and not self._keeps_codes else ""
+        forms = self._date_forms
+        return next(iter(forms)) if len(forms) == 1 else ""
+
+    @property
+    def ambiguous(self) -> bool:
+        """Whether all of its dates have the day or the month first, and none shows which."""
+        return self._date_forms == EITHER
+
+    @property
+    def _date_forms(self) -> set[str]:
+        """Return the ways of reading all its values as dates."""
+        return (self._forms or set[str]()) if self._numbers is None and not self._keeps_codes else set[str]()
 
     @property
     def kind(self) -> Kind:

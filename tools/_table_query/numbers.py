@@ -22,6 +22,7 @@ ALSO_MISSING_AMONG_NUMBERS = {
     "Unknown",
     "none",
 }
+EITHER = {"dmy", "mdy"}  # the forms of a date with a day of at most 12
 
 _LONGEST = 400  # characters of a number with all its dress
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")

@@ -22,7 +22,15 @@ from tea.reading import utf_16_of
 
 from .columns import distinct
 from .delimited import Shape, layout_of, shape_of
-from .describing import FEW_EXAMPLES, MOST_LISTED, ColumnDescription, TableDescription, described, short
+from .describing import (
+    FEW_EXAMPLES,
+    MOST_LISTED,
+    ColumnDescription,
+    TableDescription,
+    column_description,
+    described,
+    short,
+)
 from .judging import Judge
 from .tables import MOST_COLUMNS, Column
 
@@ -32,7 +40,7 @@ MOST_CELLS = 40_000_000
 MOST_KEPT = 4_000_000_000  # bytes of all copies together
 MOST_VALUES = 100_000  # distinct values of a column that are held at once
 SUFFIX, BOOK = ".sqlite", ".rows"
-_VERSION, _FOLDER = "2", "tables"
+_VERSION, _FOLDER = "3", "tables"
 _CHUNK, _SAMPLE_LINES = 1 << 20, 400
 LONGEST_FIELD = 10_000_000
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
@@ -250,7 +258,10 @@ def _make_copy(source: Source, file: str, target: Path) -> _CopyDescription | No
             judge.take(cell)
     header = [*source.header, *[""] * (len(judges) - len(source.header))]
     names = distinct(" ".join(label.split()) or f"col_{number}" for number, label in enumerate(header, start=1))
-    columns = [Column(name=name, kind=judge.kind, form=judge.form) for name, judge in zip(names, judges, strict=False)]
+    columns = [
+        Column(name=name, kind=judge.kind, form=judge.form, ambiguous=judge.ambiguous)
+        for name, judge in zip(names, judges, strict=False)
+    ]
     if not rows or not columns:
         return None
     part = target.with_name(f".{target.name}-{os.getpid()}")
@@ -298,20 +309,12 @@ def _description(connection: sqlite3.Connection, number: int, column: Column) ->
     common = (
         f"SELECT {one} FROM t WHERE {one} IS NOT NULL GROUP BY {one} ORDER BY count(*) DESC, min(rowid) LIMIT {most}"
     )
-    return ColumnDescription(
-        name=column.name,
-        type=column.kind,
-        form=column.form,
-        distinct=count,
-        nulls=nulls,
-        min=short(lowest),
-        max=short(highest),
-        examples=[short(value) for (value,) in connection.execute(common)],
-    )
+    examples = [short(value) for (value,) in connection.execute(common)]
+    return column_description(column, count, nulls, short(lowest), short(highest), examples)
 
 
-def _as_json(column: Column) -> dict[str, str]:
-    return {"name": column.name, "kind": column.kind, "form": column.form}
+def _as_json(column: Column) -> dict[str, str | bool]:
+    return {"name": column.name, "kind": column.kind, "form": column.form, "ambiguous": column.ambiguous}
 
 
 def _encoding(path: Path, file: str) -> str:

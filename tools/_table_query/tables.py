@@ -91,11 +91,15 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One typed column; `form` tells how its dates are written."""
+    """One typed column; `form` tells how its dates are written.
+
+    `ambiguous` texts are dates with the day or the month first, and none of them shows which.
+    """
 
     name: str
     kind: Kind
     form: str = ""
+    ambiguous: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
