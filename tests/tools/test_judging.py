@@ -39,4 +39,5 @@ def test_a_column_is_judged_as_if_it_were_held(cells: list[str], comma: bool) ->
         judge.take(cell)
     mean = judge.meaning()
     assert (judge.kind, judge.form) == (held.columns[0].kind, held.columns[0].form)
+    assert judge.ambiguous == held.columns[0].ambiguous
     assert [mean(cell) for cell in cells] == held.cells[0]

@@ -151,12 +151,38 @@ TARGETS = [
     ["Lyon", 1, 2, 3, 4],
     ["Oslo", 5, 6, 7, 8],
 ]
-ABOVE = "above the header: 'draft, see Notes'; 2023 over H1, 2024 over H1_2"
+NUMBERED = "repeated names are numbered: H1_2, H2_2"
+ABOVE = f"above the header: 'draft, see Notes'; 2023 over H1 to H2, 2024 over H1_2 to H2_2; {NUMBERED}"
 
 
 async def test_rows_above_the_header_are_told(ask: Ask) -> None:
     (table,) = (await ask("a.xlsx", book(t=TARGETS))).unwrap()["tables"]
     assert table["layout"] == ABOVE
+
+
+@pytest.mark.parametrize(
+    ("rows", "layout"),
+    [
+        ([["Store", "H1", "h1", "H1"], ["Lyon", 1, 2, 3]], "repeated names are numbered: h1_2, H1_3"),
+        ([["Store", "H1", "H1_2"], ["Lyon", 1, 2]], ""),
+        ([["n"] * 40, range(40)], "repeated names are numbered: n_2, n_3, n_4, n_5, n_6, \u2026"),
+        (
+            [[None, 2023, None, 2024], ["Store", "H1", "H2", "H1", "H2", "Sum"], ["Lyon", 1, 2, 3, 4, 10]],
+            f"above the header: 2023 over H1 to H2, 2024 over H1_2 to H2_2; {NUMBERED}",
+        ),
+        (
+            [[None, 2023, None, None, 2024], ["Store", "Q1", "Q2", "Q3", "Q1"], ["Lyon", 1, 2, 3, 4]],
+            "above the header: 2023 over Q1 to Q3, 2024 over Q1_2; repeated names are numbered: Q1_2",
+        ),
+        (
+            [[None, "kg", None, "m"], ["Store", "Tea", "Note", "Height", "Sum"], ["Lyon", 1, "x", 2, 3]],
+            "above the header: kg over Tea, m over Height",
+        ),
+    ],
+)
+async def test_the_head_says_where_names_of_columns_came_from(ask: Ask, rows: list[Any], layout: str) -> None:
+    (table,) = (await ask("a.xlsx", book(t=[list(row) for row in rows]))).unwrap()["tables"]
+    assert table.get("layout", "") == layout
 
 
 async def test_a_header_below_very_many_short_rows_is_found_at_once(ask: Ask) -> None:

@@ -19,6 +19,8 @@ from .tables import Cell, Column, RawTable, Table
 
 CODE = re.compile(r"[A-Z0-9][A-Za-z0-9]{0,2}([,;/ ]+[A-Z0-9][A-Za-z0-9]{0,2})*")
 PERHAPS_CODES = {"NA", "nan", "NaN"}
+_MOST_NUMBERED = 5
+_CUT = "\u2026"
 _MISSING_NUMBERS = MISSING | ALSO_MISSING_AMONG_NUMBERS
 
 
@@ -38,7 +40,7 @@ def typed(raw: RawTable, name: str) -> Table:
         cells=values,
         sheet=raw.sheet,
         sheets=raw.sheets,
-        layout=raw.layout,
+        layout="; ".join(filter(None, (raw.layout, numbered_names(raw.header, names)))),
     )
 
 
@@ -49,10 +51,34 @@ def sql_name(text: str) -> str:
 
 
 def _names(raw: RawTable) -> list[str]:
-    """Return distinct column names, letter case aside; columns without a header become col_1 and so on."""
+    """Return names for all columns with a header or a cell."""
     width = max([len(raw.header), *(_filled(row) for row in raw.rows)])
-    header = [re.sub(r"\s+", " ", name).strip() for name in raw.header] + [""] * (width - len(raw.header))
-    return distinct(label or f"col_{position}" for position, label in enumerate(header, start=1))
+    return column_names(raw.header, width)
+
+
+def column_names(header: Sequence[str], width: int) -> list[str]:
+    """Return distinct names for columns, letter case aside; one without a name becomes col_1 and so on.
+
+    Args:
+        header: Names as the file has them, perhaps too few.
+        width: How many columns there are.
+    """
+    plain = [" ".join(name.split()) for name in header] + [""] * (width - len(header))
+    return distinct(label or f"col_{position}" for position, label in enumerate(plain, start=1))
+
+
+def numbered_names(header: Sequence[str], names: Sequence[str]) -> str:
+    """Return the names that got a number in words, empty without any.
+
+    Args:
+        header: Names as the file has them, perhaps too few.
+        names: Those of the columns.
+    """
+    found = [
+        name for name, plain in zip(names, header, strict=False) if plain.strip() and name != " ".join(plain.split())
+    ]
+    more = [_CUT] if len(found) > _MOST_NUMBERED else []
+    return f"repeated names are numbered: {', '.join([*found[:_MOST_NUMBERED], *more])}" if found else ""
 
 
 def distinct(wanted: Iterable[str]) -> list[str]:

@@ -20,7 +20,7 @@ from typing import Any
 from tea import ToolError, open_resolved
 from tea.reading import utf_16_of
 
-from .columns import distinct
+from .columns import column_names, numbered_names
 from .delimited import Shape, layout_of, shape_of
 from .describing import (
     FEW_EXAMPLES,
@@ -256,8 +256,8 @@ def _make_copy(source: Source, file: str, target: Path) -> _CopyDescription | No
             judges.append(Judge(decimal_comma=source.decimal_comma, marks=source.marks))
         for judge, cell in zip(judges, row, strict=False):
             judge.take(cell)
-    header = [*source.header, *[""] * (len(judges) - len(source.header))]
-    names = distinct(" ".join(label.split()) or f"col_{number}" for number, label in enumerate(header, start=1))
+    names = column_names(source.header, len(judges))
+    layout = "; ".join(filter(None, (source.layout, numbered_names(source.header, names))))
     columns = [
         Column(name=name, kind=judge.kind, form=judge.form, ambiguous=judge.ambiguous)
         for name, judge in zip(names, judges, strict=False)
@@ -268,7 +268,7 @@ def _make_copy(source: Source, file: str, target: Path) -> _CopyDescription | No
     try:
         with closing(sqlite3.connect(part)) as connection:
             told = _fill(connection, columns, judges, source.rows())
-            facts = {"columns": [_as_json(one) for one in columns], "rows": rows, "told": told, "layout": source.layout}
+            facts = {"columns": [_as_json(one) for one in columns], "rows": rows, "told": told, "layout": layout}
             connection.execute("CREATE TABLE facts (facts TEXT)")
             connection.execute("INSERT INTO facts VALUES (?)", (json.dumps(facts),))
             connection.commit()
@@ -276,7 +276,7 @@ def _make_copy(source: Source, file: str, target: Path) -> _CopyDescription | No
     finally:
         part.unlink(missing_ok=True)
     _forget_oldest(target)
-    return columns, rows, told, source.layout
+    return columns, rows, told, layout
 
 
 def _fill(
