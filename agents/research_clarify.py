@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tea import Agent, BadOutput, Context, Result, Task, TeaError, ToolError, consult
+from tea import Agent, BadOutput, Context, Result, Task, ToolError, consult, has_searches, named_file
 
 MOST_PLANS = 10
 APPROVE, REJECT = "approve", "reject"
@@ -26,7 +26,7 @@ class ResearchClarify(Agent):
             ctx, "research_questions", {**known, "datasets": datasets}, lambda response: response.output["questions"]
         )
         answers = [{"question": one, "answer": await _ask_until_answered(ctx, one)} for one in asked]
-        about = {"datasets": datasets, "answers": answers, "searchable": await _is_searchable(ctx)}
+        about = {"datasets": datasets, "answers": answers, "searchable": await has_searches(ctx, "researcher")}
         variables = {**known, **about, "stage": "approval"}
         feedback = list[str]()
         names = [one["name"] for one in datasets]
@@ -41,11 +41,11 @@ class ResearchClarify(Agent):
 
 
 def _planned_for(names: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
-    """Return the reading of a plan: the first one with a dataset of no such name is refused."""
+    """Return the reading of a plan, with the whole names of datasets; the first one with an unknown one is refused."""
     refused = list[str]()
 
     def read(response: Any) -> Mapping[str, Any]:
-        plan: Mapping[str, Any] = response.output
+        plan = _with_whole_names(response.output, names)
         named = dict.fromkeys(str(name) for one in plan["tasks"] for name in one["datasets"])
         unknown = [one for one in named if one not in names]
         if unknown and not refused:
@@ -57,14 +57,13 @@ def _planned_for(names: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
     return read
 
 
-async def _is_searchable(ctx: Context) -> bool:
-    """Return whether there are engines, a corpus, or a researcher without need of them."""
-    if ctx.searches:
-        return True
-    try:
-        return (await ctx.acp.info("researcher"))["metadata"].get("needs") != "search"
-    except TeaError:  # there is none
-        return False
+def _with_whole_names(plan: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """Return a plan with the datasets as they are called, also where it leaves out folder, ending or case."""
+    tasks = [
+        {**one, "datasets": list(dict.fromkeys(named_file(str(name), names) or str(name) for name in one["datasets"]))}
+        for one in plan["tasks"]
+    ]
+    return {**plan, "tasks": tasks}
 
 
 async def _ask_until_answered(ctx: Context, question: str) -> str:

@@ -6,13 +6,13 @@ The model suggests and judges; which field a role writes, which tasks run, and w
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
-from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, show_files
+from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, has_searches, named_file, show_files
 
 from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for, whole_names
 from ._scientist.decision import Decision, by_model, by_person, by_rule, fruitless, level_of, unplanned, unreadable
 from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.mirror import BRIEF, Mirror
-from ._scientist.tasks import Found, analysis, has_literature, literature, lost
+from ._scientist.tasks import RESEARCHER, Found, analysis, literature, lost
 from ._scientist.unworded import unworded
 
 T = TypeVar("T")
@@ -61,7 +61,9 @@ class Scientist(Agent):
         if mirror.state["branch"]:
             await mirror.act("finish")
             return Result(answer=f"This conversation goes on from {mirror.state['branch']}.")
-        if not (mirror.state["datasets"] or mirror.outputs or await has_literature(ctx) or await _lacks_model(ctx)):
+        if not (
+            mirror.state["datasets"] or mirror.outputs or await has_searches(ctx, RESEARCHER) or await _lacks_model(ctx)
+        ):
             await mirror.act("finish")
             return Result(ok=False, reason=NOTHING_THERE)
         await self._describe(ctx, mirror)
@@ -115,7 +117,7 @@ class Scientist(Agent):
         variables = {"datasets": [{"name": name, "facts": one} for name, one in facts.items()], "locale": ctx.locale}
         seen = await show_files(ctx, shown) if shown else ()
         found = await _try(ctx, "research_datasets", variables, lambda output: output["descriptions"], seen)
-        words = {str(one["name"]): str(one["description"]) for one in found or ()}
+        words = {named_file(str(one["name"]), names): str(one["description"]) for one in found or ()}
         described = {name: {"facts": one, "description": words.get(name, "")} for name, one in facts.items()}
         await mirror.act("describe", datasets=described)
 
@@ -258,7 +260,7 @@ async def _planning(
     ctx: Context, mirror: Mirror, stage: str
 ) -> tuple[dict[str, Any], Callable[[Any], Mapping[str, Any]]]:
     """Return the variables of a question for a plan, and the reading of its answer."""
-    shown, searchable = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1), await has_literature(ctx)
+    shown, searchable = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1), await has_searches(ctx, RESEARCHER)
     variables = {**mirror.view(ctx.locale, shown, BRIEF), "stage": stage, "mode": mirror.state["mode"]}
     datasets = list(mirror.state["datasets"])
     return {**variables, "searchable": searchable}, tasks_for(datasets, searchable=searchable)

@@ -362,10 +362,10 @@ class Research(Environment):
         Args:
             run: The run at work.
             tasks: What to do.
-            objective: What is to be found out next; empty leaves it.
+            objective: What is to be found out next; empty leaves it, and so does one without tasks.
         """
         self._world.require(run)
-        changed = {"current_objective": objective} if objective else {}
+        changed = {"current_objective": objective} if objective and tasks else {}
         listed = [
             {"type": one["type"], "objective": one["objective"], "datasets": one.get("datasets", [])} for one in tasks
         ]

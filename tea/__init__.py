@@ -15,6 +15,7 @@ if _typing.TYPE_CHECKING:
     from tea.components.context import Context
     from tea.components.equality import same as same
     from tea.components.files import copied_name as copied_name
+    from tea.components.files import named_file as named_file
     from tea.components.files import nearest as nearest
     from tea.components.line_diff import unified_diff as unified_diff
     from tea.components.pictures import number_elements as number_elements
@@ -23,6 +24,7 @@ if _typing.TYPE_CHECKING:
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
     from tea.extras import require_extra
+    from tea.loop.capability import has_searches as has_searches
     from tea.loop.follow import follow as follow
     from tea.loop.follow import steps_fault as steps_fault
     from tea.loop.limits import budget_share as budget_share
@@ -75,7 +77,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.api": "run stream",
         "tea.components.component": "Agent Environment action tool",
         "tea.components.context": "Context",
-        "tea.components.files": "copied_name nearest",
+        "tea.components.files": "copied_name named_file nearest",
         "tea.components.line_diff": "unified_diff",
         "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
         "tea.components.equality": "same",
@@ -85,6 +87,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.extras": "require_extra",
         "tea.journal.recorder": "Event",
         "tea.journal.tracer": "Tracer",
+        "tea.loop.capability": "has_searches",
         "tea.loop.follow": "follow steps_fault",
         "tea.loop.limits": "budget_share",
         "tea.loop.loop": "work",

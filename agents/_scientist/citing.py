@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tea import BadOutput
+from tea import BadOutput, named_file
 
 MOST_NAMED = 20
 UNSEARCHABLE = "Nothing can be searched here, so plan no LITERATURE task."
@@ -109,7 +109,7 @@ def tasks_for(datasets: Sequence[str], *, searchable: bool = True) -> Callable[[
 
     def read(plan: Mapping[str, Any]) -> Mapping[str, Any]:
         named = dict.fromkeys(str(name) for one in plan["tasks"] for name in one.get("datasets", ()))
-        unknown = [one for one in named if not any(_alike(one, each) for each in datasets)]
+        unknown = [one for one in named if not named_file(one, datasets)]
         there = ", ".join(datasets[:MOST_NAMED]) or "none, so plan no analysis"
         wrong = [f"There is no dataset {', '.join(unknown[:MOST_NAMED])}; there are: {there}."] if unknown else []
         possible = [one for one in plan["tasks"] if searchable or one["type"] != "LITERATURE"]
@@ -121,8 +121,3 @@ def tasks_for(datasets: Sequence[str], *, searchable: bool = True) -> Callable[[
         return {**plan, "tasks": possible}
 
     return read
-
-
-def _alike(name: str, dataset: str) -> bool:
-    one, other = name.strip().casefold().rpartition("/")[2], dataset.casefold().rpartition("/")[2]
-    return one in (other, other.rpartition(".")[0])

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tea import Context, Result, Task, TeaError
+from tea import Context, Result, Task
 
 from .facts import whole_text
 from .mirror import UNJUDGED, Mirror
@@ -27,16 +27,6 @@ class Found:
     artifacts: Sequence[str] = ()
     job: str = ""
     parts: Sequence[str] = ()
-
-
-async def has_literature(ctx: Context) -> bool:
-    """Return whether there are engines, a corpus, or a researcher without need of them."""
-    if ctx.searches:
-        return True
-    try:
-        return (await ctx.acp.info(RESEARCHER))["metadata"].get("needs") != "search"
-    except TeaError:  # there is none
-        return False
 
 
 async def literature(ctx: Context, task: Mapping[str, Any], mirror: Mirror) -> Found:

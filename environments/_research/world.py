@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
-from tea import ToolError, merge_patch
+from tea import ToolError, merge_patch, named_file
 
 MODES = ("steering", "semi", "full")
 LIMITS: Mapping[str, int] = {"steering": 1, "semi": 5, "full": 20}
@@ -146,30 +146,13 @@ class World:
 
     def dataset(self, name: str) -> str:
         """Return the dataset meant by a name, also without its folder, its ending or its case; else empty."""
-        known = list(self.state["datasets"])
-        if name in known:
-            return name
-        wanted = name.strip().casefold()
-        for form in (str.casefold, _base, _stem):
-            found = [one for one in known if form(one) in (wanted, _base(wanted))]
-            if len(found) == 1:
-                return found[0]
-        return ""
+        return named_file(name, self.state["datasets"])
 
     def missing(self, tasks: Sequence[Mapping[str, Any]]) -> list[str]:
         """Return a warning for each unknown dataset named by tasks."""
         names = [str(name) for one in tasks for name in one.get("datasets", ())]
         lost = [name for name in dict.fromkeys(names) if not self.dataset(name)]
         return [f"There is no dataset {name[:100]!r}; its task goes on without it." for name in lost]
-
-
-def _base(name: str) -> str:
-    return name.casefold().rpartition("/")[2]
-
-
-def _stem(name: str) -> str:
-    base = _base(name)
-    return base.rpartition(".")[0] or base
 
 
 def replaced(messages: Sequence[Mapping[str, Any]], id: str, **changes: Any) -> list[dict[str, Any]]:

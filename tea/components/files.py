@@ -57,6 +57,23 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return folded[min(found, key=lambda one: abs(len(one) - len(wanted)))] if found else None
 
 
+def named_file(name: str, names: Iterable[str]) -> str:
+    """Return the file meant by a name, also without its folder, its ending or its case; empty for none or several.
+
+    Args:
+        name: What was named.
+        names: The files there are.
+    """
+    known, wanted = list(names), name.strip().casefold()
+    if name in known:
+        return name
+    for form in (str.casefold, _base, _stem):
+        found = [one for one in known if form(one) in (wanted, _base(wanted))]
+        if len(found) == 1:
+            return found[0]
+    return ""
+
+
 def missing_file(root: str | Path, name: str, *, corpus: bool = False) -> ToolError:
     """Return the error for a missing file of a workspace, with the nearest name or the existing ones.
 
@@ -176,6 +193,15 @@ def _nearest_by_file_name(name: str, names: Iterable[str]) -> str | None:
         parts.setdefault(one.rpartition("/")[2], one)
     near = _near_file(re.split(r"[/\\]", name)[-1], list(parts))
     return None if near is None else parts[near]
+
+
+def _base(name: str) -> str:
+    return name.casefold().rpartition("/")[2]
+
+
+def _stem(name: str) -> str:
+    base = _base(name)
+    return base.rpartition(".")[0] or base
 
 
 def _holds(words: str, others: str) -> bool:

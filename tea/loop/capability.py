@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
+from tea.components.context import Context
 from tea.components.lossless import lossless
 from tea.components.naming import understood
+from tea.errors import TeaError
 from tea.loop.schemas import compact
 from tea.refs import Kind
 from tea.types import JsonObject, JsonSchema
@@ -118,6 +120,16 @@ def agent_of(name: str, facts: JsonObject) -> Capability:
 def needs(facts: JsonObject) -> object:
     """Return a component's needs for acting at all: a `sandbox`, or something to `search`."""
     return _metadata(facts).get("needs")
+
+
+async def has_searches(ctx: Context, agent: str) -> bool:
+    """Return whether an agent has anything to search: engines, a corpus, or no need of them."""
+    if ctx.searches:
+        return True
+    try:
+        return needs(await ctx.acp.info(agent)) != "search"
+    except TeaError:  # there is none
+        return False
 
 
 def _metadata(facts: JsonObject) -> Mapping[str, Any]:

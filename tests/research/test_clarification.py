@@ -118,3 +118,12 @@ async def test_a_plan_with_a_file_that_is_not_there_is_planned_anew_before_it_is
     assert "(cities.csv)" in shown
     told = str(lab.roles.asked("plan")[1].messages)
     assert "There is no dataset costs.csv; there are: cities.csv." in told
+
+
+async def test_a_plan_names_a_dataset_without_its_ending(lab: Any, cities: Path) -> None:
+    plan = {"objective": "Costs", "tasks": [analysis("Count", "Cities"), analysis("Add up", "data/cities.csv")]}
+    lab.plays(questions={"questions": []}, plan_approval=plan)
+    begun = await lab.tea.research.clarify("What do cities cost?", files=[cities])
+    shown = await waits(lab.tea.research.drive(begun.run))
+    assert shown.count("(cities.csv)") == 2
+    assert len(lab.roles.asked("plan")) == 1

@@ -388,6 +388,13 @@ async def test_the_objective_of_the_next_iteration_is_not_called_that_of_the_one
     assert "of_this_iteration" not in asked
 
 
+async def test_an_objective_without_tasks_is_none_of_the_next_iteration(lab: Any) -> None:
+    lab.plays(plan_next={"objective": "none", "tasks": []})
+    status = await lab.run()
+    assert status.state["current_objective"] == "Look at 1"
+    assert "none" not in shown_to(lab.roles.asked("reply")[0]).split()
+
+
 async def test_a_reply_has_numbered_sources_and_its_values_are_compared_with_them(lab: Any) -> None:  # 003: 17
     lab.plays(
         reply={

@@ -126,3 +126,10 @@ async def test_a_start_that_becomes_a_link_meanwhile_is_none_from_outside(
             found.add(str((await lab.tea.ecp.state("research")).value))
     assert [one for one in found if "secret" in one] == []
     assert "own" in str((await lab.tea.ecp.state("research")).value)
+
+
+@pytest.mark.parametrize("name", ["cities", "Cities.csv", "data/cities.csv"])
+async def test_a_description_under_a_name_without_its_ending_is_kept(lab: Any, cities: Path, name: str) -> None:
+    lab.plays(plan_next=DONE, datasets={"descriptions": [{"name": name, "description": "Seen."}]})
+    status = await lab.run(files=[cities])
+    assert status.state["datasets"]["cities.csv"]["description"] == "Seen."
