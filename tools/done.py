@@ -12,6 +12,7 @@ _NO_DOUBT = re.compile(
     r"(?: (?:were |was |are |is )?(?:remains?|remaining|left|known|made|needed|doubtful))?)?\W*",
     re.IGNORECASE,
 )
+_BULLET = re.compile(r"[-*\u2022]\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +60,13 @@ async def done(
     """
     if not success and not reason.strip():
         raise ToolError("success is false, and no reason is given.", fix="say in one line why it cannot be done.")
-    told = [one.strip() for one in (reason, doubts) if not _NO_DOUBT.fullmatch(one)]
-    why = " ".join(dict.fromkeys(told)) if success or told else reason
+    parts = [reason.strip(), *(_BULLET.sub("", line.strip()) for line in doubts.splitlines())]
+    told = list(dict.fromkeys(one for one in parts if not _NO_DOUBT.fullmatch(one)))
+    why = _sentences(told) if success or told else reason
     return Outcome(answer=answer, success=success, reason=why, evidence=evidence or [])
+
+
+def _sentences(parts: list[str]) -> str:
+    """Return texts one after another, with a semicolon behind each without a mark at its end."""
+    closed = [one if one.endswith((".", "!", "?", ";", ":", "\u2026", "\u3002")) else f"{one};" for one in parts[:-1]]
+    return " ".join([*closed, *parts[-1:]])

@@ -56,7 +56,7 @@ def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | 
     if isinstance(doubts := found.get(_DOUBTS), list) and all(
         isinstance(one, str) for one in cast("list[Any]", doubts)
     ):
-        found[_DOUBTS] = " ".join(cast("list[str]", doubts))
+        found[_DOUBTS] = "\n".join(cast("list[str]", doubts))  # `done` puts the lines together
     if _EVIDENCE in found:
         found[_EVIDENCE] = _sources(found[_EVIDENCE])
     return arguments if found == arguments else found

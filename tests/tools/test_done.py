@@ -38,3 +38,19 @@ async def test_words_that_name_no_doubt_are_no_remark(tea: Platform, given: dict
 @pytest.mark.parametrize("doubts", ["01/02 was read as 1 February.", "No year is given.", "Nothing tells the unit."])
 async def test_doubts_are_told_with_an_answer(tea: Platform, doubts: str) -> None:
     assert (await tea.tcp.invoke("done", {"answer": 1, "doubts": doubts})).unwrap()["reason"] == doubts
+
+
+@pytest.mark.parametrize(
+    ("reason", "doubts", "told"),
+    [
+        ("", "01/02 is 1 February\nNo unit is given", "01/02 is 1 February; No unit is given"),
+        ("", "- 01/02 is 1 February.\n\n- No unit is given\n* none", "01/02 is 1 February. No unit is given"),
+        ("Rows were counted", "No unit is given", "Rows were counted; No unit is given"),
+        ("Is it 5?", "Perhaps 6", "Is it 5? Perhaps 6"),
+    ],
+)
+async def test_doubts_of_several_lines_are_told_apart_in_one(
+    tea: Platform, reason: str, doubts: str, told: str
+) -> None:
+    given = {"answer": 1, "reason": reason, "doubts": doubts}
+    assert (await tea.tcp.invoke("done", given)).unwrap()["reason"] == told
