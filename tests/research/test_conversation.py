@@ -389,6 +389,7 @@ async def test_a_quick_question_is_answered_beside_the_research_with_at_most_ten
     turn = await lab.tea.research.ask(status.conversation, "How much is it?")
     assert turn.answer == "It is two."
     assert "Hypothesis 1" in lab.roles.asked("chat")[0].variables["known"]
+    assert "in `evidence` the id of a task" in str(lab.roles.asked("chat")[0].messages)
     assert ".research.json" not in str(lab.roles.asked("chat")[0].messages)
     records = list(lab.tea.tracer.records(turn.run))
     made = [one for one in records if one.kind == "start" and str(one.data["target"]).startswith("tool:calculator")]
