@@ -71,8 +71,9 @@ async def test_agents_that_the_topic_names_are_invited_and_their_relations_follo
     phases = dict(told)
     assert {"question", "debate", "verdict", "Carol, round 1", "Alice, round 1", "Carol to Alice"} <= phases.keys()
     assert [one.name for one in await tea.acp.list() if one.name == "alice"] == ["alice"]
-    (answers,) = [one.variables["answers"] for one in model.requests["judge"]]
-    texts = {one["name"]: one["text"] for one in answers}
+    (asked,) = model.requests["judge"]
+    assert "as much a calculation shown with its numbers" in asked.messages[0].model_dump_json()
+    texts = {one["name"]: one["text"] for one in asked.variables["answers"]}
     assert list(texts) == ["Alice", "Quin", "Carol"]
     assert "With Quin you work together, with Carol you compete." in texts["Alice"]
     assert "With Alice you work together, with Carol you compete." in texts["Quin"]
