@@ -9,11 +9,11 @@ from typing import Any, ClassVar, TypeVar
 from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, has_searches, named_file, show_files
 
 from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for, whole_names
-from ._scientist.decision import Decision, by_model, by_person, by_rule, fruitless, level_of, unplanned, unreadable
+from ._scientist.decision import Decision, all_failed, by_model, by_person, by_rule, level_of, unplanned, unreadable
 from ._scientist.facts import beginning, table_words, whole_text
+from ._scientist.findings import listed_findings
 from ._scientist.mirror import BRIEF, Mirror
 from ._scientist.tasks import RESEARCHER, Found, analysis, literature, lost
-from ._scientist.unworded import unworded
 
 T = TypeVar("T")
 DISCOVERS_FROM = 3  # the number of messages from which on discoveries are looked for
@@ -95,7 +95,7 @@ class Scientist(Agent):
         if await self._hear(ctx, mirror) or not failed:
             decision = await self._next(ctx, mirror, message, number)
         else:
-            decision = fruitless()
+            decision = all_failed()
             await mirror.act("decide", message=message, **decision)
         await self._reply(ctx, mirror, message, decision)
         if decision["by"] == "error":
@@ -231,7 +231,7 @@ class Scientist(Agent):
         shown = mirror.tasks(int(mirror.state["level"]) - LEVELS + 1)
         variables = {**mirror.view(ctx.locale, shown), "decision": dict(decision)}
         known = known_sources(mirror.tasks(0), mirror.state["datasets"])
-        text = await _try(ctx, "research_reply", variables, cites(known)) or unworded(mirror.state, shown)
+        text = await _try(ctx, "research_reply", variables, cites(known)) or listed_findings(mirror.state, shown)
         made = [str(name) for one in mirror.tasks(0) for name in one["artifacts"]]
         text = whole_names(text, [*mirror.state["datasets"], *made])
         sources = sources_of(shown)

@@ -73,7 +73,7 @@ def unplanned() -> Decision:
     )
 
 
-def fruitless() -> Decision:
+def all_failed() -> Decision:
     """Return the decision after tasks without any output: it stops."""
     return _ruled(go_on=False, trigger=UNREADABLE, reasoning="Every task of this iteration failed.")
 

@@ -262,7 +262,7 @@ class _Talk:
         for path in found:
             self.command.tell(f"file: {one_line(str(path), 300)}")
         if self.person is not None:
-            await self._settle(self.person)
+            await self._ask_about_uncertain(self.person)
         await self._carry_out(lambda progress: self.chat.send(words, files=files, watch=progress))
 
     async def _carry_out(self, begin: "Callable[[Progress], Sending]") -> None:
@@ -302,7 +302,7 @@ class _Talk:
                 self.command.tell(told)
         self.command.tell(painted(f"trace: tea trace {turn.run}{self.command.at}", "dim", sys.stderr))
 
-    async def _settle(self, lines: Lines) -> None:
+    async def _ask_about_uncertain(self, lines: Lines) -> None:
         """Ask whether the calls in flight of a stopped turn were carried out, to tell the next agent."""
         turns = await self.chat.turns()
         if not turns or not turns[-1].uncertain or turns[-1].run in self.asked:

@@ -131,7 +131,7 @@ def _file_words(outcome: "Outcome") -> str:
     return "; ".join([*report, *files])
 
 
-def teller(outcome: "Outcome") -> str:
+def author_words(outcome: "Outcome") -> str:
     """Return the words before the reason of a run's end: if a model was asked, they say that it is not tea's own."""
     return ", as its agent says" if outcome.reason and outcome.cost.tokens else ""
 
@@ -140,7 +140,7 @@ def reason_of(turn: "Turn") -> str:
     """Return the reason for a failed turn, behind a colon, with its author."""
     last, reason, told = turn.parts[-1], turn.reason or "no reason was given", ""
     if last.outcome is not None and last.reason == turn.reason:
-        reason, told = last.outcome.reason or reason, teller(last.outcome)
+        reason, told = last.outcome.reason or reason, author_words(last.outcome)
     return f"{told}: {reason}"
 
 
@@ -174,14 +174,14 @@ def _fault(command: Command, outcome: "Outcome") -> TeaError | None:
     if outcome.error is not None:
         return error_from(outcome.error)
     if outcome.status == "exhausted":
-        problem = f"The budget was exhausted before the task was done{teller(outcome)}: "
+        problem = f"The budget was exhausted before the task was done{author_words(outcome)}: "
         problem += outcome.reason or "no reason was given"
         if "known price" in problem:
             return BudgetExceeded(problem, fix="state the model's prices, or allow it with --allow-unknown-price.")
         flag = next((flag for word, flag in _FLAGS.items() if word in problem), _FLAGS["step"])
         return BudgetExceeded(problem, fix=f"raise the task's budget, for example with {flag}.")
     doubted = "" if outcome.answer in (None, "") else ", and the answer shown is in doubt"
-    problem = f"The task did not succeed{doubted}{teller(outcome)}: {outcome.reason or 'no reason was given'}"
+    problem = f"The task did not succeed{doubted}{author_words(outcome)}: {outcome.reason or 'no reason was given'}"
     return CallFailed(problem, fix=f"`tea trace {outcome.run}{command.at}` shows what was tried.")
 
 

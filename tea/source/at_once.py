@@ -28,7 +28,7 @@ def evaluated_at_once(tree: ast.Module) -> ast.Module:
         if isinstance(node, ast.ImportFrom) and _postpones(node):
             for one in node.names:
                 one.name, one.asname = "generator_stop", one.asname or one.name  # it is always on
-        _settle(node, bound, set())
+        _evaluate_annotations(node, bound, set())
         bound.update(bindings(node))
     return tree
 
@@ -46,7 +46,7 @@ def _postpones(node: ast.stmt) -> bool:
             return False
 
 
-def _settle(node: ast.stmt, around: set[str], own: set[str]) -> None:
+def _evaluate_annotations(node: ast.stmt, around: set[str], own: set[str]) -> None:
     """Change the annotations of a statement of the top level or of a class.
 
     Args:
@@ -56,28 +56,28 @@ def _settle(node: ast.stmt, around: set[str], own: set[str]) -> None:
     """
     match node:
         case ast.AnnAssign(annotation=annotation):
-            node.annotation = _settled(annotation, (around, own))
+            node.annotation = _evaluated(annotation, (around, own))
         case ast.FunctionDef() | ast.AsyncFunctionDef():
-            _settle_function(node, (around, own, _parameters(node)))
+            _evaluate_signature(node, (around, own, _parameters(node)))
             inner = [one for part in node.body for one in ast.walk(part)]
             for one in inner:
                 if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
-                    _settle_function(one, ())
+                    _evaluate_signature(one, ())
         case ast.ClassDef():
             known = _parameters(node)
             for one in node.body:
-                _settle(one, around, known)
+                _evaluate_annotations(one, around, known)
                 known.update(bindings(one))
         case _:
             pass
 
 
-def _settle_function(node: ast.FunctionDef | ast.AsyncFunctionDef, bound: _Bound) -> None:
+def _evaluate_signature(node: ast.FunctionDef | ast.AsyncFunctionDef, bound: _Bound) -> None:
     for one in _arguments(node.args):
         if one.annotation is not None:
-            one.annotation = _settled(one.annotation, bound)
+            one.annotation = _evaluated(one.annotation, bound)
     if node.returns is not None:
-        node.returns = _settled(node.returns, bound)
+        node.returns = _evaluated(node.returns, bound)
 
 
 def _arguments(given: ast.arguments) -> Iterator[ast.arg]:
@@ -90,7 +90,7 @@ def _parameters(node: ast.AST) -> set[str]:
     return {one.name for one in getattr(node, "type_params", ())}
 
 
-def _settled(node: ast.expr, bound: _Bound) -> ast.expr:
+def _evaluated(node: ast.expr, bound: _Bound) -> ast.expr:
     """Return an annotation of names bound by now, with texts in place of types with later names.
 
     Each part is looked at once, however deeply it is nested.
@@ -100,14 +100,14 @@ def _settled(node: ast.expr, bound: _Bound) -> ast.expr:
             [node.value], bound
         ):
             if isinstance(inner, ast.Tuple):
-                inner.elts = [_settled(one, bound) for one in inner.elts]
+                inner.elts = [_evaluated(one, bound) for one in inner.elts]
             else:
-                node.slice = _settled(inner, bound)
+                node.slice = _evaluated(inner, bound)
             return node
         case ast.Subscript(
             value=ast.Name(id="Annotated") | ast.Attribute(attr="Annotated") as value, slice=ast.Tuple() as inner
         ) if _are_bound([value, *inner.elts[1:]], bound):
-            inner.elts[:1] = [_settled(one, bound) for one in inner.elts[:1]]
+            inner.elts[:1] = [_evaluated(one, bound) for one in inner.elts[:1]]
             return node
         case _:
             return node if _are_bound([node], bound) else ast.copy_location(ast.Constant(ast.unparse(node)), node)

@@ -38,7 +38,7 @@ class Names:
         bound: Every name that the module binds.
         methods: What classes define or assign, which a method's call may reach.
         properties: Functions of classes that are decorated, which reading an attribute may run.
-        choices: What Enums bind: their members are values, and those of texts are evaluated in the place of a type.
+        enum_names: What Enums bind: their members are values, and those of texts are evaluated in the place of a type.
         assigned: The values of names that are assigned, None for one that comes out of several.
         held: The same of the bodies of all its classes together.
         made: The whole values that names of the top level come out of.
@@ -60,7 +60,7 @@ class Names:
     bound: frozenset[str]
     methods: frozenset[str] = frozenset()
     properties: frozenset[str] = frozenset()
-    choices: frozenset[str] = frozenset()
+    enum_names: frozenset[str] = frozenset()
     assigned: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     held: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
     made: Values = field(default_factory=dict[str, tuple[ast.expr | None, ...]])
@@ -94,7 +94,7 @@ class Names:
             bound=frozenset(_bound(file.table)),
             methods=frozenset(name for one in held for name in bindings(one)),
             properties=frozenset(one.name for one in functions if one.decorator_list),
-            choices=frozenset(
+            enum_names=frozenset(
                 name for node in classes if found.is_enum(node) for one in node.body for name in bindings(one)
             ),
             assigned=assignments(file.tree.body),
@@ -108,14 +108,16 @@ class Names:
     def together(every: Sequence[Names], effort: Effort) -> Sequence[Names]:
         """Return the names of each file of a component, each with the members of the classes of all, and all files."""
         methods = frozenset[str]().union(*(one.methods for one in every))
-        choices = frozenset[str]().union(*(one.choices for one in every))
+        enum_names = frozenset[str]().union(*(one.enum_names for one in every))
         properties = frozenset[str]().union(*(one.properties for one in every))
         files: list[Names] = []
         for one in every:
             beside = frozenset(_inside(one.path, [other.path for other in every]))
             imports = {**{name: f".{name}" for name in beside}, **one.imports}
             one = replace(one, imports=imports, bound=one.bound | beside, beside=beside)
-            shared = replace(one, methods=methods, properties=properties, choices=choices, files=files, effort=effort)
+            shared = replace(
+                one, methods=methods, properties=properties, enum_names=enum_names, files=files, effort=effort
+            )
             files.append(shared)
         return files
 

@@ -299,15 +299,16 @@ def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, origins: Col
 
 
 def _is_member(name: str, node: ast.stmt, names: Names) -> bool:
-    """Return whether a name of an Enum is surely a member, so that no class derives from it: no function, no private.
+    """Return whether a name of an Enum is surely a member, so that no class derives from it.
 
-    Python makes members with the methods of a derived class, and others of its own members.
+    Python makes members with the methods of a derived class, and others of its own members. A function is no member,
+    and neither is a private name. A plain value is one; `auto()` and a collection are, where they are not unpacked.
     """
     if not isinstance(node, ast.Assign) or name.startswith("_"):
         return False
-    alone = all(isinstance(one, ast.Name) for one in node.targets)
+    whole = all(isinstance(one, ast.Name) for one in node.targets)
     auto = isinstance(node.value, ast.Call) and names.origin(node.value.func) == "enum.auto"
-    return is_plain(node.value, names) or (alone and (auto or is_collection(node.value, names)))
+    return is_plain(node.value, names) or (whole and (auto or is_collection(node.value, names)))
 
 
 def _is_still(node: ast.stmt, value: ast.expr, names: Names) -> bool:

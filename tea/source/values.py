@@ -219,10 +219,10 @@ class _Reader:
     def _part(self, node: ast.Subscript, value: _Kind, inner: _Kind) -> _Kind:
         if value >= _Kind.HOLDING and inner is _Kind.PLAIN:
             return value if value is _Kind.PLAIN or isinstance(node.slice, ast.Slice) else _Kind.HELD
-        held = value and inner and not self._is_lent(node.value) and no_type([node], self._names) is None
+        held = value and inner and not self._may_be_loop_model(node.value) and no_type([node], self._names) is None
         return _Kind.HELD if held else _Kind.REFUSED
 
-    def _is_lent(self, node: ast.expr) -> bool:
+    def _may_be_loop_model(self, node: ast.expr) -> bool:
         """Return whether a type before brackets may be a model, made in each round, among a loop's variables."""
         origin = None if self._is_local(node) else self._names.origin(node)
         return bool(self._local) and (origin is None or origin.startswith(".") or origin == _MODEL)

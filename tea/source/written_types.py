@@ -80,8 +80,9 @@ _WRITTEN = (
 )  # fmt: skip
 _MADE, _MODEL = 300, "pydantic.RootModel"  # steps for brackets that make a class
 _MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
-_NO_TYPES = words("Field ImportString PrivateAttr")  # of pydantic: functions, and a type with imports
-_SMALL = words("dateutil numpy scipy torch")  # packages with types in small letters
+# Names of pydantic with a capital for what is no plain type: two functions, and a type that imports what it is given.
+_CAPITAL_EXCEPTIONS = words("Field ImportString PrivateAttr")
+_SMALL_LETTERED = words("dateutil numpy scipy torch")  # packages with types in small letters, such as `numpy.float64`
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})
 
 
@@ -165,7 +166,7 @@ class _Reader:
             case ast.Constant():
                 return True
             case ast.Name(id=name):
-                return self._is_type_name(name) and not self._is_lent(name)
+                return self._is_type_name(name) and not self._may_be_from_library(name)
             case ast.Attribute():
                 return self._is_type_attribute(node)
             case ast.Subscript(value=value, slice=inner):
@@ -216,8 +217,8 @@ class _Reader:
         if isinstance(node, ast.Subscript | ast.BinOp):
             return True
         at = _root(node)
-        lent = isinstance(node, ast.Name) and self._is_lent(at)
-        if lent or any(at in one.held for one in self._names.files):
+        foreign = isinstance(node, ast.Name) and self._may_be_from_library(at)
+        if foreign or any(at in one.held for one in self._names.files):
             return False
         others = [one for one in self._names.files if at in one.bound]
         return self._is_generic_here(node) and all(self._within(one)._is_generic_here(node) for one in others)
@@ -242,14 +243,14 @@ class _Reader:
     def _is_one_of(self, origins: frozenset[str], node: ast.expr) -> bool:
         """Return whether an expression has one of these origins here, and in every file with such a name."""
         at = _root(node)
-        if isinstance(node, ast.Name) and self._is_lent(at):
+        if isinstance(node, ast.Name) and self._may_be_from_library(at):
             return False
         if not self._names.methods.isdisjoint(dotted(node)):
             return False
         others = (one for one in self._names.files if at in one.bound)
         return all(one.origin(node) in origins for one in (self._names, *others))
 
-    def _is_lent(self, name: str) -> bool:
+    def _may_be_from_library(self, name: str) -> bool:
         """Return whether a function of a library may lend a name, given by the source or none, to a text."""
         origin = self._names.imports.get(name, "")
         own = name in self._names.bound or name not in KNOWN_NAMES
@@ -271,9 +272,9 @@ class _Reader:
         return held and self._within(names)._are_types(values)
 
     def _is_type_attribute(self, node: ast.Attribute) -> bool:
-        if node.attr.startswith("_") or node.attr in self._names.choices or _root(node) in self._names.methods:
+        if node.attr.startswith("_") or node.attr in self._names.enum_names or _root(node) in self._names.methods:
             return False
-        if self._is_lent(_root(node)) and (not _is_capital(node.attr) or node.attr in _fields(self._names)):
+        if self._may_be_from_library(_root(node)) and (not _is_capital(node.attr) or node.attr in _fields(self._names)):
             return False
         if self._quoted and (node.attr in self._names.properties or not self._is_type_everywhere(node.attr)):
             return False
@@ -451,7 +452,7 @@ def _may_be_function(parts: Sequence[str]) -> bool:
 
     Pydantic reads the annotations of a function in the place of a type among the names of the class around it.
     """
-    named = parts[-1] not in _NO_TYPES and (parts[-1][0].isupper() or parts[0] in _SMALL)
+    named = parts[-1] not in _CAPITAL_EXCEPTIONS and (parts[-1][0].isupper() or parts[0] in _SMALL_LETTERED)
     return not named and parts[0] not in KNOWN_NAMES and parts[0] not in sys.stdlib_module_names
 
 

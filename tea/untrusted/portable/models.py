@@ -80,9 +80,9 @@ def model(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
         except Fault as fault:
             raise _named(fault, cls.__name__) from fault
         if root:
-            _settle(made, {"root": found}, None, {"root"} if value is not PydanticUndefined else set[str]())
+            _set_state(made, {"root": found}, None, {"root"} if value is not PydanticUndefined else set[str]())
         else:
-            _settle(made, *found)
+            _set_state(made, *found)
         if post is not None:
             called(getattr(made, post), value, state.context)
         return made
@@ -96,7 +96,7 @@ def model(build: Builder, schema: Schema, config: Mapping[str, Any]) -> Check:
         else:
             data = dict(made.__dict__)
             found = inner(_Assigned(data, made.__pydantic_extra__, setting.name, setting.value), state)
-        _settle(made, found[0], found[1], made.__pydantic_fields_set__ | found[2])
+        _set_state(made, found[0], found[1], made.__pydantic_fields_set__ | found[2])
         return made
 
     return check
@@ -106,7 +106,7 @@ def _initialised(made: Any, value: Mapping[str, Any]) -> None:
     called(lambda: made.__init__(**value), value)
 
 
-def _settle(made: Any, data: dict[str, Any], extra: dict[str, Any] | None, names: set[str]) -> None:
+def _set_state(made: Any, data: dict[str, Any], extra: dict[str, Any] | None, names: set[str]) -> None:
     _SET(made, "__dict__", data)
     _SET(made, "__pydantic_extra__", extra)
     _SET(made, "__pydantic_fields_set__", names)

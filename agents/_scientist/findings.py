@@ -9,7 +9,7 @@ MOST_CITED = 10  # sources of a task
 _ID = re.compile(r"\b(?:lit|ana)-\d+-\d+\b")
 
 
-def unworded(state: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> str:
+def listed_findings(state: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> str:
     """Return the findings of a research as they stand, with a remark on it.
 
     Args:
