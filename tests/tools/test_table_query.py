@@ -621,3 +621,24 @@ async def test_of_mostly_unique_numbers_and_days_the_least_and_the_greatest_are_
     assert table["columns"][:2] == ["n integer: 0, \u2026, 29", "day date: 2024-03-01, \u2026, 2024-03-30"]
     assert table["columns"][2].startswith("town text: Town 0, Town 1, ")
     assert table["columns"][3] == "c integer: 0, 1, 2"
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "columns"),
+    [
+        (
+            "Store,H1,H2,H1,H2\nLyon,1,2,3,4\nOslo,5,6,7,8\n",
+            "repeated names are numbered: H1_2, H2_2",
+            [
+                "Store text: Lyon, Oslo",
+                *(f"{one} integer: {n}, {n + 4}" for n, one in enumerate(["H1", "H2", "H1_2", "H2_2"], 1)),
+            ],
+        ),
+        ("a,x,x,x\nb,x,y,x\nc,z,z,z\n", "no header", ["col_1 text: a, b, c"]),
+        ("a,5,5,5\nb,1,2,5\n", "no header", ["col_1 text: a, b"]),
+    ],
+)
+async def test_repeated_names_above_numbers_are_a_header(ask: Ask, text: str, layout: str, columns: list[str]) -> None:
+    (table,) = (await ask({"t.csv": text})).unwrap()["tables"]
+    assert table["layout"] == layout
+    assert table["columns"][: len(columns)] == columns

@@ -222,7 +222,9 @@ def _from_comments(comments: list[str], delimiter: str, width: int) -> list[str]
 def _is_header(rows: list[list[str]]) -> bool:
     first = [cell.strip() for cell in rows[0]]
     filled = [cell for cell in first if cell]
-    if len(rows) < 2 or not filled or len(filled) < len(first) - 1 or len(set(filled)) < len(filled) * 0.8:
+    if len(rows) < 2 or not filled or len(filled) < len(first) - 1:
+        return False
+    if len(set(filled)) < len(filled) * 0.8 and not _repeats_above_numbers(first, rows[1:_SAMPLE]):
         return False
     numeric = [cell for cell in filled if number(cell) is not None]
     if numeric:
@@ -231,6 +233,16 @@ def _is_header(rows: list[list[str]]) -> bool:
         return len(years) >= 3 and len(years) == len(numeric) and number(first[0]) is None and len(steps) <= 2
     seen = [{row[index].strip() for row in rows[1:_SAMPLE] if index < len(row)} for index in range(len(first))]
     return _above_numbers(first, seen) or not any(cell and cell in seen[index] for index, cell in enumerate(first))
+
+
+def _repeats_above_numbers(first: list[str], rows: list[list[str]]) -> bool:
+    """Tell whether each repeated cell of a first row is a word above numbers alone."""
+    counts = Counter(first)
+    repeated = [at for at, cell in enumerate(first) if cell and counts[cell] > 1]
+    below = [[row[at].strip() for row in rows if at < len(row) and row[at].strip()] for at in repeated]
+    return all(number(first[at]) is None for at in repeated) and all(
+        cells and all(number(cell) is not None for cell in cells) for cells in below
+    )
 
 
 def _above_numbers(first: list[str], seen: list[set[str]]) -> bool:
