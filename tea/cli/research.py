@@ -363,7 +363,12 @@ def _fault(found: "Status") -> TeaError | None:
     if found.fault is not None:
         return error_from(found.fault)
     fix = f"`tea trace {found.run}` shows what was tried; another start goes on from what is known."
-    return CallFailed(f"The research failed: {found.error}", fix=fix)
+    return CallFailed(f"The research failed, {_reason_of(found)}", fix=fix)
+
+
+def _reason_of(found: "Status") -> str:
+    """Return the reason for a failure, with its author unless it is an error of tea."""
+    return found.error if found.fault is not None else f"as its agent says: {found.error}"
 
 
 def _code(found: "Status") -> int:
@@ -398,7 +403,7 @@ def _status_lines(found: "Status", home: Path) -> str:
     if found.title:
         lines.append(f"about         {one_line(found.title, 200)}")
     if found.error:
-        lines.append(f"error         {one_line(found.error, 300)}")
+        lines.append(f"error         {one_line(_reason_of(found), 300)}")
     if found.stale:
         lines.append(f"stale         {one_line(found.stale, 300)}; another start gives it up")
     for text in found.unanswered:

@@ -144,8 +144,10 @@ def test_a_research_whose_every_task_failed_says_so_and_ends_with_1(tea: Tea) ->
         done = tea("research", "start", "Why?", "--mode", "steering", "--base-url", address, "--model", "m")
     assert (done.code, "Nothing was found." in done.out) == (1, True)
     assert "task lit-0-1 failed: nothing was found" in done.err
-    assert "The research failed: every task failed (lit-0-1: nothing was found). Fix: " in done.err
+    reason = "as its agent says: every task failed (lit-0-1: nothing was found)"
+    assert f"tea: The research failed, {reason}. Fix: " in done.err
     shown = tea("research", "status", "last")
+    assert f"error         {reason}\n" in shown.out
     assert (shown.code, "task          lit-0-1 failed (nothing was found): this fails" in shown.out) == (0, True)
     assert "status        failed" in shown.out
 
