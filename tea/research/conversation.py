@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, pairwise
 from typing import Any, Literal, cast
@@ -42,6 +42,7 @@ class Head:
         text: What the person said.
         inputs: Names of the files it was given.
         model: The model named for it, empty if it is what was configured.
+        own: Whether this account began it.
     """
 
     run: str
@@ -51,6 +52,7 @@ class Head:
     text: str
     inputs: tuple[str, ...] = ()
     model: str = ""
+    own: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,15 +104,15 @@ def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None
         session: The only conversation that is meant.
     """
 
-    def read(run: str, first: TraceRecord) -> tuple[Head, bool] | None:
+    def read(run: str, first: TraceRecord) -> Head | None:
         head = head_of(run, first)
         if head is None or head.agent not in (SCIENTIST, CLARIFIER, AUTHOR) or session not in (None, head.session):
             return None
-        return head, tracer.began(run, first)
+        return replace(head, own=tracer.began(run, first))
 
     foreign = list[Head]()
-    for head, own in beginnings(tracer, tracer.runs(), read, problems):
-        if own:
+    for head in beginnings(tracer, tracer.runs(), read, problems):
+        if head.own:
             yield head
         else:
             foreign.append(head)

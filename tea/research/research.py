@@ -497,18 +497,22 @@ class Research:
         return named.model
 
     def _newest(self, session: str) -> Reading | None:
-        """Return the newest run of research in a conversation."""
-        found = next((one for one in heads(self._tracer, session=session) if one.agent == SCIENTIST), None)
-        return None if found is None else reading(self._tracer, found, self._host.seal.made)
+        """Return the newest run of research in a conversation.
+
+        Where this account began a run, one from elsewhere counts as far as it has ended, and is not taken up.
+        """
+        found = list(heads(self._tracer, session=session))
+        runs = (reading(self._tracer, one, self._host.seal.made) for one in found if one.agent == SCIENTIST)
+        return next((one for one in runs if one.head.own or not (found[0].own and one.active)), None)
 
     def _latest(self, problems: list[str]) -> list[Reading]:
         """Return the newest run of each conversation, the latest first."""
         found: dict[str, Head] = {}
         for one in heads(self._tracer, problems):
-            if one.agent == SCIENTIST or one.session not in found:
-                held = found.get(one.session)
-                if held is None or held.agent != SCIENTIST:
-                    found[one.session] = one
+            held = found.get(one.session)
+            better = held is not None and one.agent == SCIENTIST != held.agent and one.own == held.own
+            if held is None or better:
+                found[one.session] = one
         return list(readings(self._tracer, found.values(), problems, self._host.seal.made))
 
     def _at(self, found: Reading, at: int | None) -> tuple[Mapping[str, Any], Reading]:
@@ -546,7 +550,7 @@ class Research:
         all_heads = list(heads(self._tracer))
         exact = [one for one in all_heads if wanted in (one.run, one.session)]
         near = exact or [one for one in all_heads if one.run.startswith(wanted) or one.session.startswith(wanted)]
-        near = all_heads[:1] if name == LAST else near
+        near = all_heads[:1] if name == LAST else [one for one in near if one.own == near[0].own]  # own ones come first
         if not near:
             if name == LAST:
                 raise BadInput("There is no research yet.", fix='`tea research start "..."` begins one.')

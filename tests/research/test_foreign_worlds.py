@@ -193,3 +193,18 @@ async def test_research_is_started_beside_a_run_from_elsewhere_in_its_conversati
     second = await lab.tea.research.start("And how fast?", conversation="shared")
     assert second.run not in (first.run, foreign.run)
     assert not second.deduplicated
+
+
+async def test_an_approved_plan_is_carried_out_beside_research_from_elsewhere_in_its_conversation(lab: Any) -> None:
+    lab.plays(questions={"questions": []}, plan_next=DONE)
+    begun = await lab.tea.research.clarify("Why do cities grow?", conversation="planned")
+    with pytest.raises(ApprovalNeeded):
+        await lab.tea.research.drive(begun.run)
+    foreign = await lab.tea.research.start("Why do towns grow?", conversation="planned")
+    rewrite(lab.tea, foreign.run, planted)
+    assert (await lab.tea.research.status("planned")).run == begun.run
+    listed = await lab.tea.research.list()
+    assert [one.run for one in listed if one.conversation == "planned"] == [begun.run]
+    assert (await lab.tea.research.approve("planned")).run == begun.run
+    started = await lab.tea.research.start("Why do cities grow?", clarification=begun.run)
+    assert (started.run == foreign.run, started.deduplicated) == (False, False)
