@@ -490,7 +490,9 @@ class Research:
 
     def _model(self, session: str) -> str | None:
         """Return the model named last in a conversation, available again; None if none ever was."""
-        named = next((one for one in heads(self._tracer, session=session) if one.model), None)
+        found = list(heads(self._tracer, session=session))
+        # Where this account began a run, one from elsewhere names none: it could name its sender's server.
+        named = next((one for one in found if one.model and one.own == found[0].own), None)
         if named is None:
             return None
         offer_again(self._host.models, as_mapping(next(iter(self._tracer.records(named.run))).data))

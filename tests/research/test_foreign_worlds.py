@@ -208,3 +208,20 @@ async def test_an_approved_plan_is_carried_out_beside_research_from_elsewhere_in
     assert (await lab.tea.research.approve("planned")).run == begun.run
     started = await lab.tea.research.start("Why do cities grow?", clarification=begun.run)
     assert (started.run == foreign.run, started.deduplicated) == (False, False)
+
+
+async def test_no_run_from_elsewhere_names_the_model_of_a_conversation(lab: Any) -> None:
+    lab.plays(plan_next=DONE)
+    await lab.tea.research.run("Why do cities grow?", mode="steering", conversation="unnamed")
+    foreign = await lab.tea.research.start("Why do towns grow?", conversation="unnamed")
+    server = {"name": "elsewhere", "provider": "openai_chat", "base_url": "http://127.0.0.1:9/v1", "model": "elsewhere"}
+
+    def named(records: Records) -> Records:
+        (first, *further) = planted(records)
+        task = {**first["data"]["task"], "model": "elsewhere"}
+        return [{**first, "data": {**first["data"], "task": task, "model": server}}, *further]
+
+    rewrite(lab.tea, foreign.run, named)
+    second = await lab.tea.research.start("And how fast?", conversation="unnamed")
+    header = as_mapping(next(iter(lab.tea.tracer.records(second.run))).data)
+    assert as_mapping(header["task"]).get("model") != "elsewhere"
