@@ -173,7 +173,8 @@ class _Talk:
         so_far = f"{counted(len(turns), 'turn')} so far" if turns else "/help tells the commands"
         self.command.tell(f"chat: {self.chat.session} ({so_far})")
         if turns and turns[-1].status in ("interrupted", "waiting"):
-            self.command.tell(f"the last turn was {turns[-1].status}: /continue goes on with it")
+            said = "" if turns[-1].parts[-1].own else SENDER
+            self.command.tell(f"the last turn was {turns[-1].status}{said}: /continue goes on with it")
 
     async def _take(self, line: str) -> None:
         """Process a line, a command or a turn; report a failure, and continue the conversation."""

@@ -412,6 +412,9 @@ def test_a_conversation_killed_in_the_middle_of_a_turn_goes_on_with_it(tea: Tea)
         spoken(process, "begin")
         until(process, "works on")
         process.kill()
+    tea.state.joinpath("of_another").mkdir(mode=0o700)
+    elsewhere = tea("chat", "--resume", "last", stdin=b"/quit\n", TEA_STATE=str(tea.state / "of_another"))
+    assert "the last turn was interrupted, as its sender says: /continue goes on with it" in elsewhere.err
     assert tea("tell", "last", "stop").code == 0
     finished = tea("chat", "--resume", "last", stdin=b"/continue\n/continue\n")
     assert "the last turn was interrupted: /continue goes on with it" in finished.err
