@@ -90,11 +90,12 @@ class Actions:
         """
         self.steps += 1
         named = [changed(one, name=self.toolset.named(one.name)) for one in calls]
+        beside = [self.toolset.is_agent(one.name) or self.toolset.reads(one.name) for one in named]
         outcomes: dict[int, Observation] = {}
         position = 0
         while position < len(named):
             end = position + 1
-            while end < len(named) and self._side_by_side(named[position : end + 1]):
+            while end < len(named) and beside[position] and beside[end]:
                 end += 1
             batch = named[position:end]
             agents = sum(self.toolset.is_agent(one.name) for one in batch)
@@ -107,9 +108,6 @@ class Actions:
         for one in found:
             self._keep(one)
         return found
-
-    def _side_by_side(self, calls: Sequence[ToolCall]) -> bool:
-        return all(self.toolset.is_agent(one.name) or self.toolset.reads(one.name) for one in calls)
 
     async def _call(
         self, calls: Sequence[ToolCall], index: int, agents: int, last: bool, ending: Checks

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -469,6 +470,13 @@ async def test_reads_side_by_side_keep_their_order_and_fail_alone(stage: Stage) 
     made = [record.key for record in starts if "tool:positive" in str(record.data) and record.data["kind"] == "tool"]
     assert len({key.rpartition(".")[0] for key in made}) == 3  # a branch for each call
     assert (await stage.tea.replay(outcome.run)).ok
+
+
+async def test_a_reply_of_very_many_calls_takes_time_that_grows_with_their_number(stage: Stage) -> None:
+    many = step(*[("positive", {"limit": 1})] * 12_000)
+    begun = time.process_time()
+    await stage.play(many, tools=["positive"], budget={"steps": 1})
+    assert time.process_time() - begun < 15
 
 
 async def test_delegation_gives_the_agents_result_and_its_failure_is_not_ok(stage: Stage) -> None:
