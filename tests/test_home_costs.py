@@ -98,3 +98,14 @@ async def test_rules_of_a_home_hold_up_no_call(tmp_path: Path, rules: str) -> No
         for _ in range(5):
             assert (await tea.tcp.invoke("calculator", {"expression": "1 + 1"})).ok
     assert time.process_time() - begun < SECONDS
+
+
+def test_names_of_secrets_are_not_taken_for_secrets_again(tmp_path: Path) -> None:
+    values = ["the question", *(letter * size for letter, size in zip("abc", (11, 10, 9), strict=True))]
+    names = ["_".join([inner] * 60) for inner in values[1:]]
+    (tmp_path / ".env").write_text("".join(f"{name}_KEY={one}\n" for name, one in zip(names, values, strict=False)))
+    tea = Platform(tmp_path, state=tmp_path / "state")
+    assert tea.mask.plain("the question") == f"<secret:{names[0]}_KEY>"
+    assert tea.mask.data({"the question": ["the question"]}) == {
+        f"<secret:{names[0]}_KEY>": [f"<secret:{names[0]}_KEY>"]
+    }

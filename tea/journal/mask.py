@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -29,6 +29,7 @@ _IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORE
 
 
 _MASKED = re.compile(r"<secret:[^<>\s]+>")
+_MARKS = range(0x40000, 0xE0000)  # characters that Unicode gives to nothing
 
 
 def hidden_values(text: str) -> str:
@@ -64,20 +65,14 @@ class Mask:
 
     def text(self, text: str) -> str:
         """Return JSON text without the secrets; the same object if it contains none."""
-        masked = text
-        for word, name in self._words:
-            if word in masked:
-                masked = masked.replace(word, name)
+        masked = _replaced(text, self._words)
         if masked is text or _is_json(masked):
             return masked
         return _text(self._walked(json.loads(text)))  # masking the text broke its JSON, so mask each value
 
     def plain(self, text: str) -> str:
         """Return any other text without the secrets."""
-        for word, name in self._plain:
-            if word in text:
-                text = text.replace(word, name)
-        return text
+        return _replaced(text, self._plain)
 
     def data(self, data: Any) -> Any:
         """Return JSON data without the secrets; the same object if it contains none."""
@@ -194,6 +189,18 @@ def _sent(value: str) -> str:
     """Return a secret without the surrounding white space, as it is sent without it."""
     bare = value.strip()
     return bare if len(bare) >= SHORTEST else value
+
+
+def _replaced(text: str, words: Sequence[tuple[str, str]]) -> str:
+    """Return a text with names in place of words, the same object without any; no name is searched for words."""
+    found = [one for one in words if one[0] in text]
+    if not found:
+        return text
+    taken = set(text).union(*(word for word, _ in found))
+    marks = dict(zip((one for one in _MARKS if chr(one) not in taken), (name for _, name in found), strict=False))
+    for (word, _), mark in zip(found, marks, strict=True):  # marks in the place of names, until all words are found
+        text = text.replace(word, chr(mark))
+    return text.translate(marks)
 
 
 def _longest_first(words: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
