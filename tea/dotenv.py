@@ -14,6 +14,7 @@ _ENTRY = re.compile(
 _COMMENT = re.compile(r"(?:^|\s)#")
 _NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LONGEST = 2**16
+_MOST = 1_000  # each text of a run is searched for all that are secrets
 
 
 def parse_variables(text: str) -> dict[str, str]:
@@ -23,7 +24,7 @@ def parse_variables(text: str) -> dict[str, str]:
     the operator's, and a file that came with a folder may be another's. An address is taken as it is written.
 
     Raises:
-        BadInput: A value is too long.
+        BadInput: A value is too long, or they are very many.
     """
     found: dict[str, str] = {}
     for name, single, double, bare in _ENTRY.findall(text):
@@ -33,6 +34,8 @@ def parse_variables(text: str) -> dict[str, str]:
         found[name] = single or (value if _is_address(name, value) else _expanded(name, value, found))
         if len(found[name]) > _LONGEST:
             raise _too_long(name)
+        if len(found) > _MOST:
+            raise BadInput(f".env sets more than {_MOST:,} variables.", fix="leave in it what tea needs.")
     return found
 
 

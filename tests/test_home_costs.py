@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tea.errors import BadInput
-from tea.home import read_settings
+from tea.home import read_keys, read_settings
 from tea.platform import Platform
 
 KEYS = {
@@ -109,3 +109,19 @@ def test_names_of_secrets_are_not_taken_for_secrets_again(tmp_path: Path) -> Non
     assert tea.mask.data({"the question": ["the question"]}) == {
         f"<secret:{names[0]}_KEY>": [f"<secret:{names[0]}_KEY>"]
     }
+
+
+def test_many_secrets_of_a_home_hold_up_no_draft(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("".join(f"K{one}_KEY=<{one:05}/&ü\"z'\n" for one in range(1_000)))
+    begun = time.process_time()
+    pieces = Platform(tmp_path, state=tmp_path / "state").mask.pieces()
+    draft = "<b>The answer</b> is that 42 rows have it. " * 400
+    told = "".join(pieces.take(draft[at : at + 40]) for at in range(0, len(draft), 40))
+    assert told + pieces.rest() == draft
+    assert time.process_time() - begun < SECONDS
+
+
+def test_more_variables_than_any_program_has_are_refused(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(many("K{}_KEY=12345678\n", 2**17))
+    with pytest.raises(BadInput, match=r"\.env sets more than 1,000 variables"):
+        read_keys(tmp_path)

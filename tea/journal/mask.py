@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, count
 from pathlib import Path
@@ -56,7 +57,7 @@ class Mask:
         plain = {form: f"<secret:{name}>" for name, value in long.items() for form in disguises(value)}
         inside = {word: name for form, name in plain.items() for word in (in_json(form), in_json(form, ascii=True))}
         self._plain, self._words = _longest_first(plain), _longest_first(inside)
-        self._firsts = frozenset(word[0] for word, _ in self._plain)
+        self._in_order = sorted(plain)
         self._most = max((len(word) for word, _ in self._plain), default=1) - 1
 
     def __bool__(self) -> bool:
@@ -105,8 +106,10 @@ class Mask:
     def held(self, text: str) -> int:
         """Return the number of characters at the end of a text possibly beginning a secret."""
         for place in range(max(0, len(text) - self._most), len(text)):
-            if text[place] in self._firsts and any(word.startswith(text[place:]) for word, _ in self._plain):
-                return len(text) - place
+            tail = text[place:]
+            at = bisect_left(self._in_order, tail)
+            if at < len(self._in_order) and self._in_order[at].startswith(tail):
+                return len(tail)
         return 0
 
 
