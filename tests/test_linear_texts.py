@@ -3,12 +3,13 @@
 import importlib.util
 import sys
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
 import pytest
 import pytest_asyncio
 
@@ -30,6 +31,7 @@ from tea.models.written_json import read_json
 from tea.platform import Platform
 from tea.policy.destination import addresses_in
 from tea.prompts.plain_text import as_sole_text
+from tea.reading import best_excerpts
 from tea.reading.headings import titles
 from tea.retrieval.terms import terms
 from tea.store.strict import Refused
@@ -78,6 +80,11 @@ async def nowhere(ref: str, arguments: dict[str, Any]) -> ActionResponse:
     return ActionResponse(ref=ref, ok=False)
 
 
+def alike(texts: Sequence[str]) -> Any:
+    """Return the same numbers for each text."""
+    return np.ones((len(texts), 1))
+
+
 def read_or_refused(text: str) -> Any:
     with suppress(Refused):
         return read_json(text)
@@ -105,6 +112,7 @@ DOORS: dict[str, Callable[[str], object]] = {
     "an answer that may name several": lambda text: read_as({"type": "array", "items": {"type": "string"}}, f"a{text}"),
     "words that may confirm": lambda text: confirms(f"a{text}"),
     "a document of a corpus": lambda text: list(passages(sections(f"# a {text}"))),
+    "parts of a document": lambda text: best_excerpts((text * 5).split("\n"), "What is a?", alike),
     "headings of a document": lambda text: titles([f"# a {text}"]),
     "an address in a result": lambda text: list(addresses_in(f"https://a{text * 3}")),
 }

@@ -21,6 +21,7 @@ _PLAIN = 0.5  # the share of a question in one part above which parts without an
 _SATURATION, _LENGTH = 1.2, 0.75
 _NEW = 0.7  # how much fitting counts beside saying something new
 _CANDIDATES = 40
+_MOST_PARTED = 20_000  # pieces; behind them headings begin none, as a page may consist of headings
 Embed = Callable[[Sequence[str]], Any]
 _HEADING = re.compile(r"(#{1,6}) (.*)")
 
@@ -113,8 +114,10 @@ def best_excerpts(lines: Sequence[str], question: str, embed: Embed) -> list[Exc
     """
     pieces = _pieces(lines)
     fits = _fits(pieces, question, embed)
-    pairs = [(piece, fit.score) for piece, fit in zip(pieces, fits, strict=True) if _is_near(fit, fits)]
+    best = max((fit.score for fit in fits), default=0.0)
     best_whole = max((fit.whole for fit in fits), default=0.0)
+    near = [fit.score >= NEAR_BEST * best and (fit.whole > 0 or best_whole < _PLAIN) for fit in fits]
+    pairs = [(piece, fit.score) for piece, fit, is_near in zip(pieces, fits, near, strict=True) if is_near]
     most = MOST_EXCERPTS if best_whole or not words_of(question) else _MOST_UNFIT
     chosen, left = list[Excerpt](), MOST_OF_ALL
     for piece in _diverse([piece for piece, _ in pairs], [score for _, score in pairs]):
@@ -162,18 +165,19 @@ def _marked(pieces: Sequence[_Piece], chosen: Sequence[int]) -> list[str]:
 
 def _pieces(lines: Sequence[str]) -> list[_Piece]:
     """Return a page in pieces of whole lines, beginning with headings if there are some."""
-    found, block, start, own = list[_Piece](), list[str](), 1, ""
+    found, block, size, start, own = list[_Piece](), list[str](), 0, 1, ""
     above = list[tuple[int, str]]()  # the levels and words of the headings over a line
     for number, line in enumerate([*lines, ""], start=1):
         title = _HEADING.match(line)
-        full = sum(map(len, block)) + len(block) + len(line) > MOST_CHARACTERS
-        if block and (title or full or number > len(lines)):
+        full = size + len(line) > MOST_CHARACTERS
+        parted = title is not None and len(found) < _MOST_PARTED
+        if block and (parted or full or number > len(lines)):
             text = "\n".join(block).strip()
             if text:
                 order = tuple(words_of(f"{own} {text}"))
                 words = Counter(order)
                 found.append(_Piece(start=start, end=number - 1, heading=own, text=text, order=order, words=words))
-            block = []
+            block, size = [], 0
         if title:
             above = [one for one in above if one[0] < len(title[1])]
         if not block:
@@ -181,6 +185,7 @@ def _pieces(lines: Sequence[str]) -> list[_Piece]:
         if title:
             above.append((len(title[1]), title[2].strip()[:200]))
         block.append(line)
+        size += len(line) + 1
     return found
 
 
@@ -204,12 +209,6 @@ def _bm25(piece: _Piece, rarity: Mapping[str, float], average: float) -> float:
     long = _SATURATION * (1 - _LENGTH + _LENGTH * len(piece.order) / average)
     counts = ((weight, piece.words[word]) for word, weight in rarity.items())
     return sum(weight * count * (_SATURATION + 1) / (count + long) for weight, count in counts)
-
-
-def _is_near(fit: _Fit, fits: Sequence[_Fit]) -> bool:
-    """Return whether a piece is near the best, and holds a word of the question if the best holds half of them."""
-    best, plain = max(one.score for one in fits), max(one.whole for one in fits) >= _PLAIN
-    return fit.score >= NEAR_BEST * best and (fit.whole > 0 or not plain)
 
 
 def _near(pieces: Sequence[_Piece], question: str, embed: Embed) -> list[float]:
