@@ -11,6 +11,8 @@ from urllib.parse import quote, quote_plus
 
 SHORTEST = 8  # a shorter one is not a secret, and would be found in ordinary words
 HEADERS = "_CUSTOM_HEADERS"  # how a variable's name ends that holds headers, which the SDKs send along: `Name: value`
+# What stays as it is in percent-encoding: nothing; as Python, browsers and `requests` have it.
+_SAFE = ("", "/", "!~*'()", ";,/?:@&=+$!~*'()#", "!#$%&'()*+,/:;=?@[]~")
 _HEADER = re.compile(
     r"^[^:\n]*(?:key|token|secret|auth|passw|cookie|credential)[^:\n]*:"
     r"[ \t]*(?:(?:Bearer|Basic|Token)[ \t]+)?(\S.*?)\s*$",
@@ -19,20 +21,47 @@ _HEADER = re.compile(
 
 
 def disguises(value: str) -> Iterator[str]:
-    """Yield a secret as it is, escaped in JSON, also twice, and in HTML, percent-encoding, hexadecimal and base64."""
-    from html import escape  # it brings the table of all named characters
+    """Yield a secret as it is, as literals, in HTML and XML, percent-encoding, hexadecimal and base64.
 
+    Libraries differ in what they leave as it is, so forms that are alike come more than once.
+    """
     data = value.encode("utf-8", "surrogateescape")
-    escaped = in_json(value, ascii=True)
-    yield from (value, in_json(value), escaped, escaped.replace("/", "\\/"))
-    yield from (in_json(in_json(value)), in_json(escaped))
-    for percent in (quote(data, safe=""), quote_plus(data)):
-        yield from (percent, re.sub("%..", lambda found: found[0].lower(), percent))
-    yield from (escape(value), data.hex(), data.hex().upper())
+    yield from (value, *_literals(value, data), *_marked(value), *_percent(data), data.hex(), data.hex().upper())
     for before in range(3):
         code = b64encode(bytes(before) + data).decode()
         piece = code[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # what depends on this value alone
         yield from (piece, piece.replace("+", "-").replace("/", "_"))
+
+
+def _literals(value: str, data: bytes) -> Iterator[str]:
+    """Yield a secret escaped in JSON, also twice and with numbers for further characters, and in Python."""
+    plain, escaped = in_json(value), in_json(value, ascii=True)
+    numbered = [re.sub("[<>&]", _number, one) for one in (plain, escaped)]
+    fewest = re.sub("[<>&+'`]", _number, escaped.replace('\\"', "\\u0022"))
+    capital = re.sub(r"(?<=\\u)[0-9a-f]{4}", lambda found: found[0].upper(), fewest)
+    yield from (plain, escaped, escaped.replace("/", "\\/"), in_json(plain), in_json(escaped))
+    yield from (*numbered, fewest, capital, repr(value)[1:-1], ascii(value)[1:-1], repr(data)[2:-1])
+
+
+def _number(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
+
+
+def _marked(value: str) -> Iterator[str]:
+    """Yield a secret in HTML and XML, which have several signs for quotation marks."""
+    from html import escape  # it brings the table of all named characters
+
+    text = escape(value, quote=False)
+    yield text
+    for double, single in (("&quot;", "&#x27;"), ("&#34;", "&#39;"), ("&quot;", "&#39;"), ("&quot;", "&apos;")):
+        yield text.replace('"', double).replace("'", single)
+
+
+def _percent(data: bytes) -> Iterator[str]:
+    """Yield a secret in percent-encoding, also twice, in capitals and small letters."""
+    parts = [quote(data, safe=safe) for safe in _SAFE]
+    for percent in (*parts, quote_plus(data), quote(parts[0], safe="")):
+        yield from (percent, re.sub("%..", lambda found: found[0].lower(), percent))
 
 
 def hidden(text: str, secret: str, name: str) -> str:

@@ -130,6 +130,11 @@ def test_a_secret_is_found_without_the_space_around_it_that_is_not_sent() -> Non
     assert mask.plain("a    word    b") == "a<secret:OTHER>b"
 
 
+def few_signs(value: str) -> str:
+    """Write a text as JSON with signs of its own for all that may mean something elsewhere."""
+    return re.sub("[<>&+'`]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value).replace('\\"', r"\u0022"))
+
+
 WRITTEN = {
     "as it is": lambda value: value,
     "JSON in JSON": lambda value: json.dumps(json.dumps({"key": value}, ensure_ascii=False), ensure_ascii=False),
@@ -138,7 +143,19 @@ WRITTEN = {
     "percent": lambda value: urlencode({"key": value}),
     "path": lambda value: quote(value, safe=""),
     "percent in small letters": lambda value: re.sub("%..", lambda found: found[0].lower(), quote(value, safe="")),
+    "percent but slashes": quote,
+    "percent of a browser": lambda value: quote(value, safe="!~*'()"),
+    "percent of a whole address": lambda value: quote(value, safe="!#$%&'()*+,/:;=?@[]~"),
+    "percent twice": lambda value: quote(quote(value, safe=""), safe=""),
     "page": escape,
+    "text of a page": lambda value: escape(value, quote=False),
+    "page of a template": lambda value: escape(value).replace("&quot;", "&#34;").replace("&#x27;", "&#39;"),
+    "XML": lambda value: escape(value, quote=False).replace('"', "&quot;").replace("'", "&apos;"),
+    "JSON for a page": lambda value: re.sub("[<>&]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value)),
+    "JSON with few signs": lambda value: re.sub(r"(?<=\\u)....", lambda found: found[0].upper(), few_signs(value)),
+    "Python": repr,
+    "Python in ASCII": ascii,
+    "bytes of Python": lambda value: repr(value.encode()),
     "base64": lambda value: b64encode(value.encode()).decode(),
     "basic": lambda value: b64encode(f"me:{value}".encode()).decode(),
     "inside": lambda value: urlsafe_b64encode(f"12345{value}6".encode()).decode(),
@@ -147,7 +164,9 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("how", WRITTEN)
-@pytest.mark.parametrize("secret", ["s3cr3t/planted+0123", 'é"quoted"\\slash 9?>', "a password with words"])
+@pytest.mark.parametrize(
+    "secret", ["s3cr3t/planted+0123", 'é"quoted"\\slash 9?>', "a password with words", "it's <&> \u00fcb`er/!?+"]
+)
 def test_a_secret_is_found_however_it_is_written(how: str, secret: str) -> None:
     mask, written = Mask({"IT": secret}), WRITTEN[how](secret)
     assert "<secret:IT>" in mask.plain(f"before {written} after")
