@@ -10,7 +10,7 @@ import json
 import os
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -30,6 +30,7 @@ _IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORE
 
 
 _MASKED = re.compile(r"<secret:[^<>\s]+>")
+_MANY = 1_000  # words; few are found faster one by one
 _MARKS = range(0x40000, 0xE0000)  # characters that Unicode gives to nothing
 
 
@@ -56,28 +57,28 @@ class Mask:
         long = {name: _sent(value) for name, value in sorted(secrets.items()) if len(value) >= SHORTEST}
         plain = {form: f"<secret:{name}>" for name, value in long.items() for form in disguises(value)}
         inside = {word: name for form, name in plain.items() for word in (in_json(form), in_json(form, ascii=True))}
-        self._plain, self._words = _longest_first(plain), _longest_first(inside)
+        self._plain, self._words = _Words(plain), _Words(inside)
         self._in_order = sorted(plain)
-        self._most = max((len(word) for word, _ in self._plain), default=1) - 1
+        self._most = max(map(len, plain), default=1) - 1
 
     def __bool__(self) -> bool:
         """Whether there are any secrets to mask."""
-        return bool(self._words)
+        return bool(self._words.names)
 
     def text(self, text: str) -> str:
         """Return JSON text without the secrets; the same object if it contains none."""
-        masked = _replaced(text, self._words)
+        masked = self._words.replaced(text)
         if masked is text or _is_json(masked):
             return masked
         return _text(self._walked(json.loads(text)))  # masking the text broke its JSON, so mask each value
 
     def plain(self, text: str) -> str:
         """Return any other text without the secrets."""
-        return _replaced(text, self._plain)
+        return self._plain.replaced(text)
 
     def data(self, data: Any) -> Any:
         """Return JSON data without the secrets; the same object if it contains none."""
-        if not self._words:
+        if not self:
             return data
         text = _text(data)
         masked = self.text(text)
@@ -85,7 +86,7 @@ class Mask:
 
     def in_bytes(self, data: bytes) -> bool:
         """Return whether bytes other than text contain a secret."""
-        return any(word.encode("utf-8", "surrogateescape") in data for word, _ in self._plain)
+        return any(word.encode("utf-8", "surrogateescape") in data for word, _ in self._plain.names)
 
     def pieces(self) -> Pieces:
         """Return a mask for a text arriving piece by piece."""
@@ -111,6 +112,36 @@ class Mask:
             if at < len(self._in_order) and self._in_order[at].startswith(tail):
                 return len(tail)
         return 0
+
+
+class _Words:
+    """Words to be replaced by names, the longest first.
+
+    Args:
+        names: Their names; each word is at least `SHORTEST` characters long.
+    """
+
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = tuple(sorted(names.items(), key=lambda one: (-len(one[0]), one[1])))
+        self._starts = frozenset(word[:SHORTEST] for word in names) if len(names) > _MANY else frozenset[str]()
+
+    def replaced(self, text: str) -> str:
+        """Return a text with names in place of words, the same object without any; no name is searched for words."""
+        if not (found := self._within(text)):
+            return text
+        taken = set(text).union(*(word for word, _ in found))
+        marks = dict(zip((one for one in _MARKS if chr(one) not in taken), (name for _, name in found), strict=False))
+        for (word, _), mark in zip(found, marks, strict=True):  # in the place of names, until all words are found
+            text = text.replace(word, chr(mark))
+        return text.translate(marks)
+
+    def _within(self, text: str) -> list[tuple[str, str]]:
+        """Return the words in a text; of many only those with a beginning that stands in it are looked for."""
+        if not self._starts:
+            return [one for one in self.names if one[0] in text]
+        parts = (text[at : at + SHORTEST] for at in range(len(text) - SHORTEST + 1))
+        starts = {part for part in parts if part in self._starts}
+        return [one for one in self.names if one[0][:SHORTEST] in starts and one[0] in text] if starts else []
 
 
 class Pieces:
@@ -192,22 +223,6 @@ def _sent(value: str) -> str:
     """Return a secret without the surrounding white space, as it is sent without it."""
     bare = value.strip()
     return bare if len(bare) >= SHORTEST else value
-
-
-def _replaced(text: str, words: Sequence[tuple[str, str]]) -> str:
-    """Return a text with names in place of words, the same object without any; no name is searched for words."""
-    found = [one for one in words if one[0] in text]
-    if not found:
-        return text
-    taken = set(text).union(*(word for word, _ in found))
-    marks = dict(zip((one for one in _MARKS if chr(one) not in taken), (name for _, name in found), strict=False))
-    for (word, _), mark in zip(found, marks, strict=True):  # marks in the place of names, until all words are found
-        text = text.replace(word, chr(mark))
-    return text.translate(marks)
-
-
-def _longest_first(words: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(words.items(), key=lambda one: (-len(one[0]), one[1])))
 
 
 def _text(value: JsonValue) -> str:
