@@ -414,7 +414,7 @@ def _is_exhausted(debate: Course) -> bool:
 
 
 def _is_shared(name: str, debate: Course) -> bool:
-    """Return whether all others say to agree with an expert that kept its position, or agrees with them in turn."""
+    """Return whether all others agree with an expert, if it kept its position or agrees with them in turn."""
     latest = debate.latest
     kept = debate.before.get(name) == latest[name]["position"]
     others = [other for other in latest if other != name]

@@ -57,7 +57,7 @@ def _name(mention: re.Match[str]) -> str:
 
 
 def _leading(line: str, known: Sequence[re.Match[str]]) -> set[str]:
-    """Return the names of the agents that a line begins with, joined by nothing but a comma or an `and`."""
+    """Return the names of the agents at the beginning of a line, joined by a comma or an `and` alone."""
     names: set[str] = set()
     end = known[0].start()
     for one in known:

@@ -322,7 +322,7 @@ def _reasons(validator: Any, whole: _Whole, value: JsonValue, limit: int) -> lis
 
 
 def _told(error: Any) -> str:
-    """Return the words of a fault, with what is wanted where they do not say it.
+    """Return the words of a fault, completed by the wanted size or forms.
 
     A long value at their beginning is named by its type.
     """
@@ -343,7 +343,7 @@ def _name(error: Any) -> str:
 
 
 def _wanted(error: Any) -> str:
-    """Return what is wanted by a limit of length, or by alternatives, empty if the words of the fault say it."""
+    """Return the wanted size, or the wanted forms, empty if the words of the fault name them."""
     if error.validator in ("minLength", "maxLength", "minItems", "maxItems"):
         size, unit = len(error.instance), "character" if isinstance(error.instance, str) else "item"
         most = "at most" if error.validator.startswith("max") else "at least"

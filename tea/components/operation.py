@@ -421,7 +421,7 @@ def _listed_reasons(
 
 
 def _given(kind: str, value: object) -> str:
-    """Return the value behind a fault, empty where it is missing or unexpected."""
+    """Return the value behind a fault, empty if it is missing or unexpected."""
     if kind.startswith(("missing", "unexpected", "extra")):
         return ""
     if value is None or isinstance(value, bool):

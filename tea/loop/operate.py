@@ -380,7 +380,7 @@ def _note(
 
 
 def _noted(environment: str, one: dict[str, Any], result: dict[str, Any]) -> dict[str, Any]:
-    """Return an action with what it gave, in the form of the step's record."""
+    """Return an action with its outcome, in the form of the step's record."""
     gave = shortened(result["result"], MOST_IN_RECORD)
     told = {"value": gave, "error": None} if result["ok"] else {"value": None, "error": {"problem": gave}}
     arguments = shortened(one["arguments"], MOST_IN_RECORD)

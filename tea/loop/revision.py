@@ -140,7 +140,7 @@ def remark_of(text: str) -> str:
 
 
 def _beside(text: str) -> str | None:
-    """Return the remark of words that confirm an answer, None if they do not."""
+    """Return the remark in words confirming an answer, None if they do not."""
     sentences = [" ".join(one.split()) for one in _SENTENCES.split(_MARKS.sub("", text).strip())]
     places = [place for place, one in enumerate(sentences) if _HOLDS.fullmatch(one)]
     if places:
@@ -155,7 +155,7 @@ def _beside(text: str) -> str | None:
 
 
 def _says_checked(text: str) -> bool:
-    """Return whether words say nothing but that all was checked, and is right."""
+    """Return whether words only tell of checks and their good outcome."""
     return all(_AGREES.fullmatch(one) or _CHECKED.fullmatch(one) for one in _clauses(text))
 
 

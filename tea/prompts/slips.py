@@ -101,7 +101,7 @@ class _Form:
         return self.read(words, value) if isinstance(value, dict if words["type"] == "object" else list) else text
 
     def _only(self, forms: list[Any], value: Any) -> Any:
-        """Return the value in the only one of several forms that it has without slips; unchanged if it has one."""
+        """Return the value in its only form among several once its slips are set right; unchanged if it fits one."""
         known = self._root.get("$defs")
         whole = [{**self._resolved(one), **({"$defs": known} if known else {})} for one in forms]
         if any(fits_strictly(one, value, self._work) for one in whole):
@@ -127,7 +127,7 @@ class _Form:
 
 
 def _forms(words: dict[str, Any]) -> list[Any]:
-    """Return the forms of which a value has one, empty if there is only one."""
+    """Return the alternative forms of a value, empty without any."""
     kind = words.get("type")
     if isinstance(kind, list):
         return [{**words, "type": one} for one in cast("list[Any]", kind)]
