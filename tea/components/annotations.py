@@ -7,7 +7,7 @@ import types
 import typing
 from collections.abc import Callable
 from functools import reduce
-from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import typing_extensions
 
@@ -64,7 +64,9 @@ def portable(hint: Any, made: dict[int, Any] | None = None) -> Any:
         return hint
     if get_origin(hint) in (typing.Union, types.UnionType):
         return reduce(_or, arguments)
-    return hint.copy_with(arguments) if hasattr(hint, "copy_with") else _subscribed(get_origin(hint), arguments)
+    if hasattr(hint, "copy_with") and get_origin(hint) is not Annotated:
+        return hint.copy_with(arguments)
+    return _subscribed(get_origin(hint), arguments)
 
 
 def _field(owner: Any, name: str, hint: Any, made: dict[int, Any]) -> Any:

@@ -3,6 +3,7 @@
 import asyncio
 import math
 import threading
+import typing
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -436,6 +437,16 @@ def test_a_schema_promises_nothing_of_a_set_that_a_call_does_not_check(hint: Any
     parameters = Operation.of(taking(hint)).signature.parameters
     assert "uniqueItems" not in str(parameters)
     assert value_faults(parameters, {"value": value}) == []
+    assert call(taking(hint), {"value": value}) is True
+
+
+class Old(typing.TypedDict):
+    y: int
+
+
+@pytest.mark.parametrize("hint", [Annotated[Old, Field(description="D.")], list[Annotated[Old, Field()]]])
+def test_words_stand_beside_a_typed_dict_of_the_standard_library(hint: Any) -> None:
+    value = [{"y": 1}] if hint.__origin__ is list else {"y": 1}
     assert call(taking(hint), {"value": value}) is True
 
 
