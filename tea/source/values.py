@@ -11,7 +11,7 @@ import ast
 import math
 import re
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 
 from pydantic import ConfigDict
@@ -48,6 +48,7 @@ _CLASS_METHODS = words("bytes.fromhex dict.fromkeys str.maketrans")
 _CONFIG_KEYS = frozenset(ConfigDict.__annotations__)
 _FIELDS = words("dataclasses.field pydantic.Field pydantic.PrivateAttr")
 _FACTORIES = words("bool dict float frozenset int list set str tuple")
+MOST_ASKED = 30  # parameters of a function, or fields of a class, that libraries ask for again for each field
 _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.utc sys.maxsize") | {
     f"{module.__name__}.{name}"
     for module in (math, re, string)
@@ -55,6 +56,7 @@ _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.u
     if isinstance(value, str | int | float)
 }
 _DATA_BASES = words("typing.NamedTuple typing.TypedDict typing.Generic")
+_OF_CALLS = words("__call__ __init__ __new__")  # give the parameters of a class
 _OF_MAKING = ("__", "_dflt_")  # begin the names that `dataclasses` calls in making an instance, beside its fields
 _JOINING = (ast.Add, ast.BitOr)
 _MODEL = "pydantic.RootModel"  # with brackets behind it, a class is made
@@ -89,6 +91,11 @@ def is_plain(node: ast.expr, names: Names) -> bool:
 def is_collection(node: ast.expr, names: Names) -> bool:
     """Return whether a value is a builtin collection or a plain value, so iterating it runs no code."""
     return _Reader(names).kind(node) >= _Kind.HOLDING
+
+
+def parameters(given: ast.arguments) -> int:
+    """Return how many parameters a function has."""
+    return len(given.posonlyargs) + len(given.args) + len(given.kwonlyargs)
 
 
 class _Reader:
@@ -260,7 +267,7 @@ class _Reader:
         if origin == "dict.fromkeys" and not options:
             return self._holding([*map(self._spread, node.args[:1]), *map(self.kind, node.args[1:])])
         if origin in _FIELDS:
-            return self._field(origin, node.args, options)
+            return self._field(node.args, options)
         if origin in _PLAIN_CALLS or origin in _CLASS_METHODS:
             return _Kind.PLAIN if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
         if origin == "pydantic.ConfigDict" and not options.keys() <= _CONFIG_KEYS:
@@ -285,12 +292,13 @@ class _Reader:
         views = value is _Kind.HOLDING and name in ("items", "keys", "values") and not arguments
         return _Kind.HOLDING if views else _Kind.REFUSED
 
-    def _field(self, origin: str, arguments: list[ast.expr], options: Mapping[str | None, ast.expr]) -> _Kind:
-        """Return the kind of a field: its default is kept, and so is the factory of a dataclass."""
+    def _field(self, arguments: list[ast.expr], options: Mapping[str | None, ast.expr]) -> _Kind:
+        """Return the kind of a field: its default is kept, and so is its factory, which is called with an instance."""
         kept = [*arguments, *(options[name] for name in ("default", "default_factory") if name in options)]
         plain = [one for name, one in options.items() if name not in ("default", "default_factory")]
         factory = options.get("default_factory")
-        if origin != "dataclasses.field" and factory is not None and not _is_factory(factory, self._names):
+        if factory is not None and (self._is_local(factory) or not _is_function(factory, self._names)):
+            self.fault = self.fault or factory
             return _Kind.REFUSED
         return self._held(kept) if self._are(_Kind.PLAIN, plain) else _Kind.REFUSED
 
@@ -379,3 +387,60 @@ def _is_default(node: ast.expr, names: Names) -> bool:
 def _is_factory(node: ast.expr, names: Names) -> bool:
     """Return whether a factory is a builtin type, as `list` or `list[str]`."""
     return names.origin(node.value if isinstance(node, ast.Subscript) else node) in _FACTORIES
+
+
+def _is_function(node: ast.expr, names: Names) -> bool:
+    """Return whether a value is a function or a class: asked for its truth and its parameters alone, it runs nothing.
+
+    One of a package, or of Python, counts as one whatever it is.
+    """
+    match node:
+        case ast.Lambda(args=given):
+            return parameters(given) <= MOST_ASKED
+        case ast.Name(id=name):
+            return all(_is_bound_to_function(name, one) for one in names.scopes(name))
+        case ast.Subscript(value=value):
+            return _is_function(value, names)
+        case ast.Attribute():
+            return (names.origin(node) or ".")[0] != "."
+        case _:
+            return False
+
+
+def _is_bound_to_function(name: str, names: Names) -> bool:
+    """Return whether a scope binds a name to nothing but functions and classes, of few parameters and fields."""
+    names.effort.spend()
+    origin, made, found = names.imports.get(name), names.made.get(name, ()), names.definitions.get(name)
+    if origin is not None:
+        last = origin.rpartition(".")[2]
+        holders = () if origin[0] != "." or _may_be_module(last, names) else names.holders(last)
+        return origin[0] != "." or (bool(holders) and all(_is_bound_to_function(last, one) for one in holders))
+    if made:
+        return found is None and all(isinstance(one, ast.Lambda) and _is_function(one, names) for one in made)
+    if name in names.bound:
+        return found is not None and _asked(found, names) <= MOST_ASKED
+    return True
+
+
+def _asked(node: ast.stmt, names: Names) -> int:
+    """Return how many parameters a function may have, or a class with those that it derives from."""
+    waiting, seen, count = [node], set[int](), 0
+    while waiting and count <= MOST_ASKED:
+        match one := waiting.pop():
+            case ast.FunctionDef(args=given) | ast.AsyncFunctionDef(args=given):
+                count += parameters(given)
+            case ast.ClassDef(bases=bases, body=body) if id(one) not in seen:
+                seen.add(id(one))
+                count += 1 + sum(isinstance(inner, ast.AnnAssign) for inner in body)
+                made = [inner for inner in body if isinstance(inner, ast.FunctionDef) and inner.name in _OF_CALLS]
+                waiting += [*made, *(cls for base in bases for cls in _classes(base, names))]
+            case _:
+                pass
+    return count
+
+
+def _classes(base: ast.expr, names: Names) -> Iterator[ast.stmt]:
+    """Yield the component's definitions of the name of a base class, in whatever file."""
+    plain = base.value if isinstance(base, ast.Subscript) else base
+    name = (names.origin(plain) or ast.unparse(plain)).rpartition(".")[2]
+    yield from (one.definitions[name] for one in names.files if name in one.definitions)

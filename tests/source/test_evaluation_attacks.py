@@ -503,4 +503,76 @@ def test_fields_behind_a_mark_are_given_by_name() -> None:
 def test_a_model_has_attributes_of_its_own(given: str) -> None:
     head = "from pydantic import BaseModel, PrivateAttr\nclass D(BaseModel):\n    a: int = 1\n"
     assert not refused(tool(f"{head}    _x: dict[str, int] | None = PrivateAttr({given})\n", "x: D"))
-    assert refused(tool(f"{head}    _x: int = PrivateAttr(default_factory=evil)\n", "x: D"))
+
+
+LATER = (
+    "from dataclasses import dataclass, field\nfrom datetime import datetime\nfrom typing import Annotated, Generic\n"
+)
+LATER += "from typing import NamedTuple, TypedDict, TypeVar\nfrom uuid import UUID, uuid4\nimport uuid\n"
+LATER += "from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, RootModel\n"
+LATER += "class S(BaseModel):\n    model_config = ConfigDict(validate_default=True)\n"
+LATER += "    a: int = Field(default_factory=evil, validate_default=True)\nmake = lambda: evil()\n"
+MADE_LATER = {
+    "function of a package": "class D(BaseModel):\n    a: UUID = Field(default_factory=uuid4)",
+    "function of a module": "class D(BaseModel):\n    a: UUID = Field(default_factory=uuid.uuid4)",
+    "method of a class": "class D(BaseModel):\n    a: datetime = Field(default_factory=datetime.now)",
+    "own function": "class D(BaseModel):\n    a: int = Field(default_factory=evil)",
+    "lambda": "class D(BaseModel):\n    a: list[int] = Field(default_factory=lambda: [evil()])",
+    "named lambda": "class D(BaseModel):\n    a: int = Field(default_factory=make)",
+    "given fields": "class D(BaseModel):\n    a: int = 1\n    b: int = Field(default_factory=lambda data: evil(data))",
+    "model": "class D(BaseModel):\n    a: S = Field(default_factory=S, validate_default=True)\n    b: S = {}",
+    "list of models": "class D(BaseModel):\n    a: list[S] = Field(default_factory=list[S])\n    b: list[S] = [{}]",
+    "beside a type": "class D(BaseModel):\n    a: Annotated[int, Field(default_factory=evil)]",
+    "attribute": "class D(BaseModel):\n    a: int = 1\n    _x: int = PrivateAttr(default_factory=evil)",
+    "inherited": "class D(S):\n    b: int = Field(default_factory=evil)\n    a: int",
+    "root": "class D(RootModel[int]):\n    root: int = Field(default_factory=evil)",
+    "generic": "T = TypeVar('T')\nclass G(BaseModel, Generic[T]):\n    a: T = Field(default_factory=evil)\n"
+    "class D(BaseModel):\n    g: G[int] = Field(default_factory=evil)",
+    "typed dict": "class D(TypedDict):\n    a: Annotated[int, Field(default_factory=evil)]",
+    "named tuple": "class D(NamedTuple):\n    a: int = Field(default_factory=evil)",
+    "dataclass": "@dataclass(slots=True, order=True)\nclass B:\n    a: int = field(default_factory=evil)\n"
+    "@dataclass\nclass D:\n    a: B = field(default_factory=B)\n    b: int = Field(default_factory=evil)",
+}
+
+
+BY_EVIL = "Field(default_factory=evil)"
+
+
+@pytest.mark.parametrize(
+    "use", ["x: D", "x: D = {}", f"x: D = {BY_EVIL}", "x: list[D] = [{}]", f"x: Annotated[D, {BY_EVIL}]"]
+)
+@pytest.mark.parametrize("lines", MADE_LATER.values(), ids=MADE_LATER)
+def test_no_factory_of_a_field_is_called_to_describe_it(lines: str, use: str) -> None:
+    given = use.removeprefix("x: ").partition(" = ")[0]
+    assert not refused(tool(LATER + lines, use).replace("-> int", f"-> {given}"))
+
+
+OBJECTS = {
+    "member of an enum": "class K(Enum):\n    A = 1\n",
+    "instance": "@dataclass\nclass C:\n    x: object\nX = C(evil)\n",
+    "name that is bound again": "def f():\n    return 1\nf = 1\n",
+}
+ASKED_FOR = {
+    "member of an enum": "K.A",
+    "instance": "X",
+    "name that is bound again": "f",
+    "result of a call": "evil()",
+    "name of another file": "other",
+    "module": "_t",
+    "value in a list": "[evil][0]",
+}
+
+
+@pytest.mark.parametrize("kept", ["Field", "PrivateAttr", "field"])
+@pytest.mark.parametrize("factory", ASKED_FOR.values(), ids=ASKED_FOR)
+def test_a_factory_of_a_field_is_a_function_or_a_class(factory: str, kept: str) -> None:
+    lines = f"from enum import Enum\nfrom ._t import other\nfrom . import _t\n{LATER}{''.join(OBJECTS.values())}"
+    cls = "@dataclass\nclass D:\n    " if kept == "field" else "class D(BaseModel):\n    "
+    name = "_a" if kept == "PrivateAttr" else "a"
+    source = tool(f"{lines}{cls}{name}: int = {kept}(default_factory={factory})", "x: D")
+    assert refused(source, {"_t.py": "def other():\n    pass\nother = 1\n"})
+
+
+def test_a_factory_of_another_file_is_a_function() -> None:
+    line = "from ._t import other\nclass D(BaseModel):\n    a: int = Field(default_factory=other)"
+    assert not refused(tool(LATER + line, "x: D = {}"), {"_t.py": f"def other():\n    {RUN}\n"})

@@ -237,11 +237,6 @@ HOOKS = {
         f"    model_config = dict(alias_generator=evil)\nclass D(BaseModel, B):\n    y: int",
     ),
     "configured by a class": model("    class Config:\n        alias_generator = evil\n    y: int", EVIL),
-    "factory": tool(
-        "x: Annotated[list[int], Field(default_factory=evil)]",
-        f"from typing import Annotated\nfrom pydantic import Field\n{EVIL}",
-    ),
-    "factory as a default": tool("x: int = Field(default_factory=evil)", f"from pydantic import Field\n{EVIL}"),
     "schema": tool(
         "x: Annotated[int, Field(json_schema_extra=evil)]",
         f"from typing import Annotated\nfrom pydantic import Field\n{EVIL}",
