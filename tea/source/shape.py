@@ -11,7 +11,7 @@ from tea.source.bindings import bindings, imported
 from tea.source.names import Names
 from tea.source.scopes import check_scopes
 from tea.source.text import ParsedFile, words
-from tea.source.values import impure_part, is_collection, is_plain
+from tea.source.values import MOST_ASKED, impure_part, is_collection, is_plain, parameters
 from tea.source.weights import MOST, is_modest, is_unpacked, weight
 from tea.source.written_types import no_type, parameters_of
 
@@ -168,6 +168,10 @@ def _check_statement(file: ParsedFile, names: Names, node: ast.stmt) -> None:
 def _check_function(file: ParsedFile, names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
     _check_decorators(file, names, node.decorator_list, DECORATORS if names.top else DECORATORS - _BOUND)
     given = node.args
+    called = (one.func if isinstance(one, ast.Call) else one for one in node.decorator_list)
+    if parameters(given) > MOST_ASKED and any((names.origin(one) or "").startswith("pydantic.") for one in called):
+        problem = f"a function that pydantic asks for its parameters has more than {MOST_ASKED}."
+        raise file.refuse(problem, "give it fewer.", node)
     every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
     annotations = [one.annotation for one in every if one is not None]
     limits = [*parameters_of(node)]

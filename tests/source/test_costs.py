@@ -557,3 +557,37 @@ def test_a_function_of_very_many_parameters_is_described_without_comparing_each_
     found = MANAGER.describe(MANAGER.check(source), version="1.0.0")
     assert len(found.operation("call").parameters["properties"]) == 300
     assert compared == []
+
+
+ASKED = {
+    "of a model": "class D(BaseModel):\n    a: int = Field(default_factory=f)\n",
+    "of a dataclass": "@dataclass\nclass D:\n    a: int = field(default_factory=f)\n",
+    "of a private attribute": "class D(BaseModel):\n    _a: int = PrivateAttr(default_factory=f)\n",
+    "of a validated field": "class D(BaseModel):\n    a: int\n    @field_validator('a')\n"
+    "    def v(cls, GIVEN): return a0\n",
+    "of a validated model": "class D(BaseModel):\n    a: int\n    @model_validator(mode='wrap')\n"
+    "    def v(cls, GIVEN): return a0\n",
+}
+FUNCTIONS = {
+    "function": "def f(GIVEN): pass\n",
+    "lambda": "f = lambda GIVEN: 1\n",
+    "class": "@dataclass\nclass f:\n    FIELDS\n",
+}
+FUNCTIONS["derived class"] = f"{FUNCTIONS['class'].replace('f:', 'e:')}class f(e): pass\n"
+FUNCTIONS["method"] = "class f:\n    def __init__(self, GIVEN): pass\n"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize("lines", ASKED.values(), ids=ASKED)
+def test_a_function_asked_for_its_parameters_for_each_field_has_few(lines: str, function: str) -> None:
+    def source(given: int) -> str:
+        names = [f"a{i}" for i in range(given)]
+        imports = "from dataclasses import dataclass, field\n"
+        imports += "from pydantic import BaseModel, Field, PrivateAttr, field_validator, model_validator\n"
+        found = f"{REQUIRES}{imports}{HEAD}{function}{lines}{TOOL}"
+        return found.replace("GIVEN", ", ".join(f"{one}=1" for one in names)).replace(
+            "FIELDS", "; ".join(f"{one}: int = 1" for one in names)
+        )
+
+    MANAGER.check(source(9))
+    assert refused(source(90))
