@@ -21,7 +21,12 @@ _EXITS = (ast.Break, ast.Continue, ast.Return)
 _FUNCTIONS = (ast.AsyncFunctionDef, ast.FunctionDef, ast.Lambda)
 _LOOPS = (ast.DictComp, ast.GeneratorExp, ast.ListComp, ast.SetComp)
 _COPIED = (ast.match_case, *_LEAVING)
-_SCOPES = (*_FUNCTIONS, *_LOOPS, ast.ClassDef)
+_PARAMETERS = tuple(
+    getattr(ast, one) for one in ("ParamSpec", "TypeAlias", "TypeVar", "TypeVarTuple") if hasattr(ast, one)
+)
+_SCOPES = (*_FUNCTIONS, *_LOOPS, *_PARAMETERS, ast.ClassDef)
+# Blocks in each other: newer compilers crash where a loop of an expression lies in more than these.
+_MOST_BLOCKS = 20
 _UNBOUND = (ast.Attribute, ast.Constant, ast.keyword)  # their texts name nothing in a scope
 
 
@@ -48,6 +53,26 @@ def is_few_names(nodes: Sequence[ast.AST]) -> bool:
     return 3 * scopes * (len(nodes) + declared) <= _MOST_NAMED or _named(nodes[0]) <= _MOST_NAMED
 
 
+def is_shallow(nodes: Sequence[ast.AST]) -> bool:
+    """Return whether each loop of an expression lies in few others, and in few blocks.
+
+    Args:
+        nodes: Those of the tree, each after the one around it.
+    """
+    if sum(map(_blocks, nodes)) <= _MOST_BLOCKS:
+        return True
+    around = dict[int, int]()
+    for node in nodes:
+        depth = around.get(id(node), 0) + _blocks(node)
+        if depth > _MOST_BLOCKS and isinstance(node, _LOOPS):
+            return False
+        inner = set(map(id, ast.iter_child_nodes(node))) if depth else set[int]()
+        if inner and isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            inner -= set(map(id, node.body if isinstance(node.body, list) else [node.body]))
+        around.update(dict.fromkeys(inner, depth))
+    return True
+
+
 def _copied(nodes: Sequence[ast.AST]) -> int:
     """Return how many nodes the compiler handles for a tree at most, each copy counted."""
     sizes, exits, captures = dict[int, int](), dict[int, int](), dict[int, int]()
@@ -70,6 +95,17 @@ def _copied(nodes: Sequence[ast.AST]) -> int:
         sizes[id(node)], captures[id(node)] = size, held
         exits[id(node)] = 0 if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) else ways
     return sizes[id(nodes[0])]
+
+
+def _blocks(node: ast.AST) -> int:
+    """Return in how many blocks more a part lies than what is around it, at most."""
+    match node:
+        case ast.With(items=held) | ast.AsyncWith(items=held):
+            return len(held)
+        case ast.Try() | ast.TryStar():
+            return 3
+        case _:
+            return int(isinstance(node, (*_LOOPS, ast.AsyncFor, ast.For, ast.While)))
 
 
 def _named(tree: ast.AST) -> int:

@@ -16,7 +16,7 @@ from tea.components.manifest import source_digest
 from tea.errors import BadComponent
 from tea.refs import Kind
 from tea.source.at_once import evaluated_at_once, is_postponed
-from tea.source.compiling import is_few_names, is_short_code
+from tea.source.compiling import is_few_names, is_shallow, is_short_code
 
 T = TypeVar("T")
 
@@ -281,6 +281,8 @@ def _check_work(path: str, nodes: Sequence[ast.AST]) -> None:
     """Raise BadComponent for a tree too much for Python's compiler."""
     if not is_few_names(nodes):
         raise refusal(_spaced(path, "defines too many names in one place."), "write a smaller component.")
+    if not is_shallow(nodes):
+        raise refusal(_spaced(path, "nests loops too deeply."), "write simpler expressions.")
     if not is_short_code(nodes):
         fix = "leave `with` and `finally` in fewer places, and write fewer names in one pattern or call, and constants."
         raise refusal(_spaced(path, "takes much memory to compile."), fix)

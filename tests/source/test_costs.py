@@ -1,5 +1,6 @@
 """Test small sources made to take long: each is checked, or refused, in time proportional to its length."""
 
+import sys
 from contextlib import suppress
 from inspect import Parameter
 from itertools import islice, product
@@ -20,6 +21,11 @@ TOOL = '\n\n@tool\ndef t(x: int) -> int:\n    """Say."""\n    return x\n'
 def chain(first: str, step: str, length: int = 40) -> str:
     """Lines making a constant each, of the one before."""
     return f"a0 = {first}\n" + "".join(f"a{i} = {step.replace('B', f'a{i - 1}')}\n" for i in range(1, length))
+
+
+def nested(depth: int) -> str:
+    """Loops in each other."""
+    return "[" * depth + "1" + "".join(f" for x{i} in 'ab']" for i in range(depth))
 
 
 def refused(source: str, files: dict[str, str] | None = None) -> str:
@@ -49,8 +55,45 @@ def test_each_value_is_followed_once_however_often_it_is_used(lines: str) -> Non
 
 
 def test_the_work_of_following_values_is_bounded() -> None:
-    nested = "[" * 30 + "1" + "".join(f" for x{i} in 'ab']" for i in range(30))
-    assert "take too long to follow" in refused(f"{HEAD}a = {nested}{TOOL}")
+    assert "take too long to follow" in refused(f"{HEAD}a = {nested(20)}{TOOL}")
+
+
+def indented(lines: list[str]) -> str:
+    """Each line in the block that the one before it begins."""
+    return "".join(f"{' ' * depth}{line}\n" for depth, line in enumerate(lines))
+
+
+BLOCKS = {
+    "loops": f"a = {nested(25)}",
+    "a loop in loops": indented(["def f():", *["for x in 'ab':"] * 20, f"return {nested(1)}"]),
+    "a loop in tries": indented(["def f():", *["try:"] * 8, f"a = {nested(1)}"])
+    + "".join(f"{' ' * depth}finally: pass\n" for depth in range(8, 0, -1)),
+    "a loop in contexts": indented(["def f(x):", f"with {', '.join(['x'] * 20)}:", f"return {nested(1)}"]),
+    "a default in loops": indented(["def f():", *["for x in 'ab':"] * 18, f"def g(a={nested(5)}): pass"]),
+}
+
+
+@pytest.mark.parametrize("lines", BLOCKS.values(), ids=BLOCKS)
+def test_loops_are_nested_no_deeper_than_compilers_can(lines: str) -> None:
+    assert "nests loops too deeply" in refused(f"{HEAD}{lines}{TOOL}")
+
+
+def test_a_function_begins_its_own_nest() -> None:
+    inner = f"a = {'[(lambda: ' * 12}{nested(10)}{')() for x in []]' * 12}"
+    MANAGER.check(f"{HEAD}def f():\n    {inner}\n{TOOL}")
+    MANAGER.check(f"{HEAD}{indented(['def f():', *['for x in []:'] * 15, 'def g():', f'return {nested(10)}'])}{TOOL}")
+
+
+NAMES = {
+    "aliases": "".join(f"type A{i} = int\n" for i in range(20_000)),
+    "parameters": f"class A[{', '.join(f'T{i}' for i in range(20_000))}]: pass\n",
+}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="such names are new in Python 3.12")
+@pytest.mark.parametrize("lines", NAMES.values(), ids=NAMES)
+def test_names_of_types_are_bounded(lines: str) -> None:
+    assert "too many names" in refused(f"{HEAD}{lines}{TOOL}")
 
 
 def test_classes_imported_in_circles_are_refused() -> None:
