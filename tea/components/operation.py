@@ -507,7 +507,7 @@ def _runs_functions(schema: object) -> bool:
         called += [cast("Mapping[str, object]", one).get("function") for one in called if isinstance(one, Mapping)]
         cls = None if found.get("type") in _MADE_BY_PYTHON else found.get("cls")
         foreign = isinstance(cls, type) and cls.__module__.partition(".")[0] not in _KNOWN
-        foreign = foreign or any(callable(one) and one.__module__ != __name__ for one in called)
+        foreign = foreign or any(callable(one) and getattr(one, "__module__", None) != __name__ for one in called)
         return foreign or any(map(_runs_functions, found.values()))
     return isinstance(schema, list | tuple) and any(map(_runs_functions, cast("Sequence[object]", schema)))
 

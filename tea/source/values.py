@@ -34,8 +34,8 @@ _HOLDING_CALLS = words("dict enumerate frozenset len list reversed set tuple typ
 # Nothing is done with what these make of plain values.
 _OTHER_CALLS = words(
     """
-    collections.namedtuple enum.auto logging.getLogger pydantic.ConfigDict re.compile string.Template struct.Struct
-    zoneinfo.ZoneInfo
+    collections.namedtuple enum.auto logging.getLogger pydantic.ConfigDict pydantic.StringConstraints re.compile
+    string.Template struct.Struct zoneinfo.ZoneInfo
     """
 )
 _METHODS = words(
@@ -47,6 +47,7 @@ _METHODS = words(
 _CLASS_METHODS = words("bytes.fromhex dict.fromkeys str.maketrans")
 _CONFIG_KEYS = frozenset(ConfigDict.__annotations__)
 _FIELDS = words("dataclasses.field pydantic.Field pydantic.PrivateAttr")
+_VALIDATORS = words("pydantic.AfterValidator pydantic.BeforeValidator pydantic.PlainValidator pydantic.WrapValidator")
 _FACTORIES = words("bool dict float frozenset int list set str tuple")
 MOST_ASKED = 30  # parameters of a function, or fields of a class, that libraries ask for again for each field
 _CONSTANTS = words("__debug__ __file__ __name__ datetime.UTC datetime.timezone.utc sys.maxsize") | {
@@ -268,6 +269,8 @@ class _Reader:
             return self._holding([*map(self._spread, node.args[:1]), *map(self.kind, node.args[1:])])
         if origin in _FIELDS:
             return self._field(node.args, options)
+        if origin in _VALIDATORS:
+            return self._held(given) if len(given) == 1 and self._is_kept(given[0]) else _Kind.REFUSED
         if origin in _PLAIN_CALLS or origin in _CLASS_METHODS:
             return _Kind.PLAIN if self._are(_Kind.PLAIN, given) else _Kind.REFUSED
         if origin == "pydantic.ConfigDict" and not options.keys() <= _CONFIG_KEYS:
@@ -297,10 +300,15 @@ class _Reader:
         kept = [*arguments, *(options[name] for name in ("default", "default_factory") if name in options)]
         plain = [one for name, one in options.items() if name not in ("default", "default_factory")]
         factory = options.get("default_factory")
-        if factory is not None and (self._is_local(factory) or not _is_function(factory, self._names)):
-            self.fault = self.fault or factory
-            return _Kind.REFUSED
-        return self._held(kept) if self._are(_Kind.PLAIN, plain) else _Kind.REFUSED
+        known = factory is None or self._is_kept(factory)
+        return self._held(kept) if known and self._are(_Kind.PLAIN, plain) else _Kind.REFUSED
+
+    def _is_kept(self, node: ast.expr) -> bool:
+        """Return whether a value is a function, for a library to keep until there is an instance."""
+        found = not self._is_local(node) and _is_function(node, self._names)
+        if not found:
+            self.fault = self.fault or node
+        return found
 
     def _makes_data(self, name: str) -> bool:
         """Return whether a name is a class of the file with instances made by Python alone."""

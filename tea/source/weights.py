@@ -29,6 +29,7 @@ _SQUARES = {"sum": 1, "str": 100, "logging.getLogger": 1, "re.compile": 2_000}
 _CHARACTERS, _SHORTEST_SET = 2.0**13, 5  # how much a set of characters weighs that ignores case, and its length
 _WIDE, _SLASH = re.compile(r"[^\x00-\xff]|\\[uUN]|\\\Z"), re.compile(r"[^\x00-\xff]|\\")
 _IGNORES_CASE = re.compile(r"\(\?[a-zA-Z-]*i")
+_PATTERNED = frozenset({"pydantic.Field", "pydantic.StringConstraints"})
 _HASHED = frozenset({"dict", "dict.fromkeys", "frozenset", "set"})
 _LETTERS = frozenset({"casefold", "lower", "title", "upper"})  # one letter may become three
 _SHORT = frozenset({"__debug__", "__file__", "__name__", "__package__"})
@@ -336,7 +337,7 @@ class _Scale:
         if (origin in _EXACT and not all(map(self._is_short, given))) or self._rounds_far(node):
             return math.inf
         own = 1 + sum(self.weigh(one) + self.count(one) for one in given)
-        if origin == "pydantic.Field":
+        if origin in _PATTERNED:
             own += sum(self._field_pattern(one.value) for one in node.keywords if one.arg == "pattern")
         own += self.weigh(node.func) if isinstance(node.func, ast.Name) else 0
         if origin in _HASHED and given:

@@ -576,3 +576,47 @@ def test_a_factory_of_a_field_is_a_function_or_a_class(factory: str, kept: str) 
 def test_a_factory_of_another_file_is_a_function() -> None:
     line = "from ._t import other\nclass D(BaseModel):\n    a: int = Field(default_factory=other)"
     assert not refused(tool(LATER + line, "x: D = {}"), {"_t.py": f"def other():\n    {RUN}\n"})
+
+
+VALIDATED = "from pydantic import AfterValidator, BeforeValidator, PlainValidator, StringConstraints, WrapValidator\n"
+VALIDATED += f"from typing import Literal\nK = Literal['b']\ndef check(v):\n    {RUN}\n    return v\n"
+VALIDATED += "def wrap(v, handler):\n    return check(v)\n"
+VALIDATORS_OF_TYPES = [
+    "AfterValidator(check)", "AfterValidator(func=check)", "AfterValidator(lambda v, info: check(v))",
+    "BeforeValidator(check)", "BeforeValidator(str.strip)", "PlainValidator(check)", "WrapValidator(wrap)",
+]  # fmt: skip
+TYPES = {
+    "parameter": ("", "Annotated[str, V]", "'b'"),
+    "alias": ("A = Annotated[str, V, StringConstraints(max_length=9)]", "list[A]", "['b']"),
+    "key": ("", "dict[Annotated[K, V], int]", "{'b': 1}"),
+    "union": ("", "Annotated[str, V] | Annotated[int, V] | None", "'b'"),
+    "model": ("class D(BaseModel):\n    a: Annotated[str, V] = Field('b', validate_default=True)", "D", "{}"),
+    "dataclass": ("@dataclass(slots=True)\nclass D:\n    a: Annotated[str, V] = 'b'", "D", "{}"),
+    "instance": ("@dataclass\nclass D:\n    a: Annotated[str, V] = 'b'\nX = D('b')", "D", "X"),
+    "named tuple": ("class D(NamedTuple):\n    a: Annotated[str, V] = 'b'\nX = D('b')", "D", "X"),
+    "typed dict": ("class D(TypedDict):\n    a: Annotated[str, V]", "D", "{'a': 'b'}"),
+    "root": ("class D(RootModel[Annotated[str, V]]):\n    root: Annotated[str, V] = 'b'", "D", "'b'"),
+    "generic": ("T = TypeVar('T')\nclass G(BaseModel, Generic[T]):\n    a: T = 'b'", "G[Annotated[str, V]]", "{}"),
+}
+
+
+@pytest.mark.parametrize("validator", VALIDATORS_OF_TYPES)
+@pytest.mark.parametrize(("lines", "kind", "default"), TYPES.values(), ids=TYPES)
+def test_no_validator_beside_a_type_is_called_to_describe_it(
+    lines: str, kind: str, default: str, validator: str
+) -> None:
+    source = tool(LATER + VALIDATED + lines, f"x: {kind} = {default}").replace("-> int", f"-> {kind}")
+    assert not refused(source.replace(" V]", f" {validator}]").replace(" V,", f" {validator},"))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "AfterValidator(evil())", "AfterValidator(M.A)", "BeforeValidator(check, json_schema_input_type='evil()')",
+        "AfterValidator(*[check])", "PlainSerializer(check)", "StringConstraints(pattern=check)",
+        "StringConstraints(pattern='(a{1000}){1000}')", "'AfterValidator(check)'.join([check])",
+    ],
+)  # fmt: skip
+def test_validators_beside_a_type_are_functions(made: str) -> None:
+    lines = "from enum import Enum\nfrom pydantic import PlainSerializer\nclass M(Enum):\n    A = 1\n"
+    assert refused(tool(f"{LATER}{VALIDATED}{lines}A = Annotated[str, {made}]", "x: A"))
