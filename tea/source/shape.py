@@ -210,7 +210,8 @@ def _check_member(file: ParsedFile, names: Names, node: ast.ClassDef, inner: ast
         if _is_special(inner.name) and inner.name not in _METHODS:
             raise file.refuse(f"{inner.name[:60]} may run while the file is imported.", "do without it.", inner)
         origins = {names.origin(one.func if isinstance(one, ast.Call) else one) for one in inner.decorator_list}
-        if "classmethod" in origins and (origins & _BOUND or any(map(_is_property_part, inner.decorator_list))):
+        bound = origins & _BOUND or any(map(_is_property_part, inner.decorator_list))
+        if bound and ("classmethod" in origins or _is_special(inner.name)):  # `inspect` gives `__init__` to its class
             fix = "write a plain method, or a constant."
             raise file.refuse("a property of a class runs while the file is imported.", fix, inner)
     for name in _OF_MODELS.intersection(bindings(inner)) - (set() if node.bases else {"Config"}):

@@ -620,3 +620,24 @@ def test_no_validator_beside_a_type_is_called_to_describe_it(
 def test_validators_beside_a_type_are_functions(made: str) -> None:
     lines = "from enum import Enum\nfrom pydantic import PlainSerializer\nclass M(Enum):\n    A = 1\n"
     assert refused(tool(f"{LATER}{VALIDATED}{lines}A = Annotated[str, {made}]", "x: A"))
+
+
+MADE_BY = f"    @property\n    def __init__(self):\n        {RUN}\n        return int\n"
+CONSTRUCTORS = {
+    "factory": f"class B:\n{MADE_BY}@dataclass\nclass D:\n    a: B = field(default_factory=B)",
+    "base": f"class B:\n{MADE_BY}@dataclass(init=False)\nclass D(B):\n    a: int",
+    "cached": f"import functools\nclass A:\n{MADE_BY.replace('property', 'functools.cached_property')}"
+    "class B(A): pass\n"
+    "class D(BaseModel):\n    a: int = Field(default_factory=B)",
+    "with a setter": f"class B:\n{MADE_BY}    @__init__.setter\n    def __init__(self, v): pass\n"
+    "class D(BaseModel):\n    a: int = Field(default_factory=B)",
+}
+
+
+@pytest.mark.parametrize("lines", CONSTRUCTORS.values(), ids=CONSTRUCTORS)
+def test_no_property_is_given_a_class_to_find_its_parameters(lines: str) -> None:
+    assert refused(tool(LATER + lines, "x: D"))
+
+
+def test_no_property_is_given_an_environment_to_find_its_parameters() -> None:
+    assert refused(environment(f"x = 1\n{MADE_BY}"))
