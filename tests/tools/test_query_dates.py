@@ -80,6 +80,7 @@ DAYS = "julianday(iso(\"ended\", 'dmy')) - julianday(iso(\"began\", 'dmy')) give
         ("SELECT born - born FROM t", 'julianday("born") - julianday("born") gives days'),
         ("SELECT min(seen) FROM t", f"{SEEN}: take {SEEN_ISO}"),
         ("SELECT name FROM t ORDER BY seen", f"{SEEN}: take {SEEN_ISO}"),
+        ("SELECT began, name FROM t ORDER BY seen", f"{SEEN}: take {SEEN_ISO}"),
         ("SELECT max(began) FROM t", f"{BEGAN}: take iso(\"began\", 'dmy')"),
         ("SELECT name FROM t WHERE seen > '2019-01-01'", f"{SEEN}: compare {SEEN_ISO} with '2019-01-01'"),
         ("SELECT name FROM t WHERE began < ended", f"{BEGAN}: take iso(\"began\", 'dmy')"),

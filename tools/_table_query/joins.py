@@ -13,7 +13,7 @@ from .absent import unquoted
 NAME = r'(?<!")"(?:[^"]|"")++"|\b[^\W\d]\w*+'
 ASIDE = re.compile(r"'(?:[^']|'')*+'|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?")
 _BEHIND = (  # a table's name, where it has no other
-    "on|using|where|join|inner|left|right|full|cross|natural|group|order|limit|having|union|except|intersect|window"
+    "from|on|using|where|join|inner|left|right|full|cross|natural|group|order|limit|having|union|except|intersect|window"
 )
 _TABLE = re.compile(
     rf"(?:\b(?:from|join)\s++|,\s*+)({NAME})(?:\s++(?:as\s++)?(?!(?:{_BEHIND})\b)({NAME}))?", re.IGNORECASE
