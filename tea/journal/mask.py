@@ -25,7 +25,7 @@ from tea.types import JsonValue
 
 _LARGEST = 2**28
 _WORDS = "API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|PASS|PAT|CREDENTIALS?"
-_SECRET = re.compile(rf"(?:(?:.*_)?(?:{_WORDS})|.+_PWD)(?:_?\d+|_BASE|_BASE64|_B64|_JSON)?", re.IGNORECASE)
+_SECRET = re.compile(rf"(?:(?:.*_)?(?:{_WORDS})|.+_PWD|.*PASSWORD)(?:_?\d+|_BASE|_BASE64|_B64|_JSON)?", re.IGNORECASE)
 _IN_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@", re.IGNORECASE)
 
 

@@ -98,7 +98,16 @@ async def test_no_secret_is_written_told_or_answered(tmp_path: Path, monkeypatch
 
 
 def test_what_is_named_like_a_secret_is_one() -> None:
-    secret = ["OPENAI_API_KEY", "token", "DB_PASSWORD", "DB_PWD", "SECRET_KEY_BASE", "GITHUB_PAT", "API_KEY_2"]
+    secret = [
+        "OPENAI_API_KEY",
+        "token",
+        "DB_PASSWORD",
+        "PGPASSWORD",
+        "DB_PWD",
+        "SECRET_KEY_BASE",
+        "GITHUB_PAT",
+        "API_KEY_2",
+    ]
     plain = ["MONKEY", "KEYBOARD", "PATH", "PWD", "OLDPWD", "COMPASS", "MAX_TOKENS", "KEY_SIZE"]
     assert list(secrets_among(dict.fromkeys([*secret, *plain], "x"))) == secret
 
