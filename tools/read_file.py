@@ -24,8 +24,9 @@ class Reading(TypedDict):
 
     Passages with the very words of `find`, which stand in the text `matches` times, come before the best others. Not
     shown are `more_passages` with the very words or, where they stand nowhere, that fit. One that stands there `times`
-    times is given once. Words of `find` in `nowhere` are not in the text. `place` is the page or slide. More follows
-    from line `next_start` on, of whose characters `next_offset` were read.
+    times is given once. Words of `find` in `nowhere` are not in the text. Behind line `ranked_to` of a very long text
+    nothing but the very words was looked for. `place` is the page or slide. More follows from line `next_start` on, of
+    whose characters `next_offset` were read.
     """
 
     read_as: NotRequired[str]
@@ -40,6 +41,7 @@ class Reading(TypedDict):
     more_passages: NotRequired[int]
     matches: NotRequired[int]
     nowhere: NotRequired[list[str]]
+    ranked_to: NotRequired[int]
 
 
 @tool(effects="reads", idempotent=True, network=False, metadata={"files": FILES})
@@ -105,6 +107,8 @@ def _read(text: Text, name: str, start: int, lines: int, find: str, offset: int)
         reading["more_passages"] = found.more
     if found.nowhere:
         reading["nowhere"] = found.nowhere
+    if found.ranked_to:
+        reading["ranked_to"] = found.ranked_to
     return reading
 
 

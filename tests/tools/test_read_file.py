@@ -4,6 +4,7 @@ import io
 import json
 import os
 import tarfile
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -280,6 +281,18 @@ async def test_of_the_very_words_no_more_passages_are_told_of_than_there_are(too
     (folder / "log.txt").write_text("\n".join(lines))
     got = (await tools.invoke("read_file", {"path": "log.txt", "find": "quay lamp"})).unwrap()
     assert (got["matches"], len(got["passages"]), got["more_passages"]) == (9, 8, 1)
+
+
+async def test_of_very_many_sentences_the_first_are_ranked_and_the_very_words_are_found_everywhere(
+    tools: TCPServer, folder: Path
+) -> None:
+    (folder / "log.txt").write_text("# a\nb\n" * 500_000 + "The quay lamp went out.\n")
+    begun = time.process_time()
+    got = (await tools.invoke("read_file", {"path": "log.txt", "find": "quay lamp"})).unwrap()
+    assert time.process_time() - begun < 20
+    assert [one["text"] for one in got["passages"]] == ["The quay lamp went out."]
+    assert 0 < got["ranked_to"] < got["total_lines"] == 1_000_001
+    assert (await tools.invoke("read_file", {"path": "log.txt", "find": "oil"})).unwrap()["passages"] == []
 
 
 async def test_a_file_too_large_to_be_held_names_what_reads_it(tools: TCPServer, folder: Path) -> None:

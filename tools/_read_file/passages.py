@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import NotRequired, TypedDict
 
 from tea.reading import Title, heading_above
@@ -18,6 +19,7 @@ _OF_ALL = 0.5
 _OF_HEADING = 0.8  # of the words of a question, with which a heading is a passage
 _OFTEN, _OFTEN_SHARE = 4, 0.08
 _LONGEST = 600
+_MOST_RANKED = 100_000  # sentences of a text; about 4 s and 200 MB
 _LEAST_SHARE = 0.4  # of the best score
 _HEAD, _HEAD_LINES = 40, 3  # characters of a sentence that is the head of its lines, and how far it reaches
 _NAME = re.compile(r"\b[A-Z0-9]\w*")
@@ -43,12 +45,14 @@ class Found:
         more: How many others hold the very words of the question; without any that does, how many fit.
         matches: How often the very words of the question stand in the text.
         nowhere: Words of the question that stand nowhere in it, in no form.
+        ranked_to: The last line whose sentences were ranked, in a text of very many; 0 if all were.
     """
 
     passages: list[Passage]
     more: int
     matches: int
     nowhere: list[str]
+    ranked_to: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +76,8 @@ def best_passages(lines: list[str], question: str, above: Sequence[Title], most:
     """Return the passages for a question.
 
     Those with its very words come first, in the order of the text, headings among them; then the best sentences.
-    Neighbours are one passage, and so are equal ones. What fits much less than the best is left out.
+    Neighbours are one passage, and so are equal ones. What fits much less than the best is left out. Of very many
+    sentences the first 100,000 are ranked, and the others are passages only by the very words.
 
     Args:
         lines: The text.
@@ -80,7 +85,9 @@ def best_passages(lines: list[str], question: str, above: Sequence[Title], most:
         above: Its headings.
         most: How many passages to return.
     """
-    units, phrase = list(sentences(lines)), _plain(question)
+    waiting, phrase = sentences(lines), _plain(question)
+    units = list(islice(waiting, _MOST_RANKED))
+    ranked_to = units[-1].end if next(waiting, None) is not None else 0
     exact = [number for number, unit in enumerate(units) if _stands(phrase, unit.text)]
     groups = _groups(units, exact)
     held = {line for group in groups for line in _lines(units, group)}
@@ -98,7 +105,8 @@ def best_passages(lines: list[str], question: str, above: Sequence[Title], most:
         passages=[_under(above, one) for one in passages[:most]],
         more=max(0, (very or len(passages)) - most),
         matches=matches,
-        nowhere=_nowhere(units, text, question),
+        nowhere=[] if ranked_to else _nowhere(units, text, question),
+        ranked_to=ranked_to,
     )
 
 
