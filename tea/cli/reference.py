@@ -50,7 +50,8 @@ async def find(
     names: dict[Kind, set[str]] = {kind: await _names(tea, kind, gone=gone) for kind in kinds}
     found: list[Kind] = [kind for kind in kinds if ref.name in names[kind]]
     if not found:
-        raise _unknown(ref.name, names)
+        hidden: list[Kind] = [kind for kind in kinds if ref.name in await asyncio.to_thread(tea.versions.names, kind)]
+        raise _hidden(hidden[0], ref.name) if hidden else _unknown(ref.name, names)
     if len(found) > 1:
         choice = ", ".join(f"{kind}:{text}" for kind in found)
         raise BadRef(f"{text[:80]!r} may mean {len(found)} components.", fix=f"write one of {choice}.")
@@ -68,6 +69,11 @@ def _checked(ref: Ref, upto: Part) -> Ref:
 async def _names(tea: "Platform", kind: Kind, *, gone: bool) -> set[str]:
     names = {one.name for one in await tea.libraries[kind].list(state=None)}
     return names.union(await asyncio.to_thread(tea.versions.names, kind)) if gone else names
+
+
+def _hidden(kind: Kind, name: str) -> UnknownComponent:
+    fix = "to have it again, `tea register` its source; runs that pinned a version still find it."
+    return UnknownComponent(f"{kind}:{name} was unregistered.", fix=fix)
 
 
 def _unknown(name: str, names: dict[Kind, set[str]]) -> UnknownComponent:

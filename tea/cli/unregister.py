@@ -6,9 +6,9 @@ from tea.cli.register import ReasonOption
 
 
 async def unregister(command: Command, ref: RefArgument, reason: ReasonOption = "") -> None:
-    """Hide a component; its versions stay.
+    """Hide a component and its history.
 
-    Runs that pinned a version still find its bytes.
+    Runs that pinned a version still find its bytes. To have it again, `tea register` its source.
     """
     async with command.platform() as tea:
         library, found = await find(tea, ref, upto="component")

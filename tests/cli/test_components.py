@@ -42,7 +42,8 @@ def test_a_component_lives_from_registration_to_rollback(tea: Tea) -> None:
     assert tea("call", "shout", "text=hi").out == "HI\n"
     assert tea("rollback", "shout", "--json").data["version"] == "1.0.1"
     assert tea("unregister", "shout").out == "unregistered tool:shout\n"
-    tea("show", "shout").refused(2, "shout")
+    for command in ("show", "history", "rollback"):
+        tea(command, "shout").refused(2, "tool:shout was unregistered", "`tea register`")
 
 
 def test_registering_what_is_there_says_that_nothing_changed(tea: Tea) -> None:
