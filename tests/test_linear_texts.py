@@ -94,6 +94,8 @@ DOORS: dict[str, Callable[[str], object]] = {
     "calls in an answer": calls_in,
     "a call that was meant": attempted,
     "a call in tags": lambda text: calls_in(f"<function=a>{text}{'<parameter=b>' * (LENGTH // 5)}"),
+    "a call in elements": lambda text: calls_in(f"<add>{text}{'<b>' * (LENGTH // 3)}{'<add>' * 5000}", ["add"]),
+    "a call by name": lambda text: calls_in('<invoke name="a">' * 2000 + text + "<b>a</b> " * 4000 + "</invoke>"),
     "an object in an answer": object_in,
     "why a provider refused": lambda text: (exceeds(text, "", 400), limit_in(text)),
     "a quote": lambda text: stands_in(text, "some words 1 2 3\n" * 100),

@@ -50,7 +50,9 @@ def called(response: ModelResponse, functions: Collection[str]) -> ModelResponse
     return changed(response, text=text, calls=tuple(made.calls), finish="calls")
 
 
-def settled(response: ModelResponse, schema: JsonObject, check: Read, parse: Read) -> ModelResponse:
+def settled(
+    response: ModelResponse, schema: JsonObject, check: Read, parse: Read, functions: Collection[str] = ()
+) -> ModelResponse:
     """Return the answer to a step with its usable part: calls, a record with calls, or text.
 
     Where nothing can, `unusable` says why; the words of the answer stay.
@@ -60,6 +62,7 @@ def settled(response: ModelResponse, schema: JsonObject, check: Read, parse: Rea
         schema: What a record has to fit.
         check: Holds an output to it.
         parse: Reads a record from a text.
+        functions: Names of the functions on offer.
     """
     if response.output is not None:
         return _recorded(response, schema, check)
@@ -68,7 +71,7 @@ def settled(response: ModelResponse, schema: JsonObject, check: Read, parse: Rea
     try:
         return changed(response, output=parse(response.text), unusable="")
     except BadOutput as error:
-        found = calls_in(response.text)
+        found = calls_in(response.text, functions)
         if found is None:
             return changed(response, unusable=_unusable_reason(response, schema, error.problem))
         return _usable_part(response, found, schema)

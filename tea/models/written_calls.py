@@ -22,7 +22,7 @@ _BEGINS = re.compile(r'\{\s*["}]')
 _WRAPPED = re.compile(r"(?:\s|```\w*|<[^<>]{1,40}>|\[[A-Z_]{1,40}\]|\[)*\{")
 _OBJECT = re.compile(r'\s*(?:```\w*\s*)?(\{\s*"[^"\n]{1,80}"\s*:)')
 _WRAPPING = re.compile(
-    r"```\w*|</?[\w|]{0,40}(?:tool|function)[\w|]{0,40}>|\[/?TOOL_CALLS\]"
+    r"```\w*|</?[\w|:]{0,40}(?:tool|function)[\w|]{0,40}>|\[/?TOOL_CALLS\]"
     r"|^[\s\[\],]+|(?<![\s\[\],])[\s\[\],]+$"
 )
 _SPEAKS_OF_CALLS = re.compile(r"""["'](?:tool_)?calls["']\s*:|["'](?:arguments|parameters)["']\s*:""")
@@ -34,6 +34,18 @@ _ACTION = re.compile(
 _TAGGED = re.compile(r"<function=([A-Za-z_][\w.-]{0,79})>(.*?)(?:</function>|\Z)", re.DOTALL)
 _CLOSING = "</parameter>"
 _PARAMETER = re.compile(rf"<parameter=([A-Za-z_][\w.-]{{0,79}})>\n?(.*?)\n?{_CLOSING}", re.DOTALL)
+_INVOKED = re.compile(
+    r"<(?:\w{1,20}:)?(invoke|function|function_call|tool_call|tool_use)\s{1,9}name\s{0,9}=\s{0,9}"
+    r"[\"']([A-Za-z_][\w.:#-]{0,79})[\"'][^<>]{0,80}>(.*?)(?:</(?:\w{1,20}:)?\1>|\Z)",
+    re.DOTALL,
+)
+_NAMED = re.compile(
+    r"<((?:\w{1,20}:)?(?:parameter|param|argument|arg))\s{1,9}name\s{0,9}=\s{0,9}"
+    r"[\"']([A-Za-z_][\w.-]{0,79})[\"'][^<>]{0,80}>"
+)
+_MEMBER = re.compile(r"<(([A-Za-z_][\w.-]{0,79}))>")
+_SPACE = re.compile(r"\s*")
+_AROUND = re.compile(r"\s*<(parameters|arguments|input)>(.*)</\1>\s*", re.DOTALL)
 _OBSERVED = re.compile(r"^[ \t>*]{0,8}Observation[ \t*]{0,4}:", re.MULTILINE | re.IGNORECASE)
 _CODE = re.compile(r"```(?:python|py|tool_code|tool_calls?)?[ \t]*\n(.*?)```", re.DOTALL)
 _MOST_CODE = 20_000  # characters of code that is parsed for calls
@@ -66,12 +78,12 @@ class Written:
 def calls_in(text: str, functions: Collection[str] = ()) -> Written | None:
     """Return the calls in a text: those of its first record, else all separate ones; None if it contains none.
 
-    Calls as `<function=NAME>`, as `Action:` and `Action Input:`, or as Python code that only calls functions, count
-    where there are no others.
+    Calls as `<function=NAME>`, as `<invoke name="NAME">`, as `<NAME>` of a function, as `Action:` and `Action Input:`,
+    or as Python code that only calls functions, count where there are no others.
 
     Args:
         text: What a model said.
-        functions: Names of the functions that code may call; other code is an answer.
+        functions: Names of the functions that code and tags may call; other code, and other tags, are an answer.
     """
     said = answered(text)
     found = list(_objects(said))
@@ -82,7 +94,7 @@ def calls_in(text: str, functions: Collection[str] = ()) -> Written | None:
                 return Written(calls=cast("list[Any]", calls), record=one, words=_unwrapped(said[:begin] + said[end:]))
     alone = [one for one in found if _is_call(one[2])]
     if not alone:
-        return _tagged(said) or _actions(said) or _coded(said, functions)
+        return _tagged(said) or _in_xml(said, functions) or _actions(said) or _coded(said, functions)
     words, at = "", 0
     for begin, end, _ in alone:
         words, at = words + said[at:begin], end
@@ -98,6 +110,42 @@ def _tagged(text: str) -> Written | None:
         given = _leading_arguments(inner, 0) if inner.startswith("{") else dict(_PARAMETER.findall(inner, 0, last))
         calls.append({"name": one[1], "arguments": given if given or not inner else inner})
     return Written(calls=calls, record={}, words=_unwrapped(_TAGGED.sub("", text))) if calls else None
+
+
+def _in_xml(text: str, functions: Collection[str]) -> Written | None:
+    """Return the calls written as `<invoke name="NAME">`, or as elements called as functions are; None without any."""
+    if calls := [_invoked(one[2], one[3]) for one in _INVOKED.finditer(text)]:
+        return Written(calls=calls, record={}, words=_unwrapped(_INVOKED.sub("", text)))
+    names = "|".join(re.escape(name) for name in functions if f"<{name}>" in text)
+    if not names:
+        return None
+    element = re.compile(rf"<({names})>(.*?)(?:</\1>|\Z)", re.DOTALL)
+    calls = [_invoked(one[1], one[2]) for one in element.finditer(text)]
+    if not all(isinstance(one["arguments"], dict) for one in calls):  # the tag is only spoken of
+        return None
+    return Written(calls=calls, record={}, words=_unwrapped(element.sub("", text)))
+
+
+def _invoked(name: str, inner: str) -> dict[str, Any]:
+    """Return a call of an element: its content is an object, parameters as elements, or nothing; else unreadable."""
+    around = _AROUND.fullmatch(inner)
+    inner = (around[2] if around else inner).strip()
+    given: Any = _leading_arguments(inner, 0) if inner.startswith("{") else _elements(inner)
+    return {"name": name, "arguments": inner if given is None else given}
+
+
+def _elements(text: str) -> dict[str, str] | None:
+    """Return the elements of a text by name, None if one is not closed or anything stands beside them."""
+    found, at = dict[str, str](), 0
+    while at < len(text):
+        begins = _NAMED.match(text, at) or _MEMBER.match(text, at)
+        end = text.find(f"</{begins[1]}>", begins.end()) if begins else -1
+        if begins is None or end < 0:
+            return None
+        found[begins[2]] = text[begins.end() : end].removeprefix("\n").removesuffix("\n")
+        after = _SPACE.match(text, end + len(begins[1]) + 3)
+        at = after.end() if after else len(text)
+    return found
 
 
 def _actions(text: str) -> Written | None:

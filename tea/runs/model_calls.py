@@ -174,7 +174,7 @@ class ModelCalls:
                 tries.held.unheard()
         try:
             response = await self._models.complete(request, within(key), self._recorder.listener(key), tries)
-            found = self._step(response, prompt) if by_record(request) else self._checked(response, prompt)
+            found = self._step(response, prompt, request) if by_record(request) else self._checked(response, prompt)
         except (BudgetExceeded, ProviderError) as error:
             if not lost and not unknown:
                 raise
@@ -187,10 +187,11 @@ class ModelCalls:
         more = {name: value for name, value in ((_LOST, told), (_UNKNOWN, unknown)) if value}
         return JsonText(f"{found.text[:-1]},{encode(more)[1:]}") if more else found
 
-    def _step(self, response: ModelResponse, prompt: Prompt) -> JsonText:
+    def _step(self, response: ModelResponse, prompt: Prompt, request: ModelRequest) -> JsonText:
         """Return the answer to a step, with an unusable response as its own kind of answer."""
         check, parse = (partial(do, prompt) for do in (self._prompts.check_output, self._prompts.parse_output))
-        found = settled(response, prompt.output or {}, check, parse)
+        names = [str(one["name"]) for one in request.tools]
+        found = settled(response, prompt.output or {}, check, parse, names)
         return recorded_step(found)
 
     def _checked(self, response: ModelResponse, prompt: Prompt) -> JsonText:

@@ -78,6 +78,8 @@ async def test_what_nothing_is_known_of_is_no_end(dialect: Dialect, tmp_path: Pa
         '{"answer": "42"}',
         '```json\n{"answer": "42", "success": true, "reason": "", "evidence": []}\n```',
         '<function=done>{"answer": "42"}</function>',
+        '<invoke name="done"><parameter name="answer">42</parameter></invoke>',
+        "I know it.\n<done><answer>42</answer></done>",
         "<tool_call>\n<function=done>\n<parameter=answer>\n42\n</parameter>\n</function>\n</tool_call>",
     ],
 )

@@ -103,14 +103,22 @@ async def test_a_call_that_cannot_be_read_goes_back_beside_the_good_ones(dialect
         "[add(a=6)]",
         "I add.\n```python\nadd(a=6)\n```",
         "```tool_code\nprint(default_api.add(a=6))\n```",
+        '<function_calls><invoke name="add"><parameter name="a">6</parameter></invoke></function_calls>',
+        'I add.\n<invoke name="add">\n<parameter name="a">\n6\n</parameter>\n</invoke>',
+        '<x:function_calls><x:invoke name="add"><x:parameter name="a">6</x:parameter></x:invoke></x:function_calls>',
+        'I add. <invoke name="add">{"a": 6}</invoke>',
+        "I add.\n<add><a>6</a></add>",
+        "<add>\n<parameters>\n<a>6</a>\n</parameters>\n</add>",
+        '```xml\n<add>{"a": 6}</add>\n```',
         '{"tool_calls": [{"id": "1", "type": "function", "function": {"name": "add", "arguments": "{\\"a\\": 6}"}}]}',
     ],
 )
 async def test_calls_in_words_count_where_functions_were_on_offer_and_none_was_called(text: str) -> None:
     chat = DIALECTS["openai_chat"]
     found, _, _ = await both(chat, words(text), STEP, **NATIVE)
-    assert [(call.name, call.arguments, call.unreadable) for call in found.calls] == [("add", {"a": 6}, "")]
-    assert "{" not in found.text
+    (made,) = found.calls
+    assert (made.name, {**made.arguments, "a": int(made.arguments["a"])}, made.unreadable) == ("add", {"a": 6}, "")
+    assert not {"{", "<", "`"} & {*found.text}
     assert ("I add." in found.text) == ("I add." in text)
 
 
@@ -118,7 +126,8 @@ async def test_calls_in_words_count_where_functions_were_on_offer_and_none_was_c
     "text",
     [
         "```python\nx = add(a=6)\nprint(x + 1)\n```", "```python\nadd(6)\n```", "sub(a=6)", "add(**a)", "add(a=b)",
-        "Call add(a=6) to add.", "```python\nfor a in b:\n    add(a=6)\n```", "add(" * 5000, "add(a=" + "[" * 9000,
+        "Call add(a=6) to add.", "The <add> tag adds.", "<sub><a>6</a></sub>", "<add>is</add> <b>bold</b>",
+        "```python\nfor a in b:\n    add(a=6)\n```", "add(" * 5000, "add(a=" + "[" * 9000,
     ],
 )  # fmt: skip
 async def test_code_that_does_more_than_call_functions_with_values_is_no_call(text: str) -> None:
