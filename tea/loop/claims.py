@@ -41,9 +41,11 @@ _OPERATION = re.compile(r"\d\)?\s*(?:\*{1,2}|[+\u00d7\u00f7^])\s*[(-]?\d")
 _FILE = re.compile(r"(?<![\w./:@-])[\w][\w./-]{0,150}\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w/@-])")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _PLACE = re.compile(r"\[\d{1,3}\]")
-
-
 _LABEL = re.compile(r"\A\s*(?:\*\*|#+ )?(?:the |my )?final answer(?:\*\*)?\s*:(?:\*\*)?\s*", re.IGNORECASE)
+_THOUGHT = re.compile(r"\A\s*(?:\*\*)?Thought(?:\*\*)?\s{0,3}:", re.IGNORECASE)
+_AFTER_THOUGHT = re.compile(r"^[ \t*]{0,4}Final Answer[ \t*]{0,4}:[ \t*]{0,4}", re.MULTILINE | re.IGNORECASE)
+_TAG, _ENDS, _BOX = "<answer>", "</answer>", "\\boxed{"
+_AFTER_BOX = " \t\n.$*)]\\"
 
 
 def announces(text: str) -> bool:
@@ -69,14 +71,49 @@ def is_expression(answer: object) -> bool:
     return _EXPRESSION.fullmatch(text) is not None and _OPERATION.search(text) is not None
 
 
-def without_label(text: str) -> str:
-    """Return an answer in words without `Final answer:` before it.
+def without_label(text: str, task: str = "") -> str:
+    r"""Return an answer in words without its scaffolding: `Final answer:`, `Thought:`, `<answer>` or `\boxed{}`.
+
+    Args:
+        text: The answer.
+        task: The words of the task; a mark named there stays.
 
     Examples:
         >>> without_label("**Final answer:** Oslo")
         'Oslo'
+        >>> without_label("Thought: I know it.\nFinal Answer: Oslo")
+        'Oslo'
+        >>> without_label("<answer>Oslo</answer>")
+        'Oslo'
     """
-    return _LABEL.sub("", text, count=1) or text
+    if _THOUGHT.match(text) and (ends := [*_AFTER_THOUGHT.finditer(text)]):
+        text = text[ends[-1].end() :].strip() or text
+    text = _LABEL.sub("", text, count=1) or text
+    if _TAG not in task.casefold():
+        text = _tagged(text) or text
+    return text if "boxed" in task.casefold() else _boxed(text) or text
+
+
+def _tagged(text: str) -> str:
+    """Return the content of the only `<answer>` that a text ends with, empty if there is none."""
+    before, tag, inner = text.strip().partition(_TAG)
+    ends = tag and inner.endswith(_ENDS) and _TAG not in inner and inner.count(_ENDS) == 1
+    return inner.removesuffix(_ENDS).strip() if ends and _FENCE not in before else ""
+
+
+def _boxed(text: str) -> str:
+    r"""Return the content of the only `\boxed{}` that a text ends with, empty if there is none."""
+    before, box, inner = text.rstrip(_AFTER_BOX).partition(_BOX)
+    if not box or not inner.endswith("}") or _BOX in inner or _FENCE in before:
+        return ""
+    inner, depth = inner[:-1], 0
+    for sign in inner:
+        depth += (sign == "{") - (sign == "}")
+        if depth < 0:  # the box ends before the text
+            return ""
+    said = inner.strip()
+    wrapped = said.startswith("\\text{") and said.endswith("}") and said.count("{") == 1
+    return said[len("\\text{") : -1].strip() if wrapped else said
 
 
 def is_talk(line: str, reply: str) -> bool:

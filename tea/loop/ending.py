@@ -253,7 +253,7 @@ class Ending:
 
     def proposed(self, text: str, *, last: bool) -> str:
         """Return the reason text without a call does not end the task, empty if it does."""
-        problem = self._problem_of(without_label(text.strip()), last=last)
+        problem = self._problem_of(without_label(text.strip(), self._task.text), last=last)
         self.pressed = problem != ""
         return problem
 

@@ -88,6 +88,36 @@ async def test_an_end_written_into_words_is_one(dialect: Dialect, tmp_path: Path
     assert (outcome.answer, len(script.asked)) == ("42", 2)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Thought: I know it.\nFinal Answer: 42",
+        "<answer>42</answer>",
+        "Six times seven.\n<answer>\n42\n</answer>",
+        "\\boxed{42}",
+        "So it is $\\boxed{\\text{42}}$.",
+        "**Final Answer:** \\boxed{42}",
+    ],
+)
+async def test_an_answer_in_words_is_taken_out_of_its_scaffolding(dialect: Dialect, tmp_path: Path, words: str) -> None:
+    outcome, script = await played(tmp_path, dialect, [says(SUM), Say(text=words)], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("42", 2)
+
+
+@pytest.mark.parametrize(
+    "words", ["\\boxed{6} times \\boxed{7}", "The \\boxed{4}{2}", "`<answer>42</answer>` it is: 42"]
+)
+async def test_marks_within_an_answer_stay(dialect: Dialect, tmp_path: Path, words: str) -> None:
+    outcome, _ = await played(tmp_path, dialect, [says(SUM), Say(text=words)], task=TASK)
+    assert outcome.answer == words
+
+
+async def test_a_mark_that_a_task_names_stays(dialect: Dialect, tmp_path: Path) -> None:
+    task = {"text": "What is 6 * 7? Write it as \\boxed{NUMBER}."}
+    outcome, _ = await played(tmp_path, dialect, [says(SUM), Say(text="\\boxed{42}")], task=task)
+    assert outcome.answer == "\\boxed{42}"
+
+
 async def test_a_failure_written_into_words_is_one(dialect: Dialect, tmp_path: Path) -> None:
     words = Say(text='{"success": false, "reason": "Nobody can tell."}')
     outcome, _ = await played(tmp_path, dialect, [says(SUM), words], task=TASK)
