@@ -26,6 +26,7 @@ from tea.components.context import Context
 from tea.components.docstring import Docstring, read_docstring, require_short
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.components.naming import name_hint
+from tea.components.nested_names import MemberNames, Unknown, holds_names
 from tea.components.schema_words import TypeWords
 from tea.errors import BadArguments, BadComponent, CallFailed, TeaError, ToolError, sole_error, words_of
 from tea.threads import Threads
@@ -35,6 +36,7 @@ Function = Callable[..., Any]
 FOR_PROGRAMS = "For programs:"  # begins the words of a parameter that models are not shown
 _MOST_PARAMETERS = 600  # characters
 _MOST_GIVEN = 40  # characters of a value in the words of a fault
+_MOST_REASONS = 3
 _MOST_TYPE = 80  # characters of one of them
 _KNOWN = sys.stdlib_module_names | {"pydantic", "tea", "typing_extensions"}
 _MADE_BY_PYTHON = ("enum", "typed-dict")  # schemas of classes without code of their own in making a value
@@ -203,6 +205,12 @@ class Validators:
         return _arguments(self._parameters)
 
     @cached_property
+    def names(self) -> MemberNames | None:
+        """The names of members in the arguments' types; None where no type has any."""
+        schema = self.arguments.core_schema
+        return MemberNames(schema) if holds_names(schema) else None
+
+    @cached_property
     def result(self) -> TypeAdapter[tuple[Any]]:
         """The validator of the result, as the one member of a tuple: so NaN is seen inside of any type."""
         return adapter(tuple[self._returned], ConfigDict(ser_json_inf_nan="constants"))
@@ -283,10 +291,9 @@ class InProcess:
             try:
                 valid = self.validators.arguments.validator.validate_json(strict_object(arguments))
             except (ValueError, TypeError, RecursionError) as error:
-                problem = f"{self.function.__name__!r} got bad arguments: {reasons(error, given=True)}."
-                schema = self.parameters()
-                hint = name_hint(schema, arguments)
-                raise BadArguments(problem, fix=f"{hint}{parameters_in_words(schema)}.") from error
+                raise self._refused(reasons(error, given=True), arguments) from error
+            if unknown := self._unknown(arguments):
+                raise self._refused("; ".join(map(str, unknown[:_MOST_REASONS])), arguments)
         if self.contexts:
             valid = {
                 **valid,
@@ -314,6 +321,17 @@ class InProcess:
             problem = f"{self.function.__name__!r} gave what its annotation does not promise: {reasons(error)}."
             raise CallFailed(problem, fix="mend its return annotation or its source.") from error
         return value
+
+    def _unknown(self, arguments: JsonObject) -> list[Unknown]:
+        """Return the names inside of arguments that no field of their type has."""
+        names = self.validators.names
+        return [] if names is None else names.unknown(arguments)
+
+    def _refused(self, why: str, arguments: JsonObject) -> BadArguments:
+        schema = self.parameters()
+        hint = name_hint(schema, arguments) or next((one.hint for one in self._unknown(arguments) if one.hint), "")
+        problem = f"{self.function.__name__!r} got bad arguments: {why}."
+        return BadArguments(problem, fix=f"{hint}{parameters_in_words(schema)}.")
 
 
 def adapter(__kind: Any, __config: ConfigDict | None = None) -> TypeAdapter[Any]:
