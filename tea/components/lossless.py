@@ -28,6 +28,7 @@ _KINDS: Mapping[type, str] = {
     NoneType: "null",
 }
 _SINGLE: Mapping[Any, str] = {kind: name for kind, name in _KINDS.items() if kind not in (dict, list, NoneType)}
+_MARKS: Mapping[str, str] = {"array": "[", "object": "{"}
 _LOST: Any = object()
 
 
@@ -51,6 +52,23 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
         found = reader.read(schema, arguments)
         fits = found is arguments or fits_strictly(schema, found, reader.work)
         return found if fits else reader.singly(arguments)
+    except (Endless, RecursionError):
+        return arguments
+
+
+def shaped(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
+    """Return arguments with texts of JSON parsed where only their form is wanted, for errors about what they hold.
+
+    A text that fits, or whose parameter may be a text, stays; the same object if nothing changes.
+
+    Args:
+        schema: JSON Schema of the arguments, an object.
+        arguments: JSON data.
+    """
+    if type(cast(object, arguments)) is not dict or not any(map(_is_written, arguments.values())):
+        return arguments
+    try:
+        return _Reader(schema, Work(arguments)).shaped(arguments)
     except (Endless, RecursionError):
         return arguments
 
@@ -116,6 +134,27 @@ class _Reader:
         read = {name: self.read(shown[name], value) for name, value in arguments.items() if name in shown}
         new = {name: one for name, one in read.items() if one is not arguments[name] and self._fits(shown[name], one)}
         return {**arguments, **new} if new else arguments
+
+    def shaped(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments with each text parsed that is JSON of its parameter's type; the same object without any."""
+        shown: dict[str, Any] = self._resolved(self.root).get("properties") or {}
+        new = {
+            name: parsed
+            for name, value in arguments.items()
+            if name in shown and _is_written(value) and not self._fits(shown[name], value)
+            for parsed in self._of_form(shown[name], str(value))
+        }
+        return {**arguments, **new} if new else arguments
+
+    def _of_form(self, schema: JsonValue, text: str) -> list[Any]:
+        """Return the JSON value in a text, as the only one of a list, if it has a type of the schema."""
+        words = self._resolved(cast("dict[str, Any]", schema)) if isinstance(schema, dict) else {}
+        branches: list[Any] = words.get("anyOf", words.get("oneOf")) or []
+        if branches:
+            return next(filter(None, (self._of_form(one, text) for one in branches)), list[Any]())
+        mark = _MARKS.get(str(words.get("type")), "")
+        parsed = self._parsed(words, text, mark) if mark else _LOST
+        return [] if parsed is _LOST else [parsed]
 
     def _only(self, branches: list[Any], value: JsonValue) -> Any:
         """Return the value converted by the only one of several schemas able to read it; unchanged if it fits one."""
@@ -197,6 +236,11 @@ class _Reader:
             return schema is not False
         words, held = cast("dict[str, Any]", schema), self.root.get("$defs")
         return fits_strictly({**words, "$defs": held} if held else words, value, self.work)
+
+
+def _is_written(value: object) -> bool:
+    """Return whether a value is a text that may be JSON of an object or a list."""
+    return isinstance(value, str) and value.lstrip()[:1] in (*_MARKS.values(),)
 
 
 def _alike(allowed: Any, text: str) -> str | None:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
-from tea.components.lossless import lossless
+from tea.components.lossless import lossless, shaped
 from tea.types import JsonObject, JsonSchema
 
 _ALIKE = 0.8  # share of equal letters in names that are the same
@@ -30,7 +30,7 @@ def understood(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
         schema: JSON Schema of the arguments, an object.
         arguments: JSON data.
     """
-    return lossless(schema, renamed(schema, arguments))
+    return shaped(schema, lossless(schema, renamed(schema, arguments)))
 
 
 def renamed(schema: JsonSchema, arguments: JsonObject) -> JsonObject:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from jsonschema.validators import extend
 
-from tea.components.lossless import lossless
+from tea.components.lossless import lossless, shaped
 from tea.components.operation import Operation
 from tea.types import Task
 
@@ -90,6 +90,29 @@ def test_what_is_not_sure_stays_as_it_is(hint: Any, value: Any) -> None:
 def test_what_fits_is_never_changed(hint: Any, value: Any) -> None:
     given = {"value": value}
     assert lossless(wanting(hint), given) is given
+
+
+@pytest.mark.parametrize(
+    ("hint", "value", "meant"),
+    [
+        (list[int], '["x"]', ["x"]), (list[int] | None, ' ["x", "2"]', ["x", 2]), (Point, '{"x": "a"}', {"x": "a"}),
+        (Point | list[int], '["x"]', ["x"]), (dict[str, int], '{"a": "x"}', {"a": "x"}),
+    ],
+)  # fmt: skip
+def test_a_text_of_json_is_parsed_for_errors_about_what_it_holds(hint: Any, value: str, meant: Any) -> None:
+    assert shaped(wanting(hint), {"value": value}) == {"value": meant}
+
+
+@pytest.mark.parametrize(
+    ("hint", "value"),
+    [
+        (str, '["x"]'), (list[str], "[draft] a.md"), (int, "[1]"), (list[int] | str, '["x"]'), (Any, "[1]"),
+        (Point, "[1]"), (dict[str, int], '{"a": 1, "a": "x"}'), (list[int], "[1"), (list[int], ["[1]"]),
+    ],
+)  # fmt: skip
+def test_other_texts_are_not_parsed(hint: Any, value: Any) -> None:
+    given = {"value": value}
+    assert shaped(wanting(hint), given) is given
 
 
 def test_null_for_what_may_be_left_out_is_left_out() -> None:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
@@ -177,3 +177,21 @@ async def test_a_tool_called_with_an_unknown_name_gives_no_wrong_result(tea: Pla
     assert response.error is not None
     assert "invoice.lines.0.qty: Unexpected keyword argument" in response.error["problem"]
     assert response.error["fix"].startswith("did you mean 'quantity'? ")
+
+
+class Order(BaseModel):
+    item: str
+    size: Literal["small", "large"]
+
+
+async def price_orders(orders: list[Order]) -> int:
+    """Price orders."""
+    return len(orders)
+
+
+@pytest.mark.parametrize("orders", [[{"item": "tea", "size": "huge"}], '[{"item": "tea", "size": "huge"}]'])
+async def test_json_given_as_text_is_refused_for_what_it_holds(tea: Platform, orders: Any) -> None:
+    await tea.tcp.register(price_orders)
+    response = await tea.tcp.invoke("price_orders", {"orders": orders})
+    assert response.error is not None
+    assert "orders.0.size: Input should be 'small' or 'large'" in response.error["problem"]
