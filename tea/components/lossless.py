@@ -37,7 +37,8 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
 
     A text that is a number, a truth, an object or a list becomes one, or the one of some allowed texts that differs
     only in capital letters and blanks around; a whole number becomes an integer, or a text; a single value becomes a
-    list of one; null for what may be left out is left out. A value that fits is never changed.
+    list of one, and a list of one its value; null for what may be left out is left out. A value that fits is never
+    changed.
     Where the outcome as a whole does not fit, a member is changed only if it fits alone, so that errors tell of the
     others.
 
@@ -195,6 +196,9 @@ class _Reader:
         match wanted, value:
             case "array", _ if value is not None:
                 return self._listed(words, value)
+            case "string" | "integer" | "number" | "boolean", [only] if not isinstance(only, list):
+                alone = self.read(words, only)
+                return alone if self._fits(words, alone) else _LOST
             case "object", str():
                 return self._parsed(words, value, "{")
             case "integer", float() if value.is_integer() and abs(value) < _EXACT:
