@@ -20,6 +20,7 @@ _UNITS = {
 _LACKING = re.compile(
     r"No such file or directory: '([^'\n]{1,400})'|: '?(/[^:'\n]{1,400})'?: No such file or directory"
 )
+_FENCE, _LANGUAGE = "```", re.compile(r"[ \t]{0,9}\w{0,20}[ \t]{0,9}")
 _ABSENT = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,100})'")
 
 
@@ -108,7 +109,7 @@ class Shell(Environment):
             code: Any number of lines; the value of a last expression is shown.
         """
         sandbox = self._ready(ctx)
-        ran = await sandbox.python(code)
+        ran = await sandbox.python(_unfenced(code))
         return _output(ran, sandbox, notes=[*_copies(ctx, ran), *await _packages(ctx, ran)])
 
     @action(effects="writes", network=False, sandbox_network="hosts")
@@ -119,7 +120,7 @@ class Shell(Environment):
             command: One line or a script.
         """
         sandbox = self._ready(ctx)
-        ran = await sandbox.bash(command)
+        ran = await sandbox.bash(_unfenced(command))
         return _output(ran, sandbox, notes=_copies(ctx, ran))
 
     @action(effects="writes", network=False, sandbox_network="index")
@@ -139,6 +140,14 @@ class Shell(Environment):
         if ctx is not None:
             ctx.note("sandbox", self._sandbox.claimed())
         return self._sandbox
+
+
+def _unfenced(code: str) -> str:
+    """Return code without the one fence around it, as models write it in Markdown."""
+    said = code.strip()
+    language, _, inner = said.removeprefix(_FENCE).partition("\n")
+    is_fenced = said.startswith(_FENCE) and inner.endswith(_FENCE) and inner.count(_FENCE) == 1
+    return inner.removesuffix(_FENCE) if is_fenced and _LANGUAGE.fullmatch(language) else code
 
 
 def _copies(ctx: Context, ran: Any) -> list[str]:

@@ -80,6 +80,21 @@ async def test_streams_and_result_are_labelled_and_the_level_is_told(tea: Platfo
     assert "files" not in found
 
 
+@pytest.mark.parametrize(
+    ("action", "code", "text"),
+    [
+        ("python", "```python\n6 * 7\n```", "RESULT:\n42"),
+        ("python", "\n```\nif True:\n    print(42)\n```\n", "STDOUT:\n42\n"),
+        ("bash", "```bash\necho 42\n```", "STDOUT:\n42\n"),
+        ("bash", "echo '```'\necho '```'", "STDOUT:\n```\n```\n"),
+    ],
+)
+async def test_code_in_a_fence_is_run(tea: Platform, action: str, code: str, text: str) -> None:
+    parameter = "code" if action == "python" else "command"
+    response = await tea.ecp.invoke(f"shell#{action}", {parameter: code})
+    assert response.unwrap()["text"].strip() == text.strip()
+
+
 async def test_a_failing_command_is_told_with_its_exit_code(tea: Platform) -> None:
     assert (await act(tea, "bash", command="echo no >&2; exit 3")).unwrap()["text"] == "STDERR:\nno\nEXIT:\n3"
 
