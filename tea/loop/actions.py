@@ -20,6 +20,7 @@ from tea.errors import (
     TeaError,
     ToolError,
 )
+from tea.loop.done_arguments import with_one_end
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN, Ledger
 from tea.loop.limits import Limits
 from tea.loop.observation import Observation
@@ -89,7 +90,7 @@ class Actions:
             ending: Says whether an end holds.
         """
         self.steps += 1
-        named = [changed(one, name=self.toolset.named(one.name)) for one in calls]
+        named = with_one_end([changed(one, name=self.toolset.named(one.name)) for one in calls], DONE)
         beside = [self.toolset.is_agent(one.name) or self.toolset.reads(one.name) for one in named]
         outcomes: dict[int, Observation] = {}
         position = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from tea.components.json_schema import value_faults
@@ -11,7 +11,7 @@ from tea.components.lossless import lossless
 from tea.errors import BadArguments
 from tea.loop.offer import CONFIDENCE
 from tea.models.written_calls import object_alone, objects_in
-from tea.types import JsonObject, JsonSchema, JsonValue
+from tea.types import JsonObject, JsonSchema, JsonValue, ToolCall, changed
 
 _ANSWER, _SUCCESS, _REASON, _DOUBTS, _EVIDENCE = "answer", "success", "reason", "doubts", "evidence"
 _OWN = frozenset((_ANSWER, _SUCCESS, _REASON, _DOUBTS, _EVIDENCE, CONFIDENCE))
@@ -49,7 +49,9 @@ def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | 
     members: Any = (form or {}).get("properties") or {}
     if flat and flat.keys().isdisjoint(members):
         found = _renamed(arguments, flat)
-    if isinstance(success := found.get(_SUCCESS), str) and success.casefold() in _TRUTHS:
+    if type(success := found.get(_SUCCESS)) is int and success in (0, 1):
+        found[_SUCCESS] = success == 1
+    if isinstance(success, str) and success.casefold() in _TRUTHS:
         found[_SUCCESS] = _TRUTHS[success.casefold()]
         if success.casefold() in _PARTLY and not (found.get(_REASON) or found.get(_DOUBTS)):
             found[_REASON] = PARTIAL
@@ -59,7 +61,8 @@ def corrected(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | 
         found[_DOUBTS] = "\n".join(cast("list[str]", doubts))  # `done` puts the lines together
     if _EVIDENCE in found:
         found[_EVIDENCE] = _sources(found[_EVIDENCE])
-    return arguments if found == arguments else found
+    same = found == arguments and type(found.get(_SUCCESS)) is type(arguments.get(_SUCCESS))
+    return arguments if same else found
 
 
 def written_end(text: str, form: JsonSchema | None) -> dict[str, Any] | None:
@@ -78,6 +81,24 @@ def written_end(text: str, form: JsonSchema | None) -> dict[str, Any] | None:
     if found is None or not found.keys() <= _OWN or not (_ANSWER in found or (_SUCCESS in found and _REASON in found)):
         return None
     return None if form is not None and not value_faults(form, lossless(form, found)) else found
+
+
+def with_one_end(calls: Sequence[ToolCall], name: str) -> list[ToolCall]:
+    """Return the calls of a step, those of `done` without any word replaced by the only one that gives some.
+
+    Args:
+        calls: The calls.
+        name: The name of `done`.
+    """
+    full = [one for one in calls if one.name == name and not one.unreadable and _says_anything(one.arguments)]
+    if not full or any(one.arguments != full[0].arguments for one in full):
+        return [*calls]
+    return [changed(one, arguments=full[0].arguments, unreadable="") if one.name == name else one for one in calls]
+
+
+def _says_anything(arguments: JsonObject) -> bool:
+    """Return whether a call of `done` gives more than its success."""
+    return any(value not in ("", None, [], {}) for name, value in arguments.items() if name != _SUCCESS)
 
 
 def fault_beside(parameters: JsonObject, arguments: JsonObject, form: JsonSchema | None) -> BadArguments | None:

@@ -32,6 +32,7 @@ def with_cities(folder: Path) -> dict[str, Any]:
         {"final_answer": "42", "success": "yes"},
         {"answer": "42", "success": "true", "reasoning": "six times seven", "confidence": 0.9},
         {"answer": "42", "reason": None, "evidence": None},
+        {"answer": "42", "success": 1},
     ],
 )
 async def test_an_end_under_other_names_is_understood(dialect: Dialect, tmp_path: Path, given: dict[str, Any]) -> None:
@@ -85,6 +86,15 @@ async def test_what_nothing_is_known_of_is_no_end(dialect: Dialect, tmp_path: Pa
 )
 async def test_an_end_written_into_words_is_one(dialect: Dialect, tmp_path: Path, words: str) -> None:
     outcome, script = await played(tmp_path, dialect, [says(SUM), Say(text=words)], task=TASK)
+    assert (outcome.answer, len(script.asked)) == ("42", 2)
+
+
+@pytest.mark.parametrize("beside", [{}, {"success": True}, {"answer": "", "evidence": []}, '"42"'])
+async def test_an_end_without_words_beside_a_full_one_is_the_same(
+    dialect: Dialect, tmp_path: Path, beside: Any
+) -> None:
+    end = says(("done", beside), ("done", {"answer": "42", "success": True}))
+    outcome, script = await played(tmp_path, dialect, [says(SUM), end], task=TASK)
     assert (outcome.answer, len(script.asked)) == ("42", 2)
 
 
