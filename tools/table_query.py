@@ -102,7 +102,7 @@ def _answer(
     if not sql.strip():
         return _described(tables, full)
     with Database(tables) as database:
-        sql = database.with_forms(sql)
+        sql = database.with_forms(database.resolved(sql))
         got = database.select(sql, limit, offset, count=not full)
         whole = not full and database.drops_decimals(sql, got.rows, offset)
         doubts = [] if full else [*database.absent(sql), *database.miscounted(sql), *database.mistyped(sql)]

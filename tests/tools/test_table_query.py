@@ -182,6 +182,41 @@ async def test_only_one_reading_statement_runs(ask: Ask, sql: str) -> None:
     assert response.error["code"] == "ToolError"
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM 't.csv'",
+        "SELECT count(*) FROM t.csv",
+        'SELECT count(*) FROM "data/T.csv" AS a WHERE a.n > 0',
+        "SELECT count(data.n) FROM data",
+        "SELECT count(d.n) FROM data d JOIN [t.csv] e ON d.n = e.n",
+        "SELECT count(*) FROM table WHERE n > 0",
+        "SELECT count(*) FROM (SELECT 'from data' FROM`t.csv`)",
+        "WITH data AS (SELECT * FROM t.csv) SELECT count(*) FROM data",
+    ],
+)
+async def test_a_table_may_be_named_by_its_file_or_as_the_only_one(ask: Ask, sql: str) -> None:
+    got = (await ask({"t.csv": "name,n\nx,1\ny,2\n"}, sql=sql)).unwrap()
+    assert got["rows"] == [[2]]
+    assert "warning" not in got
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT * FROM data", "SELECT * FROM c.csv", "SELECT * FROM t.xlsx", "SELECT * FROM a"]
+)
+async def test_a_table_that_nothing_names_is_unknown(ask: Ask, sql: str) -> None:
+    response = await ask({"t.csv": "name,n\nx,1\ny,2\n", "u.csv": "name,n\nx,1\ny,2\n"}, sql=sql)
+    assert response.error
+    assert "There is no table" in response.error["problem"]
+
+
+async def test_of_two_statements_one_is_asked_for(ask: Ask) -> None:
+    response = await ask({"t.csv": "name,n\nx,1\ny,2\n"}, sql="SELECT n FROM t; SELECT 1")
+    assert response.error
+    assert response.error["problem"] == "The SQL holds more than one statement."
+    assert response.error["fix"].startswith("send one SELECT")
+
+
 async def test_rows_are_bounded(ask: Ask) -> None:
     sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 500) SELECT n FROM c"
     got = (await ask({"t.csv": "name,n\nx,1\ny,2\n"}, sql=sql, limit=10)).unwrap()

@@ -24,6 +24,7 @@ from .joins import Counting, Join, Side, counting, fans
 from .naming import check_names, unknown_name, with_decimals
 from .numbers import EITHER
 from .stored import StoredTable
+from .table_names import with_table_names
 from .tables import Cell, Table
 from .words import list_items, norm
 
@@ -79,6 +80,7 @@ class Database:
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
         self._columns = {table.name: [column.name for column in table.columns] for table in tables}
         self._typed = {(table.name, one.name.casefold()): one for table in tables for one in table.columns}
+        self._files = {table.name: table.file for table in tables}
         self._held = [table.name for table in tables if isinstance(table, Table)]
         for number, table in enumerate(tables):
             if isinstance(table, StoredTable):
@@ -92,6 +94,15 @@ class Database:
 
     def __exit__(self, *exception: object) -> None:
         self._connection.close()
+
+    def resolved(self, sql: str) -> str:
+        """Return a statement with its tables named as they are here.
+
+        Args:
+            sql: The statement.
+        """
+        self._connection.set_authorizer(_authorize)
+        return with_table_names(self._connection, sql, self._files)
 
     def select(self, sql: str, limit: int, offset: int = 0, *, count: bool = False) -> Selected:
         """Run one read-only statement.
@@ -355,7 +366,12 @@ class Database:
             return ToolError(f"The SQL takes longer than {SECONDS:.0f} seconds.", fix="ask for less.")
         if "not authorized" in text or "prohibited" in text:
             return ToolError(f"The SQL may only read: {text}.", fix="write one SELECT with ordinary functions.")
-        return ToolError(f"The SQL fails: {text}.", fix="check the syntax; without sql the tables are described.")
+        if "one statement" in text:
+            fix = "send one SELECT, and each of the others in a call of its own; UNION ALL joins rows."
+            return ToolError("The SQL holds more than one statement.", fix=fix)
+        return ToolError(
+            f"The SQL fails: {text.rstrip('.')}.", fix="check the syntax; without sql the tables are described."
+        )
 
     def _load(self, table: Table) -> None:
         columns = ", ".join(f"{quoted(column.name)} {_SQL_TYPES[column.kind]}" for column in table.columns)
