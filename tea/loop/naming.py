@@ -17,6 +17,8 @@ _SMALL = """
     agent der die das den dem ein eine einen einem und oder um zu für auf von ob le la les un une et ou pour à de que
     el los las una y o para si
 """
+_KINDS = ("agent", "environment", "tool")
+_CALLS = ("call", "invoke", "run")  # what is called of a component in code
 _FILE = re.compile(r"[\w-]++(\.[A-Za-z][A-Za-z0-9]{1,4}\b)?")  # also of a word without an ending, read once so
 _ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+", re.IGNORECASE)
 _SENTENCE = re.compile(r"[.!?;]\s|\n")
@@ -30,6 +32,28 @@ _SIGN = re.compile(
     r"|(?P<given>from|of|read\w*|open\w*|load\w*|using|with|by|between|and|aus|von|mit|und|de|du|avec|con|desde))\b",
     re.IGNORECASE,
 )
+
+
+def plain_names(name: str) -> list[str]:
+    """Return the names that a function may have, given in the notation of components or of code, the likeliest first.
+
+    Args:
+        name: The name as a model wrote it.
+
+    Examples:
+        >>> plain_names("environment:shell#python")
+        ['shell_python']
+        >>> plain_names("tool:table_query@1.0.0"), plain_names("table_query.call")
+        (['table_query'], ['table_query.call', 'table_query', 'call'])
+    """
+    kind, mark, rest = name.strip().partition(":")
+    bare = rest if mark and kind.casefold() in _KINDS else name.strip()
+    component, _, action = bare.partition("#")
+    component, action = component.partition("@")[0], action.partition("@")[0]
+    whole = "_".join(filter(None, (component, action)))
+    before, dot, last = whole.rpartition(".")
+    called = [before] if last in _CALLS else []
+    return [whole, *called, last.strip()] if dot else [whole]
 
 
 def nearest_name(name: str, candidates: Iterable[str], shortened: Iterable[str]) -> str:

@@ -22,7 +22,7 @@ from tea.loop.fields import Fields
 from tea.loop.form import holds_form
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.limits import least
-from tea.loop.naming import nearest_name
+from tea.loop.naming import nearest_name, plain_names
 from tea.loop.observation import Observation
 from tea.loop.offer import (
     BOOKKEEPING,
@@ -358,13 +358,17 @@ class Toolset:
         return name in OWN and name not in self._known
 
     def named(self, name: str) -> str:
-        """Return the intended name: models write `functions.x`, `X` for `x`, `python` for `shell_python`."""
+        """Return the intended name: models write `functions.x`, `X` for `x`, `python` for `shell_python`, `tool:x`."""
         if name in self._known:
             return name
-        last = name.rpartition(".")[2].strip()
-        if last in OTHER_ENDS and DONE in self._known and last not in self._known:
-            return DONE
-        return nearest_name(last, (*self._known, *OWN), filter(self._is_allowed, self._known)) or name
+        for one in plain_names(name):
+            if one in self._known or one in self._further:
+                return one
+            if one in OTHER_ENDS and DONE in self._known:
+                return DONE
+            if near := nearest_name(one, (*self._known, *OWN), filter(self._is_allowed, self._known)):
+                return near
+        return name
 
     def reads(self, name: str) -> bool:
         """Return whether a call of the given name is allowed, and declares to change nothing."""

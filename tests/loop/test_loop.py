@@ -191,8 +191,11 @@ async def test_a_refused_end_never_becomes_the_answer(stage: Stage) -> None:
     assert (outcome.status, outcome.answer, outcome.exit_code) == ("exhausted", "", 5)
 
 
-async def test_functions_are_understood_with_a_prefix(stage: Stage) -> None:
-    _, model = await stage.play(step(("functions.calculator", {"expression": "1 + 1"})), step(done(2)))
+@pytest.mark.parametrize(
+    "name", ["functions.calculator", "tool:calculator", "calculator.call", "tool:calculator@1.0.0"]
+)
+async def test_functions_are_understood_with_a_prefix(stage: Stage, name: str) -> None:
+    _, model = await stage.play(step((name, {"expression": "1 + 1"})), step(done(2)))
     assert observations(model.requests[1])[0]["calls"][0]["value"] == 2
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tea.loop.capability import Capability
-from tea.loop.naming import to_be_written
+from tea.loop.naming import plain_names, to_be_written
 from tea.loop.offer import is_called_for
 from tea.types import Task
 
@@ -75,6 +75,23 @@ def test_a_chart_calls_for_code() -> None:
     )
     assert is_called_for(code, Task(text="Report the sales with a bar chart.", files=("a.csv",)))
     assert not is_called_for(code, Task(text="Report the sales.", files=("a.csv",)))
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("agent:browser", ["browser"]),
+        ("tool:shell_python", ["shell_python"]),
+        ("shell_python.call", ["shell_python.call", "shell_python", "call"]),
+        ("environment:shell#python", ["shell_python"]),
+        ("environment:shell@1.0.2#python", ["shell_python"]),
+        ("tool:table_query@1.0.0", ["table_query"]),
+        ("functions.table_query", ["functions.table_query", "table_query"]),
+        ("https://a.test", ["https://a.test", "test"]),
+    ],
+)
+def test_a_name_in_the_notation_of_components_is_a_plain_one(written: str, names: list[str]) -> None:
+    assert plain_names(written) == names
 
 
 def tool(*files: str) -> Capability:
