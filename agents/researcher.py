@@ -7,6 +7,7 @@ design/028-researcher.md.
 import json
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, ClassVar
 
 from tea import Agent, BadOutput, BudgetExceeded, Context, Evidence, Result, Task, consult, conversation
@@ -28,6 +29,8 @@ IDLE = (
     "You judged `more`, and named no new query and no unread address. Name in `queries` or `read` what to look for, or "
     "judge `complete` or `absent`."
 )
+UNCITED = "The answer came in plain words without the numbers of its evidence, so all evidence is listed."
+CITED = re.compile(r"\[(\d{1,3}(?:\s?,\s?\d{1,3})*)\]")
 UNREADABLE = "The judgement of what was found could not be read, so the search stopped."
 NO_MODEL = (
     "No model is configured, so nobody judges what was found; the passages nearest to the question are in the evidence."
@@ -227,6 +230,7 @@ async def _answered(research: Research, plan: Plan) -> Result:
         draft = await consult(
             research.ctx, "researcher_answer", variables, lambda response: _supported(research, response.output),
             research.pictures, output=schema,
+            plain_at_last=None if task.answer else partial(_in_words, research),
         )  # fmt: skip
     except BadOutput as error:
         research.partial = research.partial or "The answer could not be read."
@@ -235,6 +239,7 @@ async def _answered(research: Research, plan: Plan) -> Result:
     if not draft["supported"]:
         return research.without_answer(f"The sources do not say it: {draft['reason']}")
     said = json.dumps(draft["answer"], ensure_ascii=False)
+    said = CITED.sub("", said) if isinstance(draft["answer"], str) else said
     if lacking := unsaid(
         said, " ".join([research.question, *(f"{one.claim} {one.quote} {one.date}" for one in claims)])
     ):
@@ -257,6 +262,14 @@ def _supported(research: Research, draft: dict[str, Any]) -> dict[str, Any]:
     if draft["supported"] and draft["answer"] in (None, ""):
         raise BadOutput("A supported answer is not empty.", fix="write it, or set supported false.")
     return draft
+
+
+def _in_words(research: Research, words: str) -> dict[str, Any]:
+    """Return a draft of an answer in plain words, resting on the evidence that it cites, or else on all of it."""
+    cited = [int(one) for found in CITED.findall(words) for one in found.split(",")]
+    known = [number for number in cited if research.store.of(number) is not None]
+    research.missing += [] if known else [UNCITED]
+    return {"answer": words, "supported": True, "evidence": known or [one.number for one in research.store.claims]}
 
 
 def _unsaid(research: Research) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, cast
@@ -13,6 +14,7 @@ from tea.components.context import Context
 from tea.components.json_schema import closed
 from tea.components.operation import reasons
 from tea.errors import BadOutput
+from tea.loop.claims import announces, without_label
 from tea.loop.exchanges import cut
 from tea.models.written_calls import answered
 from tea.types import (
@@ -33,6 +35,7 @@ REPAIR = "Your last answer could not be used: {problem} Answer again, in exactly
 MOST_SHOWN = 4_000  # tokens of an unreadable answer
 WORDS = ("thinking", "evaluation", "memory", "next_goal")
 _MOST_THOUGHT = 4_000
+_FORM = re.compile(r"\A(?:\{|\[(?!\d{1,3}\]))|\"\w{1,60}\"\s{0,9}:")  # JSON, though broken
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,10 +126,12 @@ async def consult(
     output: JsonSchema | None = None,
     shown: int = MOST_SHOWN,
     plain: Callable[[str], T | None] = lambda text: None,
+    plain_at_last: Callable[[str], T] | None = None,
 ) -> T:
     """Ask a model and read its answer; if it is unreadable, show it with the problem and ask once more.
 
-    It is asked once more for an answer without the form of the prompt, and once for one refused by `read`.
+    It is asked once more for an answer without the form of the prompt, and once for one refused by `read`. A second
+    answer in plain words, which neither begins the form nor announces a step, is given to `plain`.
 
     Args:
         ctx: What the agent may reach.
@@ -138,6 +143,7 @@ async def consult(
         output: JSON Schema of the answer, in place of the prompt's.
         shown: Most tokens of an unreadable answer in the next question.
         plain: Makes the wanted value of the text of a complete answer without form, or None to ask once more.
+        plain_at_last: Makes the wanted value of a second complete answer without form.
 
     Raises:
         BadOutput: A second answer has the same kind of fault.
@@ -154,6 +160,8 @@ async def consult(
             if is_whole and (value := plain(text)) is not None:
                 return value
             if (response is None) in repaired:
+                if plain_at_last is not None and is_whole and (words := _plain_words(text)):
+                    return plain_at_last(words)
                 raise _without_form(ctx.agent, error) from error
             repaired.append(response is None)
             own = (message("assistant", (TextPart(text=cut(text, shown)),)),) if text.strip() else ()
@@ -206,7 +214,7 @@ def _without_form(agent: str, error: BadOutput) -> BadOutput:
     who = f"The agent {agent!r}" if agent else "The caller"
     problem = f"{who} asked its model twice, and got no answer in the form asked for. {error.problem}"
     found = BadOutput(problem, fix="call it again, or do its part in another way.")
-    found.said = error.said
+    found.said, found.words = error.said, error.words
     return found
 
 
@@ -215,6 +223,12 @@ def _unreadable_text(response: ModelResponse | None, error: BadOutput) -> str:
     if response is None:
         return error.said
     return response.text or ("" if response.output is None else json.dumps(response.output, ensure_ascii=False))
+
+
+def _plain_words(text: str) -> str:
+    """Return an answer in plain words; empty for one that begins the form, or announces a step."""
+    words = without_label(answered(text).strip())
+    return "" if _FORM.search(words) or announces(words) else words
 
 
 def _written_calls(calls: object) -> tuple[ToolCall, ...]:

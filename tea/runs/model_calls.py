@@ -145,7 +145,7 @@ class ModelCalls:
         if answer["error"] is not None:
             error = error_from(answer["error"])
             if isinstance(error, BadOutput):
-                error.said, error.whole = response.text, response.finish == "stop"
+                error.said, error.whole = response.text, response.finish == "stop" and not response.unusable
             raise error
         return response
 

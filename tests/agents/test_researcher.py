@@ -181,6 +181,36 @@ async def test_an_unreadable_verdict_stops_and_marks_the_result_partial(tmp_path
         assert outcome.to_json()["partial"] is True
 
 
+@pytest.mark.parametrize(
+    ("words", "rests"),
+    [("It was built in 1871 [1].", [BUILT]), ("It was built in 1871.", [BUILT, "Ships pass it."])],
+)
+async def test_an_answer_in_plain_words_after_a_failed_repair_is_delivered(
+    words: str, rests: list[str], tmp_path: Path
+) -> None:
+    def judged(request: Any) -> dict[str, Any]:
+        return verdict(*(claim(number_of(request, one), one) for one in (BUILT, "Ships pass it.")))
+
+    model = Script(researcher=plan(), researcher_verdict=judged, researcher_answer=turns("In 1871.", words))
+    async with world(tmp_path, model, {"/a": text(f"{BUILT}</p><p>Ships pass it.")}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+        again = await tea.replay(outcome.run)
+    assert (outcome.status, outcome.answer) == ("done", words)
+    assert [one.quote for one in outcome.evidence] == rests
+    assert any("plain words" in gap for gap in outcome.gaps) == ("[1]" not in words)
+    assert not any("does not say" in gap for gap in outcome.gaps)
+    assert again.to_json() == outcome.to_json()
+
+
+@pytest.mark.parametrize("words", ["", '{"answer": "1871",', "Let me look at the evidence again."])
+async def test_what_is_no_answer_in_plain_words_is_not_delivered(words: str, tmp_path: Path) -> None:
+    model = Script(researcher=plan(), researcher_verdict=quoting(BUILT), researcher_answer=turns("In 1871.", words))
+    async with world(tmp_path, model, {"/a": text(BUILT)}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+    assert (outcome.status, outcome.answer) == ("failed", "")
+    assert "The answer could not be read" in outcome.reason
+
+
 async def test_three_rounds_are_the_most_and_more_is_marked_partial(tmp_path: Path) -> None:
     def more(request: Any) -> Any:
         count = len(request.variables["queries"])
