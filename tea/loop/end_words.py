@@ -1,12 +1,11 @@
-"""Words about ends: the last question, faults of an end, and their remedies."""
+"""Words about ends: the last question, faults of an end, and work without an answer."""
 
 from __future__ import annotations
 
-LAST_QUESTION = (
-    "This is the last question{beside}. Call `done` now with what is known, and say in `doubts` what is missing; with "
-    "success false and the reason only if nothing is known. {task}"
-)
-BESIDE = "; only here a call that writes what the answer names may stand beside `done`"
+from collections.abc import Sequence
+
+from tea.loop.fields import MOST_NAMED
+
 SHORT_QUESTION = (
     "This is the last question, and the budget allows a short answer only. The last calls and their results{cut}:\n"
     "{results}\nCall `done` now with what is known, and say in `doubts` what is missing; with success false and the "
@@ -38,6 +37,11 @@ IN_WORDS = (" again", " with the whole answer")  # where words were to be the en
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 TOO_EARLY = "it was given before results of calls beside it were seen: {}"
 NO_RESULT = "No function has given a result yet."
+GAVE_UP = "The task was given up before any function was called."
+TRY = (
+    "if what was shown holds the answer, give it; else call the function that can tell it; if it really cannot be "
+    "done, call `done` again with success false and the reason."
+)
 NEXT = (
     "If these words are the answer, say so with `done`; if it cannot be done, call `done` with success false and the "
     "reason; else call the function that you need next."
@@ -53,3 +57,29 @@ PROBLEMS = {
     "plan": "These items of the plan are open: {}.",
     "failed": "These parts failed: {}.",
 }
+LAST_QUESTION = (
+    "{first}{beside}. Call `done` now with what is known, and say in `doubts` what is missing; with "
+    "success false and the reason only if nothing is known. {task}"
+)
+LIMIT = "This is the last question"
+DEAD_END = "The last {steps} steps brought nothing new, so the work ends here"
+STUCK = "Its last {steps} steps brought nothing new{which}, so the work ended. {remedy}"
+AGAIN = ": it made the same call of {name!r} again"
+UNUSABLE = "The model's answers could not be used, {strikes} times in a row: {problem} {remedy}"
+REMEDY = "Ask another model, or put the task in other words or smaller parts."
+BESIDE = "; only here a call that writes what the answer names may stand beside `done`"
+
+
+def example_words(values: Sequence[str]) -> str:
+    """Return the problem of values known as examples only; empty without any."""
+    return EXAMPLES.format(", ".join(map(repr, values[:MOST_NAMED]))) if values else ""
+
+
+def no_file(name: str) -> str:
+    """Return the problem of a missing file, to stand within a sentence."""
+    return NO_FILE.format(repr(name[:100])).removesuffix(".").replace("There", "there", 1)
+
+
+def absent_words(names: Sequence[str]) -> str:
+    """Return the problem of an end naming missing files; empty if none is missing."""
+    return NO_FILE.format(repr(names[0][:100])) if names else ""

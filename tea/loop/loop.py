@@ -14,7 +14,18 @@ from tea.components.context import Context
 from tea.errors import BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
-from tea.loop.end_words import ANNOUNCED, BESIDE, LAST_QUESTION, SHORT_QUESTION
+from tea.loop.end_words import (
+    AGAIN,
+    ANNOUNCED,
+    BESIDE,
+    DEAD_END,
+    LAST_QUESTION,
+    LIMIT,
+    REMEDY,
+    SHORT_QUESTION,
+    STUCK,
+    UNUSABLE,
+)
 from tea.loop.ending import MOST_SCHEMA, Ending
 from tea.loop.exchanges import is_shortened, json_tokens, latest
 from tea.loop.fields import UNKNOWN_AFTER, Fields
@@ -328,7 +339,6 @@ class _Loop:
 
     async def run(self) -> Result:
         """Work step by step until the result."""
-        why = "The step budget ended"
         while self.limits.questions > 0:
             self.step += 1
             step = self.step
@@ -339,7 +349,6 @@ class _Loop:
             if (self.limits.questions == 1 or self.ledger.stalled >= 2 * STALL) and not self.last:
                 self.last = step
                 self.spent = self.limits.tightest if self.limits.questions == 1 else ""
-                why = f"The {self.spent} ended" if self.spent else "Its steps brought nothing new"
                 self._tell_last()
             result = await self._take(step, await self._ask(step))
             heard = result is not None and self.limits.questions >= 1 and await self._hear()
@@ -356,17 +365,24 @@ class _Loop:
                 break
         short = None if self.limits.questions or self.revision.held else await self._short_end()
         short = short or (None if self.revision.held else self._words_end())
-        return (
-            self.revision.held
-            or (short and self._remarked(short))
-            or self.ending.best(f"{why} before the task was done.")
-        )
+        return self.revision.held or (short and self._remarked(short)) or self._unfinished()
+
+    def _unfinished(self) -> Result:
+        """Return the best answer so far, after the budget ended, or after steps without anything new."""
+        if not self.last or self.spent:
+            limit = self.spent or self.limits.tightest
+            return self.ending.best(f"The {limit} ended before the task was done.")
+        latest = [*self.window.results.values()][-self.ledger.stalled :]
+        which = next((AGAIN.format(name=one.name) for one in latest if one.repeated), "")
+        reason = STUCK.format(steps=self.ledger.stalled, which=which, remedy=REMEDY)
+        return self.ending.best(reason, exhausted=False)
 
     def _tell_last(self) -> None:
         """Ask for the answer; the rest of the budget, told before, can no longer be used."""
         self.window.leave_out_left()
         beside = BESIDE if any(one["name"] != DONE for one in self._offered_last["tools"]) else ""
-        self._tell(LAST_QUESTION.format(beside=beside, task=self._task_again))
+        first = LIMIT if self.spent else DEAD_END.format(steps=self.ledger.stalled)
+        self._tell(LAST_QUESTION.format(first=first, beside=beside, task=self._task_again))
 
     @property
     def _offered_last(self) -> JsonObject:
@@ -376,7 +392,12 @@ class _Loop:
         return self.offered_last
 
     def _remarked(self, result: Result) -> Result:
-        """Return a result with a remark about the budget, if it allowed no more and the result is open."""
+        """Return a result with a remark about the budget, if it allowed no more and the result is open.
+
+        Without a limit that ended the work it is not exhausted.
+        """
+        if not self.spent:
+            return changed(result, exhausted=False) if result.exhausted else result
         looked = any(one.ok for one in self.window.results.values())
         return with_limit(result, self.spent, looked=looked)
 
@@ -526,7 +547,8 @@ class _Loop:
         self.strikes += 1
         if self.strikes < STRIKES:
             return None
-        return self.revision.held or self.ending.best(f"The model's answers could not be used: {problem}")
+        reason = UNUSABLE.format(strikes=STRIKES, problem=problem, remedy=REMEDY)
+        return self.revision.held or self.ending.best(reason, exhausted=False)
 
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
         """Handle text without a call as a proposed end, checked like `done`."""

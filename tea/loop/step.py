@@ -214,7 +214,7 @@ def _without_form(agent: str, error: BadOutput) -> BadOutput:
     who = f"The agent {agent!r}" if agent else "The caller"
     problem = f"{who} asked its model twice, and got no answer in the form asked for. {error.problem}"
     found = BadOutput(problem, fix="call it again, or do its part in another way.")
-    found.said, found.words = error.said, error.words
+    found.said, found.whole = error.said, error.whole
     return found
 
 

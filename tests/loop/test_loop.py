@@ -127,7 +127,9 @@ async def test_a_bad_reply_stays_in_the_conversation_with_what_is_wrong_and_want
 async def test_three_bad_replies_in_a_row_end_the_work_with_the_reason(stage: Stage, bad: Any) -> None:
     outcome, model = await stage.play(bad, bad, bad, step(done("never asked")))
     assert not outcome.ok
-    assert "could not be used" in outcome.reason
+    assert "could not be used, 3 times in a row" in outcome.reason
+    assert "another model" in outcome.reason
+    assert (outcome.status, outcome.exit_code) == ("failed", 1)
     assert len(model.requests) == 3
 
 
@@ -297,11 +299,19 @@ async def test_a_reading_call_that_failed_or_was_not_made_may_be_made_again(stag
 async def test_steps_that_bring_nothing_new_call_for_another_strategy_and_then_for_the_end(stage: Stage) -> None:
     outcome, model = await stage.play(*[step(sum_of("1 + 1"))] * 20)
     assert not outcome.ok
-    assert "brought nothing new" in outcome.reason
+    assert "brought nothing new: it made the same call of 'calculator' again" in outcome.reason
+    assert (outcome.status, outcome.exit_code) == ("failed", 1)
     assert "brought nothing new" not in told(model.requests[3])
     assert "brought nothing new" in told(model.requests[4])
-    assert "last question" in told(model.requests[7])
+    assert "so the work ends here" in told(model.requests[7])
+    assert not any("last question" in told(one) for one in model.requests)
     assert len(model.requests) == 10
+
+
+async def test_giving_up_at_a_dead_end_is_no_end_of_a_budget(stage: Stage) -> None:
+    replies = [step(sum_of("1 + 1"))] * 7 + [step(done("", success=False, reason="I am lost."))]
+    outcome, _ = await stage.play(*replies)
+    assert (outcome.status, outcome.exit_code, outcome.reason) == ("failed", 1, "I am lost.")
 
 
 async def test_who_takes_another_way_goes_on(stage: Stage) -> None:
@@ -724,7 +734,7 @@ async def test_results_of_calls_beside_the_last_done_are_told_with_a_doubt(stage
 async def test_results_of_calls_beside_the_last_done_are_seen_where_a_question_is_left(stage: Stage) -> None:
     early = step(sum_of("40 + 2"), done("It will follow."))
     outcome, model = await stage.play(*[step(sum_of("1 + 1"))] * 7, early, step(done(42)))
-    assert "This is the last question" in told(model.requests[-2])
+    assert "so the work ends here" in told(model.requests[-2])
     assert (outcome.answer, outcome.exit_code, len(model.requests)) == (42, 0, 9)
     assert [one.doubt for one in outcome.evidence if one.doubt] == []
     again = step(sum_of("41 + 2"), done("It will follow."))
