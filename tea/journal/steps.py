@@ -64,7 +64,7 @@ def _said(value: JsonValue) -> JsonValue:
 
 
 def found_among(records: Iterable[TraceRecord], besides: Container[str], most: int = 3) -> tuple[str, ...]:
-    """Return the last results of calls among the records of one run, each with its call.
+    """Return the last results of calls among the records of one run, each once, with its call.
 
     Args:
         records: The records.
@@ -74,7 +74,8 @@ def found_among(records: Iterable[TraceRecord], besides: Container[str], most: i
     found = deque[str](maxlen=most)
     for _, step in steps_among(records):
         made = [one for one in step.get("results", ()) if one.get("ok") and one.get("name") not in besides]
-        found.extend(call_words(one).strip() for one in made if not str(one.get("name")).startswith("model:"))
+        said = (call_words(one).strip() for one in made if not str(one.get("name")).startswith("model:"))
+        found.extend(one for one in said if one not in found)
     return tuple(found)
 
 

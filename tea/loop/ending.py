@@ -33,19 +33,22 @@ from tea.loop.end_words import (
     ANNOUNCED,
     BEGUN,
     EMPTY_WORDS,
-    EXAMPLES,
+    GAVE_UP,
     GUESSED,
     IN_WORDS,
     MEND,
     NEXT,
     NO_ANSWER,
-    NO_FILE,
     NO_RESULT,
     NOT_THERE,
     PROBLEMS,
     TELL,
     TOO_EARLY,
+    TRY,
     UNSEEN,
+    absent_words,
+    example_words,
+    no_file,
 )
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of, told_once
@@ -57,7 +60,7 @@ from tea.loop.observation import Observation, clipped
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
 from tea.loop.revision import confirms
-from tea.loop.values import holds_value, shown_values
+from tea.loop.values import holds_value, names_shown, shown_values
 from tea.loop.window import Window
 from tea.types import (
     Evidence,
@@ -219,6 +222,8 @@ class Ending:
         if value["success"] and self._is_blank(outcome):
             return _refused(outcome, NO_ANSWER, "give `answer`, or success false with `reason`.")
         if not value["success"]:
+            if not last and self._is_early(str(value["reason"])):
+                return _refused(outcome, GAVE_UP, TRY)
             self.accepted = self._result(value, evidence_in(value), last=last)
             return outcome
         if (schema := self._task.answer) is not None:
@@ -241,7 +246,7 @@ class Ending:
             fix = NOT_THERE if absent else TELL if guessed else self._fix(known)
             return _refused(outcome, held, fix)
         if absent:
-            value = {**value, "success": False, "reason": _absent(absent)}
+            value = {**value, "success": False, "reason": absent_words(absent)}
         marked = (*self._with_claims(marked, value["answer"]), *self._doubt_of_unseen())
         self.accepted = self._result(value, marked, last=bool(absent))
         return outcome
@@ -285,7 +290,7 @@ class Ending:
         answer = self._confirmed(answer)
         self._once((), answer)
         evidence = self._of_parts(answer)
-        value = {"answer": answer, "success": not absent, "reason": _absent(absent)}
+        value = {"answer": answer, "success": not absent, "reason": absent_words(absent)}
         marked = self._with_claims(with_doubts(evidence, self._sources()), answer)
         self.accepted = self._result(value, marked, last=bool(absent))
         return ""
@@ -332,6 +337,15 @@ class Ending:
         spoken = "\n".join(one.text for one in self._task.history)
         return not (was_shown(text, "\n".join([self.words, spoken, grounds.sure]), spoken) or grounds.shows(text))
 
+    def _is_early(self, reason: str) -> bool:
+        """Return whether files are given up before any call or question, for a reason without anything shown; once."""
+        tried = self._window.results or "nothing" in self._returned or self._challenged >= 0
+        looked = names_shown(reason, self.words, (one.all for one in self.heads))
+        if self._solver or tried or looked or not self._task.files:
+            return False
+        self._returned.add("nothing")
+        return True
+
     def _is_talk(self, text: str) -> bool:
         """Return whether words are talk in a conversation, such as thanks, without a value from the shown results."""
         return self._task.talk and is_talk(self._task.text, text) and not self._holds_value(text)
@@ -348,7 +362,7 @@ class Ending:
         if "nothing" in self._returned or self._sees or known or not self._is_unread(grounds):
             return ""
         numbers = ", ".join(grounds.numbers(answer)[:MOST_NAMED])
-        problem = GUESSED.format(numbers) if numbers else _examples(grounds.examples(answer))
+        problem = GUESSED.format(numbers) if numbers else example_words(grounds.examples(answer))
         if not problem and (begun := grounds.begun(answer)):
             problem = BEGUN.format(", ".join(begun[:MOST_NAMED]))
         self._returned |= {"nothing"} if problem else set()
@@ -402,7 +416,7 @@ class Ending:
     def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
         """Return evidence with the doubt about a repeated answer, and one for each missing file it names."""
         known = {one.source.strip() for one in evidence}
-        claims = [Evidence(source=name, doubt=_no_file(name)) for name in self._claimed(answer) if name not in known]
+        claims = [Evidence(source=name, doubt=no_file(name)) for name in self._claimed(answer) if name not in known]
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
 
     def _hold(self, text: str, problem: str) -> str:
@@ -501,10 +515,10 @@ class Ending:
         checked = bool(grounds.results or grounds.whole) and not (self._sees or self._solver)
         asked = {
             "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
-            "files": "; ".join(map(_no_file, (name for name in self._claimed(answer) if name not in cited))),
+            "files": "; ".join(map(no_file, (name for name in self._claimed(answer) if name not in cited))),
             "evidence": _doubts(one for one in evidence if one.source != ANSWER),
             "parts": _doubts(one for one in evidence if one.source == ANSWER),
-            "examples": _examples(grounds.examples(answer)) if checked else "",
+            "examples": example_words(grounds.examples(answer)) if checked else "",
             "numbers": ", ".join(grounds.numbers(answer)[:MOST_NAMED]) if checked else "",
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
@@ -559,21 +573,8 @@ class Ending:
         )
 
 
-def _examples(values: Sequence[str]) -> str:
-    return EXAMPLES.format(", ".join(map(repr, values[:MOST_NAMED]))) if values else ""
-
-
 def _doubts(evidence: Iterable[Evidence]) -> str:
     return "; ".join(dict.fromkeys(one.doubt for one in evidence if one.doubt))
-
-
-def _no_file(name: str) -> str:
-    return NO_FILE.format(repr(name[:100])).removesuffix(".").replace("There", "there", 1)
-
-
-def _absent(names: Sequence[str]) -> str:
-    """Return the problem of an end naming missing files; empty if none is missing."""
-    return NO_FILE.format(repr(names[0][:100])) if names else ""
 
 
 def _is_in(name: str, outcome: Observation) -> bool:

@@ -15,6 +15,7 @@ _CELL = 80  # characters of a value that stands for itself, as that of a table d
 _MOST_READ = 2_000_000  # characters looked through
 _SHARE = 1 / 3  # of the letters of words, for values that the task names too or that are no names
 _PASSAGE = 5  # words in a row that are a passage
+_NAME = 3  # letters of a name that is looked for in a reason
 _SIGNS = 8  # characters in a row that are one, in a script without spaces
 _TOKEN = re.compile(r"\w(?:[\w./:@-]*\w)?")
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d.,]*")
@@ -48,6 +49,22 @@ def shown_values(head: str) -> list[JsonValue]:
     """Return the values in the head of a file: its lines without the names of columns, and the cells in them."""
     lines = [one.partition(": ")[2] if one.startswith("- ") and ": " in one else one for one in head.splitlines()]
     return [*lines, *(cell for line in lines for cell in _SEPARATED.split(line))]
+
+
+def names_shown(text: str, task: str, heads: Iterable[str]) -> bool:
+    """Return whether words name a column or cell out of the heads of files, and the task does not."""
+    lines = [line for head in heads for line in head.splitlines()[1:]]
+    columns = [line[2:].partition(": ")[0] for line in lines if line.startswith("- ")]
+    cells = {
+        one.strip("`'\" ").casefold()
+        for one in (*columns, *(cell for line in lines for cell in _SEPARATED.split(line)))
+    }
+    said, asked = text.casefold(), task.casefold()
+    return any(_stands_in(one, said) and not _stands_in(one, asked) for one in cells if len(one) >= _NAME)
+
+
+def _stands_in(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _some(leaves: Iterable[str]) -> Iterator[str]:

@@ -528,7 +528,9 @@ class Executions:
         told = "\n".join((as_text(outcome.answer), outcome.reason, *outcome.gaps))
         doubts = tuple(line for reason, line in run.doubts.items() if reason not in told)
         found = tuple[str, ...]()
-        if outcome.status == "exhausted" and outcome.answer in ("", None):
+        gave_up = outcome.status == "failed" and outcome.error is None and outcome.cost.tokens  # a solver tells itself
+        ended = outcome.status == "exhausted" or gave_up
+        if ended and outcome.answer in ("", None):
             found = await self._in_thread(lambda: found_among(self._tracer.records(outcome.run), (*OWN, DONE)))
         outcome = replace(outcome, reason=past.quoted(outcome.reason, run.untrusted))
         return replace(outcome, files=files, unheard=unheard, error=error, doubts=doubts, found=found)

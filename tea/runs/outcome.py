@@ -38,7 +38,7 @@ class Outcome:
         partial: Whether the work stopped before it was complete, although the answer holds.
         attempts: The attempts that the answer was chosen from, where the task asked for several.
         doubts: What agents remark on their answers to parts of the task, each with its agent and its part.
-        found: What its last calls gave, where a budget ended it without an answer.
+        found: What its last calls gave, where a budget or a model ended it without an answer.
     """
 
     run: str

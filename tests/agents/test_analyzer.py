@@ -144,7 +144,7 @@ async def test_no_kind_of_file_is_refused_before_a_model_is_asked(
     stage: Any, tmp_path: Path, name: str, content: bytes, words: str
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    replies = [step("done", success=False, reason="nothing here reads it")]
+    replies = [step("done", success=False, reason="nothing here reads it")] * 2
     outcome = await stage.play({"analyzer": replies}, "How many?", files=[str(tmp_path / name)], **ONLY)
     assert (outcome.status, outcome.reason) == ("failed", "nothing here reads it")
     assert words in stage.requests["analyzer"][0].variables["heads"][0]

@@ -96,6 +96,33 @@ async def test_words_after_calls_that_all_failed_are_asked_about_once(tmp_path: 
     assert "No function has given a result yet." in script.asked[2].words
 
 
+async def test_giving_up_on_files_before_any_call_is_asked_about_once(tmp_path: Path) -> None:
+    (tmp_path / "cities.csv").write_text("city,people\nOslo,700000\n")
+    task = {"text": "How many people live in Oslo?", "files": [tmp_path / "cities.csv"]}
+    gives_up = ends("", success=False, reason="I cannot access files.")
+    outcome, script = await played(tmp_path, CHAT, [gives_up, ends("700000")], task=task)
+    assert (outcome.answer, outcome.exit_code, len(script.asked)) == ("700000", 0, 2)
+    assert "given up before any function was called" in script.asked[1].words
+    (tmp_path / "again").mkdir()
+    outcome, script = await played(tmp_path / "again", CHAT, [gives_up] * 9, task=task)
+    assert (outcome.exit_code, outcome.reason, len(script.asked)) == (1, "I cannot access files.", 2)
+
+
+async def test_giving_up_as_no_shown_column_holds_it_is_taken_at_once(tmp_path: Path) -> None:
+    (tmp_path / "cities.csv").write_text("city,people\nOslo,700000\n")
+    task = {"text": "How high is Oslo?", "files": [tmp_path / "cities.csv"]}
+    gives_up = ends("", success=False, reason="cities.csv tells how many people live there, and no height.")
+    outcome, script = await played(tmp_path, CHAT, [gives_up], task=task)
+    assert (outcome.exit_code, len(script.asked)) == (1, 1)
+
+
+async def test_giving_up_after_a_result_ends_the_work_and_tells_what_was_found(tmp_path: Path) -> None:
+    answers = [says(SUM), ends("", success=False, reason="It is no answer.")]
+    outcome, script = await played(tmp_path, CHAT, answers, task={"text": "Why?"})
+    assert (outcome.exit_code, outcome.reason, len(script.asked)) == (1, "It is no answer.", 2)
+    assert [one.partition(" -> ")[2] for one in outcome.found] == ["42"]
+
+
 async def test_words_after_a_result_end_the_work_at_once(tmp_path: Path) -> None:
     outcome, script = await played(tmp_path, CHAT, [says(SUM), Say(text="42")], task={"text": "What is 6 * 7?"})
     assert (outcome.answer, len(script.asked)) == ("42", 2)
