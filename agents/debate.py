@@ -213,7 +213,9 @@ def _experts(
     """
     found: dict[str, Expert] = {}
     changes: list[tuple[str, str]] = []
-    wanted = [{**one, "agent": str(one["agent"]).strip().removeprefix("@")} for one in wanted]
+    listed = {one.casefold(): one for one in agents}
+    given = [str(one["agent"]).strip().removeprefix("@") for one in wanted]
+    wanted = [{**one, "agent": listed.get(name.casefold(), name)} for one, name in zip(wanted, given, strict=True)]
     asked = [str(one["agent"]) for one in wanted]
     further = [{"name": name.capitalize(), "agent": name, "role": "", "relation": COMPETITIVE} for name in named]
     certain = [one for one in further if one["agent"] not in asked]

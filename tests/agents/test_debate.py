@@ -146,7 +146,7 @@ async def test_the_manager_is_told_the_files_and_that_only_agents_read_them(tea:
 
 
 async def test_an_agent_speaks_for_two_experts_and_changes_of_the_invitation_are_told(tea: Platform) -> None:
-    twice = invitation(expert("Ada", "quant", role="for SQLite"), expert("Ben", "quant", role="for a server"))
+    twice = invitation(expert("Ada", "quant", role="for SQLite"), expert("Ben", "@Quant", role="for a server"))
     model = Cast(debate_invitation=twice, judge=verdict(1, answer="SQLite."))
     outcome, told = await play(tea, model, "Which database?", settings={"debate.rounds": 1})
     assert [text for phase, text in told if phase == "invited"] == [
