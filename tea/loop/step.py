@@ -213,7 +213,7 @@ def _without_form(agent: str, error: BadOutput) -> BadOutput:
     """Return the error of an agent without an answer in its form, for its caller."""
     who = f"The agent {agent!r}" if agent else "The caller"
     problem = f"{who} asked its model twice, and got no answer in the form asked for. {error.problem}"
-    found = BadOutput(problem, fix="call it again, or do its part in another way.")
+    found = BadOutput(problem, fix="try again in other words or with another model, or do its part in another way.")
     found.said, found.whole = error.said, error.whole
     return found
 

@@ -630,7 +630,7 @@ async def test_who_calls_an_agent_without_an_answer_in_its_form_is_told_what_to_
     await stage.play(replies, "Have a report written.")
     told = stage.requests["planner"][1].messages[-1].model_dump_json()
     assert "The agent 'reporter' asked its model twice, and got no answer in the form asked for." in told
-    assert "call it again, or do its part in another way." in told
+    assert "try again in other words or with another model, or do its part in another way." in told
     assert "answer with JSON only" not in told
 
 
