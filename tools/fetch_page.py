@@ -15,6 +15,10 @@ SHRINKING = 0.6
 TRIES = 3
 CHARACTERS_IN_TOKEN = 3
 LOCAL = "file"
+_WHOLE = (
+    "give a whole one, as the task, a search or a page names it, with the http:// or https:// and the host of that "
+    "page; read_file opens the task's files."
+)
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20})://")
 
 
@@ -66,7 +70,8 @@ async def fetch_page(ctx: Context, url: str, question: str = "", start: int = 1,
     With a question it gives what the page says about it, with quotations; without one the text from a line on.
 
     Args:
-        url: The address of the page, website or PDF file.
+        url: The whole address of the page, website or PDF file, as the task, a search or a page names it; the work
+            stops at a guessed one until the person allows it.
         question: What to find out from the page.
         start: First line, to read on.
         find: Words; gives the passages that fit them best.
@@ -107,7 +112,7 @@ async def _opened(ctx: Context, wanted: Mapping[str, Any]) -> Mapping[str, Any]:
         return (await ctx.tcp.invoke("stored_page", wanted)).unwrap()
     if kind not in ("http", "https"):
         problem = f"{wanted['url'][:300]!r} is not an address of a page."
-        raise ToolError(problem, fix="give one that begins with http:// or https://; read_file opens the task's files.")
+        raise ToolError(problem, fix=_WHOLE)
     return (await ctx.tcp.invoke("open_page", wanted)).unwrap()
 
 

@@ -226,7 +226,9 @@ async def test_what_is_no_address_of_a_page_says_how_one_begins(told: Told, tmp_
             error = (await tea.tcp.invoke("fetch_page", {"url": url})).error
             assert error is not None
             assert error["problem"] == f"{url!r} is not an address of a page."
-            assert "http://" in error["fix"]
+            assert "give a whole one, as the task, a search or a page names it, with the http://" in error["fix"]
+        (schema,) = (await tea.tcp.info("fetch_page")).function_schemas()
+        assert "stops at a guessed one until the person allows it." in str(schema)
 
 
 async def test_a_page_that_wants_fewer_requests_is_asked_again_later(tmp_path: Path) -> None:
