@@ -28,6 +28,8 @@ from tea import (
 ROUNDS, MOST_ROUNDS = 3, 10
 MOST_EXPERTS, MOST_CANDIDATES = 4, 12
 MOST_SAID, MOST_SHOWN, MOST_SOURCE = 6_000, 250, 500
+MOST_POSITION, MOST_ARGUMENT = 600, 4_000
+UNSAID: dict[str, Any] = {"argument": "", "rebuttals": [], "agrees": [], "confidence": 50}  # of a statement
 VERDICT = 1  # questions to a model kept for the judge
 PASSED_OVER = ("BadOutput", "BudgetExceeded", "ContextLengthExceeded", "ProviderError")  # of one expert, not of all
 COMPETITIVE, COOPERATIVE = "competitive", "cooperative"
@@ -355,7 +357,14 @@ async def _played(
         "locale": ctx.locale,
         **({"form": task.answer} if task.answer is not None else {}),
     }
-    return await consult(ctx, "debate_statement", variables, lambda response: response.output)
+    plain = _in_words if task.answer is None else None
+    return await consult(ctx, "debate_statement", variables, lambda response: response.output, plain=plain)
+
+
+def _in_words(words: str) -> Mapping[str, Any]:
+    """Return a statement in plain words: their beginning as its position, and all of a longer one as its argument."""
+    position = clipped(words, MOST_POSITION)
+    return {**UNSAID, "position": position, "argument": "" if position == words else clipped(words, MOST_ARGUMENT)}
 
 
 async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: int) -> Mapping[str, Any] | None:
@@ -383,8 +392,7 @@ async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: 
         reason = result.reason or "no reason was given"
         raise BadOutput(f"{one.agent} gave no statement: {reason}", fix="invite somebody else.")
     debate.evidence[one.name] = (*debate.evidence.get(one.name, ()), *result.evidence)
-    usual: dict[str, Any] = {"argument": "", "rebuttals": [], "agrees": [], "confidence": 50}
-    return {**usual, **statement}
+    return {**UNSAID, **statement}
 
 
 def _agree(debate: Course, number: int) -> bool:

@@ -282,9 +282,19 @@ async def test_a_round_without_anything_new_is_the_last(tea: Platform) -> None:
     assert ("debate", "nobody had anything new to say in round 2") in told
 
 
+async def test_a_statement_in_plain_words_after_a_failed_repair_is_heard(tea: Platform) -> None:
+    def spoken(request: Any) -> Any:
+        return "Sell, as it is too dear." if request.variables["name"] == "Bob" else statement("Buy")
+
+    model = Cast(debate_invitation=TWO, debate_statement=spoken, judge=verdict(1, answer="Buy"))
+    outcome, told = await play(tea, model, "Is it good?", settings={"debate.rounds": 1})
+    assert ("Bob, round 1", "Sell, as it is too dear. (50)") in told
+    assert (outcome.ok, outcome.answer) == (True, "Buy")
+
+
 async def test_an_expert_who_cannot_be_read_is_passed_over(tea: Platform) -> None:
     def spoken(request: Any) -> Any:
-        return "no statement" if request.variables["name"] == "Bob" else statement("Buy")
+        return '{"position": ' if request.variables["name"] == "Bob" else statement("Buy")
 
     model = Cast(debate_invitation=TWO, debate_statement=spoken, judge=verdict(1, answer="Buy"))
     outcome, told = await play(tea, model, "Is it good?")
@@ -297,7 +307,7 @@ async def test_an_expert_who_cannot_be_read_is_passed_over(tea: Platform) -> Non
     model = Cast(debate_invitation=TWO, debate_statement=spoken, judge=verdict(1, answer=7))
     outcome, _ = await play(tea, model, "How many?", answer={"type": "integer"})
     assert (outcome.answer, outcome.partial) == (7, True)
-    silent = Cast(debate_invitation=TWO, debate_statement="no statement")
+    silent = Cast(debate_invitation=TWO, debate_statement='{"position": ')
     outcome, _ = await play(tea, silent, "Is it good?")
     assert (outcome.exit_code, outcome.error["code"]) == (1, "BadOutput")
 
@@ -305,7 +315,7 @@ async def test_an_expert_who_cannot_be_read_is_passed_over(tea: Platform) -> Non
 async def test_who_says_nothing_is_not_put_before_the_others_any_more_and_named_in_the_result(tea: Platform) -> None:
     def spoken(request: Any) -> Any:
         name = request.variables["name"]
-        return "no statement" if name == "Cay" else statement(name, rebuttals=[{"to": "Ann", "point": "no"}])
+        return '{"position": ' if name == "Cay" else statement(name, rebuttals=[{"to": "Ann", "point": "no"}])
 
     three = invitation(expert("Ann"), expert("Bob"), expert("Cay"))
     model = Cast(debate_invitation=three, debate_statement=spoken, judge=verdict(1, answer="Buy"))
