@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import cast
 
 _FUNCTIONS = (ast.AsyncFunctionDef, ast.FunctionDef)
 _SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
@@ -45,10 +46,16 @@ def _yields(node: ast.AsyncFunctionDef | ast.FunctionDef) -> bool:
 
 
 def _own(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement in the scope of its function."""
+    """Yield the nodes of a statement in the scope of its function, so also defaults and decorators of inner ones."""
     waiting = [node]
     while waiting:
         one = waiting.pop()
         yield one
-        if not isinstance(one, _SCOPES):
-            waiting += ast.iter_child_nodes(one)
+        waiting += _around_body(one) if isinstance(one, _SCOPES) else ast.iter_child_nodes(one)
+
+
+def _around_body(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a function or a class evaluated where it is defined."""
+    for name, value in ast.iter_fields(node):
+        parts = cast("list[object]", value) if isinstance(value, list) else [value]
+        yield from (one for one in parts if name != "body" and isinstance(one, ast.AST))

@@ -155,3 +155,32 @@ def test_a_function_that_the_check_would_let_be_called_does_not_run(
     with pytest.raises(BadComponent, match="begin is called while it is described"):
         manager.describe(text, version="1.0.0")
     assert not (tmp_path / "ran").exists()
+
+
+NESTED_YIELDS = {
+    "default": "def inner(a=(yield)): pass",
+    "default of a keyword": "def inner(*, a=(yield)): pass",
+    "default of a lambda": "inner = lambda a=(yield): a",
+    "decorator": "@(yield)\n    def inner(): pass",
+    "base": "class Inner((yield)): pass",
+    "none": "inner = lambda: (yield)",
+    "none of a class": "class Inner:\n        def inner(): yield",
+}
+
+
+@pytest.mark.parametrize("inner", NESTED_YIELDS.values(), ids=NESTED_YIELDS)
+@pytest.mark.parametrize("kind", ["def", "async def"])
+def test_functions_without_bodies_yield_where_they_do_with_them(kind: str, inner: str) -> None:
+    source = f"{kind} made():\n    {inner}\n"
+    whole, without = (executed(change(ast.parse(source)))["made"] for change in (lambda tree: tree, without_bodies))
+    kinds = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
+    assert [is_kind(without) for is_kind in kinds] == [is_kind(whole) for is_kind in kinds]
+
+
+def test_a_generator_by_the_default_of_an_inner_function_is_refused_where_it_is_described() -> None:
+    source = CALLED.replace("BEGUN = begin()", "BEGUN = 1").replace(
+        "    return a + BEGUN", "    def inner(b=(yield)):\n        return b\n"
+    )
+    manager = DynamicManager(lambda _: True)
+    with pytest.raises(BadComponent, match="is not async"):
+        manager.describe(manager.check(source), version="1.0.0")
