@@ -67,7 +67,8 @@ def agent_in(path: Path, source: str) -> Generator[Agent]:
     keep_lines(str(path), file.source)  # what is captured is what was checked, though the file changes meanwhile
     try:
         try:
-            exec(compile(without_bodies(tree), str(path), "exec", dont_inherit=True), module.__dict__)
+            code = compile(without_bodies(tree), str(path), "exec", dont_inherit=True, optimize=0)
+            exec(code, module.__dict__)
         except TeaError:
             raise
         except (Exception, SystemExit) as error:

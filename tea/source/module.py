@@ -105,11 +105,14 @@ def _is_package(name: str, names: list[str], texts: Mapping[str, tuple[str, str]
 
 
 def _compiled(source: str, filename: str, code: CodeType | None, bodies: bool) -> CodeType:
-    """Return the code of a file; code compiled under another file name is compiled again."""
+    """Return the code of a file, with its assertions and documentation, however Python was started.
+
+    Code compiled under another file name is compiled again.
+    """
     if code is not None and code.co_filename == filename:
         return code
     tree = parsed(source)
-    return compile(tree if bodies else without_bodies(tree), filename, "exec", dont_inherit=True)
+    return compile(tree if bodies else without_bodies(tree), filename, "exec", dont_inherit=True, optimize=0)
 
 
 def _execute(module: ModuleType, source: str, code: CodeType) -> CodeType:

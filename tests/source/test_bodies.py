@@ -2,13 +2,17 @@
 
 import ast
 import inspect
+import subprocess
+import sys
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import pytest
 
-from tea.errors import BadComponent
+from tea.errors import BadComponent, CallFailed
 from tea.source.bodies import without_bodies
+from tea.source.cache import SourceCache
 from tea.source.dynamic import DynamicManager
 
 FUNCTIONS = '''
@@ -184,3 +188,25 @@ def test_a_generator_by_the_default_of_an_inner_function_is_refused_where_it_is_
     manager = DynamicManager(lambda _: True)
     with pytest.raises(BadComponent, match="is not async"):
         manager.describe(manager.check(source), version="1.0.0")
+
+
+ASSERTING = CALLED.replace("BEGUN = begin()", "BEGUN = 1").replace("    return a +", "    assert a > 0\n    return a +")
+REGISTERING = """
+import sys
+from pathlib import Path
+from tea.source.cache import SourceCache
+from tea.source.dynamic import DynamicManager
+
+manager = DynamicManager(lambda _: True, kept=SourceCache(Path(sys.argv[1])))
+manager.load(manager.describe(manager.check(sys.argv[2]), version="1.0.0"))
+"""
+
+
+@pytest.mark.parametrize("option", ["-O", "-OO"])
+async def test_assertions_and_words_stay_though_python_was_started_without_them(tmp_path: Path, option: str) -> None:
+    started = [sys.executable, option, "-c", REGISTERING, str(tmp_path), ASSERTING]
+    subprocess.run(started, check=True, timeout=60)
+    manager = DynamicManager(lambda _: True, kept=SourceCache(tmp_path))
+    found = manager.load(manager.describe(manager.check(ASSERTING), version="1.0.0"))
+    with pytest.raises(CallFailed, match="AssertionError"):
+        await found.operations["call"].executor(None, {"a": -1}, None)
