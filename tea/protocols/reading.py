@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import json
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +18,7 @@ from tea.components.definition import Definition
 from tea.components.manifest import Lineage, Manifest, is_recipe
 from tea.components.variable import Variable
 from tea.errors import BadComponent, Quarantined, TeaError, UnknownComponent
+from tea.journal.mask import Mask, secrets_among
 from tea.prompts.manager import PromptManager
 from tea.protocols.instances import instance_of
 from tea.protocols.lookup_cache import LookupCache
@@ -29,7 +32,7 @@ from tea.retrieval.search import Match, Retrieval, check
 from tea.source.bundled import read_source
 from tea.source.dynamic import DynamicManager
 from tea.source.requires import requirements
-from tea.source.text import SourceText, check_characters
+from tea.source.text import SourceText, check_characters, refusal
 from tea.source.trust import Trust, untrusted
 from tea.threads import Look
 from tea.types import State
@@ -250,7 +253,9 @@ class Reading:
         if not by_people(lineage):
             boxes = self.services.sandboxes()
             return described(text, boxes, version=version, lineage=lineage, created=created, reason=reason)
-        return self.services.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
+        made = self.services.dynamic.describe(text, version=version, lineage=lineage, created=created, reason=reason)
+        _check_secrets(made)
+        return made
 
     def read(self, what: object) -> SourceText:
         """Return checked source from text, a path (also as text: `"greet.py"`), source with files, or a live object."""
@@ -358,6 +363,21 @@ class Reading:
 
     def _read_file(self, path: Path) -> SourceText:
         return self.draft(*read_source(path))
+
+
+def _check_secrets(made: Manifest) -> None:
+    """Refuse a description with a secret that its source does not write out, such as in a default of `posix.environ`.
+
+    Raises:
+        BadComponent: It has one; the error gives its name alone.
+    """
+    written = "\n".join((made.source, *made.files.values()))
+    secrets = {name: one for name, one in secrets_among(os.environ).items() if one not in written}
+    told = json.dumps([made.metadata, *(one.to_json() for one in made.operations.values())], default=str)
+    if Mask(secrets).plain(told) != told:
+        name = next((one for one, value in secrets.items() if Mask({one: value}).plain(told) != told), "a variable")
+        problem = f"The description of {made.name!r} holds the secret of {name[:60]}."
+        raise refusal(problem, "write its defaults out, and read variables in its functions.")
 
 
 def _is_path(text: str) -> bool:
