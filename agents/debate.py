@@ -358,7 +358,7 @@ async def _played(
         **({"form": task.answer} if task.answer is not None else {}),
     }
     plain = _in_words if task.answer is None else None
-    return await consult(ctx, "debate_statement", variables, lambda response: response.output, plain=plain)
+    return await consult(ctx, "debate_statement", variables, lambda response: response.output, plain_at_last=plain)
 
 
 def _in_words(words: str) -> Mapping[str, Any]:

@@ -57,17 +57,39 @@ PROBLEMS = {
     "plan": "These items of the plan are open: {}.",
     "failed": "These parts failed: {}.",
 }
-LAST_QUESTION = (
+_LAST_QUESTION = (
     "{first}{beside}. Call `done` now with what is known, and say in `doubts` what is missing; with "
     "success false and the reason only if nothing is known. {task}"
 )
-LIMIT = "This is the last question"
-DEAD_END = "The last {steps} steps brought nothing new, so the work ends here"
-STUCK = "Its last {steps} steps brought nothing new{which}, so the work ended. {remedy}"
-AGAIN = ": it made the same call of {name!r} again"
-UNUSABLE = "The model's answers could not be used, {strikes} times in a row: {problem} {remedy}"
-REMEDY = "Ask another model, or put the task in other words or smaller parts."
-BESIDE = "; only here a call that writes what the answer names may stand beside `done`"
+_LIMIT = "This is the last question"
+_DEAD_END = "The last {steps} steps brought nothing new, so the work ends here"
+_STUCK = "Its last {steps} steps brought nothing new{which}, so the work ended. {remedy}"
+_AGAIN = ": it made the same call of {name!r} again"
+_UNUSABLE = "The model's answers could not be used, {strikes} times in a row: {problem} {remedy}"
+_REMEDY = "Ask another model, or put the task in other words or smaller parts."
+_BESIDE = "; only here a call that writes what the answer names may stand beside `done`"
+
+
+def last_question(task: str, *, steps: int, writes: bool) -> str:
+    """Return the words that ask for the end.
+
+    Args:
+        task: The task, once more.
+        steps: How many last steps brought nothing new, and end the work; 0 if a limit ends it.
+        writes: Whether calls that write are offered beside `done`.
+    """
+    first = _DEAD_END.format(steps=steps) if steps else _LIMIT
+    return _LAST_QUESTION.format(first=first, beside=_BESIDE if writes else "", task=task)
+
+
+def stuck_words(steps: int, again: str) -> str:
+    """Return why work ended whose last steps brought nothing new; `again` is the function called as before, if any."""
+    return _STUCK.format(steps=steps, which=_AGAIN.format(name=again) if again else "", remedy=_REMEDY)
+
+
+def unusable_words(strikes: int, problem: str) -> str:
+    """Return why work ended after so many unusable answers in a row, of which the last had this problem."""
+    return _UNUSABLE.format(strikes=strikes, problem=problem, remedy=_REMEDY)
 
 
 def example_words(values: Sequence[str]) -> str:

@@ -14,18 +14,7 @@ from tea.components.context import Context
 from tea.errors import BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
 from tea.loop.done_arguments import written_end
-from tea.loop.end_words import (
-    AGAIN,
-    ANNOUNCED,
-    BESIDE,
-    DEAD_END,
-    LAST_QUESTION,
-    LIMIT,
-    REMEDY,
-    SHORT_QUESTION,
-    STUCK,
-    UNUSABLE,
-)
+from tea.loop.end_words import ANNOUNCED, SHORT_QUESTION, last_question, stuck_words, unusable_words
 from tea.loop.ending import MOST_SCHEMA, Ending
 from tea.loop.exchanges import is_shortened, json_tokens, latest
 from tea.loop.fields import UNKNOWN_AFTER, Fields
@@ -373,16 +362,14 @@ class _Loop:
             limit = self.spent or self.limits.tightest
             return self.ending.best(f"The {limit} ended before the task was done.")
         latest = [*self.window.results.values()][-self.ledger.stalled :]
-        which = next((AGAIN.format(name=one.name) for one in latest if one.repeated), "")
-        reason = STUCK.format(steps=self.ledger.stalled, which=which, remedy=REMEDY)
-        return self.ending.best(reason, exhausted=False)
+        again = next((one.name for one in latest if one.repeated), "")
+        return self.ending.best(stuck_words(self.ledger.stalled, again), exhausted=False)
 
     def _tell_last(self) -> None:
         """Ask for the answer; the rest of the budget, told before, can no longer be used."""
         self.window.leave_out_left()
-        beside = BESIDE if any(one["name"] != DONE for one in self._offered_last["tools"]) else ""
-        first = LIMIT if self.spent else DEAD_END.format(steps=self.ledger.stalled)
-        self._tell(LAST_QUESTION.format(first=first, beside=beside, task=self._task_again))
+        writes = any(one["name"] != DONE for one in self._offered_last["tools"])
+        self._tell(last_question(self._task_again, steps=0 if self.spent else self.ledger.stalled, writes=writes))
 
     @property
     def _offered_last(self) -> JsonObject:
@@ -392,10 +379,7 @@ class _Loop:
         return self.offered_last
 
     def _remarked(self, result: Result) -> Result:
-        """Return a result with a remark about the budget, if it allowed no more and the result is open.
-
-        Without a limit that ended the work it is not exhausted.
-        """
+        """Return a result with a remark if a limit allowed no more; without one it is not exhausted."""
         if not self.spent:
             return changed(result, exhausted=False) if result.exhausted else result
         looked = any(one.ok for one in self.window.results.values())
@@ -547,8 +531,7 @@ class _Loop:
         self.strikes += 1
         if self.strikes < STRIKES:
             return None
-        reason = UNUSABLE.format(strikes=STRIKES, problem=problem, remedy=REMEDY)
-        return self.revision.held or self.ending.best(reason, exhausted=False)
+        return self.revision.held or self.ending.best(unusable_words(STRIKES, problem), exhausted=False)
 
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
         """Handle text without a call as a proposed end, checked like `done`."""
