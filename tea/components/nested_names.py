@@ -1,4 +1,4 @@
-"""Names of members inside arguments: those unknown to models, dataclasses and typed dicts, which would be dropped."""
+"""Names of members inside arguments: those unknown to models and dataclasses, otherwise dropped."""
 
 from __future__ import annotations
 
@@ -190,8 +190,7 @@ def _first_names(alias: Any) -> Iterable[str]:
 def _says_extra(schema: Schema, fields: Schema) -> bool:
     """Return whether a class itself says what is done with further names, or reads them in its own way."""
     config: Schema = schema.get("config") or {}
-    own: Schema = getattr(schema.get("cls"), "__pydantic_config__", None) or {}
-    if _kind(schema) == "typed-dict":
-        return "extra" in own
+    if _kind(schema) == "typed-dict":  # its names are a promise to readers, and callers hand on whole objects
+        return True
     said = "extra_fields_behavior" in config or "extra_behavior" in fields
     return said or bool(schema.get("custom_init"))

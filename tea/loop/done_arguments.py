@@ -152,7 +152,9 @@ def _source(data: Any) -> Any:
         return {_SOURCE: data}
     whole = cast("dict[str, Any]", data) if isinstance(data, dict) else dict[str, Any]()
     if whole.keys() <= {_SOURCE, _DETAIL, _QUOTE, _DOUBT}:
-        return cast("Any", data)
+        return (
+            {name: value for name, value in whole.items() if name != _DOUBT} if _DOUBT in whole else cast("Any", data)
+        )
     one = {name: value for name, value in whole.items() if value not in (None, "")}
     found: dict[str, Any] = {}
     for name, others in {_SOURCE: _SOURCES, _QUOTE: _QUOTES, _DETAIL: ()}.items():

@@ -162,6 +162,7 @@ async def test_the_same_end_twice_in_a_step_is_one_and_two_others_are_none(diale
         (f"cities.csv, line 2: {ROW}", "cities.csv", ROW, "line 2"),
         ("cities.csv (rows 1-3)", "cities.csv", "", "rows 1-3"),
         ([{"source": "cities.csv, row 1", "quote": ROW}], "cities.csv", ROW, "row 1"),
+        ([{"source": "cities.csv", "detail": "row 1", "doubt": ""}], "cities.csv", "", "row 1"),
         ([{"file": "cities.csv", "text": ROW, "row": 1}], "cities.csv", ROW, "row 1"),
     ],
 )
