@@ -8,7 +8,7 @@ import typer
 
 from tea.cli.command import Command
 from tea.cli.reference import find
-from tea.cli.terminal import painted, review_source
+from tea.cli.terminal import SENDER, painted, review_source
 from tea.errors import BadRef
 from tea.refs import Ref
 
@@ -28,7 +28,22 @@ async def diff(
         library, first = await find(tea, old)
         second = _second(first, new)
         found = await library.diff(first, second)
-    command.show(_text(found), asdict(found))
+        trusted = all([tea.trust((await library.info(one)).digest) for one in (first, second)])
+    lines = (line for part in difference_parts(found, trusted=trusted) for line in part.split("\n"))
+    command.show("\n".join(map(_line, lines)), asdict(found))
+
+
+def difference_parts(found: "Diff", *, trusted: bool) -> list[str]:
+    """Return the parts of a difference in review form: the kind of change, the source, the schema.
+
+    Args:
+        found: The difference.
+        trusted: Whether both versions are; else what is said of one, and no source says, is its sender's word.
+    """
+    said = "" if trusted else SENDER
+    change = f"{found.old} -> {found.new}: {found.change}{said if found.change != 'none' else ''}"
+    schema = f"schema{said}:\n{found.schema}" if found.schema else ""
+    return [review_source(part) for part in (change, found.source, schema) if part]
 
 
 def _second(first: Ref, text: str | None) -> Ref:
@@ -40,12 +55,6 @@ def _second(first: Ref, text: str | None) -> Ref:
     if found.kind != first.kind:
         raise BadRef(f"A {first.kind} and a {found.kind} cannot be compared.", fix="name two of one kind.")
     return found
-
-
-def _text(found: "Diff") -> str:
-    parts = [f"{found.old} -> {found.new}: {found.change}", found.source]
-    parts += [f"schema:\n{found.schema}"] if found.schema else []
-    return "\n".join(_line(line) for part in parts if part for line in review_source(part).split("\n"))
 
 
 def _line(line: str) -> str:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tea.cli.command import Command
+from tea.cli.diff import difference_parts
 from tea.cli.person import person
 from tea.cli.reference import find
 from tea.cli.show import source_text
-from tea.cli.terminal import folded, review_source, write
+from tea.cli.terminal import folded, write
 from tea.cli.trust_home import HERE, HomeCommand, trust_home
 from tea.errors import ApprovalNeeded, BadInput, Denied
 
@@ -84,5 +85,4 @@ async def _shown(tea: "Platform", library: "AnyManager", config: "Manifest") -> 
     if not trusted:
         return source_text(config)
     found = diff(trusted[-1], config)
-    parts = [f"{found.old} -> {found.new}: {found.change}", found.source, found.schema]
-    return "\n".join([*(review_source(part) for part in parts if part), f"# {config.ref} {config.digest}"])
+    return "\n".join([*difference_parts(found, trusted=False), f"# {config.ref} {config.digest}"])

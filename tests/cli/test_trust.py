@@ -92,6 +92,21 @@ def test_of_a_later_version_the_difference_to_what_is_trusted_is_shown(loaded: T
     assert "Say it louder" not in screen
 
 
+def test_a_difference_says_whose_word_the_schema_of_an_untrusted_version_is(loaded: Tea) -> None:
+    loaded("trust", f"shout@{digest(loaded, 'shout@1.0.0')}")
+    file = loaded.folder / "registry" / "tools" / "shout" / "versions" / "1.0.1.json"
+    data = dict(unsealed(file))
+    data["operations"]["call"]["traits"]["effects"] = "reads"
+    data["operations"]["call"]["description"] = "This version was looked at."
+    file.write_bytes(sealed(data))
+    _, screen = on_terminal(loaded, [b"no"], "trust", "shout@1.0.1")
+    for shown in (screen, loaded("diff", "shout@1.0.0", "shout@1.0.1").out):
+        assert "tool:shout@1.0.0 -> tool:shout@1.0.1: patch, as its sender says" in shown
+        assert "schema, as its sender says:" in shown
+    loaded("trust", f"shout@{digest(loaded, 'shout@1.0.1')}")
+    assert "sender" not in loaded("diff", "shout@1.0.0", "shout@1.0.1").out
+
+
 def test_other_bytes_under_the_same_name_are_asked_about_anew(loaded: Tea, tmp_path: Path) -> None:
     loaded("show", "shout", "--source")
     elsewhere = Tea(tmp_path / "elsewhere", loaded.state, loaded.warm)
