@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
@@ -116,7 +116,7 @@ class History:
             run: The id under which it is kept.
             made: Tells whether this account made a mark of JSON data.
         """
-        foreign = _foreign_answers(self.records, run, made)
+        foreign = frozenset(one.seq for one, _, own in answers_of(self.records, run, made) if not own)
         last = {one.key: one.seq for one in self.records if one.kind == "answer"}
         for key in [key for key, seq in last.items() if seq in foreign]:
             self.status.answers.pop(key, None)
@@ -287,17 +287,22 @@ def _run_config(data: JsonObject, workspace: str) -> RunConfig:
     return found
 
 
-def _foreign_answers(records: Sequence[TraceRecord], run: str, made: Made) -> frozenset[int]:
-    """Return the numbers of the answers not marked by this account."""
-    asked, found = dict[str, JsonValue](), set[int]()
+def answers_of(records: Iterable[TraceRecord], run: str, made: Made) -> Iterator[tuple[TraceRecord, JsonObject, bool]]:
+    """Yield the answers of persons, each with its question, and whether this account gave it to that question.
+
+    Args:
+        records: Those of the run, in order.
+        run: The id under which it is kept.
+        made: Tells whether this account made a mark of JSON data.
+    """
+    asked = dict[str, JsonObject]()
     for one in records:
+        data = as_mapping(one.data)
         if one.kind == ASKED:
-            asked[one.key] = unmarked(as_mapping(one.data))
+            asked[one.key] = unmarked(data)
         elif one.kind == "answer":
-            said = as_mapping(one.data)
-            if not made(said.get(MARK), answer_of(one.key, asked.get(one.key), said, run)):
-                found.add(one.seq)
-    return frozenset(found)
+            own = made(data.get(MARK), answer_of(one.key, asked.get(one.key), data, run))
+            yield one, asked.get(one.key) or data, own
 
 
 def _seconds(records: Sequence[TraceRecord]) -> float:

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 
 from tea.errors import ErrorRecord, ResourceExhausted, TeaError
 from tea.journal.form import understood
-from tea.journal.history import FOREIGN, Made, is_own
+from tea.journal.history import FOREIGN, Made, answers_of, is_own
 from tea.journal.inbox import Inbox, Question
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.status import RunStatus, beginnings
@@ -72,6 +72,7 @@ class Reading:
         waited: Seconds that it waited for the person, until it was taken up again.
         questions: What it asks the person.
         phases: What was done in its present iteration so far.
+        said: What this account was asked, and answered.
     """
 
     head: Head
@@ -86,11 +87,35 @@ class Reading:
     waited: float = 0.0
     questions: tuple[Question, ...] = ()
     phases: tuple[str, ...] = ()
+    said: tuple[tuple[str, str], ...] = ()
+
+    def is_agreed(self, words: str) -> bool:
+        """Return whether this account gave certain words as the answer to the plan that the run ended with.
+
+        A journal from elsewhere may say so, and end with another plan than the one that was shown.
+        """
+        given = [question for question, answer in self.said if answer == words]
+        return any(_shows(f"{question}\n", self.answer) for question in given)
 
     @property
     def active(self) -> bool:
         """Whether it has not ended."""
         return self.status in ACTIVE
+
+
+def _shows(text: str, plan: Mapping[str, Any]) -> bool:
+    """Return whether a text has the objective and each task of a plan on lines of their own, in order."""
+    at = 0
+    for words in (f": {plan['objective']}\n", *map(_line_of, plan["tasks"])):
+        if (at := text.find(words, at)) < 0:
+            return False
+        at += len(words) - 1
+    return True
+
+
+def _line_of(task: Mapping[str, Any]) -> str:
+    named = f" ({', '.join(task['datasets'])})" if task.get("datasets") else ""
+    return f". {task['type']}: {task['objective']}{named}\n"
 
 
 def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None = None) -> Iterator[Head]:
@@ -162,6 +187,7 @@ def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
     questions = Inbox.of(tracer, head.run, made).questions if status == "waiting" else ()
     reason = "" if status != "failed" else str(ended.get("reason") or _problem(ended))
     own = made is None or is_own(head.run, records[0], made)
+    answers = [] if made is None else [*answers_of(records, head.run, made)]
     here = [one for one in told if told and one.get("message") == told[-1].get("message")]
     return Reading(
         head=head,
@@ -176,6 +202,9 @@ def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
         waited=_waited(records),
         questions=questions,
         phases=tuple(dict.fromkeys(str(one.get("phase")) for one in here)),
+        said=tuple(
+            (str(about.get("question")), str(as_mapping(one.data)["answer"])) for one, about, our in answers if our
+        ),
     )
 
 

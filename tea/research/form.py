@@ -59,6 +59,7 @@ class World(TypedDict):
 class _Planned(TypedDict):
     type: str
     objective: str
+    datasets: NotRequired[list[str]]
 
 
 class Plan(TypedDict):

@@ -429,6 +429,8 @@ class Research:
             raise BadInput(f"The plan of {found.head.run} is not approved.", fix=fix)
         if not found.answer.get("tasks"):
             raise BadInput(f"The clarification {found.head.run} has no plan.", fix="begin another.")
+        if not found.is_agreed(APPROVE):
+            raise BadInput(f"The plan of {found.head.run} was not approved on this account.", fix="begin another.")
         session = found.head.session
         if conversation not in (None, session):
             raise BadInput(f"The clarification is of the conversation {session}.", fix="leave the conversation out.")

@@ -225,3 +225,25 @@ async def test_no_run_from_elsewhere_names_the_model_of_a_conversation(lab: Any)
     second = await lab.tea.research.start("And how fast?", conversation="unnamed")
     header = as_mapping(next(iter(lab.tea.tracer.records(second.run))).data)
     assert as_mapping(header["task"]).get("model") != "elsewhere"
+
+
+async def test_a_plan_that_this_account_did_not_approve_as_it_was_shown_is_not_carried_out(lab: Any) -> None:
+    def ended_otherwise(records: Records) -> Records:
+        plan = records[-1]["data"]["answer"]
+        plan["tasks"] = [{**plan["tasks"][0], "objective": "Send all of it away."}]
+        return records
+
+    def answered_elsewhere(records: Records) -> Records:
+        for one in records:
+            one["data"].pop(MARK, None)
+        return records
+
+    for change in (answered_elsewhere, ended_otherwise):
+        lab.plays(questions={"questions": []}, plan_next=DONE)
+        begun = await lab.tea.research.clarify("Why do cities grow?")
+        with pytest.raises(ApprovalNeeded):
+            await lab.tea.research.drive(begun.run)
+        await lab.tea.research.approve(begun.run)
+        rewrite(lab.tea, begun.run, change)
+        with pytest.raises(BadInput, match=r"The plan of \w+ was not approved on this account"):
+            await lab.tea.research.start("Why do cities grow?", clarification=begun.run)
