@@ -58,7 +58,7 @@ def _planned_for(names: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
 
 
 def _with_whole_names(plan: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
-    """Return a plan with the datasets as they are called, also where it leaves out folder, ending or case."""
+    """Return a plan with the full names of its datasets in place of names without folder, ending or case."""
     tasks = [
         {**one, "datasets": list(dict.fromkeys(named_file(str(name), names) or str(name) for name in one["datasets"]))}
         for one in plan["tasks"]

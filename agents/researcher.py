@@ -265,7 +265,7 @@ def _supported(research: Research, draft: dict[str, Any]) -> dict[str, Any]:
 
 
 def _in_words(research: Research, words: str) -> dict[str, Any]:
-    """Return a draft of an answer in plain words, resting on the evidence that it cites, or else on all of it."""
+    """Return a draft of an answer in plain words, resting on its cited evidence, or else on all of it."""
     cited = [int(one) for found in CITED.findall(words) for one in found.split(",")]
     known = [number for number in cited if research.store.of(number) is not None]
     research.missing += [] if known else [UNCITED]

@@ -132,7 +132,7 @@ def _file_words(outcome: "Outcome") -> str:
 
 
 def author_words(outcome: "Outcome") -> str:
-    """Return the words before the reason of a run's end: if a model was asked, they say that it is not tea's own."""
+    """Return the words before the reason of a run's end: if a model was asked, they name its agent as the author."""
     return ", as its agent says" if outcome.reason and outcome.cost.tokens else ""
 
 

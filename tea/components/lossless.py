@@ -58,7 +58,7 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
 
 
 def shaped(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
-    """Return arguments with texts of JSON parsed where only their form is wanted, for errors about what they hold.
+    """Return arguments with texts of JSON parsed where only their form is wanted, for errors about their content.
 
     A text that fits, or whose parameter may be a text, stays; the same object if nothing changes.
 
@@ -137,7 +137,7 @@ class _Reader:
         return {**arguments, **new} if new else arguments
 
     def shaped(self, arguments: JsonObject) -> JsonObject:
-        """Return arguments with each text parsed that is JSON of its parameter's type; the same object without any."""
+        """Return arguments with each text of JSON of its parameter's type parsed; the same object without any."""
         shown: dict[str, Any] = self._resolved(self.root).get("properties") or {}
         new = {
             name: parsed

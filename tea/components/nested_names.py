@@ -31,7 +31,7 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
-    """A name that an object inside of arguments does not know.
+    """An unknown name of an object inside of arguments.
 
     Args:
         path: Where it stands.
@@ -65,7 +65,7 @@ class MemberNames:
         self._known = {str(one["ref"]): one for one in definitions if "ref" in one}
 
     def unknown(self, arguments: JsonObject) -> list[Unknown]:
-        """Return the unknown names inside of arguments; types that take further names know all.
+        """Return the unknown names inside of arguments; types with further names know all.
 
         Args:
             arguments: JSON data.
@@ -146,7 +146,7 @@ class _Search:
         return [one for some in found for one in some or ()]
 
     def _chosen(self, schema: Schema, value: JsonValue, path: Path) -> list[Unknown] | None:
-        """Return the unknown names in a value for the choice that knows most of them."""
+        """Return the unknown names in a value for the choice with the fewest."""
         given: Any = schema["choices"]
         choices: list[Any] = [*cast("dict[str, Any]", given).values()] if isinstance(given, dict) else given
         schemas = [cast(Schema, one[0] if isinstance(one, tuple) else one) for one in choices]
@@ -167,7 +167,7 @@ def _kind(schema: Schema) -> str:
 
 
 def _fields(schema: Schema, fields: Schema) -> Iterable[tuple[Schema, list[str]]]:
-    """Yield each field with the names that it is read by."""
+    """Yield each field with its names in arguments."""
     given: Any = fields["fields"]
     config: Schema = schema.get("config") or {}
     by_name = config.get("validate_by_name") or config.get("populate_by_name")
@@ -179,7 +179,7 @@ def _fields(schema: Schema, fields: Schema) -> Iterable[tuple[Schema, list[str]]
 
 
 def _first_names(alias: Any) -> Iterable[str]:
-    """Yield the names of members that an alias begins with: it is a name, a path, or several paths."""
+    """Yield the names of members at the beginning of an alias: it is a name, a path, or several paths."""
     if isinstance(alias, str):
         yield alias
     elif isinstance(alias, list) and alias:
@@ -188,7 +188,7 @@ def _first_names(alias: Any) -> Iterable[str]:
 
 
 def _says_extra(schema: Schema, fields: Schema) -> bool:
-    """Return whether a class itself says what is done with further names, or reads them in its own way."""
+    """Return whether a class itself decides about further names, or reads them in its own way."""
     config: Schema = schema.get("config") or {}
     if _kind(schema) == "typed-dict":  # its names are a promise to readers, and callers hand on whole objects
         return True

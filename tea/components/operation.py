@@ -323,7 +323,7 @@ class InProcess:
         return value
 
     def _unknown(self, arguments: JsonObject) -> list[Unknown]:
-        """Return the names inside of arguments that no field of their type has."""
+        """Return the names inside of arguments without a field of their type."""
         names = self.validators.names
         return [] if names is None else names.unknown(arguments)
 

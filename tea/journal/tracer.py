@@ -236,7 +236,7 @@ class Tracer:
         raise BadInput(problem, fix="`tea runs` lists the runs.")
 
     def last(self, runs: Sequence[str]) -> str:
-        """Return the first of some runs that this account began, else the first of all.
+        """Return the first own one of some runs, else the first of all.
 
         A journal from elsewhere may hold any number or time, and would receive the answers meant for another run.
 
@@ -246,7 +246,7 @@ class Tracer:
         return next(filter(self.is_own, runs), runs[0])
 
     def is_own(self, run: str, *, unreadable: bool = True) -> bool:
-        """Return whether this account began a run; an unreadable one, with which nothing goes on, may be its own.
+        """Return whether this account began a run; an unreadable one may be its own, as nothing goes on with it.
 
         Args:
             run: The run.

@@ -261,7 +261,7 @@ def numbers_stand_in(words: str, text: str) -> bool:
 
 
 def standing_in(text: str) -> Callable[[str], bool]:
-    """Return the test of words for `numbers_stand_in` a text, which is read once."""
+    """Return the test of words for `numbers_stand_in` a text, reading the text once."""
     known = list(numbers_in(_plain(text)))
 
     def stand(words: str) -> bool:

@@ -95,14 +95,14 @@ def without_label(text: str, task: str = "") -> str:
 
 
 def _tagged(text: str) -> str:
-    """Return the content of the only `<answer>` that a text ends with, empty if there is none."""
+    """Return the content of the only `<answer>` at the end of a text, empty if there is none."""
     before, tag, inner = text.strip().partition(_TAG)
     ends = tag and inner.endswith(_ENDS) and _TAG not in inner and inner.count(_ENDS) == 1
     return inner.removesuffix(_ENDS).strip() if ends and _FENCE not in before else ""
 
 
 def _boxed(text: str) -> str:
-    r"""Return the content of the only `\boxed{}` that a text ends with, empty if there is none."""
+    r"""Return the content of the only `\boxed{}` at the end of a text, empty if there is none."""
     before, box, inner = text.rstrip(_AFTER_BOX).partition(_BOX)
     if not box or not inner.endswith("}") or _BOX in inner or _FENCE in before:
         return ""

@@ -38,7 +38,7 @@ def spans(dates: Sequence[date]) -> set[float]:
 
 
 def dates_apart(text: str, known: Container[date]) -> tuple[str, list[str]]:
-    """Return a text without its dates, and those that are not known, in any form.
+    """Return a text without its dates, and the unknown ones among them, in any form.
 
     Examples:
         >>> dates_apart("It ended on March 4, 1845, after 1,430 days.", dates_of("1841-04-04,1845-03-04"))

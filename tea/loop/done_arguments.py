@@ -84,7 +84,7 @@ def written_end(text: str, form: JsonSchema | None) -> dict[str, Any] | None:
 
 
 def with_one_end(calls: Sequence[ToolCall], name: str) -> list[ToolCall]:
-    """Return the calls of a step, those of `done` without any word replaced by the only one that gives some.
+    """Return the calls of a step, those of `done` without any word replaced by the only one with some.
 
     Args:
         calls: The calls.

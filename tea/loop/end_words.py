@@ -71,7 +71,7 @@ _BESIDE = "; only here a call that writes what the answer names may stand beside
 
 
 def last_question(task: str, *, steps: int, writes: bool) -> str:
-    """Return the words that ask for the end.
+    """Return the question for the end.
 
     Args:
         task: The task, once more.
@@ -83,12 +83,12 @@ def last_question(task: str, *, steps: int, writes: bool) -> str:
 
 
 def stuck_words(steps: int, again: str) -> str:
-    """Return why work ended whose last steps brought nothing new; `again` is the function called as before, if any."""
+    """Return the reason of an end after steps without anything new; `again` is the function called again, if any."""
     return _STUCK.format(steps=steps, which=_AGAIN.format(name=again) if again else "", remedy=_REMEDY)
 
 
 def unusable_words(strikes: int, problem: str) -> str:
-    """Return why work ended after so many unusable answers in a row, of which the last had this problem."""
+    """Return the reason of an end after so many unusable answers in a row, the last with this problem."""
     return _UNUSABLE.format(strikes=strikes, problem=problem, remedy=_REMEDY)
 
 

@@ -35,7 +35,7 @@ _SIGN = re.compile(
 
 
 def plain_names(name: str) -> list[str]:
-    """Return the names that a function may have, given in the notation of components or of code, the likeliest first.
+    """Return the possible names of a function given in the notation of components or of code, the likeliest first.
 
     Args:
         name: The name as a model wrote it.

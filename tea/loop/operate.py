@@ -195,7 +195,7 @@ async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]
 
 
 def _step(response: ModelResponse) -> dict[str, Any]:
-    """Return the step that a response holds.
+    """Return the step in a response.
 
     Raises:
         BadOutput: It says neither what to do nor what was found.

@@ -226,7 +226,7 @@ def _unreadable_text(response: ModelResponse | None, error: BadOutput) -> str:
 
 
 def _plain_words(text: str) -> str:
-    """Return an answer in plain words; empty for one that begins the form, or announces a step."""
+    """Return an answer in plain words; empty for the beginning of a form, or an announcement."""
     words = without_label(answered(text).strip())
     return "" if _FORM.search(words) or announces(words) else words
 

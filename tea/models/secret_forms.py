@@ -48,7 +48,7 @@ def _number(found: re.Match[str]) -> str:
 
 
 def _marked(value: str) -> Iterator[str]:
-    """Yield a secret in HTML and XML, which have several signs for quotation marks."""
+    """Yield a secret in HTML and XML, with several signs for quotation marks."""
     from html import escape  # it brings the table of all named characters
 
     text = escape(value, quote=False)

@@ -366,7 +366,7 @@ class Reading:
 
 
 def _check_secrets(made: Manifest) -> None:
-    """Refuse a description with a secret that its source does not write out, such as in a default of `posix.environ`.
+    """Refuse a description with a secret absent from its source, such as in a default of `posix.environ`.
 
     Raises:
         BadComponent: It has one; the error gives its name alone.

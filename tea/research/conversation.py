@@ -90,7 +90,7 @@ class Reading:
     said: tuple[tuple[str, str], ...] = ()
 
     def is_agreed(self, words: str) -> bool:
-        """Return whether this account gave certain words as the answer to the plan that the run ended with.
+        """Return whether this account gave certain words as the answer to the plan at the end of a run.
 
         A journal from elsewhere may say so, and end with another plan than the one that was shown.
         """
@@ -119,7 +119,7 @@ def _line_of(task: Mapping[str, Any]) -> str:
 
 
 def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None = None) -> Iterator[Head]:
-    """Yield the beginnings of runs of research, the newest first, those that this account did not begin last.
+    """Yield the beginnings of runs of research, the newest first, those from elsewhere last.
 
     A journal from elsewhere may name any conversation, and would receive the answers meant for another run of it.
 

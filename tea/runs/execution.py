@@ -522,18 +522,16 @@ class Executions:
 
     async def _whole(self, outcome: Outcome, run: Run, past: History) -> Outcome:
         """Return the outcome of a run with files, unheard messages, and doubts and results missing in its answer."""
-        look = partial(self._left, run.id, run.services.delivery.last, past.inputs)
-        files, unheard = await self._in_thread(look)
+        files, unheard = await self._in_thread(partial(self._left, run.id, run.services.delivery.last, past.inputs))
         error = None if outcome.error is None else past.attributed(outcome.error)
         told = "\n".join((as_text(outcome.answer), outcome.reason, *outcome.gaps))
         doubts = tuple(line for reason, line in run.doubts.items() if reason not in told)
         found = tuple[str, ...]()
         gave_up = outcome.status == "failed" and outcome.error is None and outcome.cost.tokens  # a solver tells itself
-        ended = outcome.status == "exhausted" or gave_up
-        if ended and outcome.answer in ("", None):
+        if (gave_up or outcome.status == "exhausted") and outcome.answer in ("", None):
             found = await self._in_thread(lambda: found_among(self._tracer.records(outcome.run), (*OWN, DONE)))
-        outcome = replace(outcome, reason=past.quoted(outcome.reason, run.untrusted))
-        return replace(outcome, files=files, unheard=unheard, error=error, doubts=doubts, found=found)
+        why = past.quoted(outcome.reason, run.untrusted)
+        return replace(outcome, reason=why, files=files, unheard=unheard, error=error, doubts=doubts, found=found)
 
     def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # The thread may hold what it was given for a moment longer, so it is given nothing of the run itself.

@@ -1,4 +1,4 @@
-"""Bodies of functions, left out where a source is executed to be described."""
+"""Bodies of functions, left out of a source executed to be described."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SCOPES = (*_FUNCTIONS, ast.ClassDef, ast.Lambda)
 
 
 def without_bodies(tree: ast.Module) -> ast.Module:
-    """Return a file's tree with functions that raise when called, changed in place.
+    """Return a file's tree with functions without their bodies, raising when called, changed in place.
 
     Signatures, documentation, decorators and kinds (`async`, generators) stay; a `lambda` gives None. No name stands in
     what is left, as a source may bind any.
@@ -55,7 +55,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _around_body(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the parts of a function or a class evaluated where it is defined."""
+    """Yield the parts of a function or a class evaluated by its definition."""
     for name, value in ast.iter_fields(node):
         parts = cast("list[object]", value) if isinstance(value, list) else [value]
         yield from (one for one in parts if name != "body" and isinstance(one, ast.AST))

@@ -98,7 +98,7 @@ def _copied(nodes: Sequence[ast.AST]) -> int:
 
 
 def _blocks(node: ast.AST) -> int:
-    """Return in how many blocks more a part lies than what is around it, at most."""
+    """Return how many more blocks lie around a part than around its parent, at most."""
     match node:
         case ast.With(items=held) | ast.AsyncWith(items=held):
             return len(held)

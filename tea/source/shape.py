@@ -97,7 +97,7 @@ def _check_body(file: ParsedFile, names: Names, body: Sequence[ast.stmt]) -> Non
 
 
 def _check_beside(file: ParsedFile, names: Names) -> None:
-    """Raise BadComponent for a name that means a file beside this one until it is bound to something else."""
+    """Raise BadComponent for a name of a file beside this one, until it is bound to something else."""
     for node in file.tree.body:
         origins = dict(imported([node]))
         for name in bindings(node):
@@ -304,7 +304,7 @@ def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, origins: Col
 
 
 def _is_member(name: str, node: ast.stmt, names: Names) -> bool:
-    """Return whether a name of an Enum is surely a member, so that no class derives from it.
+    """Return whether a name of an Enum is surely a member, so no class derives from it.
 
     Python makes members with the methods of a derived class, and others of its own members. A function is no member,
     and neither is a private name. A plain value is one; `auto()` and a collection are, where they are not unpacked.

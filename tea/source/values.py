@@ -296,7 +296,7 @@ class _Reader:
         return _Kind.HOLDING if views else _Kind.REFUSED
 
     def _field(self, arguments: list[ast.expr], options: Mapping[str | None, ast.expr]) -> _Kind:
-        """Return the kind of a field: its default is kept, and so is its factory, which is called with an instance."""
+        """Return the kind of a field: its default is kept, and so is its factory, called with an instance."""
         kept = [*arguments, *(options[name] for name in ("default", "default_factory") if name in options)]
         plain = [one for name, one in options.items() if name not in ("default", "default_factory")]
         factory = options.get("default_factory")
@@ -431,7 +431,7 @@ def _is_bound_to_function(name: str, names: Names) -> bool:
 
 
 def _asked(node: ast.stmt, names: Names) -> int:
-    """Return how many parameters a function may have, or a class with those that it derives from."""
+    """Return how many parameters a function may have, or a class with its bases."""
     waiting, seen, count = [node], set[int](), 0
     while waiting and count <= MOST_ASKED:
         match one := waiting.pop():

@@ -140,7 +140,7 @@ def test_a_secret_is_found_without_the_space_around_it_that_is_not_sent() -> Non
 
 
 def few_signs(value: str) -> str:
-    """Write a text as JSON with signs of its own for all that may mean something elsewhere."""
+    """Write a text as JSON with escapes for all signs with a meaning elsewhere."""
     return re.sub("[<>&+'`]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value).replace('\\"', r"\u0022"))
 
 

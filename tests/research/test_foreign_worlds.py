@@ -53,7 +53,7 @@ def begun_with(**world: Any) -> Change:
 
 
 def planted(records: Records) -> Records:
-    """Return the records as those of a run that this account did not begin, and that claims to be the newest."""
+    """Return the records as those of a run from elsewhere claiming to be the newest."""
     records[0]["data"].pop(MARK)
     return [{**records[0], "number": 10**18 - 1}, *records[1:]]
 

@@ -83,7 +83,7 @@ def forge(tea: Platform, run: str, change: Callable[[Records], Records]) -> str:
 
 
 def plant(tea: Platform, run: str, name: str, number: int) -> None:
-    """Write the journal of a run as the run of that name and number, in a home that came without a counter."""
+    """Write the journal of a run as the run of that name and number, in a home without a counter."""
     traces, end, lines = tea.home / "traces", End(), list[bytes]()
     for one in FileJournals(traces).read(run):
         record = {key: value for key, value in dict(one).items() if key not in ("seq", "check")}

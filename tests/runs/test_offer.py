@@ -236,7 +236,7 @@ async def test_what_is_found_has_a_limit_of_tokens_too(tmp_path: Path) -> None:
 
 
 async def test_at_most_forty_tools_are_offered_together(tmp_path: Path) -> None:
-    """What is found fills the room that is left beside what was offered at first, until the last question."""
+    """Found functions fill the room beside the first ones on offer, until the last question."""
     names = [f"pigeon_{chr(ord('a') + n)}" for n in range(14)]
     listed = [f"count_{n}" for n in range(28)]
     answers = [*(says(call("find_tools", query=name)) for name in names), ends("x")]

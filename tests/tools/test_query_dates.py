@@ -1,4 +1,4 @@
-"""Test what SQL does with dates as texts: the forms of `iso`, and warnings of dates in no order of time."""
+"""Test dates as texts in SQL: the forms of `iso`, and warnings of dates in no order of time."""
 
 from collections.abc import Callable, Coroutine
 from typing import Any

@@ -44,7 +44,7 @@ class Dates:
 
     @property
     def unclear(self) -> str:
-        """Return a warning about dates of two meanings that are read in one, empty for others."""
+        """Return a warning about dates of two meanings read in one, empty for others."""
         if not self.ambiguous:
             return ""
         told = f"{self.column} has no day above 12, so {self.shown['dmy']!r} may be 'dmy' or 'mdy'"

@@ -68,7 +68,7 @@ def column_names(header: Sequence[str], width: int) -> list[str]:
 
 
 def numbered_names(header: Sequence[str], names: Sequence[str]) -> str:
-    """Return the names that got a number in words, empty without any.
+    """Return the numbered names in words, empty without any.
 
     Args:
         header: Names as the file has them, perhaps too few.
