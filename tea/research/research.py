@@ -214,11 +214,11 @@ class Research:
         Runs that are stale, wait for a person or have a living process are left alone.
 
         Args:
-            name: A conversation, run or message; all by default.
+            name: A conversation, run or message; all that this account began by default.
             watch: Told of each record.
         """
         chosen = [await self._find(name)] if name is not None else await asyncio.to_thread(self._latest, [])
-        idle = [one for one in chosen if one.status in ("queued", "interrupted")]
+        idle = [one for one in chosen if (name or one.head.own) and one.status in ("queued", "interrupted")]
         left = [one.head.run for one in idle if not stale(one, self.limits, self._clock())]
         found = list[Status]()
         for run in left:

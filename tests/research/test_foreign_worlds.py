@@ -16,6 +16,7 @@ from tea.source.seal import MARK
 from tea.store.journal import FileJournals
 from tea.store.lines import End, encode
 from tea.store.writer import LEASE
+from tea.testing import platform
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 DONE: dict[str, Any] = {"objective": "", "tasks": []}
@@ -247,3 +248,12 @@ async def test_a_plan_that_this_account_did_not_approve_as_it_was_shown_is_not_c
         rewrite(lab.tea, begun.run, change)
         with pytest.raises(BadInput, match=r"The plan of \w+ was not approved on this account"):
             await lab.tea.research.start("Why do cities grow?", clarification=begun.run)
+
+
+async def test_research_from_elsewhere_is_taken_up_where_it_is_named_alone(lab: Any) -> None:
+    lab.plays(plan_next=DONE)
+    async with platform(model=lab.roles) as tea:
+        foreign = await tea.research.start("Why do towns grow?", mode="steering")
+        rewrite(tea, foreign.run, planted)
+        assert await tea.research.resume() == []
+        assert [one.run for one in await tea.research.resume(foreign.run)] == [foreign.run]
