@@ -290,19 +290,31 @@ def _run_config(data: JsonObject, workspace: str) -> RunConfig:
 def answers_of(records: Iterable[TraceRecord], run: str, made: Made) -> Iterator[tuple[TraceRecord, JsonObject, bool]]:
     """Yield the answers of persons, each with its question, and whether this account gave it to that question.
 
+    Of several answers to one question the last is looked at, and counts with those equal to it: the mark of each covers
+    the whole question, and a journal from elsewhere may hold a large one with many answers.
+
     Args:
         records: Those of the run, in order.
         run: The id under which it is kept.
         made: Tells whether this account made a mark of JSON data.
     """
-    asked = dict[str, JsonObject]()
+    asked, given = dict[str, JsonObject](), dict[str, list[TraceRecord]]()
+
+    def looked_at(key: str) -> Iterator[tuple[TraceRecord, JsonObject, bool]]:
+        answers, question = given.pop(key, []), asked.get(key)
+        last = as_mapping(answers[-1].data if answers else None)
+        own = bool(answers) and made(last.get(MARK), answer_of(key, question, last, run))
+        for one in answers:
+            yield one, question or last, own and one.data == last
+
     for one in records:
-        data = as_mapping(one.data)
         if one.kind == ASKED:
-            asked[one.key] = unmarked(data)
+            yield from looked_at(one.key)
+            asked[one.key] = unmarked(as_mapping(one.data))
         elif one.kind == "answer":
-            own = made(data.get(MARK), answer_of(one.key, asked.get(one.key), data, run))
-            yield one, asked.get(one.key) or data, own
+            given.setdefault(one.key, []).append(one)
+    for key in [*given]:
+        yield from looked_at(key)
 
 
 def _seconds(records: Sequence[TraceRecord]) -> float:

@@ -72,7 +72,6 @@ class Reading:
         waited: Seconds that it waited for the person, until it was taken up again.
         questions: What it asks the person.
         phases: What was done in its present iteration so far.
-        said: What this account was asked, and answered.
     """
 
     head: Head
@@ -87,15 +86,16 @@ class Reading:
     waited: float = 0.0
     questions: tuple[Question, ...] = ()
     phases: tuple[str, ...] = ()
-    said: tuple[tuple[str, str], ...] = ()
 
-    def is_agreed(self, words: str) -> bool:
+    def is_agreed(self, words: str, tracer: Tracer, made: Made) -> bool:
         """Return whether this account gave certain words as the answer to the plan at the end of a run.
 
         A journal from elsewhere may say so, and end with another plan than the one that was shown.
         """
-        given = [question for question, answer in self.said if answer == words]
-        return any(_shows(f"{question}\n", self.answer) for question in given)
+        with understood(self.head.run):
+            given = answers_of(tracer.records(self.head.run), self.head.run, made)
+            agreed = [str(asked.get("question")) for one, asked, own in given if own and _answer(one) == words]
+        return any(_shows(f"{question}\n", self.answer) for question in agreed)
 
     @property
     def active(self) -> bool:
@@ -111,6 +111,10 @@ def _shows(text: str, plan: Mapping[str, Any]) -> bool:
             return False
         at += len(words) - 1
     return True
+
+
+def _answer(record: TraceRecord) -> str:
+    return str(as_mapping(record.data)["answer"])
 
 
 def _line_of(task: Mapping[str, Any]) -> str:
@@ -187,7 +191,6 @@ def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
     questions = Inbox.of(tracer, head.run, made).questions if status == "waiting" else ()
     reason = "" if status != "failed" else str(ended.get("reason") or _problem(ended))
     own = made is None or is_own(head.run, records[0], made)
-    answers = [] if made is None else [*answers_of(records, head.run, made)]
     here = [one for one in told if told and one.get("message") == told[-1].get("message")]
     return Reading(
         head=head,
@@ -202,9 +205,6 @@ def reading(tracer: Tracer, head: Head, made: Made | None = None) -> Reading:
         waited=_waited(records),
         questions=questions,
         phases=tuple(dict.fromkeys(str(one.get("phase")) for one in here)),
-        said=tuple(
-            (str(about.get("question")), str(as_mapping(one.data)["answer"])) for one, about, our in answers if our
-        ),
     )
 
 

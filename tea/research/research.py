@@ -429,7 +429,7 @@ class Research:
             raise BadInput(f"The plan of {found.head.run} is not approved.", fix=fix)
         if not found.answer.get("tasks"):
             raise BadInput(f"The clarification {found.head.run} has no plan.", fix="begin another.")
-        if not found.is_agreed(APPROVE):
+        if not found.is_agreed(APPROVE, self._tracer, self._host.seal.made):
             raise BadInput(f"The plan of {found.head.run} was not approved on this account.", fix="begin another.")
         session = found.head.session
         if conversation not in (None, session):

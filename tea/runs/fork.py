@@ -8,7 +8,7 @@ of the position, because all that the program does after that event is done anew
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -16,7 +16,7 @@ from tea.characters import in_sentence
 from tea.components.manifest import Manifest
 from tea.errors import BadInput
 from tea.journal.header import RunConfig
-from tea.journal.history import History, pins_of
+from tea.journal.history import History, answers_of, pins_of
 from tea.journal.pin import RESOLVE, asked_in, exact_of
 from tea.journal.record import GATE_KINDS, TraceRecord, as_mapping, first_record, span_id
 from tea.journal.recorder import answer_of, question_of
@@ -287,20 +287,22 @@ def _kept_records(records: Sequence[TraceRecord], events: Sequence[TraceRecord])
     )
 
 
-def _marked(records: Iterable[TraceRecord], old: str, new: str, seal: Seal) -> Iterator[TraceRecord]:
+def _marked(records: Sequence[TraceRecord], old: str, new: str, seal: Seal) -> Iterator[TraceRecord]:
     """Yield records with the questions and answers of this account marked as another run's."""
     asked = dict[str, JsonObject]()
+    given = {one.seq for one, _, own in answers_of(records, old, seal.made) if own}
     for one in records:
         data = as_mapping(one.data)
         if one.kind == ASKED:
             asked[one.key] = unmarked(data)
             content = partial(question_of, one.key, data)
+            ours = seal.made(data.get(MARK), content(old))
         elif one.kind == "answer":
             content = partial(answer_of, one.key, asked.get(one.key), data)
+            ours = one.seq in given
         else:
             yield one
             continue
-        ours = seal.made(data.get(MARK), content(old))
         yield replace(one, data={**unmarked(data), MARK: seal(content(new))}) if ours else one
 
 
