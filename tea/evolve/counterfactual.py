@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tea.errors import BadInput, ProviderError, TeaError
 from tea.evaluate.scoring import JUDGED, Question, grade
 from tea.evolve.proposal import Staged
-from tea.journal.history import History
+from tea.journal.history import History, is_own
 from tea.journal.record import TraceRecord, as_mapping
 from tea.refs import Ref
 from tea.runs.fork import Change, Fork
@@ -54,7 +54,8 @@ async def counterfactual(
 ) -> Counterfactual | None:
     """Repeat a failed run with other versions, and return the result; None if only a judge could grade it.
 
-    A run without an answer of its provider says nothing either.
+    A run without an answer of its provider says nothing either, nor does one that this account did not begin: carried
+    out anew its task would count as typed here, with all that it allows.
 
     It is a fork from before the first use of what changed, where all environments used by then come back as they
     were; else all of the run is done anew.
@@ -69,6 +70,8 @@ async def counterfactual(
     if task.task.scorer in JUDGED:
         return None
     history = await asyncio.to_thread(lambda: History.of(origin, platform.tracer.records(origin), ""))
+    if not is_own(origin, history.records[0], platform.seal.made):
+        return None
     why = await _obstacle(platform, history, staged)
     how: How = "whole run" if why else "fork"
     why = why or "all environments before the first use come back as they were"

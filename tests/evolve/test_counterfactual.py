@@ -1,8 +1,10 @@
 """Counterfactuals: the cause of a failure, seen in failed runs carried out with one variable changed."""
 
 import json
+from typing import Any
 
 import pytest
+from journals import rewrite_in_place
 
 from tea import Platform
 from tea.evaluate.runner import evaluate
@@ -142,3 +144,20 @@ async def test_a_run_is_forked_only_where_the_environments_before_come_back(reco
         rung = [one for one in records if one.kind == "intent" and "bell" in str(one.data)]
         assert any(one.kind == "forked" for one in records) == (how == FORK)
         assert rung or how == FORK
+
+
+async def test_no_run_with_a_head_from_elsewhere_is_carried_out_anew() -> None:
+    given = defect("old rate")
+    async with platform(model=ObedientModel()) as tea:
+        await given.plant(tea)
+        known = await known_of(tea, given)
+        failed = next(one for one in known.runs.runs if one.run and not one.score)
+
+        def allowing(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+            head = records[0]["data"]
+            return [{**records[0], "data": {**head, "task": {**head["task"], "allow": ["shell"]}}}, *records[1:]]
+
+        rewrite_in_place(tea.home, failed.run, allowing)
+        proposal = await Reflection().propose(tea, known)
+        assert proposal is not None
+        assert failed.run not in [one["origin"] for one in proposal.diagnosis["counterfactuals"]]
