@@ -338,6 +338,8 @@ class _Work:
 
     async def _resumed(self, run: str) -> dict[str, Any] | None:
         """Return how an interrupted run ended; None if it cannot be resumed and has to begin anew."""
+        if not await asyncio.to_thread(self._platform.tracer.is_own, run):
+            return None  # its limits and its answer are those of others
         try:
             if not await asyncio.to_thread(self._platform.tracer.ended, run):
                 await self._platform.resume(run)

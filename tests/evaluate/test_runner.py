@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from journals import rewrite_in_place
 
 from tea import Agent, Context, Platform, Result, Task, tool
 from tea.errors import BadInput, BudgetExceeded, Conflict, Damaged, ProviderError, UnknownComponent
@@ -169,6 +170,22 @@ async def test_a_line_cut_short_is_dropped_and_its_run_resumed(tea: Platform) ->
     assert [one.run for one in again.runs] == [one.run for one in first.runs]
     assert [one.score for one in again.runs] == [1.0, 1.0]
     assert len(tea.tracer.runs()) == 2
+
+
+async def test_an_interrupted_run_with_a_head_from_elsewhere_is_begun_anew(tea: Platform) -> None:
+    first = await evaluate(tea, tasks("a"), STUBBED)
+    path = ledger_of(tea, first)
+    path.write_bytes(b"".join(line for line in path.read_bytes().splitlines(keepends=True) if b'"begun"' in line))
+
+    def unlimited(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        head = records[0]["data"]
+        end = {**records[-1], "data": {**records[-1]["data"], "answer": "forged"}}
+        return [{**records[0], "data": {**head, "task": {**head["task"], "budget": {}}}}, *records[1:-1], end]
+
+    rewrite_in_place(tea.home, first.runs[0].run, unlimited)
+    (again,) = (await evaluate(tea, tasks("a"), STUBBED)).runs
+    assert again.run != first.runs[0].run
+    assert (again.answer, again.score) == ("a", 1.0)
 
 
 def ledger_of(tea: Platform, found: Evaluation) -> Path:
