@@ -14,7 +14,7 @@ _ENTRY = re.compile(
 _COMMENT = re.compile(r"(?:^|\s)#")
 _NAMED = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _LONGEST = 2**16
-_MOST = 1_000  # each text of a run is searched for all that are secrets
+_MOST, _LARGEST = 1_000, 2**18  # each text of a run is searched for all that are secrets, in many forms
 
 
 def parse_variables(text: str) -> dict[str, str]:
@@ -24,16 +24,21 @@ def parse_variables(text: str) -> dict[str, str]:
     the operator's, and a file that came with a folder may be another's. An address is taken as it is written.
 
     Raises:
-        BadInput: A value is too long, or they are very many.
+        BadInput: A value is too long, or they are very many, or together too long, as each may hold another.
     """
     found: dict[str, str] = {}
+    size = 0
     for name, single, double, bare in _ENTRY.findall(text):
         value = re.sub(r'\\(["\\])', r"\1", double) or _uncommented(bare)
         if value[:1] in ('"', "'"):  # a quotation mark without its end
             continue
         found[name] = single or (value if _is_address(name, value) else _expanded(name, value, found))
+        size += len(found[name])
         if len(found[name]) > _LONGEST:
             raise _too_long(name)
+        if size > _LARGEST:
+            problem = f"The values in .env have more than {_LARGEST:,} characters together."
+            raise BadInput(problem, fix="leave in it what tea needs.")
         if len(found) > _MOST:
             raise BadInput(f".env sets more than {_MOST:,} variables.", fix="leave in it what tea needs.")
     return found

@@ -127,3 +127,10 @@ def test_more_variables_than_any_program_has_are_refused(tmp_path: Path) -> None
     (tmp_path / ".env").write_text(many("K{}_KEY=12345678\n", 2**17))
     with pytest.raises(BadInput, match=r"\.env sets more than 1,000 variables"):
         read_keys(tmp_path)
+
+
+def test_values_that_hold_another_many_times_are_refused(tmp_path: Path) -> None:
+    value = "<&'\u00fc" * 4_000
+    (tmp_path / ".env").write_text(f'VALUE="{value}"\n' + "".join(f"K{one}_KEY={one}${{VALUE}}\n" for one in range(50)))
+    with pytest.raises(BadInput, match=r"values in \.env have more than 262,144 characters together"):
+        read_keys(tmp_path)
