@@ -134,3 +134,11 @@ def test_values_that_hold_another_many_times_are_refused(tmp_path: Path) -> None
     (tmp_path / ".env").write_text(f'VALUE="{value}"\n' + "".join(f"K{one}_KEY={one}${{VALUE}}\n" for one in range(50)))
     with pytest.raises(BadInput, match=r"values in \.env have more than 262,144 characters together"):
         read_keys(tmp_path)
+
+
+@pytest.mark.parametrize("line", ["key" * 20_000, f"key: a{' ' * 60_000}b"], ids=["names", "blanks"])
+def test_long_headers_of_a_home_hold_up_no_command(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".env").write_text("".join(f"A{one}_CUSTOM_HEADERS='{line}'\n" for one in range(4)))
+    begun = time.process_time()
+    assert Platform(tmp_path, state=tmp_path / "state").mask.plain("a  b") == "a  b"
+    assert time.process_time() - begun < SECONDS

@@ -14,8 +14,8 @@ HEADERS = "_CUSTOM_HEADERS"  # how a variable's name ends that holds headers, wh
 # What stays as it is in percent-encoding: nothing; as Python, browsers and `requests` have it.
 _SAFE = ("", "/", "!~*'()", ";,/?:@&=+$!~*'()#", "!#$%&'()*+,/:;=?@[]~")
 _HEADER = re.compile(
-    r"^[^:\n]*(?:key|token|secret|auth|passw|cookie|credential)[^:\n]*:"
-    r"[ \t]*(?:(?:Bearer|Basic|Token)[ \t]+)?(\S.*?)\s*$",
+    r"^(?=[^:\n]*(?:key|token|secret|auth|passw|cookie|credential))[^:\n]*+:"
+    r"[ \t]*(?:(?:Bearer|Basic|Token)[ \t]+)?(\S(?:.*\S)?)",
     re.IGNORECASE | re.MULTILINE,
 )
 
