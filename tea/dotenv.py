@@ -27,20 +27,21 @@ def parse_variables(text: str) -> dict[str, str]:
         BadInput: A value is too long, or they are very many, or together too long, as each may hold another.
     """
     found: dict[str, str] = {}
-    size = 0
+    size = lines = 0
     for name, single, double, bare in _ENTRY.findall(text):
         value = re.sub(r'\\(["\\])', r"\1", double) or _uncommented(bare)
         if value[:1] in ('"', "'"):  # a quotation mark without its end
             continue
         found[name] = single or (value if _is_address(name, value) else _expanded(name, value, found))
-        size += len(found[name])
+        size, lines = size + len(found[name]), lines + found[name].count("\n")
         if len(found[name]) > _LONGEST:
             raise _too_long(name)
         if size > _LARGEST:
             problem = f"The values in .env have more than {_LARGEST:,} characters together."
             raise BadInput(problem, fix="leave in it what tea needs.")
-        if len(found) > _MOST:
-            raise BadInput(f".env sets more than {_MOST:,} variables.", fix="leave in it what tea needs.")
+        if len(found) + lines > _MOST:  # each line may hold a header with a secret
+            problem = f".env sets more than {_MOST:,} variables, or values of more lines."
+            raise BadInput(problem, fix="leave in it what tea needs.")
     return found
 
 

@@ -136,6 +136,12 @@ def test_values_that_hold_another_many_times_are_refused(tmp_path: Path) -> None
         read_keys(tmp_path)
 
 
+def test_more_headers_than_any_program_sends_are_refused(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text(f"A_CUSTOM_HEADERS='{many('key: aaaa{}', 2**15).replace('key', chr(10) + 'key')}'\n")
+    with pytest.raises(BadInput, match=r"\.env sets more than 1,000 variables, or values of more lines"):
+        read_keys(tmp_path)
+
+
 @pytest.mark.parametrize("line", ["key" * 20_000, f"key: a{' ' * 60_000}b"], ids=["names", "blanks"])
 def test_long_headers_of_a_home_hold_up_no_command(tmp_path: Path, line: str) -> None:
     (tmp_path / ".env").write_text("".join(f"A{one}_CUSTOM_HEADERS='{line}'\n" for one in range(4)))
