@@ -19,7 +19,16 @@ from typing import Any, cast
 from tea.errors import BadInput, Conflict, ResourceExhausted, TeaError
 from tea.store.bulk import write_whole
 from tea.store.counter import NAME, Counter
-from tea.store.files import open_regular, parse_json_strict, read_open, read_regular, reading, write_all, writing
+from tea.store.files import (
+    damaged,
+    open_regular,
+    parse_json_strict,
+    read_open,
+    read_regular,
+    reading,
+    write_all,
+    writing,
+)
 from tea.store.scratch import PRIVATE_FILE, PRIVATE_FOLDER, make_folders
 from tea.store.strict import Refused, as_json_object, dumps, loads
 from tea.types import JsonObject
@@ -106,10 +115,13 @@ class FileEvaluations:
         """Write files of an evaluation, each whole, its head last, and return their folder.
 
         Raises:
+            Damaged: The folder is a link, so they would be written elsewhere.
             StorageError: They cannot be written.
         """
         folder = self.folder(id)
         with writing(folder):
+            if folder.is_symlink():
+                raise damaged(folder, "it is a link, which may lead out of the home")
             make_folders(folder, PRIVATE_FOLDER)
         for name in sorted(files, key=lambda one: one == HEAD):
             write_whole(folder / name, files[name])

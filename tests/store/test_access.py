@@ -23,6 +23,7 @@ from tea.source.trust import Adopted, AllowedDestinations, Consents, GrantedHome
 from tea.store import access
 from tea.store.access import exposed_runs, foreign_hand, foreign_path, readable_by_others
 from tea.store.bulk import write_whole
+from tea.store.evaluations import FileEvaluations
 from tea.store.events import FileEvents
 from tea.store.files import keep_private
 from tea.store.journal import FileJournals
@@ -270,6 +271,15 @@ def test_a_home_that_came_with_a_link_removes_nothing_elsewhere(tmp_path: Path) 
         FileJournals(tmp_path / "traces").create("r1")
     assert list(examine(tmp_path, mend=True)) == []
     assert {path.name for path in (tmp_path / "mine").iterdir()} == {"letters", "diary"}
+
+
+def test_the_results_of_an_evaluation_are_not_written_through_a_link_that_came_with_a_home(tmp_path: Path) -> None:
+    (outside := tmp_path / "mine").mkdir()
+    (root := tmp_path / "traces" / "evaluations").mkdir(parents=True)
+    (root / "01fe7094a030").symlink_to(outside)
+    with pytest.raises(Damaged, match="01fe7094a030' is damaged: it is a link"):
+        FileEvaluations(root).write("01fe7094a030", {"report.md": b"# set"})
+    assert list(outside.iterdir()) == []
 
 
 @pytest.mark.parametrize("place", ["blobs", "blobs/ab", "attempts", "attempts/0_2_6", "messages", "workspace"])
