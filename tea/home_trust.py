@@ -182,7 +182,7 @@ class HomeTrust:
             what, content = f"The files of the model {_plain(going.address)[-_SHOWN:]!r}", going.content
             if content is None:
                 fix = "name the folder of one model of sentence-transformers."
-                raise BadInput(f"{what} cannot be looked at, or are many.", fix=fix)
+                raise BadInput(f"{what} cannot be looked at, or are many or large.", fix=fix)
             self._require(f"[embedder] in {SETTINGS}", "", going.address)
             if content not in self._contents and not self._trusted:
                 raise UntrustedHome(f"{what} changed since they were looked at.", fix="start again.")

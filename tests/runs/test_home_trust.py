@@ -230,12 +230,15 @@ def test_a_model_is_loaded_from_the_folder_that_was_looked_at(tmp_path: Path, mo
     assert make().name == here
 
 
-@pytest.mark.parametrize("fault", ["many", "pipe", "circle"])
+@pytest.mark.parametrize("fault", ["many", "large", "pipe", "circle"])
 async def test_a_folder_that_cannot_be_looked_at_is_no_model(tmp_path: Path, fault: str) -> None:
     folder = tmp_path / "model"
     folder.mkdir()
     if fault == "pipe":
         os.mkfifo(folder / "modules.json")
+    elif fault == "large":
+        (folder / "modules.json").touch()
+        os.truncate(folder / "modules.json", 2**40)
     elif fault == "circle":
         (folder / "again").symlink_to(folder)
         (folder / "more").symlink_to(folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from hashlib import file_digest, sha256
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ BUILTIN, LOCAL, ENDPOINT = "builtin", "sentence-transformers", "openai"
 BUILTIN_SHARE = 0.2
 _PROVIDERS = (BUILTIN, LOCAL, ENDPOINT)
 _OPENAI, _KEY = "https://api.openai.com/v1", "OPENAI_API_KEY"
-_MOST_FILES = 1_000  # of the folder of a model
+_MOST_FILES, _MOST_BYTES = 1_000, 2**32  # of the folder of a model, but for its plain weights
+_CHUNK = 2**18
 _WEIGHTS = ".safetensors"  # numbers alone, in a form that holds no code
 _KEYS = ("provider", "model", "base_url", "key_env")
 
@@ -79,7 +80,7 @@ def destination(document: Mapping[str, Any]) -> Destination | None:
 
 
 def _content(folder: str) -> str | None:
-    found, left = sha256(), _MOST_FILES
+    found, left, room = sha256(), _MOST_FILES, _MOST_BYTES
     try:
         for place, folders, names in os.walk(folder, followlinks=True):
             folders.sort()
@@ -88,12 +89,30 @@ def _content(folder: str) -> str | None:
                 return None
             for name in sorted(one for one in names if not one.endswith(_WEIGHTS)):
                 path = Path(place, name)
-                with os.fdopen(open_regular(path.resolve(strict=True)), "rb") as file:
-                    digest = file_digest(file, "sha256").hexdigest()
+                digest, size = _digest(path, room)
+                room -= size
                 found.update(dumps([os.path.relpath(path, folder), digest]))
     except (OSError, Refused):
         return None
     return found.hexdigest()
+
+
+def _digest(path: Path, most: int) -> tuple[str, int]:
+    """Return the digest of a file and its size, which some files do not tell before they are read.
+
+    Raises:
+        OSError: The system refuses.
+        Refused: It is not a regular file, or larger than `most` bytes.
+    """
+    digest, size = sha256(), 0
+    with os.fdopen(open_regular(path.resolve(strict=True)), "rb") as file:
+        told = os.fstat(file.fileno()).st_size
+        while max(told, size) <= most and (part := file.read(_CHUNK)):
+            size += len(part)
+            digest.update(part)
+    if max(told, size) > most:
+        raise Refused(f"it has more than {most:,} bytes")
+    return digest.hexdigest(), size
 
 
 def embedder_of(
