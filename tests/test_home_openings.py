@@ -141,6 +141,13 @@ async def test_a_key_pays_no_model_that_searches_before_a_grant(
         assert tea.home_trust.refused() == []
 
 
+def test_an_engine_that_a_home_names_many_times_is_asked_once(tmp_path: Path) -> None:
+    (tmp_path / "tea.toml").write_text(f"[search]\nengines = {['brave', 'tavily', 'brave'] * 1_000}\n")
+    tea = Platform(tmp_path, state=tmp_path / "state")
+    assert SearchSettings.of(tea.settings.search).engines == ("brave", "tavily")
+    assert not tea.home_trust.routes
+
+
 async def test_words_do_not_go_to_an_engine_that_nobody_granted(tmp_path: Path) -> None:
     async with platform(tmp_path, '[search.searxng]\nurl = "https://search.evil.test/"\n') as tea:
         with pytest.raises(UntrustedHome, match=r"sends queries to https://search\.evil\.test/"):

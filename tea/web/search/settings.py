@@ -210,6 +210,7 @@ def _value(name: str, value: Any) -> Any:
     elif isinstance(value, list | tuple):
         value = tuple(cast("list[Any]", value))
         usable = all(fits(one, str if name == "engines" else float) for one in value)
+        value = tuple(dict.fromkeys(value)) if name == "engines" and usable else value
     if usable:
         return value
     shown = {"engines": ["brave"], "retries": [0.5, 1.5]}.get(name, default)
