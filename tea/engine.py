@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tea.components.port import Invocation
 from tea.errors import BadTask, TeaError, error_from
-from tea.home import read_variables
 from tea.host_service import HostService
 from tea.journal.header import CALL_SECONDS, RunConfig, TaskFile
 from tea.journal.mask import Mask, secrets_among
@@ -91,7 +90,7 @@ class Engine:
             remember=tea.allowed.grant,
             person=person,
             sandboxes=tea.sandboxes,
-            mask=Mask(secrets_among(read_variables(tea.home), _keys(tea))),
+            mask=Mask(secrets_among(tea.keys.variables, _keys(tea))),
             web=tea.web.to_json(),
             search=search,
             surroundings=Look(partial(Surroundings.seen, tea.libraries, search)),

@@ -151,6 +151,11 @@ class HomeKeys:
         """Return a secret; None if there is none."""
         return os.environ.get(name, self.file.get(name, "")).strip() or None
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """All variables of the home's `.env`, as it was read, and of the process's environment."""
+        return {**self.file, **os.environ}
+
     def from_process(self, name: str) -> bool:
         """Return whether the process's environment holds a secret, regardless of `.env`."""
         return bool(os.environ.get(name, "").strip())
@@ -163,15 +168,6 @@ def read_keys(home: Path) -> HomeKeys:
         BadInput: The home's `.env` cannot be read.
     """
     return HomeKeys(_env_file(home))
-
-
-def read_variables(home: Path) -> dict[str, str]:
-    """Return the variables of the home's `.env` and of the environment; the latter takes precedence.
-
-    Raises:
-        BadInput: The file cannot be read.
-    """
-    return {**_env_file(home), **os.environ}
 
 
 def _env_file(home: Path) -> dict[str, str]:

@@ -97,6 +97,14 @@ async def test_no_secret_is_written_told_or_answered(tmp_path: Path, monkeypatch
         assert [path for path, text in written.items() if secret in text] == []
 
 
+def test_keys_that_a_home_had_when_it_was_read_stay_secrets(tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("A_KEY=planted-0123456789\n")
+    tea = Platform(tmp_path, state=tmp_path / "state")
+    (tmp_path / ".env").write_text("A_KEY=another-0123456789\n")
+    assert tea.keys("A_KEY") == "planted-0123456789"
+    assert tea.mask.plain("planted-0123456789") == "<secret:A_KEY>"
+
+
 def test_what_is_named_like_a_secret_is_one() -> None:
     secret = [
         "OPENAI_API_KEY",

@@ -12,7 +12,7 @@ from loopback import Asked, Loopback, Reply, document
 from model_kit import no_tool
 
 from tea.errors import BadComponent, BadInput, ProviderError, TeaError
-from tea.home import read_keys, read_settings, read_variables
+from tea.home import read_keys, read_settings
 from tea.models.config import ModelConfig
 from tea.models.connect import connect, offer_presets
 from tea.models.manager import ModelManager
@@ -75,7 +75,7 @@ def test_secrets_are_read_from_the_environment_before_the_file(tmp_path: Path, m
     keys = read_keys(tmp_path)
     names = [*"ABCDE", "NONE"]
     assert [keys(name) for name in names] == ["one", "two words", None, "from outside", None, None]
-    assert read_variables(tmp_path)["NONE"] == ""
+    assert read_keys(tmp_path).variables["NONE"] == ""
     (tmp_path / ".env").write_bytes(b"\xff")
     with pytest.raises(BadInput, match=r"\.env cannot be read"):
         read_keys(tmp_path)
