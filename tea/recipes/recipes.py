@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 
 _GUARD_KNOWS = frozenset({"action", "arguments", "state"})
 _ATTEMPTS, _MOST_FOLLOWED = 10, 50
-_following: ContextVar[frozenset[str]] = ContextVar("following", default=frozenset())
+# The recipes that wait for their operands, and those that have followed theirs meanwhile, each once.
+_following: ContextVar[tuple[frozenset[str], dict[str, Manifest]] | None] = ContextVar("following", default=None)
 _log = logging.getLogger(__name__)
 
 
@@ -202,21 +203,29 @@ class Recipes:
         """
         if ref.selector is not None or not is_recipe(config.source):
             return config
-        recipe, name, ahead = read_recipe(config.source), str(config.ref.at(None)), _following.get()
+        recipe, name = read_recipe(config.source), str(config.ref.at(None))
+        ahead, done = _following.get() or (frozenset[str](), dict[str, Manifest]())
         if not recipe.follow:
             return config
         if name in ahead or len(ahead) >= _MOST_FOLLOWED:
             problem = f"{name} would follow itself, or too many other recipes."
             raise BadComponent(problem, fix="restore an earlier version of it.")
-        token = _following.set(ahead | {name})
+        if name not in done:
+            token = _following.set((ahead | {name}, done))
+            try:
+                done[name] = await self._up_to_date(recipe, config)
+            finally:
+                _following.reset(token)
+        return done[name]
+
+    async def _up_to_date(self, recipe: AnyRecipe, config: Manifest) -> Manifest:
+        """Return the version of a following recipe with current operands; the given one where they no longer fit."""
         try:
             moved = await self._moved(recipe, config)
             return config if moved is None else await self._followed(config, moved)
         except (BadComponent, RegistryError) as error:
             _log.warning("%s stays as it is, since its operands no longer fit: %s", config.ref, error)
             return config
-        finally:
-            _following.reset(token)
 
     def referring(self, ref: Ref) -> list[Reference]:
         """Return the listed recipes referring to a component, or to the one version in `ref`.

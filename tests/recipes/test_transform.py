@@ -13,7 +13,8 @@ from transform_kit import ECHO, JOIN, PAD, called, chooser, furnish, script
 
 from tea.errors import AlreadyRegistered, BadComponent, Damaged, TeaError, UnknownComponent
 from tea.platform import Platform
-from tea.refs import Ref
+from tea.refs import Kind, Ref
+from tea.registry.head import Head
 from tea.testing import FunctionModel, platform
 from tea.types import ModelRequest
 
@@ -389,6 +390,27 @@ async def test_recipes_that_would_follow_each_other_without_end_stay_as_they_are
         assert (await stage.tcp.invoke("pad_write", {"line": "a"})).unwrap() == 1
         assert (await stage.ecp.invoke("pad#pad_write", {"text": "a", "times": 2})).unwrap() == "aa"
     assert [str(one.ref) for one in await stage.ecp.history("pad")] == ["environment:pad@2.0.0"]
+
+
+async def test_recipes_made_of_each_other_several_times_are_looked_at_once(
+    stage: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names, looked = ["one", "two"], list[str]()
+    for name in names:
+        await stage.tcp.register(JOIN.replace("def join", f"def {name}"))
+    for place in range(7):
+        await stage.transform("T2E", names, name=f"hall{place}", follow=True)
+        tools = await stage.transform("E2T", f"hall{place}", name=f"kit{place}", follow=True)
+        names = [one.name for one in tools if not one.name.endswith("state")]
+    head = stage.versions.head
+
+    def counted(kind: Kind, name: str) -> Head:
+        looked.append(name)
+        return head(kind, name)
+
+    monkeypatch.setattr(stage.versions, "head", counted)
+    await stage.tcp.manager.pin(names[0])
+    assert max(looked.count(f"hall{place}") for place in range(7)) < 10
 
 
 async def test_an_untrusted_recipe_is_read_and_an_untrusted_agent_in_it_works_in_a_sandbox(stage: Platform) -> None:
