@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from tea.components.manifest import Manifest, is_recipe
 from tea.protocols.reading import Services
@@ -31,7 +32,7 @@ def reached(config: Manifest, is_known: IsKnown, services: Services) -> Iterator
         return
     elif is_recipe(config.source):
         recipe = read_recipe(config.source)
-        yield from (one.parsed.at(one.parsed.selector) for one in recipe.operands)
+        yield from (replace(one.parsed, operation=None) for one in recipe.operands)
         if isinstance(recipe, ToolsToEnvironment):
             yield from _parsed([("tool", recipe.state)])
         if isinstance(recipe, Chooser):

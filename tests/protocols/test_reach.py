@@ -93,6 +93,17 @@ async def test_a_recipe_is_locked_with_the_versions_it_is_made_of() -> None:
             await lock_refs(tea.libraries, [made.ref.at(None), Ref.parse("tool:plain@1.1.0")])
 
 
+async def test_a_tool_made_of_an_action_is_locked_with_its_environment() -> None:
+    async with platform() as tea:
+        await tea.tcp.register(PLAIN)
+        await tea.transform("T2E", "plain", name="hall")
+        await tea.transform("E2T", "hall", name="kit")
+        lock = await lock_refs(tea.libraries, [Ref.parse("tool:kit_plain")])
+        assert {"tool:kit_plain", "environment:hall", "tool:plain"} <= set(lock.components)
+        del lock.components["tool:plain"]
+        assert await lacking(lock, tea.libraries, Ref.parse("tool:kit_plain")) == ["tool:plain"]
+
+
 async def test_what_is_deprecated_is_locked_and_what_is_archived_is_not() -> None:
     async with platform() as tea:
         await tea.tcp.register(HOP.replace("NAME", "first").replace("NEXT", "plain"))
