@@ -101,10 +101,12 @@ async def lock_refs(libraries: Libraries, refs: Iterable[Ref]) -> Lock:
             continue
         config = await libraries[ref.kind].usable(ref)
         one = Locked(version=config.version, digest=config.digest)
-        if found.setdefault(name, one) != one:
+        if name not in found:
+            found[name] = one
+            wanted += [(other, name) for other in reached(config, is_known, libraries[config.kind].services)]
+        elif found[name] != one:
             problem = f"{name} is needed as {found[name].version} and, by {by or 'your words'}, as {one.version}."
             raise BadInput(problem, fix="a lock holds one version of each: lock them apart, with --out.")
-        wanted += [(other, name) for other in reached(config, is_known, libraries[config.kind].services)]
     return Lock(components=found)
 
 

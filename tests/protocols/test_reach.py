@@ -2,6 +2,7 @@
 
 import pytest
 
+from tea.components.manifest import Manifest
 from tea.errors import Archived, BadInput
 from tea.protocols.lock import lacking, lock_current, lock_refs
 from tea.refs import Ref
@@ -102,6 +103,26 @@ async def test_a_tool_made_of_an_action_is_locked_with_its_environment() -> None
         assert {"tool:kit_plain", "environment:hall", "tool:plain"} <= set(lock.components)
         del lock.components["tool:plain"]
         assert await lacking(lock, tea.libraries, Ref.parse("tool:kit_plain")) == ["tool:plain"]
+
+
+async def test_recipes_made_of_each_other_several_times_are_locked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with platform() as tea:
+        await tea.tcp.register(PLAIN)
+        await tea.tcp.register(PLAIN.replace("def plain", "def other"))
+        names, looked = ["plain", "other"], list[str]()
+        for place in range(7):
+            await tea.transform("T2E", names, name=f"hall{place}")
+            tools = await tea.transform("E2T", f"hall{place}", name=f"kit{place}")
+            names = [one.name for one in tools if not one.name.endswith("state")]
+        usable = tea.tcp.manager.usable
+
+        async def counted(ref: str | Ref) -> Manifest:
+            looked.append(str(ref))
+            return await usable(ref)
+
+        monkeypatch.setattr(tea.tcp.manager, "usable", counted)
+        assert len((await lock_refs(tea.libraries, [Ref.parse(f"tool:{names[0]}")])).components) > 14
+        assert len(looked) < 60
 
 
 async def test_what_is_deprecated_is_locked_and_what_is_archived_is_not() -> None:
