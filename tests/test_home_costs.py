@@ -86,8 +86,8 @@ def test_many_packages_that_wait_for_a_grant_take_time_that_grows_with_their_num
 
 RULES = {
     "very many": "".join(f'{{decision = "ask", component = "*{one}z*"}},\n' for one in range(6_000)),
-    "open brackets": f'{{decision = "ask", component = "{"[" * 2**14}"}}',
-    "brackets closed late": f'{{decision = "ask", component = "{"[" * 2**14}]{"[" * 2**14}"}}',
+    "open brackets": f'{{decision = "ask", component = "{"[" * 2**12}"}}',
+    "brackets closed late": f'{{decision = "ask", component = "{"[" * 2**11}]{"[" * (2**11 - 1)}"}}',
 }
 
 

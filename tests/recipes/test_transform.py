@@ -63,7 +63,7 @@ async def test_an_environment_becomes_a_toolkit_whose_tools_share_its_instance(s
         ("tool", "pad_write", {"line": "a", "times": 2}),
         ("environment", "pad#write", {"line": "b"}),
         ("tool", "pad_state", {}),
-        ("tool", "pad_write", {"line": [3]}),
+        ("tool", "pad_write", {"line": {"text": 3}}),
     )
     assert given == [2, 3, ["a", "a", "b"], "BadArguments"]
 
@@ -146,7 +146,7 @@ async def test_an_agent_as_an_environment_may_have_actions_with_their_own_schema
     given = await called(
         stage,
         ("environment", "hall#shout", {"word": "hey"}),
-        ("environment", "hall#shout", {"word": [3]}),
+        ("environment", "hall#shout", {"word": {"text": 3}}),
         ("environment", "hall#shout", {"word": "hey", "loud": True}),
     )
     assert given == ['{"action":"shout","arguments":{"word":"hey"}} 0', "BadArguments", "BadArguments"]

@@ -211,7 +211,7 @@ async def test_the_planner_gives_limits_along_and_goes_on_with_what_came() -> No
         outcome, model = await stage.play(
             step(analyzer(budget={"steps": 2}, answer={"type": "string"})),
             step(sum_of("1 + 1")),
-            step(done([6])),
+            step(done({"sum": 6})),
             step(done("7")),
             step(done("7")),
             "The answer holds.",

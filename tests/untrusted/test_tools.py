@@ -103,7 +103,7 @@ async def test_an_untrusted_tool_does_its_work_elsewhere(tea: Platform) -> None:
 
 async def test_its_arguments_are_held_to_the_schema_before_a_worker_is_asked(tea: Platform) -> None:
     assert "BadArguments: 'shout' got bad arguments" in problem(await call(tea, "shout", times=2))
-    assert "BadArguments" in problem(await call(tea, "shout", text=["a"]))
+    assert "BadArguments" in problem(await call(tea, "shout", text={"a": 1}))
     assert "BadArguments" in problem(await call(tea, "shout", text="a", more=1))
     refused = (await call(tea, "shout", times=2)).error
     assert refused["fix"] == "tool:shout@1.0.0 says: its parameters are text (string), needed; times (integer)."
