@@ -18,6 +18,7 @@ from tea.extras import EXTRAS, require_extra
 from tea.sandbox.folder import cache_folder
 from tea.sandbox.layout import TEMPORARY, WORKSPACE, Layout
 from tea.sandbox.settings import WASM, LevelName, Limits
+from tea.store.access import foreign_path
 from tea.store.scratch import make_private
 
 EXTRA = next(one for one in EXTRAS if one.name == "wasm")
@@ -67,10 +68,13 @@ def compiled() -> Path:
     """Return the runtime as code of this machine; compiled once, in seconds, then taken from the cache.
 
     Raises:
-        ToolError: The runtime is not installed, or its bytes are not the pinned ones.
+        ToolError: The runtime is not installed, its bytes are not the pinned ones, or others may replace the cache.
     """
     if words := missing():
         raise ToolError(f"The level {WASM} is not installed.", fix=words)
+    if reason := foreign_path(cache_folder()):  # the file is opened by another process, after it was looked at
+        problem = f"The cache in {str(cache_folder())[-100:]!r} is not used: {reason}."
+        raise ToolError(problem, fix="make it yours with chown and `chmod go-w`, or set XDG_CACHE_HOME.")
     mark = [PINNED, _version(), platform.machine(), platform.node()]
     path = cache_folder() / f"wasm-{hashlib.sha256(repr(mark).encode()).hexdigest()[:24]}.bin"
     if _is_own(path):

@@ -118,3 +118,20 @@ def test_what_others_may_write_is_not_taken_for_the_compiled_runtime(tmp_path: P
     path.unlink()
     os.symlink("/dev/null", path)
     assert not wasm._is_own(path)
+
+
+def test_the_compiled_runtime_is_not_taken_from_where_others_may_put_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o777)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "open" / "cache"))
+    monkeypatch.setattr(wasm, "missing", lambda: "")
+    monkeypatch.setattr(wasm, "_version", lambda: "50")
+
+    def is_own(path: Path) -> bool:
+        return True
+
+    monkeypatch.setattr(wasm, "_is_own", is_own)
+    with pytest.raises(ToolError, match=r"of '.*open' above it, every account may write it"):
+        wasm.compiled()
