@@ -136,7 +136,7 @@ class _Words:
         return text.translate(marks)
 
     def _within(self, text: str) -> list[tuple[str, str]]:
-        """Return the words in a text; of many, look for those alone whose beginning stands in it."""
+        """Return the secrets in a text with their names, comparing many by their first characters."""
         if not self._starts:
             return [one for one in self.names if one[0] in text]
         parts = (text[at : at + SHORTEST] for at in range(len(text) - SHORTEST + 1))

@@ -265,7 +265,7 @@ class _Loop:
         return None
 
     async def _words_beside(self, step: int, reply: Reply) -> Result | None:
-        """Return words beside calls as the end, if the calls are not offered and nobody can see their results."""
+        """Return the text beside calls not on offer as the end, if no question is left for their results."""
         names = {self.toolset.named(one.name) for one in reply.calls}
         if self.solver or self.revision.held is not None or DONE in names or not reply.beside:
             return None

@@ -135,7 +135,7 @@ def _invoked(name: str, inner: str) -> dict[str, Any]:
 
 
 def _elements(text: str) -> dict[str, str] | None:
-    """Return the elements of a text by name, None if one is not closed or anything stands beside them."""
+    """Return the XML elements of a text by name; None for an unclosed element, or for other text."""
     found, at = dict[str, str](), 0
     while at < len(text):
         begins = _NAMED.match(text, at) or _MEMBER.match(text, at)

@@ -448,7 +448,7 @@ def _asked(node: ast.stmt, names: Names) -> int:
 
 
 def _classes(base: ast.expr, names: Names) -> Iterator[ast.stmt]:
-    """Yield the component's definitions of the name of a base class, in whatever file."""
+    """Yield the component's classes of a base's name, from all of its files."""
     plain = base.value if isinstance(base, ast.Subscript) else base
     name = (names.origin(plain) or ast.unparse(plain)).rpartition(".")[2]
     yield from (one.definitions[name] for one in names.files if name in one.definitions)
