@@ -253,9 +253,12 @@ def lines_of(picture: Path) -> list[str]:
 
 
 def told(lines: list[str]) -> list[str]:
-    """Return the words of lines in any order, without ids, days and numbers of tokens."""
-    text = re.sub(r"[0-9a-f]{12}|\d{4}-\d\d-\d\d|\d+ tokens", "", " ".join(lines))
-    return sorted(text.split())
+    """Return lines of a terminal in any order, without their breaks, ids, days, numbers of tokens and spaces.
+
+    Where a line is broken depends on the lengths of the project's path and of its home's.
+    """
+    text = "\n".join(lines).replace("\n... ", "")
+    return sorted(re.sub(r"[0-9a-f]{12,32}|\d{4}-\d\d-\d\d|\d+ tokens| ", "", text).splitlines())
 
 
 @pytest.mark.slow
