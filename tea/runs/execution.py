@@ -390,10 +390,8 @@ class Executions:
         """Return a fork, with everything restored to its position, and remarks on it for a person."""
         kept = [one for one in past.records[1:] if one.kind != "forked"]
         await self._inherit(past.run_config, parent, kept)
-        status = RunStatus.of(kept)
-        recorder.recall(status.meant, {})
-        said = status.answers.items() & parent.status.answers.items()
-        known = {**dict(said), **answers}
+        recorder.recall(RunStatus.of(kept).meant, {})
+        known = {**past.status.answers, **answers}
         with understood(parent.run_config.run):
             one = self._run(past, _resumed(recorder, past), recorder, known)
             await one.pins.stock(pins_of(kept), sandboxed=past.sandboxed, goes_on=True)
