@@ -87,15 +87,15 @@ class History:
             raise BadInput(f"The run {run} has not begun.", fix="start it again.")
         check_revision(run, as_mapping(found[0].data))
         with understood(run):
-            return cls._sorted(found, workspace)
+            return cls._sorted(run, found, workspace)
 
     @classmethod
-    def _sorted(cls, found: tuple[TraceRecord, ...], workspace: str) -> History:
+    def _sorted(cls, run: str, found: tuple[TraceRecord, ...], workspace: str) -> History:
         header = as_mapping(found[0].data)
         gate = [record for record in found if record.kind in GATE_KINDS]
         return cls(
             task=TaskFile.model_validate(header["task"]),
-            run_config=_run_config(header["setting"], workspace),
+            run_config=_run_config(run, header["setting"], workspace),
             inputs=tuple(header.get("files", ())),
             records=found,
             entries=tuple(map(entry_of, gate)),
@@ -278,13 +278,14 @@ def _configs() -> TypeAdapter[RunConfig]:
     return TypeAdapter(RunConfig)
 
 
-def _run_config(data: JsonObject, workspace: str) -> RunConfig:
+def _run_config(run: str, data: JsonObject, workspace: str) -> RunConfig:
+    """Return the configuration of a run, of the name under which it is kept: one from elsewhere may claim another."""
     if unknown := data.keys() - {one.name for one in fields(RunConfig)}:
         raise ValueError(f"the configuration has {min(unknown)[:60]!r}")
     found = _configs().validate_python({**data, "workspace": workspace})
     for name in (found.run, found.session, found.task):
         check_session(name)
-    return found
+    return replace(found, run=run)
 
 
 def answers_of(records: Iterable[TraceRecord], run: str, made: Made) -> Iterator[tuple[TraceRecord, JsonObject, bool]]:

@@ -547,3 +547,12 @@ async def test_no_answer_counts_in_a_run_that_others_made_a_fork_of_the_answered
     other = forge(tea, own, forked(own))
     with pytest.raises(TeaError):
         await tea.resume(other)
+
+
+async def test_a_run_under_the_name_of_another_touches_none_of_its_files(tea: Platform, tmp_path: Path) -> None:
+    (tmp_path / "given.txt").write_text("given")
+    own = await paid(tea, files=[tmp_path / "given.txt"])
+    other = forge(tea, own, forked(own))
+    with pytest.raises(TeaError, match=other):
+        await tea.resume(other)
+    assert (tea.home / "traces" / own / "workspace" / "given.txt").read_text() == "given"

@@ -1,12 +1,11 @@
 """Test forks: a run with other versions, from a place in its journal on."""
 
-import shutil
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from journals import DOUBLE, SEND, records, rewrite
+from journals import DOUBLE, SEND, records, rewrite_in_place
 from loop_kit import Stage, done, step, sum_of
 
 from tea.errors import BadInput, Damaged, Diverged, ProviderError
@@ -169,23 +168,21 @@ async def test_a_fork_interrupted_anywhere_goes_on_and_ends_the_same(tea: Platfo
     fork = await tea.fork(origin.run, at=start_of(origin, "tool:double", 2)["seq"], use={"tool:double": "2.0.0"})
     kept = [one["kind"] for one in records(fork.trace)]
     cut = max(kept.index("forked") + 2, min(cut, len(kept) - 2))
-    other = rewrite(tea.home, fork.run, lambda all_of_it: all_of_it[:cut])
-    shutil.copytree(fork.trace / "workspace", tea.home / "traces" / other / "workspace")
-    assert (await tea.resume(other)).answer == fork.answer
-    assert (await tea.replay(other)).answer == fork.answer
+    rewrite_in_place(tea.home, fork.run, lambda all_of_it: all_of_it[:cut])
+    assert (await tea.resume(fork.run)).answer == fork.answer
+    assert (await tea.replay(fork.run)).answer == fork.answer
 
 
 async def test_a_fork_that_died_while_it_was_prepared_is_prepared_again_by_its_resume(tea: Platform) -> None:
     origin = await tea.run("1", agent="chain")
     fork = await tea.fork(origin.run, at=start_of(origin, "tool:double", 2)["seq"], use={"tool:double": "2.0.0"})
     begun = [one["kind"] for one in records(fork.trace)].index("rebuilt")
-    other = rewrite(tea.home, fork.run, lambda all_of_it: all_of_it[:begun])
-    workspace = tea.home / "traces" / other / "workspace"
-    workspace.mkdir()
+    rewrite_in_place(tea.home, fork.run, lambda all_of_it: all_of_it[:begun])
+    workspace = fork.trace / "workspace"
     (workspace / "log.txt").write_text("half of ")
-    assert (await tea.resume(other)).answer == fork.answer == "3: 2 4 40"
+    assert (await tea.resume(fork.run)).answer == fork.answer == "3: 2 4 40"
     assert (workspace / "log.txt").read_text() == "2 4 40"
-    assert (await tea.replay(other)).answer == fork.answer
+    assert (await tea.replay(fork.run)).answer == fork.answer
 
 
 @pytest.mark.parametrize(

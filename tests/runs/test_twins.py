@@ -85,8 +85,13 @@ def targets(outcome: Outcome) -> list[str]:
 
 
 def cut(tea: Platform, run: str, length: int) -> str:
-    """The run as if its process had died after so many records."""
-    other = rewrite(tea.home, run, lambda kept: kept[:length])
+    """The run as if its process had died after so many records, in a session of its own."""
+
+    def died(kept: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        kept[0]["data"]["setting"]["session"] = f"{run[:-4]}beef"
+        return kept[:length]
+
+    other = rewrite(tea.home, run, died)
     shutil.copytree(tea.home / "traces" / run / "workspace", tea.home / "traces" / other / "workspace")
     return other
 
