@@ -125,6 +125,18 @@ class History:
         rules = tuple(rule for rule in self.run_config.rules if read_option(rule).decision in ("ask", "deny"))
         return replace(self, run_config=replace(self.run_config, allow=(), rules=rules), foreign=foreign)
 
+    def checked_origin(self, origin: History) -> History:
+        """Return the run that it is a fork of, whose files and memory it is given.
+
+        Raises:
+            BadInput: This account began the origin and not the fork, so others claim what is not theirs.
+        """
+        if origin.own and not self.own:
+            run, parent = self.run_config.run, origin.run_config.run
+            problem = f"The run {run}, which this account did not begin, claims to be a fork of {parent}, which it did."
+            raise BadInput(problem, fix=f"`tea trace {run}` shows it.")
+        return origin
+
     @property
     def given_up(self) -> bool:
         """Whether others ended it from outside before its program ended."""

@@ -379,7 +379,7 @@ class Executions:
 
     async def _inherited(self, past: History) -> History:
         """Copy the files of a fork anew, after an interrupted preparation, and return its parent."""
-        parent = await self._history(as_mapping(past.records[0].data)["fork"]["run"])
+        parent = past.checked_origin(await self._history(as_mapping(past.records[0].data)["fork"]["run"]))
         folder = self._workspaces.home(past.run_config.run)
         await asyncio.to_thread(self._workspaces.inherit, folder, parent.run_config.run, past.inputs)
         return parent

@@ -556,3 +556,12 @@ async def test_a_run_under_the_name_of_another_touches_none_of_its_files(tea: Pl
     with pytest.raises(TeaError, match=other):
         await tea.resume(other)
     assert (tea.home / "traces" / own / "workspace" / "given.txt").read_text() == "given"
+
+
+async def test_no_fork_by_others_takes_the_files_of_a_run_of_this_account(tea: Platform, tmp_path: Path) -> None:
+    (tmp_path / "given.txt").write_text("given")
+    own = await paid(tea, files=[tmp_path / "given.txt"])
+    other = forge(tea, own, forked(own))
+    with pytest.raises(TeaError, match=f"{other}, which this account did not begin, .* fork of {own}"):
+        await tea.resume(other)
+    assert not [*(tea.home / "traces" / other / "workspace").iterdir()]
