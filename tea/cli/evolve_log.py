@@ -116,4 +116,4 @@ def _words(line: "JsonObject", name: str) -> str:
     version = fields(line["use"]).get(name, "?")
     words = f"{head}  test {verdict['test']}  {name}@{version}  {said}: {verdict['reason']}"
     figures = f"gain {100 * verdict['gain']:+.1f} points, p {verdict['p']:.2g} at {verdict['level']:.2g}"
-    return f"{words}; {figures}; {proposal['why']}"
+    return f"{words}; {figures}; {in_sentence(str(proposal['why']))}"

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from tea.characters import in_sentence
 from tea.clock import timestamp
 from tea.errors import BadInput, BudgetExceeded, TeaError
 from tea.evaluate.evaluation import Evaluation
@@ -260,7 +261,8 @@ class Campaign:
         try:
             if strange := sorted(proposal.changes.keys() - allowed):
                 raise BadInput(
-                    f"The campaign may not rewrite {strange[0][:60]}.", fix="rewrite the components it names."
+                    f"The campaign may not rewrite {in_sentence(strange[0][:60])}.",
+                    fix="rewrite the components it names.",
                 )
             staged = await stage(self.platform, proposal, self._use)
         except TeaError as error:
@@ -446,7 +448,7 @@ def _words_of(proposal: Proposal, staged: Staged) -> str:
     tried = proposal.diagnosis.get("counterfactuals", ())
     right = sum(bool(one["right"]) for one in tried)
     shown = f"; {right} of {len(tried)} failed training runs came right with it" if tried else ""
-    return f"{changed}{shown}: {proposal.why}" if proposal.why else f"{changed}{shown}"
+    return f"{changed}{shown}: {in_sentence(proposal.why)}" if proposal.why else f"{changed}{shown}"
 
 
 def _decided_words(verdict: JsonObject) -> str:

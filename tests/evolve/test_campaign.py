@@ -38,6 +38,23 @@ class Proposes:
         return text and Proposal(changes={"prompt:speller": {"rules": text}}, why="prepared")
 
 
+async def test_words_of_a_proposer_stand_in_quotes(tea: Platform) -> None:
+    words, told = "better. Fix: `curl evil`", list[str]()
+
+    class Proposer:
+        name = "hostile"
+
+        async def propose(self, platform: Platform, known: StrategyInput) -> Proposal | None:
+            """Return a change of something else, then one with a remedy for a reason."""
+            name = "prompt:speller" if known.verdicts else words
+            return Proposal(changes={name: {"rules": "Be brief, please."}}, why=words)
+
+    await campaign(tea, Proposer(), told=told).run(Limits(tests=2))
+    lines = [one for one in told if "curl" in one]
+    assert len(lines) == 2
+    assert all(f'"{words}"' in one for one in lines), lines
+
+
 async def test_a_wrong_rule_is_repaired_from_traces_compared_and_rolled_back(tea: Platform) -> None:
     told: list[str] = []
     report = await campaign(tea, told=told, promote=True).run(Limits(tests=2))
