@@ -27,7 +27,7 @@ from tea.kernel.key import after, path_of
 from tea.policy.rules import read_option
 from tea.refs import check_session
 from tea.source.seal import MARK, unmarked
-from tea.types import JsonObject, JsonValue, is_text
+from tea.types import JsonObject, JsonValue, Principal, is_text
 from tea.untrusted import PROGRAM
 
 REBUILT = "rebuilt"
@@ -110,7 +110,7 @@ class History:
     def without_foreign(self, run: str, made: Made) -> History:
         """Return it with the permissions and answers of this account alone, and all restricting rules.
 
-        A journal may come with a home that somebody else wrote.
+        A journal may come with a home that somebody else wrote, and claim any principal.
 
         Args:
             run: The id under which it is kept.
@@ -123,7 +123,8 @@ class History:
         if is_own(run, self.records[0], made):
             return replace(self, own=True, foreign=foreign)
         rules = tuple(rule for rule in self.run_config.rules if read_option(rule).decision in ("ask", "deny"))
-        return replace(self, run_config=replace(self.run_config, allow=(), rules=rules), foreign=foreign)
+        run_config = replace(self.run_config, allow=(), rules=rules, principal=Principal())
+        return replace(self, run_config=run_config, foreign=foreign)
 
     def checked_origin(self, origin: History) -> History:
         """Return the run that it is a fork of, whose files and memory it is given.

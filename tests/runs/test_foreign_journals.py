@@ -565,3 +565,18 @@ async def test_no_fork_by_others_takes_the_files_of_a_run_of_this_account(tea: P
     with pytest.raises(TeaError, match=f"{other}, which this account did not begin, .* fork of {own}"):
         await tea.resume(other)
     assert not [*(tea.home / "traces" / other / "workspace").iterdir()]
+
+
+async def test_no_permission_for_a_principal_counts_where_a_head_from_elsewhere_claims_to_be_it(tea: Platform) -> None:
+    run = await waiting(tea, "pay")
+    rule = 'component = "tool:pay"\nprincipal = "tool:paid_by_hand@*"\ndecision = "allow"\nafter_untrusted = true\n'
+    (tea.home / "tea.toml").write_text(f"[[policy.rules]]\n{rule}")
+
+    def claims(records: Records) -> Records:
+        records[0]["data"]["setting"]["principal"] = {"name": "tool:paid_by_hand@1.0.0"}
+        return records[:1]
+
+    other = forge(tea, run, claims)
+    async with Platform(tea.home, state=tea.trust.path.parent, trust_home=True) as home:
+        with pytest.raises(ApprovalNeeded):
+            await home.resume(other)
