@@ -17,7 +17,7 @@ from tea.store.strict import Refused, dumps
 from tea.types import JsonObject, JsonValue
 
 MARK = "mark"  # the name under which marks are written
-_FILE, _BYTES = "seal", 32
+_FILE, _BYTES, _MARKED = "seal", 32, 64  # bytes of the key, and signs of a mark
 
 
 class Seal:
@@ -36,7 +36,7 @@ class Seal:
 
     def made(self, mark: object, data: JsonValue) -> bool:
         """Return whether this account made a mark of JSON data."""
-        return isinstance(mark, str) and mark.isascii() and compare_digest(mark, self(data))
+        return isinstance(mark, str) and len(mark) == _MARKED and mark.isascii() and compare_digest(mark, self(data))
 
     @cached_property
     def _key(self) -> bytes:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,12 @@ from tea.errors import BadInput, BudgetExceeded, Conflict, Damaged, ProviderErro
 from tea.evaluate import Evaluation, Plan, ScoredRun, Spending, TaskSet, compare, evaluate, summarise
 from tea.evaluate.evaluation import read_evaluation
 from tea.evaluate.judge import Judging
+from tea.evaluate.ledger import is_own
 from tea.evaluate.outputs import figures_text
 from tea.evaluate.report import comparison_of
 from tea.evaluate.tables import table_of
-from tea.store.evaluations import FileEvaluations
+from tea.source.seal import Seal
+from tea.store.evaluations import FileEvaluations, read_ledger
 from tea.testing import FunctionModel, TestModel
 from tea.types import ModelRequest
 
@@ -522,3 +525,12 @@ async def test_a_budget_ends_an_evaluation_cleanly_and_the_next_call_goes_on(tea
     found = await evaluate(tea, words, STUBBED, spending=Spending(runs=3))
     assert (found.fresh, len(found.runs)) == (2, 6)
     assert (await evaluate(tea, words, STUBBED, spending=Spending(runs=1))).fresh == 0
+
+
+def test_lines_of_others_in_a_ledger_cost_next_to_nothing(tmp_path: Path) -> None:
+    path, seal = tmp_path / "ledger.jsonl", Seal(tmp_path / "state")
+    path.write_bytes(b"x\n" * 1_000_000 + b'{"mark":"a"}\n' * 200_000)
+    begun = time.process_time()
+    lines = read_ledger(path)
+    assert not [one for one in lines if is_own(path.stem, one, seal)]
+    assert (len(lines), time.process_time() - begun < 3) == (200_000, True)
