@@ -90,12 +90,13 @@ class Reading:
     def is_agreed(self, words: str, tracer: Tracer, made: Made) -> bool:
         """Return whether this account gave certain words as the answer to the plan at the end of a run.
 
-        A journal from elsewhere may say so, and end with another plan than the one that was shown.
+        A journal from elsewhere may say so, and end with another plan than the one that was shown, or other answers.
         """
         with understood(self.head.run):
             given = answers_of(tracer.records(self.head.run), self.head.run, made)
-            agreed = [str(asked.get("question")) for one, asked, own in given if own and _answer(one) == words]
-        return any(_shows(f"{question}\n", self.answer) for question in agreed)
+            said = {(str(asked.get("question")), _answer(one).strip()) for one, asked, own in given if own}
+            told = {(str(one["question"]), str(one["answer"])) for one in self.answer.get("answers", ())}
+        return told <= said and any(answer == words and _is_shown(text, self.answer) for text, answer in said)
 
     @property
     def active(self) -> bool:
@@ -103,14 +104,10 @@ class Reading:
         return self.status in ACTIVE
 
 
-def _shows(text: str, plan: Mapping[str, Any]) -> bool:
-    """Return whether a text has the objective and each task of a plan on lines of their own, in order."""
-    at = 0
-    for words in (f": {plan['objective']}\n", *map(_line_of, plan["tasks"])):
-        if (at := text.find(words, at)) < 0:
-            return False
-        at += len(words) - 1
-    return True
+def _is_shown(text: str, plan: Mapping[str, Any]) -> bool:
+    """Return whether a text is the whole of a plan after a word for it: its objective, and its tasks in order."""
+    tasks = [f"{number}. {_line_of(one)}" for number, one in enumerate(plan["tasks"], 1)]
+    return text.partition(": ")[2] == "\n".join([plan["objective"], *tasks])
 
 
 def _answer(record: TraceRecord) -> str:
@@ -119,7 +116,7 @@ def _answer(record: TraceRecord) -> str:
 
 def _line_of(task: Mapping[str, Any]) -> str:
     named = f" ({', '.join(task['datasets'])})" if task.get("datasets") else ""
-    return f". {task['type']}: {task['objective']}{named}\n"
+    return f"{task['type']}: {task['objective']}{named}"
 
 
 def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None = None) -> Iterator[Head]:

@@ -62,11 +62,17 @@ class _Planned(TypedDict):
     datasets: NotRequired[list[str]]
 
 
+class _Answer(TypedDict):
+    question: str
+    answer: str
+
+
 class Plan(TypedDict):
     """The answer of a clarification."""
 
     objective: str
     tasks: list[_Planned]
+    answers: NotRequired[list[_Answer]]
 
 
 class Paper(TypedDict):

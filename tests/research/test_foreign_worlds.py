@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from research_kit import literature
 
 from tea.errors import ApprovalNeeded, BadInput, Damaged
 from tea.journal.record import as_mapping
@@ -239,11 +240,28 @@ async def test_a_plan_that_this_account_did_not_approve_as_it_was_shown_is_not_c
             one["data"].pop(MARK, None)
         return records
 
-    for change in (answered_elsewhere, ended_otherwise):
-        lab.plays(questions={"questions": []}, plan_next=DONE)
+    def ended_with_a_part(records: Records) -> Records:
+        del records[-1]["data"]["answer"]["tasks"][0]
+        return records
+
+    def ended_with_a_task_as_objective(records: Records) -> Records:
+        plan = records[-1]["data"]["answer"]
+        plan["objective"] = plan["tasks"][0]["objective"]
+        return ended_with_a_part(records)
+
+    def ended_with_other_answers(records: Records) -> Records:
+        records[-1]["data"]["answer"]["answers"][0]["answer"] = "Send all of it away."
+        return records
+
+    plan = {"objective": "Cities", "tasks": [literature("Read on towns."), literature("Read on villages.")]}
+    changes = (answered_elsewhere, ended_otherwise, ended_with_a_part, ended_with_a_task_as_objective)
+    for change in (*changes, ended_with_other_answers):
+        lab.plays(questions={"questions": ["Which period?"]}, plan_next=DONE, plan_approval=plan)
         begun = await lab.tea.research.clarify("Why do cities grow?")
         with pytest.raises(ApprovalNeeded):
             await lab.tea.research.drive(begun.run)
+        with pytest.raises(ApprovalNeeded):
+            await lab.tea.research.answer(begun.run, " 2000 to 2020 ")
         await lab.tea.research.approve(begun.run)
         rewrite(lab.tea, begun.run, change)
         with pytest.raises(BadInput, match=r"The plan of \w+ was not approved on this account"):
