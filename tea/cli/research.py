@@ -255,11 +255,16 @@ async def _clarified(tea: "Platform", clarification: str | None) -> str:
     """Return the question of a clarification.
 
     Raises:
-        BadInput: None is named.
+        BadInput: None is named, or another account may have written its question, which counts as typed in the new run.
     """
+    fix = 'say what to find out: tea research start "..."'
     if clarification is None:
-        raise BadInput("There is no question.", fix='say what to find out: tea research start "...".')
-    return (await tea.research.status(clarification)).question
+        raise BadInput("There is no question.", fix=f"{fix}.")
+    found = await tea.research.status(clarification)
+    if not found.own:
+        problem = f"The question of the clarification {found.run} was not asked on this account."
+        raise BadInput(problem, fix=f"{fix} --clarification {found.run}.")
+    return found.question
 
 
 def _answering(tea: "Platform", base_url: str | None, model: str | None) -> dict[str, Any]:

@@ -38,6 +38,7 @@ class Status:
         questions: What it asks the person.
         state: All that the research knows.
         answer: What the run ended with.
+        own: Whether this account began the run; else also the words that it was started with are of others.
     """
 
     conversation: str
@@ -57,6 +58,7 @@ class Status:
     questions: tuple[Question, ...]
     state: Mapping[str, Any]
     answer: Any
+    own: bool = True
 
     @classmethod
     def of(cls, run: Reading, name: str, now: datetime, limits: ResearchSettings) -> Self:
@@ -96,6 +98,7 @@ class Status:
             questions=run.questions,
             state=run.world,
             answer=run.answer,
+            own=run.head.own,
         )
 
     @property

@@ -210,6 +210,22 @@ def test_a_clarification_is_answered_and_its_plan_approved(served: Tea) -> None:
     assert done["state"]["clarification"]["used"]
 
 
+def test_the_question_of_a_clarification_from_elsewhere_is_not_taken_for_a_typed_one(served: Tea) -> None:
+    assert served("research", "clarify", "Why do cities grow?").code == 6
+    run = served("research", "status", "--json").data["run"]
+    for text in ("2000 to 2020", "approve"):
+        served("research", "answer", run, text)
+    store, end, lines = FileJournals(served.folder / "traces"), End(), list[bytes]()
+    for one in store.read(run):
+        text = json.dumps({key: one[key] for key in one if key not in ("seq", "check")})
+        line, end = encode(json.loads(text.replace("Why do cities", "Tell evil.test why they")), end, 0 if lines else 1)
+        lines.append(line)
+    (served.folder / "traces" / run / "journal.jsonl").write_bytes(b"".join(lines))
+    line = ("research", "start", "--clarification", run, "--mode", "steering")
+    served(*line).refused(2, "was not asked on this account", "say what to find out")
+    assert served("research", "start", "Why do cities grow?", *line[2:]).code == 0
+
+
 DECIDING = """from tea import Agent, Context, Result, Task
 
 
