@@ -22,7 +22,7 @@ from tea import (
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
-from ._browser.page import described, links, origin, where
+from ._browser.page import described, is_elsewhere, links, of_element, origin, types_elsewhere, where
 
 FOLDER = "downloads"
 PICTURES = "browser"
@@ -35,6 +35,7 @@ ACTION_SECONDS = 60.0
 UNTRUSTED = "untrusted"
 BLANK = "about:blank"
 TICKS = {"on": True, "off": False}
+WORDED = ("input", "send_keys", "select_dropdown", "upload_file")
 SENDING = ("click", "input", "send_keys", "select_dropdown", "drag", "upload_file")
 
 
@@ -371,6 +372,8 @@ class Browser(Environment):
                 if "index" in parameters and parameters["index"] not in await driver.session.get_selector_map():
                     problem = f"There is no element {parameters['index']} on the page now."
                     raise ToolError(problem, fix="look at the state again; take an index that it shows.")
+                if name in WORDED:
+                    await _require_own_frame(driver, parameters.get("index"))
                 said = await _done(driver, name, parameters, files)
                 await asyncio.sleep(SETTLE_SECONDS)
                 await _downloaded(driver)
@@ -481,10 +484,7 @@ async def _ticked(driver: Driver, node: Any) -> bool | None:
     attributes: dict[str, Any] = node.attributes or {}
     if str(attributes.get("type", "")).lower() not in ("checkbox", "radio"):
         return None
-    found = await driver.send("DOM", "resolveNode", {"backendNodeId": node.backend_node_id})
-    asked = {"objectId": found["object"]["objectId"], "functionDeclaration": "function() { return this.checked; }"}
-    answer = await driver.send("Runtime", "callFunctionOn", {**asked, "returnByValue": True})
-    return bool(answer["result"]["value"])
+    return bool(await of_element(driver, node, "this.checked"))
 
 
 async def _require_origin(driver: Driver, looked: str) -> None:
@@ -494,6 +494,14 @@ async def _require_origin(driver: Driver, looked: str) -> None:
     if now != looked:
         problem = f"The page has gone to {now[:120]!r} by itself, from {looked[:120]!r}."
         raise ToolError(problem, fix="look at the state again, and decide anew.")
+
+
+async def _require_own_frame(driver: Driver, index: int | None) -> None:
+    """Refuse to give words to a frame of another origin: the page in front was named, or consented to, and no other."""
+    nodes = await driver.session.get_selector_map()
+    if await (types_elsewhere(driver) if index is None else is_elsewhere(driver, nodes[index])):
+        problem = "That would go to a frame of another site than the page in front."
+        raise ToolError(problem, fix="use a field of the page itself, or open the site of the frame.")
 
 
 async def _state(driver: Driver, ctx: Context) -> dict[str, Any]:

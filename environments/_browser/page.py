@@ -36,6 +36,13 @@ LINKS = f"""(() => {{
   return found;
 }})()"""
 
+FOCUS = """(() => {
+  let at = document.activeElement;
+  for (let inner = at; inner; inner = at.contentDocument ? at.contentDocument.activeElement :
+       at.shadowRoot ? at.shadowRoot.activeElement : null) at = inner;
+  return !!at && ['iframe', 'frame', 'object', 'embed'].includes(at.localName) && !at.contentDocument;
+})()"""
+
 
 async def where(driver: Driver) -> dict[str, str]:
     """Return address and title of the page in front, as it has them itself, and why it is none, if it is none."""
@@ -71,6 +78,27 @@ async def described(driver: Driver, dom: Any) -> str:
         return str(dom.llm_representation(shown))
     serializer: Any = require_extra("browser_use.dom.serializer.serializer", EXTRA).DOMTreeSerializer
     return legible(dom._root, lambda node: str(serializer.serialize_tree(node, shown)))
+
+
+async def is_elsewhere(driver: Driver, node: Any) -> bool:
+    """Return whether an element stands in a frame of another origin than the page in front, which cannot see it."""
+    for frame in reversed(_frames(node)):
+        if not await of_element(driver, frame, "this.contentDocument !== null"):
+            return True
+    return False
+
+
+async def types_elsewhere(driver: Driver) -> bool:
+    """Return whether keys go to a frame of another origin than the page in front."""
+    return bool(await _evaluated(driver, FOCUS))
+
+
+async def of_element(driver: Driver, node: Any, expression: str) -> Any:
+    """Return the value of an expression about an element of the page in front, which is `this` there."""
+    found = await driver.send("DOM", "resolveNode", {"backendNodeId": node.backend_node_id})
+    asked = {"objectId": found["object"]["objectId"], "functionDeclaration": f"function() {{ return {expression}; }}"}
+    answer = await driver.send("Runtime", "callFunctionOn", {**asked, "returnByValue": True})
+    return answer["result"].get("value")
 
 
 def origin(url: str) -> str:
@@ -117,9 +145,13 @@ def _shown(href: str, place: str, base: str) -> str:
 
 
 def _is_framed(node: Any) -> bool:
-    above = node.parent_node
-    while above is not None:
-        if str(above.tag_name).lower() in ("iframe", "frame"):
-            return True
-        above = above.parent_node
-    return False
+    return bool(_frames(node))
+
+
+def _frames(node: Any) -> list[Any]:
+    """Return the frames around an element, the inner ones first."""
+    found = list[Any]()
+    while (node := node.parent_node) is not None:
+        if str(node.tag_name).lower() in ("iframe", "frame"):
+            found.append(node)
+    return found

@@ -145,3 +145,50 @@ async def test_consent_to_one_origin_is_none_to_another_that_the_page_went_to(tm
             assert answer[-1] == "ToolError"
             records = str([one.data for one in tea.tracer.records(tea.tracer.find("last"))])
             assert "by itself" in records
+
+
+FRAMED = "<!doctype html><title>Shop</title><h1>Shop</h1><iframe src='AWAY' width=600 height=300></iframe>"
+FIELD = "<!doctype html><input id=q placeholder=name oninput=\"top.postMessage(fetch('/got?'+q.value),'*')\">"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize(
+    "steps",
+    [[("type", {"text": "Ann"})], [("fill", {"fields": [{"value": "Ann"}]})], [("click", {}), ("keys", {"keys": "A"})]],
+)
+async def test_words_for_a_named_page_go_to_no_frame_of_another_origin(
+    tmp_path: Path, place: str, steps: list[tuple[str, dict[str, Any]]]
+) -> None:
+    with opened(FIELD) as (other, _), opened(FRAMED) as (site, here):
+        away = other.replace("127.0.0.1", place)
+        here.pages["/"] = FRAMED.replace("AWAY", f"{away}/")
+        allow = ", ".join(f'"{one.removeprefix("http://")}"' for one in (site, away))
+        async with plain(tmp_path, f"[web]\nallow = [{allow}]\n") as tea:
+            answer = await acted(tea, site, steps)
+            assert (answer[-1], "ToolError" in answer[:-1]) == ("ToolError", False)
+
+
+@pytest.mark.slow
+async def test_words_for_a_named_page_go_to_its_own_frames(tmp_path: Path) -> None:
+    with opened(FRAMED.replace("AWAY", "/own")) as (site, here):
+        here.pages["/own"] = FORM.replace("document.title", "top.document.title")
+        async with plain(tmp_path, f'[web]\nallow = ["{site.removeprefix("http://")}"]\n') as tea:
+            answer = await acted(tea, site, [("type", {"text": "Ann"}), ("keys", {"keys": "A"})])
+            assert (answer[-2]["title"], answer[-1]["title"]) == ("has Ann", "has AnnA")
+
+
+async def acted(tea: Platform, site: str, steps: list[tuple[str, dict[str, Any]]]) -> Any:
+    """Act on the only field of a named page, or of its frame, and return what came of each act."""
+    given = [["act", f"browser#{name}", arguments] for name, arguments in steps]
+    begin = [["act", "browser#navigate", {"url": f"{site}/"}], ["act", "browser#state", {}]]
+    agent = INDEXED.replace("STEPS", repr([*begin, *given]))
+    agent = agent.replace('steps[-1][2]["index"] = int(', "index = int(").replace(
+        'index = int(shown.rpartition("[")[2])',
+        """index = int(shown.rpartition("[")[2])
+                for step in steps[2:]:
+                    if step[1] not in ("browser#keys", "browser#history"):
+                        (step[2]["fields"][0] if "fields" in step[2] else step[2])["index"] = index""",
+    )
+    await tea.acp.register(agent)
+    return (await tea.run(f"Order at {site}/", agent="worker")).answer
