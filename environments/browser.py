@@ -34,6 +34,7 @@ MOST_WAIT = 10  # seconds
 ACTION_SECONDS = 60.0
 UNTRUSTED = "untrusted"
 BLANK = "about:blank"
+SENT_FORM = "form_submit"  # how a page in the history came
 TICKS = {"on": True, "off": False}
 WORDED = ("input", "send_keys", "select_dropdown", "upload_file")
 SENDING = ("click", "input", "send_keys", "select_dropdown", "drag", "upload_file")
@@ -439,11 +440,15 @@ async def _done(driver: Driver, name: str, parameters: dict[str, Any], files: li
 
 
 async def _moved(driver: Driver, to: str) -> str:
-    """Go through the history of the page in front."""
-    if to == "reload":
-        await driver.send("Page", "reload")
-        return ""
+    """Go through the history of the page in front; no form is sent again, which only its button was consented to."""
     found = await driver.send("Page", "getNavigationHistory")
+    if to == "reload":
+        entry = found["entries"][found["currentIndex"]]
+        if entry["transitionType"] == SENT_FORM:
+            await driver.send("Page", "navigate", {"url": entry["url"].partition("#")[0]})
+        else:
+            await driver.send("Page", "reload")
+        return ""
     at = found["currentIndex"] + (1 if to == "forward" else -1)
     if not 0 <= at < len(found["entries"]):
         raise ToolError(f"There is no page to go {to} to.", fix="open an address.")

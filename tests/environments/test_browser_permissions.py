@@ -192,3 +192,23 @@ async def acted(tea: Platform, site: str, steps: list[tuple[str, dict[str, Any]]
     )
     await tea.acp.register(agent)
     return (await tea.run(f"Order at {site}/", agent="worker")).answer
+
+
+ORDER = "<!doctype html><title>Shop</title><form method=post><input name=q><button>Buy</button></form>"
+
+
+@pytest.mark.slow
+async def test_no_page_that_came_by_a_form_is_asked_for_by_the_same_form_again(tmp_path: Path) -> None:
+    with opened(ORDER) as (site, here):
+        ordered = list[str]()
+
+        def order(self: Shop) -> None:
+            ordered.append(self.rfile.read(int(self.headers["content-length"])).decode())
+            self.do_GET()
+
+        here.do_POST = order
+        async with plain(tmp_path, f'[web]\nallow = ["{site.removeprefix("http://")}"]\n') as tea:
+            again = [("history", {"to": one}) for one in ("reload", "reload", "back", "forward", "reload")]
+            answer = await acted(tea, site, [("type", {"text": "Ann"}), ("keys", {"keys": "Enter"}), *again])
+            assert "ToolError" not in answer
+            assert ordered == ["q=Ann"]
