@@ -5,7 +5,7 @@ import base64
 import hashlib
 import json
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 
 from tea import (
@@ -22,7 +22,7 @@ from tea import (
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
-from ._browser.page import described, is_elsewhere, links, of_element, origin, types_elsewhere, where
+from ._browser.page import described, focus_kept, is_elsewhere, links, of_element, origin, types_elsewhere, where
 
 FOLDER = "downloads"
 PICTURES = "browser"
@@ -373,9 +373,10 @@ class Browser(Environment):
                 if "index" in parameters and parameters["index"] not in await driver.session.get_selector_map():
                     problem = f"There is no element {parameters['index']} on the page now."
                     raise ToolError(problem, fix="look at the state again; take an index that it shows.")
-                if name in WORDED:
-                    await _require_own_frame(driver, parameters.get("index"))
-                said = await _done(driver, name, parameters, files)
+                async with focus_kept(driver) if name in WORDED else nullcontext():
+                    if name in WORDED:
+                        await _require_own_frame(driver, parameters.get("index"))
+                    said = await _done(driver, name, parameters, files)
                 await asyncio.sleep(SETTLE_SECONDS)
                 await _downloaded(driver)
             finally:

@@ -1,6 +1,7 @@
 """Page: the page in front: its address and title, its failure, and its links."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
+from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
@@ -41,6 +42,39 @@ FOCUS = """(() => {
   for (let inner = at; inner; inner = at.contentDocument ? at.contentDocument.activeElement :
        at.shadowRoot ? at.shadowRoot.activeElement : null) at = inner;
   return !!at && ['iframe', 'frame', 'object', 'embed'].includes(at.localName) && !at.contentDocument;
+})()"""
+
+# A frame of another origin may take the focus at any time, and with it what is typed into the page around it. So may
+# one that is not loaded yet, or is put in meanwhile. One that is not drawn has nothing to be given the focus.
+HOLD = """(() => {
+  const held = [], watched = [], seen = new Set();
+  const hold = (root, begun) => {
+    for (const one of root.querySelectorAll('*')) {
+      if (one.shadowRoot) watch(one.shadowRoot, begun);
+      if (!['iframe', 'frame', 'object', 'embed'].includes(one.localName) || seen.has(one)) continue;
+      seen.add(one);
+      const inner = one.contentDocument;
+      if (begun && inner && (inner.URL !== 'about:blank' || !one.src)) watch(inner, begun);
+      else {
+        held.push([one, one.style.getPropertyValue('display'), one.style.getPropertyPriority('display')]);
+        one.style.setProperty('display', 'none', 'important');
+      }
+    }
+  };
+  const watch = (root, begun) => {
+    if (!seen.has(root)) {
+      seen.add(root);
+      const watching = new MutationObserver(() => hold(root, false));
+      watching.observe(root, {childList: true, subtree: true});
+      watched.push(watching);
+    }
+    hold(root, begun);
+  };
+  watch(document, true);
+  return () => {
+    watched.forEach(one => one.disconnect());
+    held.forEach(([one, was, how]) => one.style.setProperty('display', was, how));
+  };
 })()"""
 
 
@@ -91,6 +125,18 @@ async def is_elsewhere(driver: Driver, node: Any) -> bool:
 async def types_elsewhere(driver: Driver) -> bool:
     """Return whether keys go to a frame of another origin than the page in front."""
     return bool(await _evaluated(driver, FOCUS))
+
+
+@asynccontextmanager
+async def focus_kept(driver: Driver) -> AsyncGenerator[None]:
+    """Keep frames of other origins from the focus of the page in front."""
+    found = await driver.send("Runtime", "evaluate", {"expression": HOLD})
+    try:
+        yield
+    finally:
+        with suppress(Exception):  # the page has gone on
+            asked = {"objectId": found["result"]["objectId"], "functionDeclaration": "function() { this(); }"}
+            await driver.send("Runtime", "callFunctionOn", asked)
 
 
 async def of_element(driver: Driver, node: Any, expression: str) -> Any:

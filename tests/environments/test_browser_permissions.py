@@ -194,6 +194,25 @@ async def acted(tea: Platform, site: str, steps: list[tuple[str, dict[str, Any]]
     return (await tea.run(f"Order at {site}/", agent="worker")).answer
 
 
+STEALING = "<!doctype html><input id=q oninput=\"fetch('/landed')\"><script>setInterval(()=>q.focus(),1)</script>"
+WORDS = "many words, so that a frame has time to come in between, and more of them still"
+PUT = "document.body.append(Object.assign(document.createElement('iframe'),{src:'AWAY'}))"
+LATE = f"{FORM}<script>q.onfocus=()=>{PUT}</script>"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [f"<iframe src='AWAY'></iframe>{FORM}", LATE])
+@pytest.mark.parametrize("place", ["127.0.0.1", "localhost"])
+async def test_no_frame_of_another_origin_takes_words_as_they_are_typed(tmp_path: Path, place: str, page: str) -> None:
+    with opened(STEALING) as (other, there), opened(page) as (site, here):
+        away = other.replace("127.0.0.1", place)
+        here.pages["/"] = page.replace("AWAY", f"{away}/")
+        allow = ", ".join(f'"{one.removeprefix("http://")}"' for one in (site, away))
+        async with plain(tmp_path, f"[web]\nallow = [{allow}]\n") as tea:
+            (seen,) = (await acted(tea, site, [("type", {"text": WORDS})]))[2:]
+            assert (seen["title"], there.seen.is_set()) == (f"has {WORDS}", False)
+
+
 ORDER = "<!doctype html><title>Shop</title><form method=post><input name=q><button>Buy</button></form>"
 
 
