@@ -98,6 +98,18 @@ class Reading:
             told = {(str(one["question"]), str(one["answer"])) for one in self.answer.get("answers", ())}
         return told <= said and any(answer == words and _is_shown(text, self.answer) for text, answer in said)
 
+    def known(self, words: str, tracer: Tracer, made: Made) -> Mapping[str, Any]:
+        """Return its world for a further run, with a plan not used yet only if this account agreed to it with words."""
+        plan = as_mapping(self.world.get("clarification"))
+        if plan.get("used") or not plan.get("tasks"):
+            return self.world
+        runs = (one for one in heads(tracer) if (one.run, one.agent) == (plan.get("session"), CLARIFIER))
+        shown = next((reading(tracer, one, made) for one in runs), None)
+        if shown is None or shown.status != "completed" or not shown.is_agreed(words, tracer, made):
+            return {**self.world, "clarification": {}}
+        same = all(shown.answer.get(name) == plan.get(name) for name in ("objective", "tasks", "answers"))
+        return self.world if same else {**self.world, "clarification": {}}
+
     @property
     def active(self) -> bool:
         """Whether it has not ended."""

@@ -180,7 +180,7 @@ class Research:
                 await asyncio.to_thread(give_up, self._tracer, before.head.run, why)
                 recovered = before.head.run
                 before = await asyncio.to_thread(self._newest, named)
-            opening = self._opening(before, mode, approved)
+            opening = await asyncio.to_thread(self._opening, before, mode, approved)
             run = await self._create(task, before, given, opening)
         return Started(run=run, message=f"{run}.1", conversation=named, status="queued", recovered=recovered)
 
@@ -461,7 +461,7 @@ class Research:
 
     def _opening(self, before: Reading | None, mode: str | None, approved: Mapping[str, Any]) -> dict[str, Any]:
         """Return the start of a run, from the knowledge of the conversation."""
-        state: Mapping[str, Any] = {} if before is None else before.world
+        state = dict[str, Any]() if before is None else before.known(APPROVE, self._tracer, self._host.seal.made)
         failures = {} if before is None or before.status != "failed" else _failures(before)
         return {
             "state": state,
