@@ -56,24 +56,26 @@ class Head:
         Raises:
             Conflict: One of them is current by now.
         """
-        if self.current in versions:
+        gone = frozenset(versions)
+        if self.current in gone:
             raise Conflict(f"{self.current} was made current by someone else at the same time.", fix="try again.")
         return replace(
             self,
-            aliases={tag: one for tag, one in self.aliases.items() if one not in versions},
-            states={one: state for one, state in self.states.items() if one not in versions},
-            removed=tuple(sorted({*self.removed, *versions}, key=Version.parse)),
+            aliases={tag: one for tag, one in self.aliases.items() if one not in gone},
+            states={one: state for one, state in self.states.items() if one not in gone},
+            removed=tuple(sorted({*self.removed, *gone}, key=Version.parse)),
         )
 
     def with_back(self, versions: Sequence[str], before: Head) -> Head:
         """Return a head with versions restored to their state in `before`, unless they were hidden earlier."""
-        aliases = {tag: one for tag, one in before.aliases.items() if one in versions}
-        states = {one: state for one, state in before.states.items() if one in versions}
+        back, hidden = frozenset(versions), frozenset(before.removed)
+        aliases = {tag: one for tag, one in before.aliases.items() if one in back}
+        states = {one: state for one, state in before.states.items() if one in back}
         return replace(
             self,
             aliases={**aliases, **self.aliases},
             states={**self.states, **states},
-            removed=tuple(one for one in self.removed if one not in versions or one in before.removed),
+            removed=tuple(one for one in self.removed if one not in back or one in hidden),
         )
 
     @classmethod

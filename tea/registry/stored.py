@@ -97,7 +97,8 @@ class Stored:
         if ref.selector is None:
             problem = f"{ref} is damaged: its current version {version[:40]!r} is missing."
             raise Damaged(problem, fix=f"bring its version file back, or restore another: `tea history {ref}`.")
-        known = [v for v in self.store.versions(ref.kind, ref.name) if v not in head.removed]
+        removed = frozenset(head.removed)
+        known = [v for v in self.store.versions(ref.kind, ref.name) if v not in removed]
         names = ", ".join([*known[-5:], *sorted(head.aliases)[:3]])[:120]
         raise UnknownComponent(f"{ref.at(None)} has no version {ref.selector!r}.", fix=f"it has {names or 'none'}.")
 
@@ -117,11 +118,14 @@ class Stored:
         """
         if head.current is None:
             return None
-        seen = [one for one in reversed(versions) if one not in head.removed]
+        removed, led = frozenset(head.removed), None
+        seen = [one for one in reversed(versions) if one not in removed]
         seen.sort(key=lambda one: one != head.current)
         alike = (one for one in seen if self._digest(ref.kind, ref.name, one) == ref.selector)
         for version in alike:
-            if version == head.current or any(one.current == version for one in self.heads(ref.kind, ref.name)):
+            if version != head.current and led is None:
+                led = {one.current for one in self.heads(ref.kind, ref.name)}
+            if led is None or version in led:
                 found = self.document(ref.kind, ref.name, version)
                 return found if isinstance(found, Manifest) else None
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, cast
 
 from tea.characters import in_sentence
@@ -141,10 +142,8 @@ def load(versions: VersionManager, document: JsonObject, house: House) -> Loaded
                 house.record(one)
     moved = [plan.saved for plan in plans if plan.heads and plan.heads[-1].current]
     return Loaded(
-        added=tuple(_ref(p.saved, one) for p in plans for one in p.versions if one not in p.purged),
-        skipped=tuple(
-            _ref(p.saved, one) for p in plans for one in p.saved.versions if one not in {*p.versions, *p.purged}
-        ),
+        added=tuple(_ref(p.saved, one) for p in plans for one in _without(p.versions, p.purged)),
+        skipped=tuple(_ref(p.saved, one) for p in plans for one in _without(p.saved.versions, p.versions, p.purged)),
         purged=tuple(_ref(p.saved, one) for p in plans for one in p.purged),
         current=tuple(_ref(one, str(one.heads[-1].current)) for one in moved),
         unregistered=tuple(f"{p.saved.kind}:{p.saved.name}" for p in plans if p.current is None),
@@ -264,6 +263,7 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
         )
     mine = versions.heads(one.kind, one.name)
     buried = there - {*versions.living(one.kind, one.name)}
+    purged = stones | buried
     moves = _following(mine, one, buried)
     current = mine[-1].current if mine else None
     if moves and current is not None and not _trusted(one, house):
@@ -275,7 +275,7 @@ def _planned(versions: VersionManager, one: _Saved, house: House, names: _Names)
         known=len(mine),
         versions=missing,
         heads=moves,
-        purged=tuple(version for version in one.versions if version in stones | buried),
+        purged=tuple(version for version in one.versions if version in purged),
         current=moves[-1].current if moves else current,
         shipped="" if shipped is None else shipped.digest,
     )
@@ -353,6 +353,11 @@ def _whole(one: _Saved) -> Whole:
         versions={version: found.to_json() for version, found in one.versions.items()},
         heads=tuple(head.to_json() for head in one.heads),
     )
+
+
+def _without(versions: Iterable[str], *others: Iterable[str]) -> list[str]:
+    left_out = frozenset(chain(*others))
+    return [one for one in versions if one not in left_out]
 
 
 def _ref(one: _Saved, version: str) -> str:

@@ -139,8 +139,9 @@ class VersionManager(Stored):
         """
 
         def change(head: Head) -> Head:
+            removed = frozenset(head.removed)
             target = self._head(kind, name, head.undo) if head.undo else None
-            while target is not None and target.current in head.removed:
+            while target is not None and target.current in removed:
                 target = self._head(kind, name, target.undo) if target.undo else None
             if target is None or target.current is None:
                 problem = f"{kind}:{name} was not at another version before, so there is none to go back to."

@@ -1,14 +1,17 @@
 """Any life of components survives the way through a file, and no damaged file changes anything."""
 
 import json
+import time
+from collections.abc import Iterable
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tea.components.manifest import Manifest
+from tea.components.manifest import Manifest, canonical
 from tea.errors import BadInput, TeaError
 from tea.refs import Ref
 from tea.registry.transfer import House, Loaded, load, saved
@@ -103,6 +106,29 @@ def test_any_life_is_the_same_after_a_file_and_goes_on(
         received(yours, saved(mine, refs(mine))) if "purge" not in step else None
         for name in yours.names("prompt"):
             yours.history("prompt", name)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_many_purged_versions_are_told_in_linear_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    mine, yours = opened(tmp_path / "mine"), opened(tmp_path / "yours")
+    act(mine, ("add", "a", 0))
+    document = json.loads(dumps(saved(mine, refs(mine))))
+    received(yours, document) if there else None
+    [one] = document["components"]
+    stone = {"kind": one["kind"], "name": one["name"], "digest": "x"}
+    one["versions"] += [{"purged": {**stone, "version": f"2.0.{number}"}} for number in range(30_000)]
+    document["check"] = "sha256:" + sha256(canonical(document["components"])).hexdigest()
+
+    def nothing(*given: object) -> None:
+        list(cast("Iterable[object]", given[0]))
+
+    monkeypatch.setattr(yours.store, "create_all", nothing)
+    monkeypatch.setattr(yours.store, "create", nothing)
+    begun = time.process_time()
+    assert len(received(yours, document).purged) == 30_000
+    assert time.process_time() - begun < 15
 
 
 @pytest.fixture(scope="module")

@@ -102,6 +102,41 @@ def test_of_versions_with_the_same_bytes_the_newest_that_was_current_is_given(ve
     assert add(versions, "1", again="keep").version == "1.0.0"
 
 
+def test_each_change_is_read_once_however_many_versions_have_the_same_bytes(
+    versions: VersionManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(versions, "1")
+    for _ in range(20):
+        add(versions, "2", current=False)
+        versions.alias(A, "prod")
+    read, looked = versions.store.head, list[int | None]()
+
+    def counted(kind: str, name: str, number: int | None = None) -> tuple[int, dict[str, Any]]:
+        looked.append(number)
+        return read(kind, name, number)
+
+    monkeypatch.setattr(versions.store, "head", counted)
+    assert add(versions, "2", again="keep").version == "1.0.21"
+    assert max(looked.count(number) for number in range(1, 21)) == 1
+
+
+def test_going_back_passes_many_hidden_versions_in_linear_time(
+    versions: VersionManager, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hidden = ("1.0.1", *(f"2.0.{number}" for number in range(200_000)), "1.0.0")
+    newest = 5_000, Head(current="1.0.1", undo=4_999, removed=hidden).to_json()
+
+    def read(kind: str, name: str, number: int | None = None) -> tuple[int, dict[str, Any]]:
+        before = None if number in (None, 1) else number - 1
+        return newest if number is None else (number, Head(current="1.0.0", undo=before).to_json())
+
+    monkeypatch.setattr(versions.store, "head", read)
+    begun = time.process_time()
+    with pytest.raises(RegistryError, match="none to go back to"):
+        versions.rollback("tool", "a")
+    assert time.process_time() - begun < 4
+
+
 @pytest.mark.parametrize("again", ["keep", "lead"])
 def test_what_a_registration_left_that_died_is_no_version_to_go_back_to(versions: VersionManager, again: Any) -> None:
     add(versions, "1")
