@@ -65,6 +65,8 @@ class FileRegistry:
             if not heads.parent.is_dir():
                 raise _unknown(kind, name)
         path = _within(heads / f"{expected + 1:06d}.json")
+        if expected > 0 and not _head_number(path.name):
+            raise damaged(heads / f"{expected:06d}.json", "no change can follow its number")
         if self._listed(heads) != expected or not self._create_file(path, data):
             raise Conflict(f"{kind}:{name} was changed by someone else at the same time.", fix="try again.")
         self.moves += 1

@@ -81,6 +81,16 @@ def test_a_missing_head_below_the_newest_does_not_take_a_change_in(registry: Fil
     assert registry.advance("tool", "a", {"n": 3}, 3) == 4
 
 
+def test_a_change_that_nobody_would_find_again_is_not_written(registry: FileRegistry, tmp_path: Path) -> None:
+    registry.create("tool", "a", "1.0.0", {})
+    registry.advance("tool", "a", {"n": 1}, 0)
+    heads, last = tmp_path / "registry/tools/a/heads", 10**18 - 1
+    (heads / f"{last}.json").write_bytes(sealed({"n": 2}, last))
+    with pytest.raises(Damaged, match="no change can follow its number"):
+        registry.advance("tool", "a", {"n": 3}, registry.head("tool", "a")[0])
+    assert len(list(heads.iterdir())) == 2
+
+
 def test_what_is_not_there_is_named_with_what_is(registry: FileRegistry) -> None:
     registry.create("tool", "a", "1.0.0", {})
     with pytest.raises(UnknownComponent, match=r"no version 2\.0\.0.*use one of 1\.0\.0"):
