@@ -11,7 +11,7 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast
 
 from tea.components.definition import Definition
 from tea.components.json_schema import value_faults
@@ -47,10 +47,11 @@ if TYPE_CHECKING:
     from tea.recipes.transforms import Work
 
 _GUARD_KNOWS = frozenset({"action", "arguments", "state"})
-_ATTEMPTS, _MOST_FOLLOWED = 10, 50
+_ATTEMPTS, _MOST_FOLLOWED, _MOST_NAMED = 10, 50, 30
 # The recipes that wait for their operands, and those that have followed theirs meanwhile, each once.
 _following: ContextVar[tuple[frozenset[str], dict[str, Manifest]] | None] = ContextVar("following", default=None)
 _log = logging.getLogger(__name__)
+_Way: TypeAlias = "tuple[Manifest, _Way | None]"  # a part, and what it is a part of
 
 
 class Library(Protocol):
@@ -261,19 +262,21 @@ class Recipes:
         return found
 
     def _check_circle(self, made: Ref, operands: Sequence[Manifest]) -> None:
-        """Raise BadComponent if an operand, at any depth, has the new component's name; each is checked once."""
-        seen: set[str] = set()
-        ahead = [(one, f"{one.kind}:{one.name}") for one in operands]
+        """Raise BadComponent if an operand, at any depth, has the new component's name; each is read once."""
+        seen = {one.digest for one in operands}
+        ahead: list[_Way] = [(one, None) for one in operands]
         while ahead:
-            one, way = ahead.pop()
+            way = ahead.pop()
+            one = way[0]
             if one.ref.at(None) == made:
-                raise BadComponent(
-                    f"{made} would be made of itself, by way of {way}."[:300], fix="give it another name."
-                )
-            if is_recipe(one.source) and one.digest not in seen:
-                seen.add(one.digest)
-                parts = self._operands(read_recipe(one.source))
-                ahead += [(part, f"{way} of {part.kind}:{part.name}") for part in parts]
+                problem = f"{made} would be made of itself, by way of {_told_way(way)}."
+                raise BadComponent(problem[:300], fix="give it another name.")
+            if is_recipe(one.source):
+                recipe = read_recipe(one.source)
+                for operand in recipe.operands:
+                    if operand.digest not in seen:
+                        seen.add(operand.digest)
+                        ahead.append((self._operand(recipe, operand), way))
 
     async def _found(self, transform: Transform, ref: Ref, direction: Direction) -> Manifest:
         if ref.kind != direction.source:
@@ -393,6 +396,15 @@ class Recipes:
         ref = operand.parsed
         config = await self._libraries[ref.kind].pin(Ref(kind=ref.kind, name=ref.name))
         return Operand(ref=str(replace(ref, selector=config.version)), digest=config.digest)
+
+
+def _told_way(way: _Way | None) -> str:
+    """Return the names from the outermost recipe to a part, as many as an error has room for."""
+    names = list[str]()
+    while way is not None:
+        part, way = way
+        names.append(f"{part.kind}:{part.name}")
+    return " of ".join(reversed(names[-_MOST_NAMED:]))
 
 
 async def _present(library: Library, name: str) -> Manifest | None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from transform_kit import ECHO, JOIN, PAD, called, chooser, furnish, script
 
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import AlreadyRegistered, BadComponent, Damaged, TeaError, UnknownComponent
 from tea.platform import Platform
 from tea.refs import Kind, Ref
@@ -411,6 +412,31 @@ async def test_recipes_made_of_each_other_several_times_are_looked_at_once(
     monkeypatch.setattr(stage.versions, "head", counted)
     await stage.tcp.manager.pin(names[0])
     assert max(looked.count(f"hall{place}") for place in range(7)) < 10
+
+
+async def test_parts_of_many_recipes_are_read_once_where_nothing_may_be_made_of_itself(
+    stage: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, names, looked = ["one", "two", "three"], list[str](), list[Ref]()
+    for name in plain:
+        await stage.tcp.register(JOIN.replace("def join", f"def {name}"))
+    for place in range(6):
+        await stage.transform("T2E", [*names, *plain], name=f"hall{place}")
+        tools = await stage.transform("E2T", f"hall{place}", name=f"kit{place}")
+        names = [one.name for one in tools if one.name.endswith("one")][:1]
+    resolve = stage.versions.resolve
+
+    def counted(ref: Ref, head: Head | None = None) -> Manifest | None:
+        looked.append(ref)
+        return resolve(ref, head)
+
+    source = (await stage.tcp.info(names[0])).source
+    text = stage.tcp.manager.draft(source, {})
+    monkeypatch.setattr(stage.versions, "resolve", counted)
+    await asyncio.to_thread(stage.tcp.manager.build, text, "1.0.0", Lineage(), "", "")
+    assert max(looked.count(ref) for ref in looked if ref.name in plain) == 1
+    with pytest.raises(BadComponent, match=r"by way of tool:kit5_.*one of environment:hall5 of tool:kit4_"):
+        await stage.transform("T2E", names, name="hall0")
 
 
 async def test_an_untrusted_recipe_is_read_and_an_untrusted_agent_in_it_works_in_a_sandbox(stage: Platform) -> None:
