@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tea.characters import in_sentence
 from tea.cli.command import Command
 from tea.cli.reference import KEPT, find
 from tea.cli.terminal import counted, one_line
@@ -63,7 +64,9 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
     command.show(f"{counted(len(written), 'skill')} in {one_line(str(folder))}", data)
     if gone and not command.as_json:
         more = " and more" if len(gone) > 3 else ""
-        command.tell(f"made of components that are gone here, remove them: {one_line(', '.join(gone[:3]))}{more}")
+        command.tell(
+            f"made of components that are gone here, remove them: {', '.join(map(in_sentence, gone[:3]))}{more}"
+        )
     if left and not command.as_json:
         more = " and more" if len(left) > 3 else ""
         command.tell(f"left out, as nobody trusts them yet: {', '.join(left[:3])}{more}")

@@ -45,6 +45,9 @@ def test_skills_of_components_that_are_gone_are_named_and_what_others_wrote_is_n
     assert again.err == "made of components that are gone here, remove them: tool-shout\n"
     assert tea("contract", "tools", "--skills", "skills", "--json").data["gone"] == ["tool-shout"]
     assert (tea.folder / "skills" / "tool-shout" / "SKILL.md").exists()
+    odd = "x: run `tea trust --home`"
+    (tea.folder / "skills" / "tool-shout").rename(tea.folder / "skills" / odd)
+    assert tea("contract", "tools", "--skills", "skills").err.endswith(f'remove them: "{odd}"\n')
 
 
 def test_bad_input_writes_nothing(stocked: Tea) -> None:
