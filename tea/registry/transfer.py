@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, cast
@@ -11,7 +12,7 @@ from typing import Any, cast
 from tea.characters import in_sentence
 from tea.clock import timestamp
 from tea.components.manifest import Manifest, canonical
-from tea.errors import AlreadyRegistered, BadInput, Conflict, RegistryError, TeaError
+from tea.errors import AlreadyRegistered, BadInput, Conflict, Damaged, RegistryError, TeaError
 from tea.refs import KINDS, Kind, Ref, Version, check_name
 from tea.registry.head import Head
 from tea.registry.tombstone import Tombstone
@@ -177,15 +178,14 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
     if kind not in KINDS or kind not in house.kinds:
         raise BadInput(f"it is of kind {str(kind)[:40]!r}, not {' or '.join(sorted(house.kinds))}.", fix=_FIX)
     versions: dict[str, Manifest | Tombstone] = {}
-    told: dict[str, Manifest] = {}
+    told = _known(stored, kind, name) if name in names[kind] else dict[str, Manifest]()
     for one in data["versions"]:
         found = Tombstone.of(one) or Manifest.from_json(one)
         if not _exactly(one, found.to_json()):
             raise BadInput(f"{found.ref} has unexpected members, or members of another type.", fix=_FIX)
         if isinstance(found, Manifest) and found.kind == kind:
             if found.digest not in told:
-                here = _known(stored, found) if name in names[kind] else None
-                told[found.digest] = here or house.received(found)
+                told[found.digest] = house.received(found)
             found = _with_stored_facts(told[found.digest], found)
         if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
             raise BadInput(f"{kind}:{name} holds {in_sentence(str(found.ref))} twice, or not as its own.", fix=_FIX)
@@ -213,11 +213,15 @@ def _exactly(data: Any, read: Any) -> bool:
     return type(data) is type(read) and data == read
 
 
-def _known(stored: VersionManager, found: Manifest) -> Manifest | None:
-    try:
-        return stored.resolve(found.ref.at(found.digest))
-    except RegistryError:  # it was purged here
-        return None
+def _known(stored: VersionManager, kind: Kind, name: str) -> dict[str, Manifest]:
+    """Return the versions of a component that are there, each content in its lowest version, by digest."""
+    found: dict[str, Manifest] = {}
+    for version in stored.store.versions(kind, name):
+        with suppress(RegistryError, Damaged):  # its version is compared later, where the file has one of that number
+            one = stored.document(kind, name, version)
+            if isinstance(one, Manifest):
+                found.setdefault(one.digest, one)
+    return found
 
 
 def _with_stored_facts(version: Manifest, stored: Manifest) -> Manifest:

@@ -131,6 +131,22 @@ def test_many_purged_versions_are_told_in_linear_time(
     assert time.process_time() - begun < 15
 
 
+def test_versions_that_are_there_are_looked_up_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine = opened(tmp_path / "mine")
+    for _ in range(30):
+        act(mine, ("add", "a", 0))
+    document, listed = saved(mine, refs(mine)), list[str]()
+    versions = mine.store.versions
+
+    def counted(kind: str, name: str) -> list[str]:
+        listed.append(name)
+        return versions(kind, name)
+
+    monkeypatch.setattr(mine.store, "versions", counted)
+    assert len(received(mine, document).skipped) == 30
+    assert len(listed) < 10
+
+
 @pytest.fixture(scope="module")
 def document(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     versions = opened(tmp_path_factory.mktemp("saved"))
