@@ -19,6 +19,7 @@ MOST_FILES = 200
 PUSHES = 3
 _REVISION = r"[A-Za-z0-9_][A-Za-z0-9_./@^~{}+-]{0,199}"
 _BRANCH = r"[A-Za-z0-9_][A-Za-z0-9_./+-]{0,199}"
+_APART = "--ignore-submodules=dirty"  # looks into no repository inside of one
 _BEHIND = ("fetch first", "non-fast-forward", "stale info")
 
 
@@ -129,7 +130,7 @@ class GitRepositories(Environment):
         async with _opened(ctx, folder) as git:
             branch = await _branch(git)
             names = (await git.run("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/remotes")).split()
-            changes = (await git.run("status", "--porcelain", "--untracked-files=all")).splitlines()
+            changes = (await git.run("status", "--porcelain", "--untracked-files=all", _APART)).splitlines()
             ahead, behind = await _distance(git, branch)
             return Status(
                 branch=branch,
@@ -175,7 +176,9 @@ class GitRepositories(Environment):
         async with _opened(ctx, folder) as git:
             revisions = (old, new) if new else (old,)
             names = (name,) if name else ()
-            text = await git.run("diff", "--no-color", "--no-ext-diff", "--no-textconv", *revisions, "--", *names)
+            text = await git.run(
+                "diff", "--no-color", "--no-ext-diff", "--no-textconv", _APART, *revisions, "--", *names
+            )
         return Text(text=text[:MOST_SHOWN], more=len(text) > MOST_SHOWN)
 
     @action(effects="writes", idempotent=True, network=False, after="the files are in the branch's last commit")

@@ -26,8 +26,10 @@ _HELPER = (
     rf"""printf 'username=%s\npassword=%s\n' "$user" "$word"; }} < "/dev/fd/${_DESCRIPTOR}"; f"""
 )
 _PROTOCOLS = ("file", "http", "https")
+_PARTED = frozenset({"fetch", "ls-remote", "push", "rebase"})  # commands made of several programs
 # What a repository's own settings, hooks and attributes could start is not read at all: nothing of `.git/config`,
 # `.git/hooks` and `.git/info` is in force. Links come out as texts, so that no file of a repository leads elsewhere.
+# A repository inside of it has settings of its own, obeyed by a second git that looks into it: none can be started.
 _CONFIG = """[core]
 \trepositoryformatversion = 0
 \tbare = false
@@ -80,6 +82,7 @@ class Ended:
     def line(self) -> str:
         """Return the most telling line of an error."""
         lines = [line.strip() for line in self.error.splitlines() if line.strip()]
+        lines = [line for line in lines if not line.startswith("error: cannot run ")] or lines  # the next says of what
         told = [line for line in lines if line.startswith(("fatal:", "error:", "remote:", "!"))]
         return (told or lines or ["it gave no reason"])[0].removeprefix("fatal: ").removeprefix("error: ")[:200]
 
@@ -156,7 +159,7 @@ class Git:
                 program,
                 *arguments,
                 cwd=self.tree,
-                env={**self._environment(program), _DESCRIPTOR: "".join(map(str, inherited))},
+                env={**self._environment(program, arguments[0]), _DESCRIPTOR: "".join(map(str, inherited))},
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -176,9 +179,11 @@ class Git:
                     os.killpg(process.pid, signal.SIGKILL)
                 await process.wait()
 
-    def _environment(self, program: str) -> dict[str, str]:
+    def _environment(self, program: str, command: str) -> dict[str, str]:
+        programs = os.pathsep.join((os.path.dirname(program), os.defpath))
+        none = {"PATH": str(self._own), "GIT_EXEC_PATH": str(self._own)}
         return {
-            "PATH": os.pathsep.join((os.path.dirname(program), os.defpath)),
+            **({"PATH": programs} if command in _PARTED else none),
             "HOME": str(self._own),
             "LC_ALL": "C.UTF-8",
             "GIT_DIR": str(self._own),

@@ -261,6 +261,34 @@ async def test_nothing_that_a_repository_brings_is_run(act: Act, folder: Path, b
     assert told.exists(), "the trap is none"
 
 
+@pytest.mark.parametrize("action", ["status", "diff", "commit"])
+async def test_nothing_that_a_repository_inside_of_one_brings_is_run(
+    act: Act, folder: Path, bare: Path, tmp_path: Path, action: str
+) -> None:
+    told = tmp_path / "told"
+    await act("clone", url=str(bare), folder="w")
+    inner = folder / "w" / "inner"
+    inner.mkdir()
+    git(inner, "init", "-q")
+    (inner / "a.txt").write_text("one\n")
+    git(inner, "add", ".")
+    git(inner, "commit", "-q", "-m", "Begin")
+    git(folder / "w", "add", "inner")
+    git(folder / "w", "commit", "-q", "-m", "Add what lies inside")
+    git(inner, "config", "core.fsmonitor", f"touch {told}")
+    git(inner, "config", "filter.x.clean", f"touch {told}")
+    (folder / "w" / ".gitmodules").write_text('[submodule "inner"]\n\tpath = inner\n\turl = .\n\tignore = none\n')
+    (inner / ".gitattributes").write_text("* filter=x\n")
+    (inner / "a.txt").write_text("two\n")
+    (folder / "w" / "a.txt").write_text("two\n")
+    done = await act(action, folder="w", **({"message": "Own"} if action == "commit" else {}))
+    assert not told.exists()
+    assert action == "commit" or done.ok
+    assert action != "commit" or "inner" in await refused(act(action, folder="w", message="Own"))
+    git(folder / "w", "status")
+    assert told.exists(), "the trap is none"
+
+
 async def test_a_repository_that_leads_elsewhere_is_refused(act: Act, folder: Path, bare: Path, tmp_path: Path) -> None:
     for name in ("index", "objects", "refs/heads/main", "objects/info/alternates"):
         at = f"w-{name.replace('/', '-')}"
