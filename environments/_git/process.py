@@ -16,7 +16,7 @@ from tea.web import CommitIdentity, Verdict
 MOST_OUTPUT = 400_000
 SECONDS = 120.0
 COPIED = ("HEAD", "packed-refs", "index")
-_MOST_COPIED = 100_000_000
+_MOST_COPIED, _MOST_LISTED = 100_000_000, 50_000_000
 _ASKED = 4  # how often one command may ask for the same credentials
 _DESCRIPTOR = "TEA_CREDENTIALS"
 # Git runs it when a server asks for credentials. What the shell itself reads from an inherited pipe and prints stands
@@ -145,8 +145,26 @@ class Git:
             raise ToolError(f"git {arguments[0]}: {ended.line()}", fix="look at `status`, and mend what it names.")
         return ended.out
 
-    async def attempt(self, *arguments: str) -> Ended:
+    async def require_inside(self) -> None:
+        """Refuse an index with paths outside of the repository, or in `.git`: git reads whatever it names.
+
+        Raises:
+            ToolError: It has one, or cannot be read, or is too large.
+        """
+        ended = await self.attempt("ls-files", "-z", most=_MOST_LISTED)
+        reason = ended.line() if ended.code != 0 else ""
+        if reason or len(ended.out.encode()) >= _MOST_LISTED:  # what is no text has no fewer bytes than before
+            problem = f"The repository's index cannot be used: {reason or 'it is too large'}."
+            raise ToolError(problem, fix="clone it anew.")
+        if not all(map(_is_inside, ended.out.split("\0")[:-1])):
+            raise ToolError("The repository's index names files outside of it.", fix="clone it anew.")
+
+    async def attempt(self, *arguments: str, most: int = MOST_OUTPUT) -> Ended:
         """Run a command of git, and return how it ended.
+
+        Args:
+            arguments: The command.
+            most: Most bytes of its output that are kept.
 
         Raises:
             ToolError: There is no git, or it took too long.
@@ -168,7 +186,10 @@ class Git:
             )
         try:
             async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
-                out, error = (group.create_task(_read(one)) for one in (process.stdout, process.stderr))
+                out, error = (
+                    group.create_task(_read(one, size))
+                    for one, size in ((process.stdout, most), (process.stderr, MOST_OUTPUT))
+                )
             return Ended(code=await process.wait(), out=out.result(), error=error.result())
         except TimeoutError:
             problem = f"git {arguments[0]} took longer than {SECONDS:.0f} s."
@@ -234,6 +255,7 @@ async def opened(workspace: str, folder: str, committer: CommitIdentity) -> Asyn
         tree, objects = await asyncio.to_thread(_arrange, workspace, folder, own)
         found = Git(tree, own, objects, committer)
         found.settle()
+        await found.require_inside()
         try:
             yield found
         finally:
@@ -350,13 +372,19 @@ def _put_back(workspace: str, folder: str, own: Path) -> None:
                 files.set_modified(f"{below}/{name}", (own / name).stat().st_mtime_ns)
 
 
+def _is_inside(name: str) -> bool:
+    """Return whether a path of an index leads to a file of the repository's tree."""
+    parts = name.lower().split("/")
+    return not {"", ".", "..", ".git"} & {*parts}
+
+
 def _quoted(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
-async def _read(stream: asyncio.StreamReader | None) -> str:
+async def _read(stream: asyncio.StreamReader | None, most: int) -> str:
     """Read a stream to its end, and return its beginning."""
     kept = bytearray()
     while stream is not None and (piece := await stream.read(65_536)):
-        kept += piece[: MOST_OUTPUT - len(kept)]
+        kept += piece[: most - len(kept)]
     return kept.decode("utf-8", "replace")

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
+from hashlib import sha1
 from pathlib import Path
 from subprocess import run
 from typing import Any
@@ -287,6 +288,25 @@ async def test_nothing_that_a_repository_inside_of_one_brings_is_run(
     assert action != "commit" or "inner" in await refused(act(action, folder="w", message="Own"))
     git(folder / "w", "status")
     assert told.exists(), "the trap is none"
+
+
+@pytest.mark.parametrize("named", ["{outside}", "../../s.txt", "../w/../../s.txt", ".GIT/config"])
+async def test_an_index_that_names_files_outside_shows_and_keeps_none(
+    act: Act, folder: Path, bare: Path, tmp_path: Path, named: str
+) -> None:
+    (tmp_path / "s.txt").write_text("KEY=hush-hush\n")
+    await act("clone", url=str(bare), folder="w")
+    name = named.format(outside=tmp_path / "s.txt")
+    held, index = "x" * len(name), folder / "w" / ".git" / "index"
+    (folder / "w" / held).write_text("")
+    git(folder / "w", "add", held)
+    data = index.read_bytes()[:-20].replace(held.encode(), name.encode())
+    index.write_bytes(data + sha1(data).digest())
+    assert "hush-hush" in git(folder / "w", "diff", "HEAD") or named == ".GIT/config", "the trap is none"
+    for action, arguments in (("status", {}), ("diff", {}), ("commit", {"message": "Own"}), ("pull", {})):
+        assert "outside of it" in await refused(act(action, folder="w", **arguments)), action
+    every = ["git", "cat-file", "--batch", "--batch-all-objects"]
+    assert b"hush-hush" not in run(every, cwd=folder / "w", env=ENV, check=True, capture_output=True).stdout
 
 
 async def test_a_repository_that_leads_elsewhere_is_refused(act: Act, folder: Path, bare: Path, tmp_path: Path) -> None:
