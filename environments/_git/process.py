@@ -17,6 +17,7 @@ MOST_OUTPUT = 400_000
 SECONDS = 120.0
 COPIED = ("HEAD", "packed-refs", "index")
 _MOST_COPIED, _MOST_LISTED = 100_000_000, 50_000_000
+_SHORTENED, _MOST_SHORTENED = b"DIRC\0\0\0\4", 2_000_000  # an index whose paths repeat those before, and its bytes
 _ASKED = 4  # how often one command may ask for the same credentials
 _DESCRIPTOR = "TEA_CREDENTIALS"
 # Git runs it when a server asks for credentials. What the shell itself reads from an inherited pipe and prints stands
@@ -335,7 +336,11 @@ def _arrange(workspace: str, folder: str, own: Path) -> tuple[Path, Path]:
         for name in COPIED:
             if files.is_file(f"{below}/{name}"):
                 with files.reading(f"{below}/{name}") as file:
-                    (own / name).write_bytes(file.read(_MOST_COPIED))
+                    data = file.read(_MOST_COPIED)
+                    if data.startswith(_SHORTENED) and len(data) > _MOST_SHORTENED:  # its square in memory
+                        fix = "write it at length: `git update-index --index-version 2`."
+                        raise ToolError("The repository's index is shortened, and large all the same.", fix=fix)
+                    (own / name).write_bytes(data)
                     changed = os.fstat(file.fileno()).st_mtime_ns
                 os.utime(own / name, ns=(changed, changed))  # git compares what changed in the second of its index
         place = files.root / files.inside(below)

@@ -309,6 +309,18 @@ async def test_an_index_that_names_files_outside_shows_and_keeps_none(
     assert b"hush-hush" not in run(every, cwd=folder / "w", env=ENV, check=True, capture_output=True).stdout
 
 
+async def test_an_index_of_few_bytes_that_stands_for_gigabytes_is_refused(act: Act, folder: Path, bare: Path) -> None:
+    await act("clone", url=str(bare), folder="w")
+    index = folder / "w" / ".git" / "index"
+    git(folder / "w", "update-index", "--index-version", "4")
+    assert (await act("status", folder="w")).ok
+    count, facts = 31_000, bytes(24) + (0o100644).to_bytes(4) + bytes(32)
+    rows = (facts + min(size, 0xFFF).to_bytes(2) + b"\0x\0" for size in range(1, count + 1))  # each a letter longer
+    data = b"DIRC" + (4).to_bytes(4) + count.to_bytes(4) + b"".join(rows)
+    index.write_bytes(data + sha1(data).digest())
+    assert "shortened" in await refused(act("status", folder="w"))
+
+
 async def test_a_repository_that_leads_elsewhere_is_refused(act: Act, folder: Path, bare: Path, tmp_path: Path) -> None:
     for name in ("index", "objects", "refs/heads/main", "objects/info/alternates"):
         at = f"w-{name.replace('/', '-')}"
