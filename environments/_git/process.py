@@ -31,6 +31,7 @@ _PARTED = frozenset({"fetch", "ls-remote", "push", "rebase"})  # commands made o
 # What a repository's own settings, hooks and attributes could start is not read at all: nothing of `.git/config`,
 # `.git/hooks` and `.git/info` is in force. Links come out as texts, so that no file of a repository leads elsewhere.
 # A repository inside of it has settings of its own, obeyed by a second git that looks into it: none can be started.
+# A larger file is compared as a whole, not by lines: a few bytes of an object may stand for gigabytes of lines.
 _CONFIG = """[core]
 \trepositoryformatversion = 0
 \tbare = false
@@ -45,6 +46,7 @@ _CONFIG = """[core]
 \taskPass = false
 \tprotectHFS = true
 \tprotectNTFS = true
+\tbigFileThreshold = 16m
 [user]
 \tname = "{name}"
 \temail = "{email}"

@@ -321,6 +321,17 @@ async def test_an_index_of_few_bytes_that_stands_for_gigabytes_is_refused(act: A
     assert "shortened" in await refused(act("status", folder="w"))
 
 
+async def test_large_files_are_compared_as_a_whole(act: Act, folder: Path, bare: Path) -> None:
+    await act("clone", url=str(bare), folder="w")
+    for first in ("one\n", "two\n"):
+        (folder / "w" / "large.txt").write_text(first + "line\n" * 4_000_000)
+        (folder / "w" / "a.txt").write_text(first * 3)
+        assert (await act("commit", folder="w", message="Large")).ok
+    told = (await act("diff", folder="w", old="HEAD~1", new="HEAD")).unwrap()["text"]
+    assert "Binary files a/large.txt and b/large.txt differ" in told
+    assert "+two" in told
+
+
 async def test_a_repository_that_leads_elsewhere_is_refused(act: Act, folder: Path, bare: Path, tmp_path: Path) -> None:
     for name in ("index", "objects", "refs/heads/main", "objects/info/alternates"):
         at = f"w-{name.replace('/', '-')}"
