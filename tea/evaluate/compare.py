@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tea.errors import BadInput
-from tea.evaluate.evaluation import Evaluation, ScoredRun
+from tea.evaluate.evaluation import Evaluation, ScoredRun, by_tag
 from tea.evaluate.statistics import Interval, by_cluster, clustered_interval, paired_p
 
 
@@ -158,8 +158,7 @@ def _difference(old: list[ScoredRun], new: list[ScoredRun]) -> TaskDifference:
 
 def _by_tag(rows: list[TaskDifference], clusters: dict[str, str]) -> dict[str, Interval]:
     found: dict[str, Interval] = {}
-    for tag in sorted({tag for one in rows for tag in one.tags}):
-        chosen = [one for one in rows if tag in one.tags]
+    for tag, chosen in by_tag(rows).items():
         own = [clusters[one.id] for one in chosen]
         found[tag] = clustered_interval([one.change for one in chosen], own, bounded=False)
     return found

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
 from pydantic import Field, TypeAdapter, ValidationError
 from pydantic_core import to_json
@@ -193,6 +193,23 @@ def _checked(form: type[T], given: JsonObject, where: str) -> T:
 @cache
 def _adapter(form: type[T]) -> TypeAdapter[T]:
     return TypeAdapter(form)
+
+
+class _Tagged(Protocol):
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+
+Row = TypeVar("Row", bound=_Tagged)
+
+
+def by_tag(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each tag, by the tags in order; an evaluation from elsewhere may hold as many as runs."""
+    found: dict[str, list[Row]] = {}
+    for one in rows:
+        for tag in dict.fromkeys(one.tags):
+            found.setdefault(tag, []).append(one)
+    return dict(sorted(found.items()))
 
 
 def read_evaluation(store: FileEvaluations, name: str) -> Evaluation:

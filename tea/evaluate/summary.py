@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
 
-from tea.evaluate.evaluation import Evaluation, ScoredRun
+from tea.evaluate.evaluation import Evaluation, ScoredRun, by_tag
 from tea.evaluate.statistics import Interval, by_cluster, calibration_error, clustered_interval, pass_at_k
 from tea.evaluate.statistics import smallest_visible as _smallest
 
@@ -109,14 +109,13 @@ class Summary:
 def summarise(evaluation: Evaluation) -> Summary:
     """Return the figures of an evaluation with at least one run."""
     runs = evaluation.runs
-    tags = sorted({tag for one in runs for tag in one.tags})
     rates = by_cluster((one.score for one in runs), (one.cluster for one in runs))
     sure = [(float(one.details["confidence"]), one.right) for one in runs if "confidence" in one.details]
     judged = [one.judging for one in runs if one.judging]
     prices = [one["usd"] for one in judged]
     return Summary(
         whole=Figures.of(runs),
-        tags={tag: Figures.of([one for one in runs if tag in one.tags]) for tag in tags},
+        tags={tag: Figures.of(chosen) for tag, chosen in by_tag(runs).items()},
         pass_at=_pass_at(evaluation),
         visible=_smallest(list(rates.values()), measured=min(map(len, evaluation.by_task().values()))),
         calibration=calibration_error(*zip(*sure, strict=True)) if sure else None,

@@ -8,7 +8,7 @@ from statistics import mean, median
 
 from tea.characters import numbered
 from tea.errors import BadInput
-from tea.evaluate.evaluation import Evaluation, ScoredRun
+from tea.evaluate.evaluation import Evaluation, ScoredRun, by_tag
 from tea.evaluate.report import plain, table
 
 # The paper's letters for its agents, with the names of ours that play the part.
@@ -43,7 +43,7 @@ def table_of(form: str, evaluations: Sequence[Evaluation]) -> str:
 
 def _levels(evaluations: Sequence[Evaluation]) -> list[str]:
     classes = _classes(evaluations)
-    rows = [[one.label, *(_of_class(one, name) for name in classes), _score(one.runs)] for one in evaluations]
+    rows = [[one.label, *_of_classes(one, classes), _score(one.runs)] for one in evaluations]
     return table(("Agents", *map(_title, classes), "Average"), rows)
 
 
@@ -70,7 +70,7 @@ def _ablation(evaluations: Sequence[Evaluation]) -> list[str]:
         marks = [_MARK if _is_on(one, names) else "" for names in PARTS.values()]
         now = mean(run.score for run in one.runs)
         gain = "–" if not before else f"{100 * (now / before - 1):+.2f} %"
-        rows.append([*marks, *(_of_class(one, name) for name in classes), _score(one.runs), gain])
+        rows.append([*marks, *_of_classes(one, classes), _score(one.runs), gain])
         before = now
     return table((*PARTS, *map(_title, classes), "Average", "Improvement"), rows)
 
@@ -78,8 +78,8 @@ def _ablation(evaluations: Sequence[Evaluation]) -> list[str]:
 def _efficiency(evaluations: Sequence[Evaluation]) -> list[str]:
     rows: list[list[str]] = []
     for one in evaluations:
-        groups = {name: [run for run in one.runs if name in run.tags] for name in _classes([one])}
-        for name, runs in (*groups.items(), ("all", list(one.runs))):
+        groups = by_tag(one.runs)
+        for name, runs in (*((name, groups[name]) for name in _classes([one])), ("all", list(one.runs))):
             rows.append(
                 [
                     one.label,
@@ -120,9 +120,9 @@ def _classes(evaluations: Sequence[Evaluation]) -> list[str]:
     return levels or tags
 
 
-def _of_class(evaluation: Evaluation, tag: str) -> str:
-    runs = [one for one in evaluation.runs if tag in one.tags]
-    return _score(runs) if runs else "–"
+def _of_classes(evaluation: Evaluation, tags: Sequence[str]) -> list[str]:
+    groups = by_tag(evaluation.runs)
+    return [_score(groups[one]) if one in groups else "–" for one in tags]
 
 
 def _score(runs: Sequence[ScoredRun]) -> str:

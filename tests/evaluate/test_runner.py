@@ -534,3 +534,12 @@ def test_lines_of_others_in_a_ledger_cost_next_to_nothing(tmp_path: Path) -> Non
     lines = read_ledger(path)
     assert not [one for one in lines if is_own(path.stem, one, seal)]
     assert (len(lines), time.process_time() - begun < 3) == (200_000, True)
+
+
+@pytest.mark.parametrize("form", ["levels", "efficiency"])
+async def test_a_table_of_as_many_tags_as_runs_is_made_in_linear_time(tea: Platform, form: str) -> None:
+    one = await evaluate(tea, tasks("a"), STUBBED)
+    many = replace(one, runs=tuple(replace(one.runs[0], tags=(f"t{number}",)) for number in range(10_000)))
+    begun = time.process_time()
+    assert "T9999" in table_of(form, [many]).replace("t9999", "T9999")
+    assert time.process_time() - begun < 2
