@@ -22,7 +22,8 @@ from tea import (
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
-from ._browser.page import described, focus_kept, is_elsewhere, links, of_element, origin, types_elsewhere, where
+from ._browser.forms import Given, Option, chosen, is_list, is_ticked, options_of, require_held, tick, unmistaken
+from ._browser.page import described, focus_kept, is_elsewhere, links, origin, types_elsewhere, where
 
 FOLDER = "downloads"
 PICTURES = "browser"
@@ -35,7 +36,6 @@ ACTION_SECONDS = 60.0
 UNTRUSTED = "untrusted"
 BLANK = "about:blank"
 SENT_FORM = "form_submit"  # how a page in the history came
-TICKS = {"on": True, "off": False}
 WORDED = ("input", "send_keys", "select_dropdown", "upload_file")
 SENDING = ("click", "input", "send_keys", "select_dropdown", "drag", "upload_file")
 
@@ -183,10 +183,16 @@ class Browser(Environment):
         if not fields:
             raise ToolError("There are no fields.", fix="name at least one, or use `click`.")
         told: list[Seen] = []
+        given: list[Given] = []
         looked = self._looked
         for one in fields:
             self._looked = looked  # consent was given for the whole form
-            told.append(await self._filled(ctx, one))
+            try:
+                told.append(await self._filled(ctx, one, given))
+            except ToolError as error:
+                raise _unfilled(error, one["index"], [before["index"] for before in fields[: len(told)]]) from error
+        async with self._driven() as driver:
+            await require_held(driver, given, pressing=press is not None)
         if press is not None:
             self._looked = looked
             told.append(await self._acted(ctx, "click", {"index": press}, accept=accept_dialogs))
@@ -262,7 +268,11 @@ class Browser(Environment):
             index: Index of the list.
             option: The option's words or value.
         """
-        return await self._acted(ctx, "select_dropdown", {"index": index, "text": option})
+        given: list[Given] = []
+        seen = await self._chosen(ctx, index, option, given)
+        async with self._driven() as driver:
+            await require_held(driver, given, pressing=False)
+        return seen
 
     @action(effects="reads", network=True)
     async def options(self, ctx: Context, index: int) -> Seen:
@@ -334,23 +344,38 @@ class Browser(Environment):
         await asyncio.to_thread(make_film, ctx, paths, name, int(seconds * 1_000))
         return name
 
-    async def _filled(self, ctx: Context, field: Field) -> Seen:
-        """Give one field its value, in the way of its kind."""
+    async def _filled(self, ctx: Context, field: Field, given: list[Given]) -> Seen:
+        """Give one field its value, in the way of its kind, and note what was given."""
+        index, value = field["index"], field["value"]
         async with self._driven() as driver:
-            await driver.session.get_browser_state_summary(include_screenshot=False)
-            node = (await driver.session.get_selector_map()).get(field["index"])
-            ticked = None if node is None else await _ticked(driver, node)
-        index, value = {"index": field["index"]}, field["value"]
-        if ticked is not None:
-            if value not in TICKS:
-                raise ToolError(f"{value[:80]!r} is not a value of a box.", fix=f"give {' or '.join(TICKS)}.")
-            if ticked is TICKS[value]:
-                async with self._driven() as driver:
-                    return await _seen(driver)
-            return await self._acted(ctx, "click", index)
-        if node is not None and str(node.tag_name).lower() == "select":
-            return await self._acted(ctx, "select_dropdown", {**index, "text": value})
-        return await self._acted(ctx, "input", {**index, "text": value, "clear": True})
+            node = await _node(driver, index)
+            ticked = None if node is None else await is_ticked(driver, node)
+        if is_list(node):
+            return await self._chosen(ctx, index, value, given)
+        if ticked is None:
+            seen = await self._acted(ctx, "input", {"index": index, "text": value, "clear": True})
+            given.append(Given(index=index, node=node, value=value))
+            return seen
+        given.append(Given(index=index, node=node, value=tick(value)))
+        if ticked is not given[-1].value:
+            return await self._acted(ctx, "click", {"index": index})
+        async with self._driven() as driver:
+            return await _seen(driver)
+
+    async def _chosen(self, ctx: Context, index: int, wanted: str, given: list[Given]) -> Seen:
+        """Choose an option of a list, and note it; lists made by scripts, and empty ones, are left to the page."""
+        option, options = None, list[Option]()
+        async with self._driven() as driver:
+            node = await _node(driver, index)
+            if is_list(node):
+                await _require_own_frame(driver, index)
+                options = await options_of(driver, node)
+                option = chosen(options, wanted) if any(one["text"] for one in options) else None
+        words = wanted if option is None else unmistaken(option, options)
+        seen = await self._acted(ctx, "select_dropdown", {"index": index, "text": words})
+        if option is not None:
+            given.append(Given(index=index, node=node, value=option))
+        return seen
 
     async def _acted(
         self,
@@ -485,12 +510,17 @@ async def _seen(driver: Driver) -> Seen:
     return seen
 
 
-async def _ticked(driver: Driver, node: Any) -> bool | None:
-    """Return whether a box or a radio button is ticked, None if an element is neither."""
-    attributes: dict[str, Any] = node.attributes or {}
-    if str(attributes.get("type", "")).lower() not in ("checkbox", "radio"):
-        return None
-    return bool(await of_element(driver, node, "this.checked"))
+async def _node(driver: Driver, index: int) -> Any:
+    """Return an element of the page as it is now, None if there is none."""
+    await driver.session.get_browser_state_summary(include_screenshot=False)
+    return (await driver.session.get_selector_map()).get(index)
+
+
+def _unfilled(error: ToolError, index: int, before: list[int]) -> ToolError:
+    """Return the failure of a form with its field, and with what was done before."""
+    done = f"filled in before: {', '.join(map(str, before))}; " if before else ""
+    problem = f"The field {index} was not filled in: {error.problem}"
+    return ToolError(problem, fix=f"{error.fix} ({done}nothing was pressed)")
 
 
 async def _require_origin(driver: Driver, looked: str) -> None:

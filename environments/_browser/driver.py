@@ -131,6 +131,9 @@ class Driver:
         )
         if result.error:
             raise ToolError(_line(result.error), fix="look at the state, and choose another element or action.")
+        if name == "select_dropdown" and not result.include_in_memory:  # how it tells that nothing was chosen
+            words = _line(str(result.extracted_content))
+            raise ToolError(f"Nothing was chosen. {words}", fix="give the words of an option of the list.")
         return str(result.extracted_content or "")
 
     async def send(self, domain: str, method: str, parameters: dict[str, Any] | None = None) -> Any:

@@ -1,7 +1,19 @@
-"""The processes of a test's browser, as the machine shows them."""
+"""A test's browser: its elements by their words, and its processes, as the machine shows them."""
 
 import os
+import re
+from collections.abc import Callable, Coroutine
 from pathlib import Path
+from typing import Any
+
+Act = Callable[..., Coroutine[Any, Any, Any]]
+
+
+async def index_of(act: Act, words: str) -> int:
+    """Return the index of the first element at or right before these words."""
+    elements = (await act("state")).unwrap()["elements"]
+    before = elements[: re.search(words, elements).end()]  # pyright: ignore[reportOptionalMemberAccess]
+    return int(re.findall(r"\[(\d+)\]<", before)[-1])
 
 
 def browsers() -> list[Path]:

@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from asyncio.subprocess import PIPE, STDOUT
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from socket import socket
@@ -17,13 +17,11 @@ from typing import Any, ClassVar
 
 import pytest
 import pytest_asyncio
-from browser_kit import browsers, main_browser
+from browser_kit import Act, browsers, index_of, main_browser
 from PIL import Image, ImageChops
 
 from tea.platform import Platform
 from tea.runs.policy import AllowTrusted
-
-Act = Callable[..., Coroutine[Any, Any, Any]]
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -114,13 +112,6 @@ def act(tea: Platform, folder: Path) -> Act:
         return await tea.ecp.invoke(f"browser#{action}", arguments, session=session)
 
     return act
-
-
-async def index_of(act: Act, words: str) -> int:
-    """Return the index of the first element at or right before these words."""
-    elements = (await act("state")).unwrap()["elements"]
-    before = elements[: re.search(words, elements).end()]  # pyright: ignore[reportOptionalMemberAccess]
-    return int(re.findall(r"\[(\d+)\]<", before)[-1])
 
 
 def drawn(picture: Image.Image) -> tuple[int, int, int, int]:
@@ -222,7 +213,7 @@ async def test_a_form_is_filled_in_and_sent_by_one_call(act: Act, site: str) -> 
     (await act("fill", fields=[{"index": box, "value": "off"}])).unwrap()
     assert (await press(act, "Order"))["title"] == "ordered Ann Blue false"
     wrong = await act("fill", fields=[{"index": box, "value": "perhaps"}])
-    assert wrong.error["problem"] == "'perhaps' is not a value of a box."
+    assert wrong.error["problem"] == f"The field {box} was not filled in: 'perhaps' is not a value of a box."
 
 
 @pytest.mark.slow
