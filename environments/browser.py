@@ -17,13 +17,12 @@ from tea import (
     keep_picture,
     make_film,
     number_elements,
-    require_extra,
 )
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
 from ._browser.forms import Given, Option, chosen, is_list, is_ticked, options_of, require_held, tick, unmistaken
-from ._browser.page import described, focus_kept, is_elsewhere, links, origin, types_elsewhere, where
+from ._browser.page import described, focus_kept, is_elsewhere, links, origin, types_elsewhere, where, written
 
 FOLDER = "downloads"
 PICTURES = "browser"
@@ -320,10 +319,7 @@ class Browser(Environment):
         if offset < 0:
             raise ToolError(f"The offset {offset} is out of range.", fix="count characters from 0.")
         async with self._driven() as driver:
-            module: Any = require_extra("browser_use.dom.markdown_extractor", "browser")
-            watchdog: Any = driver.session._dom_watchdog
-            watchdog.clear_cache()
-            text, _ = await module.extract_clean_markdown(browser_session=driver.session, extract_links=links)
+            text = await written(driver, links=links)
             place = await where(driver)
         part = text[offset : offset + MOST_PAGE]
         page = Page(url=place["url"], title=place["title"], label=UNTRUSTED, text=_framed(part), characters=len(text))

@@ -1,8 +1,8 @@
-"""Elements: the tree of a page's elements, with tables as rows of cells, and with short texts."""
+"""Elements: the tree of a page's elements, with tables as rows of cells, chosen options, and short texts."""
 
 import copy
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 ELEMENT, TEXT = 1, 3  # types of nodes
@@ -45,6 +45,50 @@ def legible(root: Any, written: Callable[[Any], str]) -> str:
     return written(root).replace(LONGER, "")
 
 
+def show_chosen(elements: Iterable[Any]) -> None:
+    """Put the chosen options of lists into their elements, as the values of other fields.
+
+    Args:
+        elements: Elements of a page.
+    """
+    for node in elements:
+        if str(node.tag_name).lower() == "select" and (chosen := [words for words, is_so in _options(node) if is_so]):
+            node.attributes = {**(node.attributes or {}), "value": " | ".join(chosen)}
+
+
+def join_options(root: Any) -> None:
+    """Put the options of each list into one line of text: the library runs them together, each twice.
+
+    Args:
+        root: The page; it is changed.
+    """
+    left = [root]
+    while left:
+        node = left.pop()
+        if str(node.tag_name).lower() == "select" and (options := _options(node)):
+            words = " | ".join(f"{words} [chosen]" if is_so else words for words, is_so in options)
+            node.children_nodes, node.shadow_roots = [_written(node, f" {words} ")], []
+            continue
+        left.extend([*node.children_and_shadow_roots, *([node.content_document] if node.content_document else [])])
+
+
+def _options(node: Any) -> list[tuple[str, bool]]:
+    """Return the words of the options of a list, and whether each is chosen."""
+    found, left = list[tuple[str, bool]](), [*reversed(node.children)]
+    while left:
+        one = left.pop()
+        if str(one.tag_name).lower() != "option":
+            left.extend(reversed(one.children))
+            continue
+        words = " ".join(
+            " ".join(str(each.node_value or "") for each in one.children if each.node_type == TEXT).split()
+        )
+        known = one.ax_node.properties or () if one.ax_node else ()
+        is_chosen = any(each.name == "selected" and each.value is True for each in known)
+        found.append((words, is_chosen))
+    return [(words, is_chosen) for words, is_chosen in found if words]
+
+
 def _below(root: Any) -> Iterator[Any]:
     """Yield the nodes of a tree, without recursion, as a tree may be deep."""
     left = [root] if root is not None else []
@@ -78,9 +122,15 @@ def _is_seen(node: Any) -> bool:
 
 def _text(like: Any, original: Any, words: str) -> Any:
     """Return a node of the tree for a text, in place of an element or another text."""
+    return type(like)(original_node=_written(original, words), children=[])
+
+
+def _written(original: Any, words: str) -> Any:
+    """Return a text with these words, in place of an element or another text."""
     node = copy.copy(original)
     node.node_type, node.node_value = type(original.node_type)(TEXT), words
-    return type(like)(original_node=node, children=[])
+    node.children_nodes, node.shadow_roots = [], []
+    return node
 
 
 def _add_short_texts(node: Any) -> None:

@@ -97,18 +97,9 @@ def chosen(options: Sequence[Option], wanted: str) -> Option:
     """
     words = _folded(wanted)
     begun = [one for one in options if words and f"{_folded(one['text'])} ".startswith(f"{words} ")]
-    found = next(
-        filter(
-            None,
-            (
-                [one for one in options if one["text"] == wanted],
-                [one for one in options if _folded(one["text"]) == words],
-                [one for one in options if one["value"] == wanted],
-                begun,
-            ),
-        ),
-        [],
-    )
+    same = [one for one in options if one["text"] == wanted]
+    alike = [one for one in options if _folded(one["text"]) == words]
+    found = same or alike or [one for one in options if one["value"] == wanted] or begun
     opened = [one for one in found if not one["closed"]]
     if len({one["value"] for one in opened}) == 1:
         return opened[0]

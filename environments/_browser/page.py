@@ -9,7 +9,7 @@ from tea import require_extra
 from tea.web import escaped
 
 from .driver import EXTRA, Driver
-from .elements import legible
+from .elements import join_options, legible, show_chosen
 
 MOST_TITLE = 300
 MOST_LINKS, MOST_LINK = 200, 500  # addresses of a page, and characters of one
@@ -98,7 +98,9 @@ async def links(driver: Driver) -> list[str]:
 
 
 async def described(driver: Driver, dom: Any) -> str:
-    """Return the elements of a page as text, links with their addresses: of the page's own site the path alone.
+    """Return the elements of a page as text, lists with the chosen option, links with their addresses.
+
+    Of the page's own site it is the path alone.
 
     Args:
         driver: The browser.
@@ -106,12 +108,29 @@ async def described(driver: Driver, dom: Any) -> str:
     """
     facts = await _facts(driver)
     _address(dom.selector_map.values(), str(facts.get("place", "")), str(facts.get("base", "")))
+    show_chosen(dom.selector_map.values())
     views: Any = require_extra("browser_use.dom.views", EXTRA)
     shown = [*views.DEFAULT_INCLUDE_ATTRIBUTES, "href"]
     if not dom._root:
         return str(dom.llm_representation(shown))
     serializer: Any = require_extra("browser_use.dom.serializer.serializer", EXTRA).DOMTreeSerializer
     return legible(dom._root, lambda node: str(serializer.serialize_tree(node, shown)))
+
+
+async def written(driver: Driver, *, links: bool) -> str:
+    """Return the page in front as Markdown, with its frames and shadow trees.
+
+    Args:
+        driver: The browser.
+        links: Whether the addresses of links are kept.
+    """
+    module: Any = require_extra("browser_use.dom.markdown_extractor", EXTRA)
+    watchdog: Any = driver.session._dom_watchdog
+    watchdog.clear_cache()
+    await watchdog._build_dom_tree_without_highlights()
+    join_options(watchdog.enhanced_dom_tree)
+    text, _ = await module.extract_clean_markdown(browser_session=driver.session, extract_links=links)
+    return str(text)
 
 
 async def is_elsewhere(driver: Driver, node: Any) -> bool:

@@ -131,3 +131,14 @@ async def test_a_page_may_put_separators_into_a_value_and_change_nothing_else(
     assert outcome.ok is not bool(problem), outcome
     assert problem in (outcome.error or {"problem": ""})["problem"]
     assert ("sent" in (await act("state")).unwrap()["title"]) is not bool(problem)
+
+
+async def test_the_chosen_option_of_a_list_is_shown_and_its_options_are_read_once(act: Act, site: Site) -> None:
+    await act("navigate", url=f"{site.url}/room")
+    index = await index_of(act, "<select")
+    assert "<select name=room value=Room A (4 seats) " in (await act("state")).unwrap()["elements"]
+    (await act("select", index=index, option="b")).unwrap()
+    assert "<select name=room value=Room B (8 seats) " in (await act("state")).unwrap()["elements"]
+    text = (await act("extract")).unwrap()["text"]
+    assert "Room A (4 seats) | Room B (8 seats) [chosen] | Room C (12 seats) | Room D (20 seats)" in text
+    assert text.count("Room A") == 1
