@@ -21,7 +21,18 @@ from tea import (
 
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
-from ._browser.forms import Given, Option, chosen, is_list, is_ticked, options_of, require_held, tick, unmistaken
+from ._browser.forms import (
+    Given,
+    Option,
+    chosen,
+    is_list,
+    is_ticked,
+    options_of,
+    require_held,
+    require_taken,
+    tick,
+    unmistaken,
+)
 from ._browser.page import described, focus_kept, is_elsewhere, links, origin, types_elsewhere, where, written
 
 FOLDER = "downloads"
@@ -165,7 +176,12 @@ class Browser(Environment):
             text: What to type.
             clear: Replace what it holds.
         """
-        return await self._acted(ctx, "input", {"index": index, "text": text, "clear": clear})
+        seen = await self._acted(ctx, "input", {"index": index, "text": text, "clear": clear})
+        if text.strip():
+            async with self._driven() as driver:
+                node = (await driver.session.get_selector_map()).get(index)  # as read before it was typed into
+                await require_taken(driver, Given(index=index, node=node, value=text))
+        return seen
 
     @action(effects="external", network=True, destinations=("state.url",))
     async def fill(

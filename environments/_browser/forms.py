@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypedDict, cast
 
@@ -19,6 +20,7 @@ MOST_TOLD, MOST_WORDS = 20, 80  # options told of, and characters of one
 MOST_MORE = 1_000  # characters that a field may hold beyond those typed
 SEPARATORS = re.compile(r"[()/]|(?<=\w)-")  # put by pages into numbers of telephones, cards and days
 TYPED = ("input", "textarea")
+FORMATTED = ("date", "time", "datetime-local", "month", "week", "number")  # types of fields that take one form alone
 OPTIONS = f"""(() => {{
   const text = given => typeof given === 'string' && given.length <= {MOST_OPTION} ? given : '';
   const found = [];
@@ -72,8 +74,7 @@ async def options_of(driver: Driver, node: Any) -> list[Option]:
 
 async def is_ticked(driver: Driver, node: Any) -> bool | None:
     """Return whether a box or a radio button is ticked, None if an element is neither."""
-    attributes: dict[str, Any] = node.attributes or {}
-    if str(attributes.get("type", "")).lower() not in ("checkbox", "radio"):
+    if _kind(node) not in ("checkbox", "radio"):
         return None
     return bool(await of_element(driver, node, "this.checked"))
 
@@ -142,9 +143,20 @@ async def require_held(driver: Driver, given: Sequence[Given], *, pressing: bool
             raise _not_held(one, problem)
 
 
+async def require_taken(driver: Driver, given: Given) -> None:
+    """Refuse to go on where a field for a day, a time or a number is empty after words were typed into it."""
+    if given.node is None or _kind(given.node) not in FORMATTED:
+        return
+    held = None
+    with suppress(Exception):  # foreign code: the field is gone, and the page has gone on
+        held = await of_element(driver, given.node, HELD % MOST_MORE)
+    if held == "":
+        raise _not_held(given, f"it is empty, and not {str(given.value)[:MOST_WORDS]!r}")
+
+
 async def _fault(driver: Driver, given: Given, pressing: bool) -> str:
     """Return why a field does not hold what it was given, empty if it does, or if nothing can be told of it."""
-    value, attributes = given.value, cast("dict[str, str]", given.node.attributes or {})
+    value = given.value
     most = MOST_MORE + (2 * len(value) if isinstance(value, str) else MOST_OPTION)
     held = await of_element(driver, given.node, HELD % most)
     if held is False:
@@ -156,11 +168,11 @@ async def _fault(driver: Driver, given: Given, pressing: bool) -> str:
         if any((one["text"], one["value"]) == (value["text"], value["value"]) for one in options):
             return ""
         return f"the list has {', '.join(repr(one['text'][:MOST_WORDS]) for one in options) or 'nothing'} chosen"
-    if str(given.node.tag_name).lower() not in TYPED and "contenteditable" not in attributes:
+    if str(given.node.tag_name).lower() not in TYPED and "contenteditable" not in (given.node.attributes or ()):
         return ""
     if held is not None and _is_same(str(held), value):
         return ""
-    if attributes.get("type", "").lower() == "password":
+    if _kind(given.node) == "password":
         return "it does not hold what was typed"
     return f"it holds {str(held)[:MOST_WORDS]!r} and not {value[:MOST_WORDS]!r}"
 
@@ -174,6 +186,12 @@ def _is_same(held: str, typed: str) -> bool:
     """Return whether a field holds what was typed, but for blanks, small letters, and separators put in by the page."""
     first, second = ("".join(one.split()).casefold() for one in (held, typed))
     return first == second or (second.isalnum() and SEPARATORS.sub("", first) == second)
+
+
+def _kind(node: Any) -> str:
+    """Return the type of an input as the page writes it, empty without one."""
+    attributes: dict[str, Any] = node.attributes or {}
+    return str(attributes.get("type", "")).lower()
 
 
 def _folded(words: str) -> str:

@@ -142,3 +142,11 @@ async def test_the_chosen_option_of_a_list_is_shown_and_its_options_are_read_onc
     text = (await act("extract")).unwrap()["text"]
     assert "Room A (4 seats) | Room B (8 seats) [chosen] | Room C (12 seats) | Room D (20 seats)" in text
     assert text.count("Room A") == 1
+
+
+async def test_words_that_a_field_takes_nothing_of_are_a_failure(act: Act, site: Site) -> None:
+    await act("navigate", url=f"{site.url}/room")
+    index = await index_of(act, "type=date")
+    error = (await act("type", index=index, text="01/15/2027")).error
+    assert error["problem"] == f"The field {index} did not take its value: it is empty, and not '01/15/2027'."
+    assert (await act("type", index=index, text="2027-01-15")).ok
