@@ -13,8 +13,12 @@ BLANK = "about:blank"
 TOPICS = "browser homepage site webpage website"
 PIXELS = ("click_at", "drag")
 WRITTEN = {"fill": ("fields",), "type": ("text",), "select": ("option",)}  # arguments that are texts for a page
+INDEXES = ("index", "press")
 SHOWN = ("title", "elements", "text", "said", "dialogs")
 INDEX = re.compile(r"\[\d+\](?=<)")
+GIVEN_INDEX = re.compile(r"\s*\*?\[?\s*(\d{1,9})\s*\]?\s*", re.ASCII)  # an index as a text, also as the page shows it
+# An element, and the words in it, which stand one step further in; the words of a label are another element's.
+WORDED = re.compile(r"^(\t*)[^\t\n\[]*\[(\d+)\]<(?!label\b)[^\n]*\n\1\t+([^\t\n][^\n]*)$", re.MULTILINE)
 
 
 class BrowserUse(Agent):
@@ -51,7 +55,11 @@ class BrowserUse(Agent):
 
 
 def _completed(action: str, given: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an action: a path as a whole address of the site in front, other values as texts."""
+    """Return the arguments of an action: a path as a whole address of the site in front, other values as texts.
+
+    An index may be a text, also in brackets; that of a button to press may be its words, if no other element has them.
+    """
+    given = {name: _indexed(name, value, seen) for name, value in given.items()}
     if action in WRITTEN:
         return {name: _written(value) if name in WRITTEN[action] else value for name, value in given.items()}
     url = given.get("url")
@@ -59,6 +67,39 @@ def _completed(action: str, given: dict[str, Any], seen: dict[str, Any]) -> dict
         return given
     origin = "/".join(str(seen.get("url", "")).split("/")[:3])
     return {**given, "url": f"{origin}{url}"}
+
+
+def _indexed(name: str, value: Any, seen: dict[str, Any]) -> Any:
+    """Return an argument with indexes as numbers; any other argument unchanged."""
+    if name == "fields" and isinstance(value, list):
+        return [_field(one) for one in cast("list[Any]", value)]
+    if name not in INDEXES:
+        return value
+    index = _index(value)
+    if isinstance(index, str):
+        elements = WORDED.findall(str(seen.get("elements", "")))
+        found = [int(number) for _, number, words in elements if _same(words, index)]
+        return found[0] if len(found) == 1 else value
+    return index
+
+
+def _field(value: Any) -> Any:
+    """Return a field of a form with its index as a number; one without an index unchanged."""
+    match value:
+        case {"index": index}:
+            return {**value, "index": _index(index)}
+        case _:
+            return value
+
+
+def _index(value: Any) -> Any:
+    """Return a text that shows an index as the number; any other value unchanged."""
+    shown = GIVEN_INDEX.fullmatch(value) if isinstance(value, str) else None
+    return int(shown[1]) if shown else value
+
+
+def _same(words: str, others: str) -> bool:
+    return words.casefold().split() == others.casefold().split()
 
 
 def _written(value: Any) -> Any:

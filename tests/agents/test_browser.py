@@ -123,8 +123,10 @@ async def test_the_final_words_are_told_and_not_what_an_earlier_page_held(
     assert [(one.source, one.quote) for one in outcome.evidence] == [(f"{site}/1", ""), (f"{site}/2", "All")]
 
 
-async def test_numbers_and_truth_values_are_taken_as_the_texts_of_a_form(
-    tea: Platform, played: Played, site: str
+@pytest.mark.parametrize("form", ["{}", "[{}]", "*[{}]"])
+@pytest.mark.parametrize("words", ["", "send"])
+async def test_numbers_truth_values_and_indexes_are_taken_as_they_are_written(
+    tea: Platform, played: Played, site: str, form: str, words: str
 ) -> None:
     class Filler:
         async def complete(self, request: Any, *more: Any) -> Any:
@@ -132,10 +134,10 @@ async def test_numbers_and_truth_values_are_taken_as_the_texts_of_a_form(
             if request.variables["state"]["title"].startswith("sent"):
                 given = step(final={"answer": request.variables["state"]["title"]})
             elif found := re.findall(r"\[(\d+)\]<(?:input|select|button)", elements):
-                name, box, kind, button = map(int, found)
+                name, box, kind, button = found
                 values = {name: 12, box: True, kind: 1900}
-                fields = [{"index": index, "value": value} for index, value in values.items()]
-                given = step(("fill", {"fields": fields, "press": button}))
+                fields = [{"index": form.format(index), "value": value} for index, value in values.items()]
+                given = step(("fill", {"fields": fields, "press": words or form.format(button)}))
             else:
                 given = step(("navigate", {"url": f"{site}/form"}))
             return await ScriptedModel([given]).complete(request, *more)
@@ -143,6 +145,13 @@ async def test_numbers_and_truth_values_are_taken_as_the_texts_of_a_form(
     played.model = Filler()
     outcome = await tea.run("Send the form.", agent="browser")
     assert outcome.answer == "sent 12 1900 true"
+
+
+async def test_an_aim_and_what_is_known_are_told_apart(tea: Platform, played: Played, site: str) -> None:
+    played.model = ScriptedModel([step(("navigate", {"url": site})), step(final={"answer": "It is a shop."})])
+    assert (await tea.run("What is it?", agent="browser")).ok
+    assert "- Aim: w; Known: w" in str(played.model.requests[1])
+    assert "--max-steps" not in str(played.model.requests[1])
 
 
 async def test_two_at_once_have_pages_and_files_of_their_own(
@@ -207,6 +216,7 @@ async def test_it_ends_after_five_steps_by_elements_without_an_answer(tea: Platf
     assert "5 steps" in outcome.reason
     assert [one.variables["left"] for one in played.model.requests] == [5, 4, 3, 2, 1, 0]
     assert outcome.answer is None
+    assert "the person can allow more steps with `--max-steps`" in str(played.model.requests[-1])
 
 
 async def test_it_works_on_by_pixels_and_gives_up_after_three_failures(
