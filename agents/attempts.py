@@ -17,6 +17,7 @@ LEAST = 2  # questions to a model: one for an attempt, one for the judge
 AGREEING = 2  # sure answers of attempts side by side that have to be the same
 SHORT = "not begun: the budget left too little for it"
 AGREED, ALONE = "not asked: all answers are the same", "not asked: there is one answer"
+UNNAMED = "attempt {best}, as the judge named none of the answers as its choice"
 OVERRIDDEN = "attempt {best}, which was not refuted: the judge chose attempt {chosen}, and refuted it itself: {why}"
 MOST_FACTS, MOST_SHOWN_FACTS = 60, 10
 MOST_ANSWER, MOST_QUOTE, MOST_TOLD, MOST_WORDS = 2_000, 300, 6_000, 200
@@ -210,13 +211,19 @@ async def _judged(ctx: Context, task: Task, done: Sequence[Tried]) -> tuple[Trie
     verdict: dict[str, Any] = response.result.answer
     against: Sequence[Mapping[str, Any]] = [one for one in verdict["refutations"] if one["refuted"]]
     refuted = {done[int(one["answer"]) - 1].number: str(one["objection"]) for one in against}
-    best = chosen = done[int(verdict["choice"]) - 1]
-    text = f"attempt {best.number}: {verdict['reason']}"
-    if best.number in refuted and (standing := [one for one in done if one.number not in refuted]):
+    standing = [one for one in done if one.number not in refuted]
+    chosen = done[int(verdict["choice"]) - 1] if verdict["choice"] is not None else None
+    if chosen is None:
+        best = _voted(standing or done)
+        text = UNNAMED.format(best=best.number)
+    elif chosen.number in refuted and standing:
         best = _voted(standing)
         text = OVERRIDDEN.format(best=best.number, chosen=chosen.number, why=refuted[chosen.number])
+    else:
+        best, text = chosen, f"attempt {chosen.number}: {verdict['reason']}"
     ctx.note("attempt", {"phase": "judge", "text": text})
-    return best, refuted, f"the judge refuted it: {refuted[best.number]}" if best.number in refuted else ""
+    doubt = text if chosen is None else ""
+    return best, refuted, f"the judge refuted it: {refuted[best.number]}" if best.number in refuted else doubt
 
 
 def _voted(tried: Sequence[Tried]) -> Tried:

@@ -469,11 +469,12 @@ async def _verdict(ctx: Context, task: Task, debate: Course) -> Result:
             evidence=evidence,
         )
     verdict: Mapping[str, Any] = response.result.answer
-    _tell(ctx, "verdict", f"{names[verdict['choice'] - 1]} stands best: {verdict['reason']}")
+    best = "" if verdict["choice"] is None else str(names[verdict["choice"] - 1])
+    _tell(ctx, "verdict", f"{best or 'no expert'} stands best: {verdict['reason']}")
     against: Sequence[Mapping[str, Any]] = [one for one in verdict["refutations"] if one["refuted"]]
     refuted = {names[int(one["answer"]) - 1]: str(one["objection"]) for one in against}
     gaps = [*silent, *(f"{name} was refuted: {why}" for name, why in refuted.items())]
-    chosen = debate.latest[names[verdict["choice"] - 1]]["position"]
+    chosen = debate.latest[best]["position"] if best else verdict["answer"]
     disputed = [
         name for name, one in debate.latest.items() if name not in refuted and not same(one["position"], chosen)
     ]

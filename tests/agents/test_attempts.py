@@ -155,6 +155,28 @@ async def test_without_a_readable_verdict_the_answer_of_most_confidence_counts(t
     assert "no judge compared the answers" in outcome.gaps[0]
 
 
+@pytest.mark.parametrize("named", ["attempt 2", "Attempt 2", "answer 2", "2", "attempt 2 stands best"])
+async def test_a_judge_names_answers_as_they_are_shown_to_it(tea: Platform, named: str) -> None:
+    objection = {"answer": "attempt 1", "objection": "it has no source", "refuted": True}
+    judged = {**verdict(1), "choice": named, "refutations": [objection], "confidence": "high"}
+    model = Cast(planner=[answered("Rome", 50), answered("Oslo", 40)], judge=judged)
+    outcome = await play(tea, model, attempts=2)
+    assert model.asked()["judge"] == 1
+    assert [one.chosen for one in outcome.attempts] == [False, True]
+    assert outcome.attempts[0].objection == "it has no source"
+    assert outcome.gaps == ()
+
+
+async def test_a_verdict_without_a_readable_choice_keeps_its_refutations(tea: Platform) -> None:
+    judged = {**verdict(1, 1), "choice": "the better one"}
+    model = Cast(planner=[answered("Rome", 90), answered("Oslo", 40)], judge=judged)
+    outcome = await play(tea, model, attempts=2)
+    assert model.asked()["judge"] == 2
+    assert "These are: 1 (attempt 1), 2 (attempt 2)." in shown(model.requests["judge"][1])
+    assert [one.chosen for one in outcome.attempts] == [False, True]
+    assert outcome.gaps == ("attempt 2, as the judge named none of the answers as its choice",)
+
+
 async def test_a_choice_that_the_judge_itself_refuted_does_not_stand(tea: Platform) -> None:
     model = Cast(planner=[answered("Rome", 50), answered("Oslo", 60)], judge=verdict(1, 1))
     outcome = await play(tea, model, attempts=2)

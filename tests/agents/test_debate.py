@@ -371,6 +371,17 @@ async def test_without_a_verdict_the_strongest_position_stands_and_says_so(tea: 
     assert outcome.exit_code == 1
 
 
+@pytest.mark.parametrize(("choice", "asked"), [("Bob", 1), ("the best one", 2)])
+async def test_the_answer_of_a_judge_who_names_experts_is_given(tea: Platform, choice: str, asked: int) -> None:
+    objection = {"answer": "Ann", "objection": "no source", "refuted": True}
+    judged = {**verdict(1, answer="Hold."), "choice": choice, "refutations": [objection], "confidence": "high"}
+    model = Cast(debate_invitation=TWO, debate_statement=[statement("Buy"), statement("Sell")], judge=judged)
+    outcome, told = await play(tea, model, "Is it good?", settings={"debate.rounds": 1})
+    assert (outcome.answer, outcome.ok, model.asked()["judge"]) == ("Hold.", True, asked)
+    assert "Ann was refuted: no source" in outcome.gaps
+    assert f"{'Bob' if asked == 1 else 'no expert'} stands best: it is sourced" in dict(told)["verdict"]
+
+
 async def test_an_unreadable_invitation_leaves_two_sides(tea: Platform) -> None:
     model = Cast(debate_invitation="none", debate_statement=statement("Buy"), judge=verdict(1, answer="Buy"))
     _, told = await play(tea, model, "Is it good?")
