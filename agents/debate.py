@@ -457,7 +457,7 @@ async def _verdict(ctx: Context, task: Task, debate: Course) -> Result:
         return Result(answer=answer, gaps=tuple(silent), partial=True, evidence=evidence)
     form = task.answer if task.answer is not None else {"type": "string", "minLength": 1, "maxLength": 8_000}
     response = await ctx.acp.invoke("judge", Task(text=debate.question, files=task.files, history=said, answer=form))
-    names = list(debate.latest)
+    names: list[str] = list(debate.latest)
     if not response.result.ok:
         why = f"no judge decided: {response.result.reason}"
         if task.answer is not None and task.answer.get("type") != "string":
@@ -469,12 +469,12 @@ async def _verdict(ctx: Context, task: Task, debate: Course) -> Result:
             evidence=evidence,
         )
     verdict: Mapping[str, Any] = response.result.answer
-    best = "" if verdict["choice"] is None else str(names[verdict["choice"] - 1])
+    best = "" if verdict["choice"] is None else names[int(verdict["choice"]) - 1]
     _tell(ctx, "verdict", f"{best or 'no expert'} stands best: {verdict['reason']}")
     against: Sequence[Mapping[str, Any]] = [one for one in verdict["refutations"] if one["refuted"]]
     refuted = {names[int(one["answer"]) - 1]: str(one["objection"]) for one in against}
     gaps = [*silent, *(f"{name} was refuted: {why}" for name, why in refuted.items())]
-    chosen = debate.latest[best]["position"] if best else verdict["answer"]
+    chosen: Any = debate.latest[best]["position"] if best else verdict["answer"]
     disputed = [
         name for name, one in debate.latest.items() if name not in refuted and not same(one["position"], chosen)
     ]

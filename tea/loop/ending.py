@@ -26,7 +26,6 @@ from tea.loop.claims import (
     is_program,
     is_talk,
     looked_up,
-    was_shown,
     without_label,
 )
 from tea.loop.end_words import (
@@ -320,10 +319,10 @@ class Ending:
         return blank and (self._task.answer is None or "answer" not in outcome.arguments)
 
     def _grounds(self, evidence: Sequence[Evidence] = ()) -> Grounds:
-        spoken = (one.text for one in self._task.history)
+        spoken = [one.text for one in self._task.history]
         facts = (f"{one.fact}\n{one.quote}" for one in (*self._task.facts, *self._ledger.facts))
         told, quotes = [*self.told, *spoken, *facts], [one.quote for one in evidence if one.quote.strip()]
-        return Grounds.of(self.words, told, self.heads, self._window.results.values(), quotes)
+        return Grounds.of(self.words, told, self.heads, self._window.results.values(), quotes, spoken)
 
     def _is_unread(self, grounds: Grounds) -> bool:
         """Return whether files were given, or calls made, without any result or any file shown whole."""
@@ -332,10 +331,7 @@ class Ending:
     def _has_nothing(self, text: str) -> bool:
         """Return whether files were given, or calls made, without any result, and the words were not shown before."""
         grounds = self._grounds()
-        if not self._is_unread(grounds):
-            return False
-        spoken = "\n".join(one.text for one in self._task.history)
-        return not (was_shown(text, "\n".join([self.words, spoken, grounds.sure]), spoken) or grounds.shows(text))
+        return self._is_unread(grounds) and not grounds.tells(text)
 
     def _is_early(self, reason: str) -> bool:
         """Return whether files are given up before any call or question, for a reason without anything shown; once."""
@@ -384,7 +380,7 @@ class Ending:
         results = [one for one in self._window.results.values() if one.ok and not one.repeated]
         if self._words_held or self._challenged == len(results) or not (results or self.heads):
             return False
-        if self._holds_value(text):
+        if self._holds_value(text) or self._grounds().follows(text):
             return False
         self._challenged = len(results)
         return True

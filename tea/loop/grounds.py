@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from tea.loop.checks import is_about, numbers_stand_in, standing_in, stands_in
+from tea.loop.claims import was_shown
 from tea.loop.observation import Observation
 from tea.loop.opening import Head, described
-from tea.loop.shown import named_whole, picked
+from tea.loop.shown import named_whole, picked, shared_years
 from tea.loop.values import holds_value, shown_values
 from tea.models.rendering import rendered
 from tea.types import JsonValue
@@ -28,6 +29,7 @@ class Grounds(NamedTuple):
         heads: Heads of files, in the first question or as descriptions.
         results: What else calls gave.
         quoted: Passages of the heads that the answer names as its evidence.
+        spoken: Contributions to the conversation before the task, also among what was stated.
     """
 
     task: str
@@ -35,6 +37,7 @@ class Grounds(NamedTuple):
     heads: Sequence[Head]
     results: Sequence[Observation]
     quoted: Sequence[str] = ()
+    spoken: Sequence[str] = ()
 
     @classmethod
     def of(
@@ -44,6 +47,7 @@ class Grounds(NamedTuple):
         heads: Iterable[Head],
         results: Iterable[Observation],
         quotes: Iterable[str] = (),
+        spoken: Sequence[str] = (),
     ) -> Grounds:
         """Return the grounds of a run; the description of a table counts as a head."""
         heads = list(heads)
@@ -55,6 +59,7 @@ class Grounds(NamedTuple):
             [*heads, *(head for _, head in found if head is not None)],
             [one for one, head in found if head is None],
             [one for one in quotes if any(head.prose and stands_in(one, head.all) for head in heads)],
+            spoken,
         )
 
     @property
@@ -79,9 +84,22 @@ class Grounds(NamedTuple):
 
         asked = [json.dumps(one.arguments, ensure_ascii=False) for one in self.results]
         begun = [one.text for one in self.heads if one.prose]
-        stated = "\n".join([self.stated, self.sure, *begun, *self._named(answer), *asked])
-        read = [*(one.text for one in self.whole), *(one.value for one in self.results)]
+        years = shared_years(each for one in self.heads for each in one.listed) if self.results else []
+        stated = "\n".join([self.stated, self.sure, *begun, *self._named(answer), *asked, *years])
+        read = [*(one.text for one in self.whole), *(one.value for one in self.results), *self.spoken]
         return unfounded(answer, self.task, read, stated)
+
+    def tells(self, text: str) -> bool:
+        """Return whether words need no call: they were shown before, or follow from the conversation."""
+        spoken = "\n".join(self.spoken)
+        shown = was_shown(text, "\n".join([self.task, spoken, self.sure]), spoken)
+        return shown or self.shows(text) or self.follows(text)
+
+    def follows(self, answer: str) -> bool:
+        """Return whether an answer holds numbers, and all of them follow from the conversation before the task."""
+        if not any(map(str.isdecimal, answer)) or not any(map(str.isdecimal, "".join(self.spoken))):
+            return False
+        return not (self.numbers(answer) or self.examples(answer))
 
     def begun(self, answer: JsonValue) -> list[str]:
         """Return the files known by their first lines alone, without a passage quoted by the answer."""

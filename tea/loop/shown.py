@@ -72,6 +72,21 @@ def told(columns: Sequence[Column], *, whole: bool = True) -> list[str]:
     return [*lines, *counted, *values]
 
 
+def shared_years(listed: Iterable[Listed]) -> list[str]:
+    """Return the years common to all shown days of a column.
+
+    Args:
+        listed: Values of columns.
+
+    Examples:
+        >>> shared_years([Listed(("2025-07-08", "2025-08-19")), Listed(("2024-01-01", "2025-01-01"))])
+        ['2025']
+    """
+    days = [one.values for one in listed if len(one.values) > 1 and all(map(_DAY.fullmatch, one.values))]
+    years = [{day[:4] for day in some} for some in days]
+    return [year for some in years if len(some) == 1 for year in some]
+
+
 def picked(answer: JsonValue, listed: Iterable[Listed], others: str) -> list[str]:
     """Return the values of an answer found only in lists, except for complete lists named as a whole.
 

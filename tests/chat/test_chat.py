@@ -58,6 +58,18 @@ async def test_a_turn_takes_no_files_from_a_folder_that_the_one_before_links_to(
             await tea.chat(chat.session).send("Go on.")
 
 
+@pytest.mark.parametrize(("end", "asked"), [("27.5 %", 1), (done("27.5 %"), 1), ("28.4 %", 2), (done("28.4 %"), 2)])
+async def test_what_follows_from_the_conversation_needs_no_call(tmp_path: Path, end: Any, asked: int) -> None:
+    (tmp_path / "a.csv").write_text("town,n\n" + "".join(f"T{n % 7},{n}\n" for n in range(100)))
+    model = ScriptedModel([done("40"), done("There are 11 lamps."), end, end])
+    async with platform(model=model) as tea:
+        chat = tea.chat()
+        await chat.send("Say 40.")
+        await chat.send("Say 11.")
+        turn = await chat.send("What share is that of the first, in percent?", files=[tmp_path / "a.csv"])
+    assert (turn.ok, len(model.requests) - 2) == (True, asked)
+
+
 async def test_a_model_sees_the_conversation_before_its_turn() -> None:
     model = ScriptedModel([done("a stork"), done("two")])
     async with platform(model=model) as tea:

@@ -145,6 +145,16 @@ async def test_words_of_what_a_head_tells_end_at_once(stage: Stage, flights: Pat
     assert (outcome.answer, len(model.requests)) == (text, 1)
 
 
+@pytest.mark.parametrize(("year", "asked"), [("2025", 2), ("2024", 3)])
+async def test_the_year_of_all_days_in_a_head_is_known(stage: Stage, tmp_path: Path, year: str, asked: int) -> None:
+    rows = "".join(f"2025-{n % 3 + 7:02}-{n % 5 + 1:02},{n}\n" for n in range(600))
+    (tmp_path / "flights.csv").write_text(f"date,delay\n{rows}")
+    end = step(done(f"July {year}: 59,700"))
+    look = step(query("SELECT strftime('%m', date) AS m, sum(delay) AS d FROM flights WHERE m = '07'"))
+    _, model = await stage.play(look, end, end, task="Its delays in July?", files=[tmp_path / "flights.csv"])
+    assert len(model.requests) == asked
+
+
 @pytest.mark.parametrize("agent", ["planner", "analyzer"])
 async def test_a_typed_answer_out_of_nothing_over_two_files_is_asked_about(
     stage: Stage, flights: Path, agent: str
