@@ -288,6 +288,11 @@ def with_doubts(evidence: Sequence[Evidence], sources: Sources) -> tuple[Evidenc
     return tuple(one.model_copy(update={"doubt": sources.doubt(one)}) for one in evidence)
 
 
+def doubts_in(evidence: Iterable[Evidence]) -> str:
+    """Return the doubts of evidence in one line, each once."""
+    return "; ".join(dict.fromkeys(one.doubt for one in evidence if one.doubt))
+
+
 def joined(first: Sequence[Evidence], second: Sequence[Evidence]) -> tuple[Evidence, ...]:
     """Return all evidence of both, each once."""
     known = {(one.source, one.detail, one.quote): one for one in (*second, *first)}

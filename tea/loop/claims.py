@@ -14,6 +14,7 @@ _LONGEST = 300  # characters of a sentence that may announce a step
 _QUESTIONS = ("?", "\uff1f", "\u061f")
 _FEW_WORDS = 6
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n")
+_FIRST_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _DOING = (
     "analy[sz]e|begin|calculate|call|check|collect|compare|compute|convert|count|create|determine|examine|explore"
     "|extract|fetch|filter|find|gather|get|identify|inspect|investigate|list|load|look|need|open|parse|proceed|query"
@@ -28,6 +29,25 @@ _ANNOUNCES = re.compile(
     r"|(?:(?:ahora|primero|luego),? )?voy a) )\b",
     re.IGNORECASE,
 )
+_LONGEST_REASON = 1_200  # characters of words that only say why there is no answer
+_KNOWING = "answer|calculat|comput|deduc|deriv|determin|establish|identif|infer"
+_GIVES_UP = re.compile(
+    rf"\b(?:can(?:not|(?:'|\u2019)t| not)|could(?: not|n(?:'|\u2019)t)) be (?:reliably )?(?:{_KNOWING})\w*"
+    r"|\b(?:i|we) (?:can(?:not|(?:'|\u2019)t| not)|could(?: not|n(?:'|\u2019)t)"
+    r"|(?:am|are|was|were) (?:unable|not able) to)"
+    rf" (?:{_KNOWING}|access|complete|do|find|give|help|open|perform|provide|read|say|see|tell)\w*"
+    rf"|\b(?:impossible|not possible|no way) to (?:{_KNOWING})\w*"
+    r"|(?:kann|k\u00f6nnen|l\u00e4sst sich|lassen sich)\b.{0,120}\bnicht (?:beantwort|berechn|bestimm|ermittel)\w*"
+    r"|\bne peu(?:t|vent) (?:pas )?\u00eatre (?:calcul|d\u00e9termin|\u00e9tabli)\w*"
+    r"|\bno (?:se )?pued\w+ (?:calcular|determinar|establecer|responder)\w*",
+    re.IGNORECASE,
+)
+_NOT_GIVEN = re.compile(
+    r"\b(?:not|n(?:'|\u2019)t) (?:yet )?(?:attached|available|given|have|included|provided|shared)\b", re.IGNORECASE
+)
+_ASKS_FOR = re.compile(r"\bplease (?:attach|give|provide|send|share|upload)\b", re.IGNORECASE)
+_HEDGES = re.compile(r"\b(?:although|but|certain\w*|exact\w*|however|precise\w*|though|while)\b", re.IGNORECASE)
+_ABOUT_KNOWING = re.compile(rf"\b(?:be|to) (?:{_KNOWING})\w*", re.IGNORECASE)
 _FENCE = "```"
 _LANGUAGES = frozenset(("bash", "py", "python", "python3", "sh", "shell", "sql", "sqlite", "tool_code", "zsh"))
 _QUERY = re.compile(r"(?:[^\n:]{0,40}:\s{0,3})?(?:SELECT|WITH)\s.+?\sFROM\s")
@@ -52,6 +72,29 @@ def announces(text: str) -> bool:
     """Return whether a text ends with the announcement of a step, instead of an answer."""
     sentences = [one.strip() for one in _SENTENCE.split(text.strip()[-4 * _LONGEST :]) if one.strip()]
     return bool(sentences) and _ANNOUNCES.match(sentences[-1][:_LONGEST]) is not None
+
+
+def gives_up(text: str, task: str) -> bool:
+    """Return whether words only say that there is no answer, or ask for what was not given.
+
+    Args:
+        text: The words.
+        task: The task; one about what can be known is answered so.
+
+    Examples:
+        >>> gives_up("The profit cannot be determined: there are no costs.", "Which product had the highest profit?")
+        True
+        >>> gives_up("It cannot be determined exactly, but is about 5.", "How long is it?")
+        False
+    """
+    said = text.strip()
+    if len(said) > _LONGEST_REASON or _ABOUT_KNOWING.search(task):
+        return False
+    first = _FIRST_SENTENCE.split(said, maxsplit=1)[0]
+    if _HEDGES.search(first):
+        return False
+    lacks = _NOT_GIVEN.search(first) is not None and _ASKS_FOR.search(said) is not None
+    return lacks or _GIVES_UP.search(first) is not None
 
 
 def is_program(text: str, task: str) -> bool:

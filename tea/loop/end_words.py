@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tea.loop.fields import MOST_NAMED
+from tea.types import Result, as_text
 
+MOST_PART = 120
 SHORT_QUESTION = (
     "This is the last question, and the budget allows a short answer only. The last calls and their results{cut}:\n"
     "{results}\nCall `done` now with what is known, and say in `doubts` what is missing; with success false and the "
@@ -105,3 +107,18 @@ def no_file(name: str) -> str:
 def absent_words(names: Sequence[str]) -> str:
     """Return the problem of an end naming missing files; empty if none is missing."""
     return NO_FILE.format(repr(names[0][:100])) if names else ""
+
+
+def short(text: str) -> str:
+    """Return the beginning of the task of a part, for a line about it."""
+    return text if len(text) <= MOST_PART else f"{text[:MOST_PART].rpartition(' ')[0]} ..."
+
+
+def part_words(text: str, result: Result) -> str:
+    """Return the answer of a part as one of several.
+
+    Args:
+        text: The task of the part.
+        result: Its result.
+    """
+    return f"{' '.join(text.split())[:200]}: {as_text(result.answer)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from tea.components.context import Context
@@ -12,6 +12,7 @@ from tea.errors import ToolError
 from tea.loop.checks import (
     ANSWER,
     Sources,
+    doubts_in,
     evidence_in,
     gaps_about,
     insisted,
@@ -22,6 +23,7 @@ from tea.loop.checks import (
 from tea.loop.claims import (
     announces,
     file_names,
+    gives_up,
     is_expression,
     is_program,
     is_talk,
@@ -48,6 +50,8 @@ from tea.loop.end_words import (
     absent_words,
     example_words,
     no_file,
+    part_words,
+    short,
 )
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of, told_once
@@ -75,7 +79,6 @@ from tea.types import (
 )
 
 MOST_SCHEMA = 600
-MOST_PART = 120
 MOST_FINDINGS = 16
 MOST_FAILED, MOST_WHY = 12, 300
 
@@ -180,7 +183,7 @@ class Ending:
     def state(self, result: Result) -> WorkState:
         """Return the state of the work at its result: facts, failures, and leads left open."""
         results = list(self._window.results.values())
-        parts = [f"{_short(text)}: {why}" for text, why in self._failed.items()]
+        parts = [f"{short(text)}: {why}" for text, why in self._failed.items()]
         items = [one.item for one in self._ledger.plan if one.state == "failed"]
         calls = [_failure(one) for one in results if one.error is not None]
         fields = self._ledger.fields
@@ -274,6 +277,7 @@ class Ending:
         talk = schema is None and self._is_talk(text)
         absent = self._unwritten(self._confirmed(answer))
         self._judge(self._confirmed(answer))
+        lacking = schema is None and not talk and gives_up(text, self.words)
         if not last:
             if "nothing" not in self._returned and not talk and self._has_nothing(text):
                 unsure = "" if self._sees else self._guess(answer, ())
@@ -282,6 +286,9 @@ class Ending:
             if schema is None and not talk and self._is_empty(text):
                 problem = self._once((), answer)
                 return self._hold(text, f"{EMPTY_WORDS} {problem}".rstrip())
+        if lacking:
+            return self._given_up(text, last=last)
+        if not last:
             known = {*self._returned}
             if problem := self._once((), self._confirmed(answer), anew=bool(absent)):
                 fix = self._fix(known).replace(*IN_WORDS)
@@ -292,6 +299,15 @@ class Ending:
         value = {"answer": answer, "success": not absent, "reason": absent_words(absent)}
         marked = self._with_claims(with_doubts(evidence, self._sources()), answer)
         self.accepted = self._result(value, marked, last=bool(absent))
+        return ""
+
+    def _given_up(self, text: str, *, last: bool) -> str:
+        """Accept words about the lack of an answer as the reason of a failure; without results ask once."""
+        grounds = self._grounds()
+        if not (last or grounds.results or grounds.whole or "nothing" in self._returned):
+            self._returned.add("nothing")
+            return self._hold(text, f"{NO_RESULT} {NEXT}")
+        self.accepted = self._result({"answer": "", "success": False, "reason": text}, (), last=last)
         return ""
 
     def _fix(self, known: set[str]) -> str:
@@ -348,7 +364,7 @@ class Ending:
 
     @property
     def _sees(self) -> bool:
-        """Whether a model may know more than texts hold: from a picture or a sound."""
+        """Whether a model may know more than texts hold."""
         return any(is_media(name) for name in self._task.files)
 
     def _guess(self, answer: JsonValue, evidence: Sequence[Evidence]) -> str:
@@ -452,7 +468,7 @@ class Ending:
         if self._withdrawn is not None and not ok:
             return changed(self._withdrawn, ok=False, reason=reason, exhausted=exhausted)
         found = [one for _, one in self._parts]
-        answer: JsonValue = found[0].answer if len(found) == 1 else "\n".join(_part(*one) for one in self._parts)
+        answer: JsonValue = found[0].answer if len(found) == 1 else "\n".join(part_words(*one) for one in self._parts)
         evidence = tuple(source for one in found for source in one.evidence)
         formed, gaps = self._formed_so_far(), tuple[str, ...]()
         if formed is not None:
@@ -512,13 +528,13 @@ class Ending:
         asked = {
             "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
             "files": "; ".join(map(no_file, (name for name in self._claimed(answer) if name not in cited))),
-            "evidence": _doubts(one for one in evidence if one.source != ANSWER),
-            "parts": _doubts(one for one in evidence if one.source == ANSWER),
+            "evidence": doubts_in(one for one in evidence if one.source != ANSWER),
+            "parts": doubts_in(one for one in evidence if one.source == ANSWER),
             "examples": example_words(grounds.examples(answer)) if checked else "",
             "numbers": ", ".join(grounds.numbers(answer)[:MOST_NAMED]) if checked else "",
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
-            "failed": "; ".join(f"{_short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
+            "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
         }
         new = {name: text for name, text in asked.items() if text and name not in self._returned}
         self._returned.update(new)
@@ -569,10 +585,6 @@ class Ending:
         )
 
 
-def _doubts(evidence: Iterable[Evidence]) -> str:
-    return "; ".join(dict.fromkeys(one.doubt for one in evidence if one.doubt))
-
-
 def _is_in(name: str, outcome: Observation) -> bool:
     """Return whether a call names a file."""
     return name in json.dumps(outcome.arguments, ensure_ascii=False)
@@ -586,11 +598,3 @@ def _failure(outcome: Observation) -> str:
     """Return a failed call with its problem, in one line."""
     problem = "" if outcome.error is None else str(outcome.error["problem"])
     return f"{outcome.name} {json.dumps(outcome.arguments, ensure_ascii=False)[:MOST_WHY]}: {problem[:MOST_WHY]}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= MOST_PART else f"{text[:MOST_PART].rpartition(' ')[0]} ..."
-
-
-def _part(text: str, result: Result) -> str:
-    return f"{' '.join(text.split())[:200]}: {as_text(result.answer)}"

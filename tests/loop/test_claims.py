@@ -412,3 +412,40 @@ async def test_a_doubted_answer_of_an_agent_is_named_as_such_by_its_numbers_in_t
     assert "evidence could not" not in words
     (doubt,) = {one.doubt for one in outcome.evidence if one.doubt}
     assert doubt == "48.5 stands in no result and follows from none by simple arithmetic"
+
+
+CANNOT = "Unfortunately, the profit cannot be determined from this data, since there are no costs."
+
+
+@pytest.mark.parametrize("words", [CANNOT, "I can't compute it: there are no costs."])
+async def test_words_about_the_lack_of_an_answer_are_no_answer(stage: Stage, tmp_path: Path, words: str) -> None:
+    (tmp_path / "a.csv").write_text("town,n\n" + "".join(f"T{n % 7},{n}\n" for n in range(300)))
+    task, files = "Which had the highest profit?", [tmp_path / "a.csv"]
+    outcome, model = await stage.play(words, words, task=task, files=files)
+    assert (outcome.ok, outcome.reason, len(model.requests)) == (False, words, 2)
+    outcome, model = await stage.play(words, words, task=task)
+    assert (outcome.ok, len(model.requests)) == (False, 2)
+    outcome, model = await stage.play(step(sum_of("1 + 1")), words, words, task=task)
+    assert (outcome.ok, len(model.requests)) == (False, 3)
+    outcome, _ = await stage.play(words, step(done("T4")), step(done("T4")), task=task, files=files)
+    assert (outcome.ok, outcome.answer) == (True, "T4")
+
+
+async def test_a_task_that_lacks_its_data_is_not_done(stage: Stage) -> None:
+    words = "The dataset is not given to me, so the rates are open. Please provide the dataset."
+    outcome, _ = await stage.play(words, words, task="Compare the rates of return in the dataset.")
+    assert (outcome.ok, outcome.reason) == (False, words)
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("Can the length be determined from its shadow?", "No, it cannot be determined from the shadow alone."),
+        ("How long is it?", "It cannot be determined exactly, but it is about as long as a bus."),
+        ("Write a line that asks for a file.", "Please provide the file by Monday."),
+        ("What became of the ship?", "The ship was never found."),
+    ],
+)
+async def test_an_answer_with_words_of_a_lack_is_one(stage: Stage, task: str, words: str) -> None:
+    outcome, _ = await stage.play(words, words, task=task)
+    assert (outcome.ok, outcome.answer) == (True, words)
