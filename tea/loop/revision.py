@@ -56,6 +56,9 @@ _DENIES = re.compile(
     r"\b(?:but|except|however|if|in ?correct|instead|mistakes?|not|only|should|unless|wrong(?:ly)?)\b|n['\u2019]t\b|\?",
     re.IGNORECASE,
 )
+_PLANS = re.compile(
+    r"\b(?:i(?:'|\u2019)ll|(?:i|we) will|going to|let (?:me|us)|i (?:need|have|want) to)\b", re.IGNORECASE
+)
 _MOST_REMARK = 600
 NOTE = "revision"
 LEAST_LEFT = 1  # requests to the model that a revision needs
@@ -150,6 +153,9 @@ def _beside(text: str) -> str | None:
     begins = _BEGINS.match(words)
     if begins is not None and not _DENIES.search(words, begins.end()):
         return "" if _says_checked(words[begins.end() :]) else words
+    first, *rest = _clauses(words) or [""]
+    if rest and " " in first and _AGREES.fullmatch(first) and not (_DENIES.search(words) or _PLANS.search(words)):
+        return "" if all(map(_says_checked, rest)) else words
     agrees = any(map(_AGREES.fullmatch, _clauses(words))) and _says_checked(words) and not _DENIES.search(words)
     return "" if agrees else None
 

@@ -118,6 +118,18 @@ async def test_words_that_say_it_in_another_way_confirm_and_are_no_remark(stage:
     assert not any(one.doubt for one in outcome.evidence)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Everything is right: the result is 7 and the tool is registered.",
+        "All results are correct. The sum is of two numbers.",
+    ],
+)
+async def test_words_that_begin_by_agreeing_confirm_with_a_remark(stage: Stage, words: str) -> None:
+    outcome, model = await look(stage, words)
+    assert (outcome.answer, outcome.reason, len(model.requests)) == ("The sum is 7.", words, 3)
+
+
 async def test_a_remark_leaves_out_the_confirmation_itself(stage: Stage) -> None:
     outcome, _ = await look(stage, '"The answer holds." I checked each step. The sum is of two numbers.')
     assert (outcome.answer, outcome.reason) == ("The sum is 7.", "The sum is of two numbers.")
@@ -127,6 +139,7 @@ async def test_a_remark_leaves_out_the_confirmation_itself(stage: Stage) -> None
     "words",
     [
         "The rest is right.",
+        "Everything is right, now I will sum it up.",
         "It should be 8, all else is right.",
         "I checked, it is 8. That is right.",
         "I checked, and it isn't right.",
