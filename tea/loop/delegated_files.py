@@ -1,21 +1,24 @@
-"""Files named for a part of a task, by the names that they have in the workspace."""
+"""Files of a call: named for a part of a task as in the workspace, or left out beside what names their tables."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import Any, cast
 
 from tea.components.context import Context
 from tea.components.lossless import lossless
 from tea.errors import BadArguments
-from tea.loop.capability import DELEGATION
+from tea.loop.capability import DELEGATION, Capability
 from tea.loop.claims import MOST_FILES, looked_up
 from tea.loop.naming import to_be_written
-from tea.types import JsonObject
+from tea.types import JsonObject, ToolCall, changed
 
 _MOST_TOLD = 10
 _MOST_IN_TEXT = 1_000  # names in one text
+_FILES = "files"
+_WORD, _MARKS = re.compile(r"[\w-]+"), re.compile(r"[\W_]")
 _APART = re.compile(r"[,;\n]")
 
 
@@ -47,6 +50,30 @@ async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) ->
         told = f"there are {', '.join(map(repr, own[:_MOST_TOLD]))}" if own else "leave `files` out"
         raise BadArguments(f"There is no file {missing[:100]!r}.", fix=f"{told}.")
     return arguments if found == names else {**arguments, "files": found}
+
+
+def with_own_files(capability: Capability, call: ToolCall, own: Sequence[str]) -> ToolCall:
+    """Return a call with the needed `files` that it leaves out: the only file of the task, or those it names otherwise.
+
+    A file is named by its table, as in `FROM sales`.
+
+    Args:
+        capability: What is called.
+        call: The call.
+        own: Names of the task's own files.
+    """
+    needed: Any = capability.parameters.get("required") or ()
+    if _FILES not in needed or not own or not call.arguments or _FILES in capability.understood(call.arguments):
+        return call
+    words = {_bare(one) for text in call.arguments.values() for one in _WORD.findall(str(text))}
+    named = [one for one in own if _bare(PurePosixPath(one).stem) in words]
+    found = named or (list(own) if len(own) == 1 else [])
+    return changed(call, arguments={**call.arguments, _FILES: found}) if found else call
+
+
+def _bare(name: str) -> str:
+    """Return a name with its letters and digits alone, as a table may be called after its file."""
+    return _MARKS.sub("", name.casefold())
 
 
 def _named(name: str, own: Sequence[str]) -> list[str]:

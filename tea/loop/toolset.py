@@ -16,7 +16,7 @@ from tea.components.manifest import canonical
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError, UnknownComponent
 from tea.loop.capability import Capability, actions_of, agent_of, callables, needs, tool_of
-from tea.loop.delegated_files import with_files
+from tea.loop.delegated_files import with_files, with_own_files
 from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
 from tea.loop.form import holds_form
@@ -422,6 +422,7 @@ class Toolset:
         if one.kind == "agent":
             return await self._delegate(one, call, facts, share)
         port = self._ctx.tcp if one.kind == "tool" else self._ctx.ecp
+        call = with_own_files(one, call, self._task.files)
         if one.name == DONE:
             call = changed(call, arguments=corrected(one.parameters, call.arguments, self._task.answer))
             if (error := fault_beside(one.parameters, call.arguments, self._task.answer)) is not None:

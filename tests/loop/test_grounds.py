@@ -299,6 +299,20 @@ async def test_a_parameter_named_as_in_another_function_is_understood_once_and_r
     assert (sorted(call["given"]), sorted(call["arguments"])) == (["path", "query"], ["files", "sql"])
 
 
+async def test_files_left_out_of_a_query_are_those_that_it_names(stage: Stage, flights: Path) -> None:
+    other = flights.with_name("rates 1.csv")
+    other.write_text("city,rate\nOslo,250\n")
+    for sql, files in (("SELECT count(*) FROM flights", ["flights.csv"]), ("SELECT * FROM rates_1", ["rates 1.csv"])):
+        look = step(("table_query", {"sql": sql}))
+        outcome, model = await stage.play(look, step(done("600")), task="How many?", files=[flights, other])
+        assert observations(model.requests[1])[0]["calls"][0]["ok"]
+        begun = [one.data["data"] for one in stage.tea.tracer.records(outcome.run) if one.kind == "start"]
+        assert {"files": files, "sql": sql} in [one.get("arguments") for one in begun]
+    look = step(("table_query", {"sql": "SELECT 1"}))
+    _, model = await stage.play(look, step(done("600")), task="How many?", files=[flights, other])
+    assert not observations(model.requests[1])[0]["calls"][0]["ok"]
+
+
 NUMBERED: dict[str, Any] = {"columns": ["town", "n"], "rows": [[f"Town{n}", n * n % 97 + 3] for n in range(1, 25)]}
 
 
