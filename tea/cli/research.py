@@ -21,7 +21,7 @@ from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.terminal import brief, folded, one_line, painted, review, say, shown, table
 from tea.components.files import files_in
-from tea.errors import ApprovalNeeded, BadInput, CallFailed, Interrupted, TeaError, error_from
+from tea.errors import ApprovalNeeded, BadInput, BadOutput, CallFailed, Interrupted, TeaError, error_from
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -366,9 +366,17 @@ def _fault(found: "Status") -> TeaError | None:
     if found.status != "failed":
         return None
     if found.fault is not None:
-        return error_from(found.fault)
+        is_unreadable = found.fault["code"] == BadOutput.__name__  # its remedy is for an agent that called this one
+        return error_from({**found.fault, "fix": _again(found)} if is_unreadable else found.fault)
     fix = f"`tea trace {found.run}` shows what was tried; another start goes on from what is known."
     return CallFailed(f"The research failed, {_reason_of(found)}", fix=fix)
+
+
+def _again(found: "Status") -> str:
+    """Return the remedy after answers of a model in a wrong form: the command to try again."""
+    words = {"research_paper": "paper {}", "research_clarify": 'clarify "..."'}
+    command = words.get(found.agent, 'start "..." --conversation {}').format(found.conversation)
+    return f"`tea research {command}` tries again from what is known; `--model NAME` asks another model."
 
 
 def _reason_of(found: "Status") -> str:

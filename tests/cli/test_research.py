@@ -347,3 +347,23 @@ def test_without_a_model_the_research_fails_with_the_reason(tea: Tea) -> None:
     assert done.code != 0
     assert "No model is configured" in done.data["error"]["problem"]
     assert tea("research", "status", "--json").data["status"] == "failed"
+
+
+@pytest.mark.parametrize("command", ["start", "clarify", "paper"])
+def test_after_answers_in_a_wrong_form_the_command_to_go_on_with_is_named(tea: Tea, command: str) -> None:
+    wrong = {"Plan the tasks to begin with": "Compare them.", "You ask a person": "None.", "You write the paper": "No."}
+    with serving(tea.folder, ROLES | (wrong if command != "paper" else {"You write the paper": "No."})):
+        (tea.folder / "researcher.py").write_text(RESEARCHER)
+        (tea.folder / "cities.csv").write_text("city\nOslo\n")
+        assert tea("register", "researcher.py").code == 0
+        line = ("--mode", "steering", "--conversation", "growth")
+        begun = tea("research", "start", "Why?", *line)
+        if command == "start":
+            done, named = begun, '`tea research start "..." --conversation growth` tries again'
+        elif command == "clarify":
+            done, named = tea("research", "clarify", "Why?"), '`tea research clarify "..."` tries again'
+        else:
+            done, named = tea("research", "paper", "growth"), "`tea research paper growth` tries again"
+    assert done.code == 1
+    assert named in done.err
+    assert "its part" not in done.err
