@@ -26,12 +26,15 @@ class ResearchClarify(Agent):
             ctx, "research_questions", {**known, "datasets": datasets}, lambda response: response.output["questions"]
         )
         answers = [{"question": one, "answer": await _ask_until_answered(ctx, one)} for one in asked]
-        about = {"datasets": datasets, "answers": answers, "searchable": await has_searches(ctx, "researcher")}
+        searchable = await has_searches(ctx, "researcher")
+        about = {"datasets": datasets, "answers": answers, "searchable": searchable}
         variables = {**known, **about, "stage": "approval"}
         feedback = list[str]()
         names = [one["name"] for one in datasets]
         for _ in range(MOST_PLANS):
-            plan = await consult(ctx, "research_plan", {**variables, "feedback": feedback}, _planned_for(names))
+            plan = await consult(
+                ctx, "research_plan", {**variables, "feedback": feedback}, _planned_for(names, searchable=searchable)
+            )
             if await ctx.person(_shown(plan), (APPROVE, REJECT)) == APPROVE:
                 approved = {"objective": plan["objective"], "tasks": plan["tasks"], "answers": answers}
                 return Result(answer=approved)
@@ -40,12 +43,12 @@ class ResearchClarify(Agent):
         return Result(ok=False, reason=f"{MOST_PLANS} plans were rejected.")
 
 
-def _planned_for(names: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
+def _planned_for(names: Sequence[str], *, searchable: bool) -> Callable[[Any], Mapping[str, Any]]:
     """Return the reading of a plan, with the whole names of datasets; the first one with an unknown one is refused."""
     refused = list[str]()
 
     def read(response: Any) -> Mapping[str, Any]:
-        plan = _with_whole_names(response.output, names)
+        plan = _with_whole_names(response.output, names, searchable=searchable)
         named = dict.fromkeys(str(name) for one in plan["tasks"] for name in one["datasets"])
         unknown = [one for one in named if one not in names]
         if unknown and not refused:
@@ -57,10 +60,14 @@ def _planned_for(names: Sequence[str]) -> Callable[[Any], Mapping[str, Any]]:
     return read
 
 
-def _with_whole_names(plan: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
-    """Return a plan with the full names of its datasets in place of names without folder, ending or case."""
+def _with_whole_names(plan: Mapping[str, Any], names: Sequence[str], *, searchable: bool) -> Mapping[str, Any]:
+    """Return a plan with the full names of its datasets, and with a type for tasks without one."""
     tasks = [
-        {**one, "datasets": list(dict.fromkeys(named_file(str(name), names) or str(name) for name in one["datasets"]))}
+        {"type": "ANALYSIS" if one["datasets"] or (names and not searchable) else "LITERATURE"}
+        | {
+            **one,
+            "datasets": list(dict.fromkeys(named_file(str(name), names) or str(name) for name in one["datasets"])),
+        }
         for one in plan["tasks"]
     ]
     return {**plan, "tasks": tasks}

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 from tea import Agent, Context, Evidence, Message, Result, Task, TeaError, consult, has_searches, named_file, show_files
 
-from ._scientist.citing import cites, known_sources, quotes, sources_of, tasks_for, whole_names
+from ._scientist.citing import cites, known_sources, quotes, sources_of, supporting, tasks_for, whole_names
 from ._scientist.decision import Decision, all_failed, by_model, by_person, by_rule, level_of, unplanned, unreadable
 from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.findings import listed_findings
@@ -170,7 +170,10 @@ class Scientist(Agent):
         _tell(ctx, message, "discovery")
         found = await _try(ctx, "research_discovery", mirror.view(ctx.locale, tasks), lambda output: output)
         if found is not None:
-            discoveries = [{**one, "confidence": level_of(one["confidence"])} for one in found["discoveries"]]
+            discoveries = [
+                {**one, "evidence": supporting(one["evidence"]), "confidence": level_of(one["confidence"])}
+                for one in found["discoveries"]
+            ]
             await mirror.act("discover", discoveries=discoveries, level=int(state["level"]))
 
     async def _hear(self, ctx: Context, mirror: Mirror) -> bool:

@@ -9,6 +9,7 @@ from tea import BadOutput, named_file
 MOST_NAMED = 20
 UNSEARCHABLE = "Nothing can be searched here, so plan no LITERATURE task."
 
+_TASK = re.compile(r"\b(?:lit|ana)-\d+-\d+\b")
 _DIGITS = re.compile(r"\d+")
 _CITED = re.compile(r"(?<![!\\])\[\d{1,4}\]\(<?([^()<>\s]*(?:\([^()\s]*\)[^()<>\s]*)*|[^()<>\n]*)>?\)")
 _LINK = re.compile(r"(?<!\\)(?P<begin>!?\[[^\]\n]{0,500}\]\(<?)(?P<name>[^()<>\n]+)")
@@ -99,7 +100,8 @@ def cites(names: Sequence[str]) -> Callable[[Any], str]:
 def tasks_for(datasets: Sequence[str], *, searchable: bool = True) -> Callable[[Any], Mapping[str, Any]]:
     """Return the reading of a plan: the first one with an impossible task is refused.
 
-    Of a later one literature is left out; its analyses of unknown datasets fail by themselves.
+    A task without a type is an analysis if it names datasets, or where nothing can be searched. Of a later one
+    literature is left out; its analyses of unknown datasets fail by themselves.
 
     Args:
         datasets: The names that are there; one without its ending counts.
@@ -108,6 +110,7 @@ def tasks_for(datasets: Sequence[str], *, searchable: bool = True) -> Callable[[
     refused = list[str]()
 
     def read(plan: Mapping[str, Any]) -> Mapping[str, Any]:
+        plan = {**plan, "tasks": [with_type(one, datasets, searchable=searchable) for one in plan["tasks"]]}
         named = dict.fromkeys(str(name) for one in plan["tasks"] for name in one.get("datasets", ()))
         unknown = [one for one in named if not named_file(one, datasets)]
         there = ", ".join(datasets[:MOST_NAMED]) or "none, so plan no analysis"
@@ -121,3 +124,21 @@ def tasks_for(datasets: Sequence[str], *, searchable: bool = True) -> Callable[[
         return {**plan, "tasks": possible}
 
     return read
+
+
+def with_type(task: Mapping[str, Any], datasets: Sequence[str], *, searchable: bool) -> dict[str, Any]:
+    """Return a planned task with its type, told by the datasets that it names where it has none."""
+    named = any(str(name) in str(task["objective"]) for name in datasets)
+    is_analysis = bool(task.get("datasets")) or named or (bool(datasets) and not searchable)
+    return {"type": "ANALYSIS" if is_analysis else "LITERATURE", **task}
+
+
+def supporting(evidence: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """Return the evidence of a discovery by the ids of its tasks; words beside an id are its explanation."""
+    found = list[dict[str, str]]()
+    for one in evidence:
+        ids = list(dict.fromkeys(_TASK.findall(one["task"])))
+        rest = _TASK.sub("", one["task"]).strip(" :,;()-\u2013\u2014") if len(ids) == 1 else one["task"] if ids else ""
+        words = " ".join(each for each in (rest, one["explanation"]) if each)
+        found += [{"task": id, "explanation": words} for id in ids or [one["task"]]]
+    return found

@@ -115,7 +115,8 @@ class World:
     def new_level(self, tasks: Sequence[Mapping[str, Any]]) -> tuple[int, dict[str, dict[str, Any]]]:
         """Return the next level, and tasks with their ids in it; unknown datasets are left out.
 
-        An analysis of unknown datasets alone has its error from the beginning.
+        An analysis without datasets has those named in its objective, else all. One of unknown datasets alone has its
+        error from the beginning.
         """
         level = max((one["level"] for one in self.state["plan"].values()), default=-1) + 1
         counts, made = dict.fromkeys(KINDS, 0), dict[str, dict[str, Any]]()
@@ -128,6 +129,9 @@ class World:
             given = [str(name) for name in one.get("datasets", ())]
             names = [known for name in given if (known := self.dataset(name))]
             lacks = kind == "ANALYSIS" and given and not names
+            if kind == "ANALYSIS" and not given:
+                there = [str(name) for name in self.state["datasets"]]
+                names = [name for name in there if name in str(one.get("objective", ""))] or there
             made[id] = {
                 "id": id,
                 "type": kind,

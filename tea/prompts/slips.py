@@ -16,6 +16,7 @@ _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 _FRACTION = re.compile(r"\s*0?\.\d{1,9}\s*", re.ASCII)
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 _APART = re.compile(r"[ -]")
+_CONTENTS = ("text", "content", "body")  # names of members that tell nothing of what they hold
 _BRANCHES = frozenset({"anyOf", "oneOf", "allOf", "not", "if", "patternProperties"})
 _MOST_REFERENCES = 50
 _NEAR = 1e-9
@@ -25,10 +26,13 @@ def without_slips(schema: JsonSchema, value: JsonValue, *, extras: bool = False)
     """Return an answer with its slips set right; whether it fits is for the caller to check.
 
     A truth as `yes` or `no` becomes a boolean, `85%` a number where the form wants 0 to 100 or 0 to 1, and a fraction
-    such as 0.8 a whole percentage where it wants an integer from 0 to 100. A list of texts becomes a text of lines, and
-    a text that fits a pattern only as a name in small letters becomes that. Null for a list becomes an empty list, and
-    for a member with a default that default. A text becomes the object or list that it holds where one is wanted. A
-    value of several forms is read in the only one that it then fits.
+    such as 0.8 a whole percentage where it wants an integer from 0 to 100; `source 2` of the member `source` is 2. A
+    list of texts becomes a text of lines, and a text that fits a pattern only as a name in small letters becomes that.
+    Null for a list becomes an empty list, and for a member with a default that default. A text becomes the object or
+    list that it holds where one is wanted; in a list of objects with one needed member, a text, it becomes that member.
+    An object of texts in a list of texts becomes a text. A value of several forms is read in the only one that it then
+    fits. Where an object is closed, a member in the singular stands for the missing list of that name, and one called
+    `text`, `content` or `body` for the only needed text or list of texts.
 
     Args:
         schema: JSON Schema of the answer.
@@ -65,7 +69,7 @@ class _Form:
             case "object", dict():
                 return self._members(words, cast("dict[str, Any]", value))
             case "array", list():
-                return [self.read(words.get("items"), one) for one in cast("list[Any]", value)]
+                return [self._item(words.get("items"), one) for one in cast("list[Any]", value)]
             case "array", None:
                 return value if words.get("minItems") else []
             case "string", list() if value and all(isinstance(one, str) for one in cast("list[Any]", value)):
@@ -81,24 +85,70 @@ class _Form:
 
     def _members(self, words: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
         shown: dict[str, Any] = words.get("properties") or {}
-        is_closed = self._extras and words.get("additionalProperties") is False and not _BRANCHES & words.keys()
+        is_closed = words.get("additionalProperties") is False and not _BRANCHES & words.keys()
+        members = self._renamed(words, shown, members) if is_closed else members
         found = dict[str, Any]()
         for name, value in members.items():
             form = self._resolved(shown.get(name))
             if name in shown:
                 is_left_out = value is None and "default" in form and bool(value_faults(form, None, limit=1))
-                found[name] = form["default"] if is_left_out else self.read(form, value)
-            elif not is_closed:
+                found[name] = form["default"] if is_left_out else self.read(form, _numbered(form, name, value))
+            elif not (is_closed and self._extras):
                 found[name] = value
         return found
 
+    def _renamed(self, words: dict[str, Any], shown: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
+        """Return members with the names of the form in place of names for the same."""
+        missing = [name for name in shown if name not in members]
+        names = dict[str, str]()
+        for one in (name for name in members if name not in shown):
+            plurals = [name for name in _plurals(one) if name in missing]
+            lists = [name for name in plurals if self._may_list(self._resolved(shown[name]), members[one])]
+            needed = [name for name in missing if name in (words.get("required") or ()) and self._is_told(shown[name])]
+            if lists and lists[0] not in names.values():
+                names[one] = lists[0]
+            elif one in _CONTENTS and len(needed) == 1 and needed[0] not in names.values():
+                names[one] = needed[0]
+        return {names.get(name, name): value for name, value in members.items()} if names else members
+
+    def _may_list(self, words: dict[str, Any], value: Any) -> bool:
+        """Return whether a value may be a list of a form, or its only part."""
+        kind = self._resolved(words.get("items")).get("type")
+        if words.get("type") != "array" or isinstance(value, list):
+            return words.get("type") == "array"
+        return isinstance(value, dict) or kind != "object" or isinstance(self._item(words.get("items"), value), dict)
+
+    def _is_told(self, schema: Any) -> bool:
+        """Return whether a member without a default is a text, or a list of texts."""
+        words = self._resolved(schema)
+        inner = self._resolved(words.get("items")) if words.get("type") == "array" else words
+        return "default" not in words and inner.get("type") == "string" and not inner.keys() & {"enum", "pattern"}
+
+    def _item(self, schema: Any, value: Any) -> Any:
+        """Return a part of a list without slips: a text for an object, or an object for a text, by what it holds."""
+        words, read = self._resolved(schema), self.read(schema, value)
+        if isinstance(read, str) and words.get("type") == "object":
+            needed = words.get("required") or ()
+            shown: dict[str, Any] = words.get("properties") or {}
+            open_ = [name for name in needed if "default" not in self._resolved(shown.get(name))]
+            is_text = len(open_) == 1 and self._is_told(shown.get(open_[0]))
+            is_one = is_text and self._resolved(shown[open_[0]]).get("type") == "string"
+            return {open_[0]: read} if is_one else read
+        if isinstance(read, dict) and words.get("type") == "string":
+            members = cast("dict[str, Any]", read)
+            return _in_words(members) or members
+        return cast("Any", read)
+
     def _written(self, words: dict[str, Any], text: str) -> Any:
-        """Return the object or list in a text without slips, if it is the wanted one; else the text."""
+        """Return the wanted object or list in a text without slips, or a list of the object meant; else the text."""
         try:
             value = read_json(text)
         except Refused:
-            return text
-        return self.read(words, value) if isinstance(value, dict if words["type"] == "object" else list) else text
+            value = text
+        if isinstance(value, dict if words["type"] == "object" else list):
+            return self.read(words, value)
+        one = self._item(words.get("items"), text) if words["type"] == "array" else text
+        return [one] if isinstance(one, dict) else text
 
     def _only(self, forms: list[Any], value: Any) -> Any:
         """Return the value in its only form among several once its slips are set right; unchanged if it fits one."""
@@ -133,6 +183,35 @@ def _forms(words: dict[str, Any]) -> list[Any]:
         return [{**words, "type": one} for one in cast("list[Any]", kind)]
     forms = None if kind else words.get("anyOf", words.get("oneOf"))
     return cast("list[Any]", forms) if isinstance(forms, list) else []
+
+
+def _plurals(name: str) -> list[str]:
+    """Return the plural forms of a name."""
+    return [f"{name}s", f"{name}es", *([f"{name[:-1]}ies"] if name.endswith("y") else [])]
+
+
+def _numbered(words: dict[str, Any], name: str, value: Any) -> Any:
+    """Return the number in `source 2` or `[2]` for a member that is a whole number; other values as they are."""
+    if words.get("type") != "integer" or not isinstance(value, str):
+        return value
+    label = rf"(?:{re.escape(name)}\s*(?:no\.?|number|#)?\s*)?"
+    found = re.fullmatch(rf"\s*(?:{label}(\d{{1,6}})|\[{label}(\d{{1,6}})\])\s*", value, re.IGNORECASE | re.ASCII)
+    return int(found[1] or found[2]) if found else value
+
+
+def _in_words(members: dict[str, Any]) -> str:
+    """Return an object of texts as a text, the longest first and the others in brackets; empty for another object."""
+    texts = list[str]()
+    for one in members.values():
+        told = cast("list[Any]", one) if isinstance(one, list) else [one]
+        if not all(isinstance(each, str) for each in told):
+            return ""
+        texts += [each for each in told if each.strip()]
+    if not texts:
+        return ""
+    longest = max(texts, key=len)
+    others = [one for one in texts if one is not longest and one not in longest]
+    return f"{longest} ({', '.join(others)})" if others else longest
 
 
 def _named(words: dict[str, Any], text: str) -> str:

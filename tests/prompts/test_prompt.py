@@ -531,3 +531,112 @@ def test_what_the_code_of_an_agent_can_do_without_may_be_left_out() -> None:
 @pytest.mark.parametrize("file", sorted(AGENTS.glob("*.md")), ids=lambda file: file.stem)
 def test_an_example_of_an_answer_gives_numbers_as_numbers(file: Path) -> None:
     assert re.findall(r'^\s*"\w+": (?:\d+ to|the) .*', file.read_text(encoding="utf-8"), re.MULTILINE) == []
+
+
+PLAN, PAPER, REFLECTION = "research_plan", "research_paper", "research_reflection"
+LABELS = {"abstract": "Abstract", "figure": "Figure", "references": "References"}
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "meant"),
+    [
+        (
+            PLAN,
+            {"tasks": [{"type": "analysis", "objective": "a", "dataset": "a.csv"}]},
+            {"objective": "", "tasks": [{"type": "ANALYSIS", "objective": "a", "datasets": ["a.csv"]}]},
+        ),
+        (PLAN, {"tasks": [], "done": True}, {"objective": "", "tasks": []}),
+        (PLAN, {"task": "Compare."}, {"objective": "", "tasks": [{"objective": "Compare.", "datasets": []}]}),
+        (
+            PAPER,
+            {"title": "t", "abstract": "a", "sections": [{"heading": "h", "text": "x [1]."}]},
+            {
+                "title": "t",
+                "abstract": ["a"],
+                "sections": [{"heading": "h", "paragraphs": ["x [1]."], "figures": []}],
+                "words": LABELS,
+            },
+        ),
+        (
+            "debate_statement",
+            {"position": "p", "argument": "a", "rebuttal": "a text without its addressee", "confidence": 5},
+            {"position": "p", "argument": "a", "rebuttals": [], "agrees": [], "confidence": 5},
+        ),
+        (
+            "debate_statement",
+            {"position": "p", "argument": "a", "rebuttal": {"to": "Ada", "point": "x"}, "confidence": 5},
+            {
+                "position": "p",
+                "argument": "a",
+                "agrees": [],
+                "confidence": 5,
+                "rebuttals": [{"to": "Ada", "point": "x"}],
+            },
+        ),
+        (
+            REFLECTION,
+            {"insights": [{"insight": "East leads.", "tasks": ["ana-0-1", "ana-0-2"]}, {"text": "b"}]},
+            {
+                **dict.fromkeys(("title", "evolving_objective", "current_objective", "methodology"), ""),
+                "insights": ["East leads. (ana-0-1, ana-0-2)", "b"],
+            },
+        ),
+        (
+            "research_discovery",
+            {"discoveries": [{"claim": "c", "evidence": ["ana-1-1: 19 %"], "confidence": "high", "replaces": None}]},
+            {
+                "discoveries": [
+                    {
+                        "claim": "c",
+                        "evidence": [{"task": "ana-1-1: 19 %", "explanation": ""}],
+                        "novelty": "",
+                        "confidence": "high",
+                        "replaces": 0,
+                    }
+                ]
+            },
+        ),
+    ],
+)
+def test_a_part_of_an_answer_under_a_near_name_or_in_a_near_form_is_read(name: str, said: Any, meant: Any) -> None:
+    prompt = manager.parse((AGENTS / f"{name}.md").read_text())
+    assert manager.check_output(prompt, said) == meant
+
+
+NEAR = """output:
+  type: object
+  required: [supports, claims]
+  additionalProperties: false
+  properties:
+    supports: {type: string}
+    kind: {enum: [a, b]}
+    claims:
+      type: array
+      items:
+        type: object
+        required: [source, quote]
+        additionalProperties: false
+        properties: {source: {type: integer}, quote: {type: string}}
+"""
+
+
+@pytest.mark.parametrize("named", ["source 2", "Source #2", "[2]", "2", "[source 2]"])
+def test_a_number_beside_the_name_of_its_member_is_that_number(named: str) -> None:
+    said = {"supports": "s", "claims": [{"source": named, "quote": "q"}]}
+    found = manager.check_output(manager.parse(source(NEAR)), said)
+    assert found == {"supports": "s", "claims": [{"source": 2, "quote": "q"}]}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"contradicts": "s", "claims": []},
+        {"supports": "s", "claims": ["a text for an object with two needed members"]},
+        {"supports": "s", "claims": [{"source": "page 2", "quote": "q"}]},
+        {"supports": "s", "claims": [{"source": 2, "quotes": ["q"]}]},
+        {"text": "s"},
+    ],
+)
+def test_a_name_or_a_form_for_something_else_is_refused(said: Any) -> None:
+    with pytest.raises(BadOutput):
+        manager.check_output(manager.parse(source(NEAR)), said)

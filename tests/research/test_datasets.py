@@ -133,3 +133,37 @@ async def test_a_description_under_a_name_without_its_ending_is_kept(lab: Any, c
     lab.plays(plan_next=DONE, datasets={"descriptions": [{"name": name, "description": "Seen."}]})
     status = await lab.run(files=[cities])
     assert status.state["datasets"]["cities.csv"]["description"] == "Seen."
+
+
+async def test_an_analysis_that_names_no_dataset_is_given_those_there_are(lab: Any, cities: Path) -> None:
+    other = cities.with_name("rain.csv")
+    other.write_text("city,rain\nOslo,763\n")
+    plan = '{"tasks": [{"type": "analysis", "objective": "Sum rain.csv."}, {"type": "ANALYSIS", "objective": "Join."}]}'
+    lab.plays(plan_initial=plan, plan_next={"tasks": []})
+    status = await lab.run(files=[cities, other])
+    found = [(one["objective"], sorted(one["datasets"])) for one in status.state["plan"].values()]
+    assert found == [("Sum rain.csv.", ["rain.csv"]), ("Join.", ["cities.csv", "rain.csv"])]
+    assert len(lab.roles.asked("plan")) == 2
+
+
+async def test_tasks_of_a_plan_in_words_alone_are_carried_out(lab: Any, cities: Path) -> None:
+    plan = {"objective": "Compare", "tasks": ["Compare Oslo and Rome in cities.csv.", "What drives growth?"]}
+    lab.plays(plan_initial=plan, plan_next={"tasks": [], "done": True})
+    status = await lab.run(files=[cities])
+    assert [(one["type"], one["datasets"]) for one in status.state["plan"].values()] == [
+        ("ANALYSIS", ["cities.csv"]),
+        ("LITERATURE", []),
+    ]
+    assert len(lab.roles.asked("plan")) == 2
+
+
+async def test_evidence_of_a_discovery_in_words_names_its_task(lab: Any) -> None:
+    said = {"discoveries": [{"claim": "C", "evidence": ["lit-0-1: 3 percent", "(lit-1-1)"], "confidence": "very high"}]}
+    lab.plays(discovery=said)
+    status = await lab.run("full")
+    first = status.state["discoveries"][0]
+    assert first["evidence"] == [
+        {"task": "lit-0-1", "explanation": "3 percent"},
+        {"task": "lit-1-1", "explanation": ""},
+    ]
+    assert first["confidence"] == "high"
