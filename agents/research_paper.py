@@ -182,7 +182,7 @@ async def _compared(
     own = [f"{one['detail']}\n{one['quote']}" for one in sources]
     references = [
         {"source": one["source"], "number": one["number"]}
-        | {"quote": "\n".join([said, facts.get(one["source"], ""), *(outputs[id] for id in one["tasks"])])}
+        | {"quote": "\n".join([said, facts.get(one["source"], ""), *(outputs[id] for id in _tasks_of(one, tasks))])}
         for one, said in zip(sources, own, strict=True)
     ]
     told = [f"{one['objective']}\n{one['output']}" for one in tasks]
@@ -203,6 +203,12 @@ async def _compared(
         for one in draft["sections"]
     ]
     return {**draft, "abstract": abstract, "sections": sections}, found["doubts"]
+
+
+def _tasks_of(source: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the ids of the tasks with a source: those citing it, and those that analysed it."""
+    analysed = [str(one["id"]) for one in tasks if source["source"] in one["datasets"]]
+    return list(dict.fromkeys([*source["tasks"], *analysed]))
 
 
 def _known(state: Mapping[str, Any], tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -2,11 +2,15 @@
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 LONGEST = 500  # characters of a calculation
 MOST_COUNTED = 12  # integers up to here may be counts, as of the values of a mean
+MOST_OPERANDS = 8  # stated numbers of which each two are combined
+FEW_OPERANDS = 4  # for a number with so few digits that it would often follow by chance
+LEAST_EXACT = 100
 SCALES = ("100", "1000")  # of percent and of units
 
 _CODE = re.compile(r"(?<!`)`++([^`\n]++)`+")
@@ -66,6 +70,27 @@ def calculated(sentence: str, is_known: Callable[[str], bool]) -> Iterator[str]:
         if one.is_right and all(each in found or _counts(each) or is_known(each) for each in one.values):
             found.add(one.result)
             yield one.result
+
+
+def follows(value: str, known: Sequence[float], *, is_share: bool) -> bool:
+    """Return whether a number follows from two stated ones: their sum, difference or quotient, rounded as written.
+
+    Args:
+        value: The number, with a point before its decimals.
+        known: The few stated ones.
+        is_share: Whether it is a percentage.
+    """
+    number, near = float(value), 0.5 * 10.0 ** -len(value.partition(".")[2])
+    exact = near < 0.5 or number >= LEAST_EXACT
+    if len(known) > (MOST_OPERANDS if exact else FEW_OPERANDS):
+        return False
+    for one, other in permutations(known, 2):
+        parts = [one / other, abs(one - other) / other] if other else []
+        found = [100 * each for each in parts] if is_share else parts[:1]
+        found += [abs(one - other), one + other] if exact else []
+        if any(abs(each - number) <= near * 1.001 for each in found):
+            return True
+    return False
 
 
 def _counts(value: str) -> bool:

@@ -8,13 +8,15 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from functools import cached_property
 from itertools import pairwise
 
-from .calculations import calculated, calculations
+from .calculations import calculated, calculations, follows
 from .claims import ASIDE, UNIT, is_claim
 from .tables import Table, cells_of
 
 MARK = " [?]"
 MOST_LISTED = 200
 LEAST_DIGITS = 3  # of a rounded number, so that it is not found in any table
+MOST_QUOTED = 40  # numbers with decimals in quoted words, up to which one of two digits may be rounded from them
+_MOST_STATED = 16  # numbers of a sentence, of which some are combined
 _LONGEST_SHORT = 8
 MOST_SHOWN = 300
 LEAST_LETTERS = 4  # of a word that tells of what a sentence says
@@ -86,7 +88,8 @@ _DATES = (
 )
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,'’\u00a0\u202f ]\d{3})*(?:[.,]\d+)?(?![\w]*\d)")
 _CELL = re.compile(r"(?<![\w.])\d++(?:\.\d++)?(?!\w*\d)")
-_DECIMAL = re.compile(r"\d+(?:\.\d+)?")
+_DECIMAL = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
+_PERCENT = re.compile(r"\s?(?:%|per\s?cent|percentage|prozent|pour\s?cent|por\s?cien)")
 _GROUPING = re.compile(r"['’\u00a0\u202f ]")
 _GROUPED = {one: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(one)}\d{{3}})+") for one in ",."}
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
@@ -162,6 +165,10 @@ class Evidence:
 
     def __init__(self, text: str, file: str = "") -> None:
         self._cells = cells_of(file) if file else None
+        quoted = {
+            one for number in _NUMBER.findall(text) if "." in number or "," in number for one in _readings(number)
+        }
+        self._quoted: set[str] = quoted if len(quoted) <= MOST_QUOTED else set()
         said = text if self._cells else f"{text}\n{file}"
         text = f"{text}\n{file}"
         self.words = {one.casefold() for one in _WORD.findall(text)} | {
@@ -191,6 +198,8 @@ class Evidence:
         readings = _readings(number)
         if self.numbers & readings or any(_is_rounded(one, self.numbers, self._rounded) for one in readings):
             return True
+        if any("." in one and _is_rounded(one, self._quoted, {}, least=2) for one in readings):
+            return True
         if self._table is None:
             return False
         if (claim, at) != self._claim:
@@ -216,17 +225,21 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
     for one in sentences:
         _calculate(text[one.begin : one.end], _known(one.cited, evidence, rest))
     cited = Evidence("\n".join(text[one.begin : one.end] for one in sentences if one.cited))
+    before = ""
     for one in sentences:
         sentence, told = text[one.begin : one.end], set[str]()
         needed = one.needs_source and rest is None and not _is_repeated(sentence, one.heading, cited)
         if needed and is_claim(sentence, one.heading) and not any(calculations(sentence)):
             checked.unsourced.append(_shown(sentence))
-        for last, value in _doubtful(sentence, one, evidence, rest, names=names):
+        known = _known(one.cited, evidence, rest)
+        doubtful = _doubtful(sentence, one, evidence, rest, names=names)
+        for last, value in _underived(doubtful, sentence, before, known) if doubtful else ():
             pieces += [text[at : one.begin + last], MARK]
             at = one.begin + last
             if value not in told:
                 told.add(value)
                 checked.doubts.append(Doubt(value=value, claim=_shown(sentence), sources=one.cited))
+        before = sentence
     checked.text = "".join([*pieces, text[at:]])
     checked.doubts, checked.unsourced = checked.doubts[:MOST_LISTED], checked.unsourced[:MOST_LISTED]
     return checked
@@ -248,6 +261,35 @@ def _doubtful(
             if any(_readings(match[0]) & _readings(each.result) for each in wrong):
                 found[match.end()] = match[0]
     return sorted(found.items())
+
+
+def _underived(
+    doubtful: list[tuple[int, str]], sentence: str, before: str, known: list[Evidence]
+) -> Iterator[tuple[int, str]]:
+    """Yield the doubtful values that follow from no known numbers stated in this sentence, or in it and the one before.
+
+    A wrong result of a calculation in code stays doubtful.
+    """
+    wrong = {each.result for each in calculations(sentence) if not each.is_right}
+    own, more = _stated(sentence, known), _stated(before, known)
+    for last, value in doubtful:
+        behind = sentence[last : last + 12].lower()
+        is_share = bool(_PERCENT.match(behind))
+        readings = [one for one in _readings(value) if _DECIMAL.fullmatch(one)] if value not in wrong else []
+        if not any(follows(one, some, is_share=is_share) for one in readings for some in (own, [*own, *more])):
+            yield last, value
+
+
+def _stated(sentence: str, known: list[Evidence]) -> list[float]:
+    """Return the few numbers of a sentence that its sources hold; none of many."""
+    plain = UNIT.sub(lambda match: _blank(match[0]), ASIDE.sub(lambda match: _blank(match[0]), sentence))
+    for pattern in _DATES:
+        plain = pattern.sub(lambda match: _blank(match[0]), plain)
+    numbers = list(_NUMBER.finditer(plain))
+    few = numbers if len(numbers) <= _MOST_STATED else []
+    held = [one[0] for one in few if any(each.holds(one[0], sentence, one.start()) for each in known)]
+    readings = (one for number in held for one in _readings(number) if _DECIMAL.fullmatch(one))
+    return list(dict.fromkeys(map(float, readings)))
 
 
 def _is_repeated(sentence: str, heading: str, cited: Evidence) -> bool:
@@ -495,15 +537,16 @@ def _spelled(text: str) -> set[str]:
     return {one.casefold() for one in _WORD.findall(text)}
 
 
-def _is_rounded(number: str, among: set[str], rounded: dict[int, set[str]]) -> bool:
+def _is_rounded(number: str, among: set[str], rounded: dict[int, set[str]], least: int = LEAST_DIGITS) -> bool:
     """Return whether one of some longer numbers is rounded to this one; a short one says too little.
 
     Args:
         number: The number.
         among: The longer ones.
         rounded: What they are rounded to, by decimals; it is filled here.
+        least: Its least digits.
     """
-    if not _DECIMAL.fullmatch(number) or len(number.replace(".", "")) < LEAST_DIGITS:
+    if not _DECIMAL.fullmatch(number) or len(number.replace(".", "")) < least:
         return False
     decimals = len(number.partition(".")[2])
     if decimals not in rounded:

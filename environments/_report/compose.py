@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote
 
 from tea import RootedFolder, ToolError
 
@@ -39,7 +40,7 @@ class Composed:
         doubts: Values that the cited sources do not contain.
         unsourced: Sentences without a citation.
         unresolved: Citations without a source.
-        missing: Cited files that are not there, and of which no words were given.
+        missing: Cited files that are not there, and of which no words were given, and figures that are not there.
         unchecked: Numbers of the sources without a known text.
     """
 
@@ -73,12 +74,14 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
     files = {one.number: text for one in known if one.file and (text := _text(workspace, one.file))}
     quotes = _quotes(items, references, files)
     lost = [one for one in known if one.file in missing and one.number not in quotes | files]
+    figures = _lost_figures(bodies, workspace)
     numbers = [one.number for one in known if one in lost or one.number in quotes | files]
     evidence = {number: Evidence(quotes.get(number, ""), files.get(number, "")) for number in numbers}
     checked = check("\n\n".join(one for one in bodies if one), evidence, names=names)
     unchecked = [one for one in known if one.number not in evidence]
     unresolved = list(dict.fromkeys(references.unresolved))
-    found = _found(checked, [one.file for one in lost], unresolved, unchecked)
+    gone = [*(one.file for one in lost), *figures]
+    found = _found(checked, gone, unresolved, unchecked)
     text = _FIGURE.sub(lambda one: one[0] if one["code"] else f"{one['begin']}{up}{one['file']}", checked.text)
     parts = [f"# {' '.join(title.split())}", text.strip(), found]
     parts += [references.section().strip()] if known else []
@@ -88,9 +91,16 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
         doubts=checked.doubts,
         unsourced=checked.unsourced,
         unresolved=unresolved,
-        missing=[one.file for one in lost],
+        missing=gone,
         unchecked=[one.number for one in unchecked],
     )
+
+
+def _lost_figures(bodies: list[str], workspace: Path) -> list[str]:
+    """Return the files of figures that are not there."""
+    files = [one["file"].strip() for body in bodies for one in _FIGURE.finditer(body) if not one["code"]]
+    named = dict.fromkeys(unquote(one).removeprefix("./") for one in files)
+    return [one for one in named if not one.startswith("data:") and not (workspace / one).exists()]
 
 
 def without_html(markdown: str) -> str:
@@ -129,7 +139,8 @@ def _found(checked: Checked, lost: list[str], unresolved: list[str], unchecked: 
         named = ", ".join(f"[{one.number}] {one.description}" for one in unchecked)
         lines.append(f"Claims not compared, as the text of their source is not known here: {named}.")
     if checked.doubts:
-        lines.append(f"Marked{MARK}: what the text of the cited source does not contain.")
+        told = "neither stands in the cited source nor follows from what was computed from it"
+        lines.append(f"Marked{MARK}: what {told}.")
         lines.append("\n".join(f"- {one.value}: {one.claim}" for one in checked.doubts))
     if checked.unsourced:
         lines.append("Claims without a source:")

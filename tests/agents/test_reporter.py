@@ -225,7 +225,7 @@ async def test_sources_without_address_are_told_apart_by_their_words(stage: Any)
 
 async def test_code_and_images_are_left_alone(stage: Any) -> None:
     body = "```\nx[1](y)\n```\n\n`z[2](q)` and ![3](p.png) and a[4](b)"
-    assert await report_of(stage, body) == f"# T\n\n{body}\n"
+    assert await report_of(stage, body) == f"# T\n\n{body}\n\n## Checks\n\nCited, and not there: p.png.\n"
 
 
 async def test_a_report_never_replaces_an_earlier_one(stage: Any) -> None:

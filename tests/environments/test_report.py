@@ -712,3 +712,35 @@ async def test_the_word_before_a_name_at_the_beginning_is_no_part_of_the_name(
     text = f"{opening} Utrecht 55 million are spent [1](https://e.org). {opening} Delft it is less [1](https://e.org)."
     made, _ = await completed(act, folder, {"text": text, "references": quoted})
     assert [one["value"] for one in made["doubts"]] == ["Delft"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "doubts"),
+    [
+        ("Lamps 19.3 %, kettles 8.3 % and chairs 7.7 % [1](s.csv).", []),
+        ("Lamps 19.3 %, kettles 8.2 % and chairs 7.8 % [1](s.csv).", ["8.2", "7.8"]),
+        ("East sold for 23,884.00, 17.6 % more than West (20,313.00) [1](s.csv).", []),
+        ("East sold for 23,884.00, 18.6 % more than West (20,313.00) [1](s.csv).", ["18.6"]),
+        ("East sold for 23,884, West for 20,313, so 3,571 less [1](s.csv).", []),
+        ("Lamps: 19.27 %, kettles: 8.29 % [1](s.csv). That is 2.3 times as often [1](s.csv).", []),
+        ("Lamps: 19.27 %, kettles: 8.29 % [1](s.csv). That is 2.4 times as often [1](s.csv).", ["2.4"]),
+        ("Lamps: 19.27 % [1](s.csv). There it is 2.3 times as often as here [1](s.csv).", ["2.3"]),
+    ],
+)
+async def test_roundings_and_simple_arithmetic_of_computed_results_are_known(
+    act: Act, folder: Path, claims: str, doubts: list[str]
+) -> None:
+    (folder / "s.csv").write_text("\n".join(["product,units", *(f"lamp,{at}" for at in range(600))]))
+    told = "Lamps 154 of 799 (19.27 %); kettles 8.29 %; chairs 7.73 %. East 23,884.00, West 20,313.00."
+    piece = {"text": claims, "references": [{"source": "s.csv", "quote": told}]}
+    made, text = await completed(act, folder, piece)
+    assert [one["value"] for one in made["doubts"]] == doubts
+    assert ("neither stands in the cited source nor follows from what was computed from it." in text) == bool(doubts)
+
+
+async def test_a_figure_that_is_not_there_is_told(act: Act, folder: Path) -> None:
+    (folder / "here.png").write_bytes(b"png")
+    body = "![a](here.png) ![b](gone/rates.png) ![c](<no here.png>) ![d](https://e.org/d.png) `![e](code.png)`"
+    made, text = await completed(act, folder, body)
+    assert made["missing"] == ["gone/rates.png", "no here.png"]
+    assert "Cited, and not there: gone/rates.png, no here.png." in text
