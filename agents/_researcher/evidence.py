@@ -11,6 +11,8 @@ from .sources import Source, normal, tokens, unsaid
 MOST_CLAIM = 600
 MOST_QUOTE = 1_200
 _STEM = 4  # first letters that forms of a word share
+UNRANKED = "None is ranked first, as date, number and kind of the sources are alike"
+TOGETHER = "the best by recency, agreement and source together"
 RESULT = "search result"  # the position of what stands in one, and not on a page
 
 
@@ -83,7 +85,7 @@ class Conflict:
     Args:
         about: What they disagree about.
         sides: Numbers of the claims that agree with each other; the side that counts most is the first.
-        why: Why the first side is ranked first.
+        why: Why the first side is ranked first; empty where nothing tells the first two apart.
     """
 
     about: str
@@ -168,11 +170,11 @@ class Store:
         held, why = _ranked(held)
         found = Conflict(about=_line(about), sides=tuple(tuple(one.number for one in side) for side in held), why=why)
         self.conflicts = [one for one in self.conflicts if one.about.casefold() != found.about.casefold()] + [found]
-        for one in held[0]:
-            one.doubt = one.unsaid
-        for side in held[1:]:
+        for side in held:
+            other = held[0] if side is not held[0] else held[1]
             for one in side:
-                one.doubt = f"contradicted by {held[0][0].url}: {held[0][0].claim}"
+                is_first = side is held[0] and bool(why)
+                one.doubt = one.unsaid if is_first else f"contradicted by {other[0].url}: {other[0].claim}"
 
     @property
     def doubtful(self) -> list[str]:
@@ -180,10 +182,11 @@ class Store:
         return [f"{one.url}: {one.claim.rstrip('.')}: {one.unsaid}." for one in self.claims if one.unsaid]
 
     def told(self, conflict: Conflict) -> str:
-        """Return a contradiction in one line: every side with its sources, and why one is ranked first."""
+        """Return a contradiction in one line: every side with its sources, and why one is ranked first, if one is."""
         sides = [[one for n in side if (one := self.of(n)) is not None] for side in conflict.sides]
         words = [f"{side[0].claim.rstrip('.')} ({_where(side)})" for side in sides]
-        return f"Sources disagree about {conflict.about}: {'; but: '.join(words)}. Ranked first: {conflict.why}."
+        order = f"Ranked first: {conflict.why}" if conflict.why else UNRANKED
+        return f"Sources disagree about {conflict.about}: {'; but: '.join(words)}. {order}."
 
     def record(self) -> dict[str, Any]:
         """Return all of it as JSON."""
@@ -205,7 +208,7 @@ def ranked(criteria: Sequence[Sequence[Any]]) -> list[int]:
 
 
 def _ranked(sides: list[list[Claim]]) -> tuple[list[list[Claim]], str]:
-    """Return sides ordered by recency, agreement and source, and why the first is the first."""
+    """Return sides ordered by recency, agreement and source, and why the first is so; empty for no reason."""
     criteria: Mapping[str, list[Any]] = {
         "the most recent": [max(one.date for one in side) for side in sides],
         "the most sources": [len({one.host for one in side}) for side in sides],
@@ -214,7 +217,9 @@ def _ranked(sides: list[list[Claim]]) -> tuple[list[list[Claim]], str]:
     order = ranked([*criteria.values()])
     first, others = order[0], order[1:]
     why = [name for name, one in criteria.items() if all(one[first] > one[other] for other in others)]
-    return [sides[number] for number in order], " and ".join(why) or "found first, as nothing else tells them apart"
+    if all(one[first] == one[others[0]] for one in criteria.values()):
+        return [sides[number] for number in order], ""
+    return [sides[number] for number in order], " and ".join(why) or TOGETHER
 
 
 def _where(side: Sequence[Claim]) -> str:

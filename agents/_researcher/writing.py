@@ -77,7 +77,8 @@ def _noted(research: Research) -> str:
     """Return the section about contradictions and gaps, with citations of both sides; empty for none."""
     numbers, lines = _numbers(research.store.claims), list[str]()
     for conflict in research.store.conflicts:
-        lines.append(f"- Sources disagree about {conflict.about}; ranked first is {conflict.why}:")
+        order = f"ranked first is {conflict.why}" if conflict.why else "none is ranked first"
+        lines.append(f"- Sources disagree about {conflict.about}; {order}:")
         held = [one for side in conflict.sides for one in research.store.claims if one.number in side]
         lines += [f"  - {one.claim} [{numbers[one.url]}](<{one.url}>) {one.date}".rstrip() for one in held]
     lines += [f"- Not found: {one}" for one in research.missing]

@@ -168,7 +168,6 @@ def claims(*given: tuple[str, int, str]) -> Any:
             "the most recent",
         ),
         ([("", 1, "a"), ("", 1, "b"), ("", 1, "c")], [[1], [2, 3]], (2, 3), "the most sources"),
-        ([("", 1, "a"), ("", 1, "b"), ("", 1, "b")], [[1], [2, 3]], (1,), "found first"),
         ([("", 4, "a"), ("", 1, "b")], [[1], [2]], (2,), "the best source"),
         ([("", 1, "a"), ("2020-01-01", 1, "b")], [[1], [2]], (2,), "the most recent"),
     ],
@@ -180,6 +179,20 @@ def test_sides_are_ranked_by_recency_agreement_and_source(given: Any, sides: Any
     assert (conflict.sides[0], why in conflict.why) == (first, True)
     doubted = [one.number for one in store.claims if one.doubt]
     assert sorted((*first, *doubted)) == [one.number for one in store.claims]
+
+
+def test_without_a_reason_no_side_is_ranked_first_and_each_is_doubted() -> None:
+    store = claims(("", 1, "a"), ("", 1, "b"), ("", 1, "b"))
+    store.disagree("the year", [[1], [2, 3]])
+    (conflict,) = store.conflicts
+    assert conflict.why == ""
+    told = store.told(conflict)
+    assert told.endswith("None is ranked first, as date, number and kind of the sources are alike.")
+    assert [one.doubt for one in store.claims] == [
+        "contradicted by https://b/1: claim 1",
+        "contradicted by https://a/0: claim 0",
+        "contradicted by https://a/0: claim 0",
+    ]
 
 
 def test_a_claim_is_shown_with_its_subject_where_its_words_do_not_name_it() -> None:
