@@ -18,6 +18,7 @@ MOST_PROBLEM = 600
 MOST_WHOLE = 4_000  # characters of a local document that is taken as it stands
 
 _REFUSALS = re.compile(r"is not shown|status (?:401|403|407|429|451)\b")
+FOR_A_MODEL = " A model cannot do this"  # the rest of the remedy of `web_search` is not for the person
 
 
 @dataclass(slots=True)
@@ -162,7 +163,8 @@ class Gathering:
 
     def _failed(self, what: str, error: Mapping[str, Any] | None, *, fix: bool = False) -> None:
         told = error or {}
-        problem = " ".join([str(told.get("problem", "")), str(told.get("fix", "")) * fix]).strip()
+        remedy = str(told.get("fix", "")).partition(FOR_A_MODEL)[0] if fix else ""
+        problem = " ".join([str(told.get("problem", "")), remedy[:1].upper() + remedy[1:]]).strip()
         line = problem if what in problem else f"{what}: {problem}"
         if line not in self.problems:
             self.problems.append(line[:MOST_PROBLEM])

@@ -11,6 +11,8 @@ from tea.kernel.key import scopes_around
 from tea.types import JsonObject, JsonValue, as_text
 
 _CALLS = ("tool", "environment", "model")
+_MOST_TOLD = 400  # characters of arguments, and of a result, that a person is told
+_EMPTY: tuple[JsonValue, ...] = ("", [], {})
 _WORDS: JsonObject = {"thinking": "", "evaluation": "", "memory": "", "next_goal": "", "observation": {}}
 
 
@@ -64,7 +66,9 @@ def _said(value: JsonValue) -> JsonValue:
 
 
 def found_among(records: Iterable[TraceRecord], besides: Container[str], most: int = 3) -> tuple[str, ...]:
-    """Return the last results of calls among the records of one run, each once, with its call.
+    """Return the last results of calls among the records of one run, each once, with its call, for a person.
+
+    A result without a value tells nothing, and arguments that are empty or null are left out.
 
     Args:
         records: The records.
@@ -74,9 +78,24 @@ def found_among(records: Iterable[TraceRecord], besides: Container[str], most: i
     found = deque[str](maxlen=most)
     for _, step in steps_among(records):
         made = [one for one in step.get("results", ()) if one.get("ok") and one.get("name") not in besides]
-        said = (call_words(one).strip() for one in made if not str(one.get("name")).startswith("model:"))
+        told = (one for one in made if one.get("value") is not None and not str(one.get("name")).startswith("model:"))
+        said = (call_words(_brief(one), _MOST_TOLD).strip() for one in told)
         found.extend(one for one in said if one not in found)
     return tuple(found)
+
+
+def _brief(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result under the bare name of its function, without arguments that are empty or null."""
+    given = as_mapping(result.get("arguments"))
+    arguments = {name: one for name, one in given.items() if one is not None and one is not False and one not in _EMPTY}
+    return {**result, "name": _bare(str(result.get("name"))), "arguments": arguments}
+
+
+def _bare(ref: str) -> str:
+    """Return a reference without its kind, version, and `#call`."""
+    name, _, action = ref.rpartition(":")[2].partition("#")
+    name = name.partition("@")[0]
+    return name if action in ("", "call") else f"{name}#{action}"
 
 
 def cut(value: object, most: int = 1_200) -> str:

@@ -156,7 +156,8 @@ async def test_without_an_engine_one_error_says_what_to_do(tmp_path: Path) -> No
     async with world(tmp_path, model) as (tea, _):
         outcome = await tea.run(QUESTION, agent="researcher")
         assert (outcome.status, outcome.exit_code) == ("failed", 1)
-        assert "No search engine is configured." in outcome.reason
+        assert "No search engine is configured. Index folders" in outcome.reason
+        assert "A model" not in f"{outcome.reason} {outcome.gaps}"
         assert "tea corpus add" in outcome.reason
         assert model.asked() == {}
 

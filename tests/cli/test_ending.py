@@ -103,6 +103,10 @@ class Spent(Agent):
         """Call, and end without an answer."""
         await ctx.tcp.invoke("calculator", {"expression": "1 /"})
         await ctx.tcp.invoke("calculator", {"expression": "6 * 7"})
+        if "long" in task.text:
+            given = {"source": "a.csv", "find": "", "pages": None, "unpack": False, "start": 0}
+            one = {"name": "tool:open_document@1.0.0#call", "ok": True, "arguments": given, "value": "word " * 400}
+            ctx.note("step", {"results": [one, {"name": "web_search", "ok": True, "sources": 0}]})
         if "odd" in task.text:
             ctx.note("step", {})
             ctx.note("step", {"results": [{}]})
@@ -121,6 +125,9 @@ def test_what_was_found_is_told_where_a_budget_ends_before_an_answer(tea: Tea) -
     assert "-> 42" in found[0]
     answered = tea("run", "So far!", "--agent", "spent")
     assert (answered.code, answered.out, "found until then" in answered.err) == (5, "So far!\n", False)
+    (found,) = (one for one in tea("run", "A long one", "--agent", "spent").err.splitlines() if "found until" in one)
+    assert found.startswith('found until then: open_document({"source": "a.csv", "start": 0}) -> word word')
+    assert len(found) < 500
     odd = tea("run", "An odd step", "--agent", "spent")
     assert (odd.code, "found until then: " in odd.err) == (5, False)
 
