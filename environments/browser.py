@@ -368,7 +368,7 @@ class Browser(Environment):
             seen = await self._acted(ctx, "input", {"index": index, "text": value, "clear": True})
             given.append(Given(index=index, node=node, value=value))
             return seen
-        given.append(Given(index=index, node=node, value=tick(value)))
+        given.append(Given(index=index, node=node, value=tick(node, value)))
         if ticked is not given[-1].value:
             return await self._acted(ctx, "click", {"index": index})
         async with self._driven() as driver:

@@ -74,20 +74,26 @@ async def options_of(driver: Driver, node: Any) -> list[Option]:
 
 async def is_ticked(driver: Driver, node: Any) -> bool | None:
     """Return whether a box or a radio button is ticked, None if an element is neither."""
-    if _kind(node) not in ("checkbox", "radio"):
+    if _attribute(node, "type") not in ("checkbox", "radio"):
         return None
     return bool(await of_element(driver, node, "this.checked"))
 
 
-def tick(value: str) -> bool:
-    """Return the state of a box meant by a word.
+def tick(node: Any, value: str) -> bool:
+    """Return the state of a box or a radio button meant by a word; its own value ticks it.
 
     Raises:
-        ToolError: The word means neither.
+        ToolError: The word means neither; for a radio button, `no` may be an answer.
     """
-    if (found := TICKS.get(value.strip().lower())) is None:
+    word, own = _folded(value), _attribute(node, "value")
+    if word in ("on", "off"):
+        return TICKS[word]
+    is_off = TICKS.get(word) is False
+    if word == own and not (is_off and _attribute(node, "type") == "checkbox"):
+        return True
+    if word not in TICKS or word == own or _attribute(node, "type") == "radio":
         raise ToolError(f"{value[:MOST_WORDS]!r} is not a value of a box.", fix="give on or off.")
-    return found
+    return TICKS[word]
 
 
 def chosen(options: Sequence[Option], wanted: str) -> Option:
@@ -145,7 +151,7 @@ async def require_held(driver: Driver, given: Sequence[Given], *, pressing: bool
 
 async def require_taken(driver: Driver, given: Given) -> None:
     """Refuse to go on where a field for a day, a time or a number is empty after words were typed into it."""
-    if given.node is None or _kind(given.node) not in FORMATTED:
+    if given.node is None or _attribute(given.node, "type") not in FORMATTED:
         return
     held = None
     with suppress(Exception):  # foreign code: the field is gone, and the page has gone on
@@ -172,7 +178,7 @@ async def _fault(driver: Driver, given: Given, pressing: bool) -> str:
         return ""
     if held is not None and _is_same(str(held), value):
         return ""
-    if _kind(given.node) == "password":
+    if _attribute(given.node, "type") == "password":
         return "it does not hold what was typed"
     return f"it holds {str(held)[:MOST_WORDS]!r} and not {value[:MOST_WORDS]!r}"
 
@@ -188,10 +194,10 @@ def _is_same(held: str, typed: str) -> bool:
     return first == second or (second.isalnum() and SEPARATORS.sub("", first) == second)
 
 
-def _kind(node: Any) -> str:
-    """Return the type of an input as the page writes it, empty without one."""
+def _attribute(node: Any, name: str) -> str:
+    """Return an attribute of an element as the page writes it, in small letters; empty without one."""
     attributes: dict[str, Any] = node.attributes or {}
-    return str(attributes.get("type", "")).lower()
+    return _folded(str(attributes.get(name, "")))
 
 
 def _folded(words: str) -> str:

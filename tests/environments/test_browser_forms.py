@@ -28,6 +28,9 @@ SHAPED = """<!doctype html><title>Shaped</title><input id=p placeholder=phone
 <input id=l placeholder=short maxlength=3><textarea id=t placeholder=words></textarea>
 <select id=s onchange="s.selectedIndex=0"><option>One<option>Two</select>
 <button onclick="document.title='sent '+p.value">Send</button>"""
+ASKED = """<!doctype html><title>Asked</title><form><input type=radio name=r value=no><input type=radio name=r value=y>
+<input type=checkbox name=c value=no></form><script>
+document.forms[0].onchange = () => document.title = [...new FormData(document.forms[0])].join(' ')</script>"""
 FIELDS = {"name": "placeholder=name", "date": "type=date", "room": "<select", "lamp": "type=checkbox", "book": "Book"}
 
 
@@ -37,7 +40,13 @@ def booked(asked: Asked) -> Page:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site() -> AsyncIterator[Site]:
-    pages = {"/room": html(ROOMS), "/menu": html(COMBO), "/shaped": html(SHAPED), "/booked": booked}
+    pages = {
+        "/room": html(ROOMS),
+        "/menu": html(COMBO),
+        "/shaped": html(SHAPED),
+        "/asked": html(ASKED),
+        "/booked": booked,
+    }
     async with Site(pages).open() as made:
         yield made
 
@@ -150,3 +159,26 @@ async def test_words_that_a_field_takes_nothing_of_are_a_failure(act: Act, site:
     error = (await act("type", index=index, text="01/15/2027")).error
     assert error["problem"] == f"The field {index} did not take its value: it is empty, and not '01/15/2027'."
     assert (await act("type", index=index, text="2027-01-15")).ok
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "title"),
+    [
+        (0, "no", "r,no"),
+        (0, "yes", None),
+        (1, "no", None),
+        (1, "Y", "r,y"),
+        (1, "on", "r,y"),
+        (2, "no", None),
+        (2, "yes", "c,no"),
+        (2, "false", "Asked"),
+    ],
+)
+async def test_a_word_that_may_be_an_answer_does_not_leave_a_button_unticked(
+    act: Act, site: Site, at: int, value: str, title: str | None
+) -> None:
+    await act("navigate", url=f"{site.url}/asked")
+    first = await index_of(act, "<input type=radio")
+    outcome = await act("fill", fields=[{"index": first + at, "value": value}])
+    assert outcome.ok is (title is not None), outcome
+    assert title is None or outcome.value["title"] == title
