@@ -65,6 +65,10 @@ DOUBT: dict[str, Any] = {
     "returns": {"default": None},
     "fails": {"type": "boolean", "default": False},
 }
+JUDGED_WRONG = (
+    "The tool passed its tests, and you judged this result to be wrong: {}. Work the right result out again, step by "
+    "step, from the task alone, and say in `why` where the two differ; if they are the same, `right` is true."
+)
 PASSED = "it passed its tests, and on the task's own input"
 MISQUOTED = (
     "The quote {!r} does not stand in the task or its files: give words exactly as they stand there, "
@@ -277,6 +281,9 @@ class _Work:
         found = f"{PASSED} it gave {_short(tried['result'])}" if tried["ok"] else _failure(tried)
         self.trouble = f"{found}; no question was left to judge it"
         verdict = await self.ask("judge", VERDICT, spec=spec, given=self.given, result=result)
+        if tried["ok"] and not verdict["right"] and verdict["input"] is None:
+            again = JUDGED_WRONG.format(str(verdict["why"]).rstrip("."))
+            verdict = await self.ask("judge", VERDICT, spec=spec, given=self.given, result=result, trouble=again)
         mended, fault = _typed_input(spec, verdict["input"] or {})
         right = tried["ok"] and verdict["right"]
         changed = not (right or fault or self.given_checked or verdict["input"] is None or mended == self.given)

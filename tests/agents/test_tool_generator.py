@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from attempts_kit import shown
 from journals import rewrite
 
 from tea.platform import Platform
@@ -179,11 +180,19 @@ async def test_a_doubt_that_cannot_be_read_leaves_the_test_and_ends_nothing(play
 @pytest.mark.slow
 async def test_a_wrong_result_on_the_tasks_own_input_is_refused(play: Play) -> None:
     wrong = {"right": False, "why": "it counts case"}
-    outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), wrong, code(SOURCE), RIGHT)
+    outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), wrong, wrong, code(SOURCE), RIGHT)
     assert outcome.ok
-    assert play.requests[5].variables["trials"][0]["trouble"] == (
+    assert play.requests[6].variables["trials"][0]["trouble"] == (
         "it passed its tests, and on the task's own input it gave 3: it counts case"
     )
+
+
+async def test_a_result_judged_wrong_by_mistake_is_judged_again(play: Play) -> None:
+    wrong = {"right": False, "why": "it counts case"}
+    outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), wrong, RIGHT)
+    assert outcome.ok, outcome.reason
+    assert "you judged this result to be wrong: it counts case." in shown(play.requests[5])
+    assert "Your last tests" not in shown(play.requests[5])
 
 
 @pytest.mark.slow
