@@ -295,6 +295,7 @@ def _report(one: Tried, done: Sequence[Tried]) -> str:
     lines = {
         "Evidence": [_source(each) for each in one.result.evidence],
         "Noted": [*map(_noted, facts[:MOST_SHOWN_FACTS]), *more],
+        "Doubts of its own": [one.result.reason] if one.result.reason else [],
         "Not known": one.result.gaps,
     }
     told = [f"{name}:\n" + "\n".join(f"- {each}" for each in some) for name, some in lines.items() if some]

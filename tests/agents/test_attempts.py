@@ -207,6 +207,14 @@ async def test_what_the_judge_is_not_shown_of_a_finding_is_marked(tea: Platform)
     assert "2,345" not in line or "2,345,678" in line
 
 
+async def test_the_judge_is_shown_the_doubts_of_an_attempt(tea: Platform) -> None:
+    model = Cast(planner=[answered("Rome", 50, doubts="The year is a guess."), answered("Oslo")], judge=verdict(1))
+    await play(tea, model, attempts=2)
+    (asked,) = model.requests["judge"]
+    texts = [one["text"] for one in asked.variables["answers"]]
+    assert sum("Doubts of its own:\n- The year is a guess." in text for text in texts) == 1
+
+
 async def test_the_judge_is_shown_what_a_long_call_gave(tea: Platform) -> None:
     called, ends = step("calculator", expression=" + ".join(["17"] * 100)), iter(("Rome", "Oslo"))
 
