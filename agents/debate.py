@@ -248,11 +248,15 @@ def _no_speaker(ctx: Context, task: Task, metadata: Mapping[str, Any]) -> str:
 
 def _as_persona(one: Expert, about: Mapping[str, str]) -> Expert:
     """Return an expert played by the prompt, with the description of its agent as its background."""
-    return replace(one, agent="", role=PLAYED.format(one.role, one.agent, about[one.agent]).strip())
+    role = f"{one.role.strip().rstrip('.')}." if one.role.strip() else ""
+    return replace(one, agent="", role=PLAYED.format(role, one.agent, about[one.agent]).strip())
 
 
 def _relations(experts: Sequence[Expert], metadata: Mapping[str, Mapping[str, Any]]) -> dict[tuple[str, str], str]:
-    """Return how each expert stands to each other: as their agents declare it, else as the manager wants it."""
+    """Return how each expert stands to each other: as their agents declare it, else as the manager wants it.
+
+    Both stand alike to each other; a cooperative expert completes also the position of a competitive one.
+    """
     declared = {name: one.get("relations", {}) for name, one in metadata.items()}
     found: dict[tuple[str, str], str] = {}
     for one in experts:
@@ -261,7 +265,8 @@ def _relations(experts: Sequence[Expert], metadata: Mapping[str, Mapping[str, An
             theirs = declared.get(other.agent, {}).get(one.agent)
             stated = [each for each in (own, theirs) if each in (COMPETITIVE, COOPERATIVE)]
             if one is not other:
-                found[one.name, other.name] = stated[0] if stated else one.relation
+                wanted = COOPERATIVE if COOPERATIVE in (one.relation, other.relation) else one.relation
+                found[one.name, other.name] = stated[0] if stated else wanted
     return found
 
 
@@ -300,6 +305,8 @@ async def _round(ctx: Context, task: Task, debate: Course, number: int) -> None:
         silent = [each.name for each in debate.experts if each.name not in others]
         spoken[one.name] = statement = _answering(statement, others, silent)
         _tell(ctx, f"{one.name}, round {number}", f"{statement['position']} ({statement['confidence']})")
+        if statement["argument"].strip():
+            _tell(ctx, f"{one.name} argues", statement["argument"])
         for rebuttal in statement["rebuttals"]:
             _tell(ctx, f"{one.name} to {rebuttal['to']}", rebuttal["point"])
 

@@ -110,6 +110,15 @@ async def test_an_expert_rebuts_others_and_not_itself(tea: Platform) -> None:
     assert "Ann to Ann" not in phases
 
 
+async def test_two_experts_stand_alike_to_each_other_and_their_arguments_are_told(tea: Platform) -> None:
+    invited = invitation(expert("Ann"), expert("Bob", relation="cooperative"))
+    model = Cast(debate_invitation=invited, debate_statement=[statement("Buy"), statement("Sell")], judge=verdict(1))
+    _, told = await play(tea, model, "Is it good?", settings={"debate.rounds": 1})
+    assert ("Ann argues", "because of Buy") in told
+    asked = [shown(one) for one in model.requests["debate_statement"]]
+    assert all("to work together with you" in one and "compete" not in one for one in asked)
+
+
 async def test_nobody_agrees_with_or_rebuts_somebody_who_has_not_spoken(tea: Platform) -> None:
     first = [statement(one, agrees=["Ann", "Bob"], rebuttals=[{"to": "Bob", "point": "x"}]) for one in ("Buy", "Sell")]
     later = [statement("Hold"), statement("Keep", agrees=["ann"])]
@@ -344,7 +353,7 @@ async def test_an_agent_with_a_form_of_its_own_is_played_with_its_description_as
         ]
         assert model.asked() == {"debate_invitation": 1, "debate_statement": 3, "judge": 1}
         roles = {one.variables["name"]: one.variables["role"] for one in model.requests["debate_statement"]}
-        assert roles["Rita"].startswith("writes You speak as the agent reporter: Write a report of findings")
+        assert roles["Rita"].startswith("writes. You speak as the agent reporter: Write a report of findings")
         assert "Rhymes on all that happens." in roles["Paul"]
         assert outcome.gaps == ()
         assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
