@@ -1,7 +1,7 @@
 """Research: the knowledge about one task during the work, and its result at any moment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tea import Context, Message, Result, Task
@@ -18,6 +18,7 @@ MOST_OF_ONE = 6_000
 SHARE = 0.4  # of what the model reads, for new sources
 CHARACTERS_IN_TOKEN = 3
 MARK = 8  # hex digits
+SINCE = ("day", "week", "month", "year")  # the last one of which a search may be limited to
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
@@ -46,8 +47,10 @@ class Plan:
 
     @classmethod
     def of(cls, output: Mapping[str, Any]) -> "Plan":
-        """Return the plan written by a model."""
-        return cls(**{name: output[name] for name in cls.__dataclass_fields__ if name in output})
+        """Return the plan written by a model; a time that no search can be limited to, as a year, limits none."""
+        found = cls(**{name: output[name] for name in cls.__dataclass_fields__ if name in output})
+        since = found.since.strip().casefold()
+        return replace(found, since=since if since in SINCE else "")
 
 
 _STEM = 4  # first letters that forms of a word share

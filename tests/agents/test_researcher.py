@@ -151,6 +151,17 @@ async def test_an_engine_that_is_down_ends_in_an_honest_abstention(tmp_path: Pat
         assert "Nothing was found: No engine answered. brave: It answered with status 500" in outcome.reason
 
 
+async def test_a_year_that_searches_cannot_be_limited_to_costs_no_question(tmp_path: Path) -> None:
+    def judged(request: Any) -> Any:
+        return verdict(claim(number_of(request, BUILT), BUILT))
+
+    asked = {**plan(), "since": "1968"}
+    model = Script(researcher=asked, researcher_verdict=judged, researcher_answer=draft("1871", 1))
+    async with world(tmp_path, model, {"/a": text(BUILT)}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+        assert (outcome.answer, model.asked()["researcher"]) == ("1871", 1)
+
+
 async def test_without_an_engine_one_error_says_what_to_do(tmp_path: Path) -> None:
     model = Script(researcher=plan(), researcher_verdict=verdict(says="absent"))
     async with world(tmp_path, model) as (tea, _):
