@@ -233,3 +233,23 @@ async def test_the_place_that_a_task_names_in_its_source_counts_as_found(lab: An
     status = await lab.run(files=[cities])
     ended = await lab.tea.research.drive((await lab.tea.research.paper(status.conversation)).run)
     assert ended.answer["doubts"] == 0
+
+
+async def test_a_number_of_any_analysis_of_a_dataset_counts_as_found_in_it(lab: Any, cities: Path) -> None:
+    def done(request: Any, count: int) -> Any:
+        evidence = [{"source": "cities.csv", "detail": "all rows"}] if "Alpha task" in str(request.messages) else []
+        answer = "Rome leads." if evidence else "Together they have 3,790,000 people."
+        return {**ANALYZER_STEP, "calls": [{"name": "done", "arguments": {"answer": answer, "evidence": evidence}}]}
+
+    section = {"heading": "Results", "text": "They have 3,790,000 people [1], Rome leads [1]."}
+    lab.plays(
+        plan_initial={"objective": "", "tasks": [analysis("Alpha task", "cities.csv"), analysis("Beta", "cities.csv")]},
+        analyzer=done,
+        paper={"title": "Growth", "abstract": "They grow.", "sections": [section]},
+    )
+    status = await lab.run(files=[cities])
+    begun = await lab.tea.research.paper(status.conversation)
+    ended = await lab.tea.research.drive(begun.run)
+    paper = json.loads((lab.tea.home / "traces" / begun.run / "workspace" / "paper.json").read_text())
+    assert "[?]" not in json.dumps(paper["sections"])
+    assert (ended.answer["doubts"], len(lab.roles.asked("paper"))) == (0, 1)
