@@ -90,16 +90,20 @@ class Fork:
         return {"run": self.history.run_config.run, "position": self.position, **self.change.to_json()}
 
     def run_config(self, run: str, workspace: str) -> RunConfig:
-        """Return the fork's configuration: the origin's pins stay, except for the change.
+        """Return the fork's configuration: the pins of its origin and lock stay, but for the change.
 
         Args:
             run: Id of the fork, whose session is its own.
             workspace: The folder it works in.
         """
-        pinned = {pin.asked: pin.exact for pin in self.history.pins if "@" not in pin.asked}
+        old = self.history.run_config
+        pinned = {
+            pin.asked: pin.exact
+            for pin in self.history.pins
+            if "@" not in pin.asked and (not old.locked or pin.digest == old.use.get(pin.asked))
+        }
         chosen = {name: exact_of(one) for name, one in self.change.use.items()}
         exact = {**pinned, **chosen}
-        old = self.history.run_config
         model = old.model if self.kept else self.change.model or old.model
         return replace(
             old,

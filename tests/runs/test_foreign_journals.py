@@ -513,6 +513,20 @@ async def test_a_journal_brings_no_version_that_the_lock_of_its_run_does_not_nam
         await tea.resume(rewrite_in_place(tea.home, asked.value.run, pinning("tool:word", second)), answers=answers)
 
 
+async def test_a_fork_of_a_locked_run_uses_no_version_that_its_journal_brings(tea: Platform) -> None:
+    first = await tea.tcp.register(WORDY)
+    second = await tea.tcp.register(WORDY.replace("first", "second"))
+    agent = await tea.acp.register(WORDY_AGENT)
+    use = {"tool:word": first.digest, "agent:wordy": agent.digest}
+    with pytest.raises(ApprovalNeeded) as asked:
+        await tea.execute(TaskFile(task="Say it.", agent="wordy", use=use), {}, locked=True)
+    run = rewrite_in_place(tea.home, str(asked.value.run), pinning("tool:word", second))
+    with pytest.raises(ApprovalNeeded) as asked:
+        await tea.fork(run, at=3)
+    (question,) = (await tea.inbox(fork := str(asked.value.run))).questions
+    assert (await tea.resume(fork, answers={question.key: "allow"})).answer == "first"
+
+
 def forked(run: str) -> Callable[[Records], Records]:
     """Return a change of a run's records to those of a fork of it, interrupted at its start, with another task."""
 
