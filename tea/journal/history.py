@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,6 +34,7 @@ from tea.untrusted import PROGRAM
 REBUILT = "rebuilt"
 FOREIGN = "the run, which this account did not begin,"
 GIVEN_UP = "given_up"  # in the end of a run: others ended it
+_MADE = re.compile(r"[0-9a-f]{32}")  # the ids that runs are given
 _ANSWERED = ("tool", "environment", "agent", "policy", "model")
 Pins = tuple[Pin, ...]
 Made = Callable[[object, JsonValue], bool]
@@ -110,7 +112,7 @@ class History:
     def without_foreign(self, run: str, made: Made) -> History:
         """Return it with the permissions and answers of this account alone, and all restricting rules.
 
-        A journal may come with a home that somebody else wrote, and claim any principal.
+        A journal may come with a home that somebody else wrote, and claim any principal, and any session.
 
         Args:
             run: The id under which it is kept.
@@ -123,7 +125,8 @@ class History:
         if is_own(run, self.records[0], made):
             return replace(self, own=True, foreign=foreign)
         rules = tuple(rule for rule in self.run_config.rules if read_option(rule).decision in ("ask", "deny"))
-        run_config = replace(self.run_config, allow=(), rules=rules, principal=Principal())
+        session = _session_elsewhere(run)
+        run_config = replace(self.run_config, session=session, allow=(), rules=rules, principal=Principal())
         return replace(self, run_config=run_config, foreign=foreign)
 
     def checked_origin(self, origin: History) -> History:
@@ -299,6 +302,11 @@ def _run_config(run: str, data: JsonObject, workspace: str) -> RunConfig:
     for name in (found.run, found.session, found.task):
         check_session(name)
     return replace(found, run=run)
+
+
+def _session_elsewhere(run: str) -> str:
+    """Return the session of a run that this account did not begin: its own, under a name that no other has."""
+    return run if _MADE.fullmatch(run) else f"elsewhere-{run}"[:128]  # others may name it like a session
 
 
 def answers_of(records: Iterable[TraceRecord], run: str, made: Made) -> Iterator[tuple[TraceRecord, JsonObject, bool]]:

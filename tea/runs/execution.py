@@ -256,7 +256,7 @@ class Executions:
         finally:
             position = trace.position
             trace.close()
-            await self._kept.leave(trace.run, past.task.session, position, waits=waits)
+            await self._kept.leave(trace.run, past.run_config.session, position, waits=waits)
 
     async def replay(
         self, run: str, *, lenient: bool = False, use: Mapping[str, str] | None = None, watch: Watcher | None = None

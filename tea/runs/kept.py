@@ -38,16 +38,16 @@ class KeptEnvironments:
         self._instances = instances
         self._waiting: dict[str, _Waiting] = {}
 
-    async def leave(self, run: str, session: str | None, position: int, *, waits: bool) -> None:
+    async def leave(self, run: str, session: str, position: int, *, waits: bool) -> None:
         """Tear down the environments of a stopping run, but those kept while it waits.
 
         Args:
             run: The run.
-            session: Its session, None for one of its own.
+            session: Its session; one of its own has its id.
             position: How many records its journal has.
             waits: Whether it waits for a person.
         """
-        one = _Waiting(session=session or run, alone=session is not None, position=position)
+        one = _Waiting(session=session, alone=session != run, position=position)
         await self._close(run, one, waits=waits)
         if waits and any(place.run in ("", run) for place in self._instances.alive(one.session)):
             self._waiting[run] = one

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from journals import records, rewrite
+from journals import records, rewrite_in_place
 from loop_kit import done, step
 
 from tea.errors import BadComponent, UnknownComponent
@@ -231,10 +231,9 @@ async def test_what_a_resumed_run_remembers_again_is_what_its_memory_keeps(tea: 
         third = [n for n, one in enumerate(kept) if one["kind"] == "start" and one["data"]["target"] == "record"][2]
         return kept[:third]
 
-    other = rewrite(tea.home, outcome.run, torn)
-    (tea.home / "traces" / other / "workspace").mkdir()
+    rewrite_in_place(tea.home, outcome.run, torn)
     shutil.rmtree(tea.home / "traces" / "memory")  # as after a loss of power
-    assert (await tea.resume(other)).answer["seen"] == ["noter insight"]
+    assert (await tea.resume(outcome.run)).answer["seen"] == ["noter insight"]
     assert (await noted(tea, "look", "plain"))["seen"] == ["noter insight"]
 
 
