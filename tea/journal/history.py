@@ -250,7 +250,7 @@ def begun(run: str, head: JsonObject) -> JsonObject:
 
 
 def is_own(run: str, first: TraceRecord, made: Made) -> bool:
-    """Return whether this account began a run.
+    """Return whether this account began a run, in the session that its record names.
 
     Args:
         run: The id under which it is kept.
@@ -258,7 +258,9 @@ def is_own(run: str, first: TraceRecord, made: Made) -> bool:
         made: Tells whether this account made a mark of JSON data.
     """
     head = as_mapping(first.data)
-    return made(head.get(MARK), begun(run, head))
+    session = as_mapping(head.get("setting")).get("session")
+    there = first.session in ("", session)  # the mark covers the head alone; a record not yet written names none
+    return there and made(head.get(MARK), begun(run, head))
 
 
 def head_of(task: TaskFile, run_config: RunConfig, inputs: list[dict[str, Any]]) -> JsonObject:
