@@ -61,7 +61,7 @@ def question_lines(one: "Question", command: str) -> list[str]:
     from tea.journal.mask import hidden_values
 
     whole = f"`tea inbox {one.run} --json` shows all"
-    who = one_line(speaker(one.agent)) or ("tea" if one.own else "a component")
+    who = one_line(speaker(one.agent)) or ("tea" if one.own and one.call else "a component")
     lines = [f"  {one.key}  {who} asks, since {one_line(one.asked)}{'' if one.own else SENDER}"]
     lines.append(_deeper(excerpt(review(one.question), whole), _ASKED))
     given = argument_lines(one.arguments) if one.call else ""

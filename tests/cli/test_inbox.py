@@ -4,6 +4,7 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -271,3 +272,27 @@ def test_the_hidden_values_that_a_question_names_itself_are_shown_in_part(tea: T
     assert "characters are not shown here; `tea inbox" in told
     assert told.endswith("<secret:C>")
     assert len(told) < 800
+
+
+def changed(tea: Tea, run: str, change: Callable[[dict[str, Any]], list[dict[str, Any]]]) -> None:
+    """Change the records of a run where they are, with valid checks."""
+    store, end, lines = FileJournals(tea.folder / "traces"), End(), list[bytes]()
+    for record in [new for one in store.read(run) for new in change(dict(one))]:
+        plain = {key: value for key, value in record.items() if key not in ("seq", "check")}
+        line, end = encode(plain, end, 0 if lines else 1)
+        lines.append(line)
+    (tea.folder / "traces" / run / "journal.jsonl").write_bytes(b"".join(lines))
+
+
+def test_a_question_of_an_agent_is_never_that_of_tea(waiting: Tea) -> None:
+    run = questions(waiting)[0]["run"]
+    changed(waiting, run, lambda one: [{**one, "agent": "" if one["kind"] == "asked" else one["agent"]}])
+    shown = waiting("inbox").out
+    assert (shown.count("  a component asks, since"), "  tea asks, since" in shown) == (2, False)
+
+
+def test_the_task_above_the_questions_of_a_run_is_that_of_its_head(waiting: Tea) -> None:
+    run = questions(waiting)[0]["run"]
+    other = {"task": {"task": "Something else."}}
+    changed(waiting, run, lambda one: [{**one, "kind": "run", "data": other}, one] if one["kind"] == "asked" else [one])
+    assert {one["task"] for one in questions(waiting)} == {"Plan it."}
