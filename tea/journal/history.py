@@ -238,10 +238,15 @@ class History:
         return frozenset(key for key in asked & permitted if after(key) not in ended)
 
     @property
+    def forks(self) -> bool:
+        """Whether it is a fork."""
+        return "fork" in as_mapping(self.records[0].data)
+
+    @property
     def unprepared(self) -> bool:
         """Whether it is a fork interrupted before its state at the position was restored."""
-        forks = "fork" in as_mapping(self.records[0].data) and all(one.kind != REBUILT for one in self.records)
-        return forks and (len(self.records) == 1 or self.records[-2].kind == "forked")
+        unbuilt = self.forks and all(one.kind != REBUILT for one in self.records)
+        return unbuilt and (len(self.records) == 1 or self.records[-2].kind == "forked")
 
 
 def begun(run: str, head: JsonObject) -> JsonObject:

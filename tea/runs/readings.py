@@ -55,7 +55,7 @@ class Readings:
         self._calls: defaultdict[str, dict[str, Delivered]] = defaultdict(dict)
         self._recorded: defaultdict[str, list[tuple[str, str, JsonObject]]] = defaultdict(list)
         self._made = set[str]()
-        self._asked, self._own = "", True
+        self._asked, self._own, self._forks = "", True, False
         self.found: Known | None = None
 
     def begin_with(self, past: History) -> None:
@@ -65,7 +65,7 @@ class Readings:
         elsewhere is the words of others.
         """
         self._recall(past)
-        task, self._own = past.task, past.own
+        task, self._own, self._forks = past.task, past.own, past.forks
         if not self._own:
             self._provenance.read("", Source("session", "a run that this account did not begin"))
             return
@@ -173,9 +173,9 @@ class Readings:
         Args:
             text: Its words.
             typed: Whether a person of this account typed it.
-            here: Whether it was sent to this run; a journal of others may hold what was sent to another.
+            here: Whether it was sent to this run; others may write into a journal what was sent to another.
         """
-        if typed and (here or self._own):
+        if typed and (here or (self._own and self._forks)):
             self._provenance.say((text,))
         else:
             self._provenance.read(self._gate.path(), Source("session", "a message that this account did not send"))

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,26 @@ async def test_a_message_names_a_destination_where_this_account_sent_it(tea: Pla
     if told == EVIL:
         assert (await tea.resume(run, answers={question.key: "now"})).ok
         return
+    with pytest.raises(ApprovalNeeded, match=f"would go to {EVIL}, which nobody named.*did not send"):
+        await tea.resume(run, answers={question.key: "now"})
+
+
+async def test_a_message_to_another_run_names_no_destination(tea: Platform) -> None:
+    await stock(tea, scripted(WHERE, ["messages"], WHERE, mail()))
+    other, run = await waiting(tea, "Send it."), await waiting(tea, "Send it.")
+    await tea.tell(other, EVIL)
+    (message,) = tea.tracer.store.messages(other).read(0)
+    await tea.tell(run, "nothing")
+    await resumed(tea, run, answer="there")
+
+    def forged(records: Records) -> Records:
+        for one in records:
+            if one["kind"] == "done" and isinstance(one["data"]["data"], list) and "text" in one["data"]["data"][0]:
+                one["data"]["data"] = [{"run": other, **asdict(message)}]
+        return records
+
+    rewritten(tea, run, forged)
+    (question,) = (await tea.inbox(run)).questions
     with pytest.raises(ApprovalNeeded, match=f"would go to {EVIL}, which nobody named.*did not send"):
         await tea.resume(run, answers={question.key: "now"})
 
