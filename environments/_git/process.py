@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import resource
 import shutil
 import signal
 from collections.abc import AsyncGenerator, Generator, Sequence
@@ -28,6 +29,8 @@ _HELPER = (
 )
 _PROTOCOLS = ("file", "http", "https")
 _PARTED = frozenset({"fetch", "ls-remote", "push", "rebase"})  # commands made of several programs
+# Bytes of memory of each program: a few objects of trees, or of changes, may stand for any number of files and lines.
+_MOST_MEMORY, _MOST_PARTED = 400_000_000, 1_000_000_000
 # What a repository's own settings, hooks and attributes could start is not read at all: nothing of `.git/config`,
 # `.git/hooks` and `.git/info` is in force. Links come out as texts, so that no file of a repository leads elsewhere.
 # A repository inside of it has settings of its own, obeyed by a second git that looks into it: none can be started.
@@ -187,6 +190,9 @@ class Git:
                 start_new_session=True,
                 pass_fds=inherited,
             )
+            most_memory = _MOST_PARTED if arguments[0] in _PARTED else _MOST_MEMORY
+            with suppress(ProcessLookupError):  # it has ended
+                resource.prlimit(process.pid, resource.RLIMIT_DATA, (most_memory, most_memory))
         try:
             async with asyncio.timeout(SECONDS), asyncio.TaskGroup() as group:
                 out, error = (

@@ -321,6 +321,21 @@ async def test_an_index_of_few_bytes_that_stands_for_gigabytes_is_refused(act: A
     assert "shortened" in await refused(act("status", folder="w"))
 
 
+async def test_a_few_objects_that_stand_for_millions_of_files_take_bounded_memory(
+    act: Act, folder: Path, bare: Path
+) -> None:
+    await act("clone", url=str(bare), folder="w")
+    w = folder / "w"
+    tree, kind = git(w, "rev-parse", "HEAD:a.txt"), "100644 blob"
+    for _ in range(7):
+        rows = "".join(f"{kind} {tree}\t{number}\n" for number in range(10))
+        made = run(["git", "mktree"], cwd=w, env=ENV, input=rows, check=True, capture_output=True, text=True)
+        tree, kind = made.stdout.strip(), "040000 tree"
+    many = git(w, "commit-tree", tree, "-p", "HEAD", "-m", "Many")
+    assert "emory" in await refused(act("diff", folder="w", new=many))
+    assert (await act("status", folder="w")).unwrap()["changes"] == []
+
+
 async def test_large_files_are_compared_as_a_whole(act: Act, folder: Path, bare: Path) -> None:
     await act("clone", url=str(bare), folder="w")
     for first in ("one\n", "two\n"):
