@@ -412,7 +412,7 @@ class Browser(Environment):
                     raise ToolError(problem, fix="look at the state again; take an index that it shows.")
                 async with focus_kept(driver) if name in WORDED else nullcontext():
                     if name in WORDED:
-                        await _require_own_frame(driver, parameters.get("index"))
+                        await _require_own_frame(driver, name, parameters.get("index"))
                     said = await _done(driver, name, parameters, files)
                 await asyncio.sleep(SETTLE_SECONDS)
                 await _downloaded(driver)
@@ -544,10 +544,14 @@ async def _require_origin(driver: Driver, looked: str) -> None:
         raise ToolError(problem, fix="look at the state again, and decide anew.")
 
 
-async def _require_own_frame(driver: Driver, index: int | None) -> None:
+async def _require_own_frame(driver: Driver, name: str, index: int | None) -> None:
     """Refuse to give words to a frame of another origin: the page in front was named, or consented to, and no other."""
-    nodes = await driver.session.get_selector_map()
-    if await (types_elsewhere(driver) if index is None else is_elsewhere(driver, nodes[index])):
+    node = None if index is None else (await driver.session.get_selector_map())[index]
+    if name == "upload_file":  # the library takes the field beside an element, and without one any, also of a frame
+        node = driver.session.find_file_input_near_element(node)
+        if node is None:
+            raise ToolError(f"Element {index} is no field for a file.", fix="take the index of one from the state.")
+    if await (types_elsewhere(driver) if node is None else is_elsewhere(driver, node)):
         problem = "That would go to a frame of another site than the page in front."
         raise ToolError(problem, fix="use a field of the page itself, or open the site of the frame.")
 

@@ -178,7 +178,7 @@ async def test_words_for_a_named_page_go_to_its_own_frames(tmp_path: Path) -> No
             assert (answer[-2]["title"], answer[-1]["title"]) == ("has Ann", "has AnnA")
 
 
-async def acted(tea: Platform, site: str, steps: list[tuple[str, dict[str, Any]]]) -> Any:
+async def acted(tea: Platform, site: str, steps: list[tuple[str, dict[str, Any]]], *files: Path) -> Any:
     """Act on the only field of a named page, or of its frame, and return what came of each act."""
     given = [["act", f"browser#{name}", arguments] for name, arguments in steps]
     begin = [["act", "browser#navigate", {"url": f"{site}/"}], ["act", "browser#state", {}]]
@@ -191,7 +191,24 @@ async def acted(tea: Platform, site: str, steps: list[tuple[str, dict[str, Any]]
                         (step[2]["fields"][0] if "fields" in step[2] else step[2])["index"] = index""",
     )
     await tea.acp.register(agent)
-    return (await tea.run(f"Order at {site}/", agent="worker")).answer
+    return (await tea.run(f"Order at {site}/", agent="worker", files=files)).answer
+
+
+TAKING = "<!doctype html><input type=file onchange=\"fetch('/landed')\">"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["127.0.0.1", "localhost"])
+async def test_a_file_for_a_named_page_goes_to_no_frame_of_another_origin(tmp_path: Path, place: str) -> None:
+    (tmp_path / "own.txt").write_text("own")
+    page = f"<iframe src='AWAY'></iframe>{FORM}"
+    with opened(TAKING) as (other, there), opened(page) as (site, here):
+        away = other.replace("127.0.0.1", place)
+        here.pages["/"] = page.replace("AWAY", f"{away}/")
+        allow = ", ".join(f'"{one.removeprefix("http://")}"' for one in (site, away))
+        async with plain(tmp_path, f"[web]\nallow = [{allow}]\n") as tea:
+            answer = await acted(tea, site, [("upload", {"name": "own.txt"})], tmp_path / "own.txt")
+            assert (answer[-1], there.seen.is_set()) == ("ToolError", False)
 
 
 STEALING = "<!doctype html><input id=q oninput=\"fetch('/landed')\"><script>setInterval(()=>q.focus(),1)</script>"
