@@ -19,21 +19,20 @@ from tea import (
     number_elements,
 )
 
+from ._browser import forms
 from ._browser.browsing import Browsing
 from ._browser.driver import Driver
-from ._browser.forms import (
-    Given,
-    Option,
-    chosen,
-    is_list,
-    is_ticked,
-    options_of,
-    require_held,
-    require_taken,
-    tick,
-    unmistaken,
+from ._browser.page import (
+    described,
+    drops_elsewhere,
+    focus_kept,
+    is_elsewhere,
+    links,
+    origin,
+    types_elsewhere,
+    where,
+    written,
 )
-from ._browser.page import described, focus_kept, is_elsewhere, links, origin, types_elsewhere, where, written
 
 FOLDER = "downloads"
 PICTURES = "browser"
@@ -180,7 +179,7 @@ class Browser(Environment):
         if text.strip():
             async with self._driven() as driver:
                 node = (await driver.session.get_selector_map()).get(index)  # as read before it was typed into
-                await require_taken(driver, Given(index=index, node=node, value=text))
+                await forms.require_taken(driver, forms.Given(index=index, node=node, value=text))
         return seen
 
     @action(effects="external", network=True, destinations=("state.url",))
@@ -198,7 +197,7 @@ class Browser(Environment):
         if not fields:
             raise ToolError("There are no fields.", fix="name at least one, or use `click`.")
         told: list[Seen] = []
-        given: list[Given] = []
+        given: list[forms.Given] = []
         looked = self._looked
         for one in fields:
             self._looked = looked  # consent was given for the whole form
@@ -207,7 +206,7 @@ class Browser(Environment):
             except ToolError as error:
                 raise _unfilled(error, one["index"], [before["index"] for before in fields[: len(told)]]) from error
         async with self._driven() as driver:
-            await require_held(driver, given, pressing=press is not None)
+            await forms.require_held(driver, given, pressing=press is not None)
         if press is not None:
             self._looked = looked
             told.append(await self._acted(ctx, "click", {"index": press}, accept=accept_dialogs))
@@ -283,10 +282,10 @@ class Browser(Environment):
             index: Index of the list.
             option: The option's words or value.
         """
-        given: list[Given] = []
+        given: list[forms.Given] = []
         seen = await self._chosen(ctx, index, option, given)
         async with self._driven() as driver:
-            await require_held(driver, given, pressing=False)
+            await forms.require_held(driver, given, pressing=False)
         return seen
 
     @action(effects="reads", network=True)
@@ -356,37 +355,37 @@ class Browser(Environment):
         await asyncio.to_thread(make_film, ctx, paths, name, int(seconds * 1_000))
         return name
 
-    async def _filled(self, ctx: Context, field: Field, given: list[Given]) -> Seen:
+    async def _filled(self, ctx: Context, field: Field, given: list[forms.Given]) -> Seen:
         """Give one field its value, in the way of its kind, and note what was given."""
         index, value = field["index"], field["value"]
         async with self._driven() as driver:
             node = await _node(driver, index)
-            ticked = None if node is None else await is_ticked(driver, node)
-        if is_list(node):
+            ticked = None if node is None else await forms.is_ticked(driver, node)
+        if forms.is_list(node):
             return await self._chosen(ctx, index, value, given)
         if ticked is None:
             seen = await self._acted(ctx, "input", {"index": index, "text": value, "clear": True})
-            given.append(Given(index=index, node=node, value=value))
+            given.append(forms.Given(index=index, node=node, value=value))
             return seen
-        given.append(Given(index=index, node=node, value=tick(node, value)))
+        given.append(forms.Given(index=index, node=node, value=forms.tick(node, value)))
         if ticked is not given[-1].value:
             return await self._acted(ctx, "click", {"index": index})
         async with self._driven() as driver:
             return await _seen(driver)
 
-    async def _chosen(self, ctx: Context, index: int, wanted: str, given: list[Given]) -> Seen:
+    async def _chosen(self, ctx: Context, index: int, wanted: str, given: list[forms.Given]) -> Seen:
         """Choose an option of a list, and note it; lists made by scripts, and empty ones, are left to the page."""
-        option, options = None, list[Option]()
+        option, options = None, list[forms.Option]()
         async with self._driven() as driver:
             node = await _node(driver, index)
-            if is_list(node):
-                await _require_own_frame(driver, index)
-                options = await options_of(driver, node)
-                option = chosen(options, wanted) if any(one["text"] for one in options) else None
-        words = wanted if option is None else unmistaken(option, options)
+            if forms.is_list(node):
+                await _require_own_frame(driver, "select_dropdown", index)
+                options = await forms.options_of(driver, node)
+                option = forms.chosen(options, wanted) if any(one["text"] for one in options) else None
+        words = wanted if option is None else forms.unmistaken(option, options)
         seen = await self._acted(ctx, "select_dropdown", {"index": index, "text": words})
         if option is not None:
-            given.append(Given(index=index, node=node, value=option))
+            given.append(forms.Given(index=index, node=node, value=option))
         return seen
 
     async def _acted(
@@ -495,6 +494,9 @@ async def _moved(driver: Driver, to: str) -> str:
 
 
 async def _dragged(driver: Driver, points: list[tuple[int, int]]) -> str:
+    if await drops_elsewhere(driver, points):
+        problem = "That would drop something into a frame of another site than the page in front."
+        raise ToolError(problem, fix="drag within the page, or within the frame.")
     (x, y), (to_x, to_y) = points
     held = {"button": "left", "buttons": 1, "clickCount": 1}
     await driver.send("Input", "dispatchMouseEvent", {"type": "mouseMoved", "x": x, "y": y})

@@ -1,6 +1,6 @@
 """Page: the page in front: its address and title, its failure, and its links."""
 
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
@@ -43,6 +43,27 @@ FOCUS = """(() => {
        at.shadowRoot ? at.shadowRoot.activeElement : null) at = inner;
   return !!at && ['iframe', 'frame', 'object', 'embed'].includes(at.localName) && !at.contentDocument;
 })()"""
+
+# What is dragged brings words or a file to where it is dropped, as a selected text does.
+DROP = """(...places) => {
+  const frame = (x, y) => {
+    for (let root = document, seen = new Set(); !seen.has(root);) {
+      seen.add(root);
+      const at = root.elementFromPoint(x, y);
+      if (!at) return null;
+      if (at.shadowRoot) root = at.shadowRoot;
+      else if (!['iframe', 'frame', 'object', 'embed'].includes(at.localName)) return null;
+      else if (!at.contentDocument) return at;
+      else {
+        const box = at.getBoundingClientRect();
+        [root, x, y] = [at.contentDocument, x - box.x - at.clientLeft, y - box.y - at.clientTop];
+      }
+    }
+    return null;
+  };
+  const [from, to] = places.map(one => frame(...one));
+  return !!to && from !== to;
+}"""
 
 # A frame of another origin may take the focus at any time, and with it what is typed into the page around it. So may
 # one that is not loaded yet, or is put in meanwhile. One that is not drawn has nothing to be given the focus.
@@ -144,6 +165,11 @@ async def is_elsewhere(driver: Driver, node: Any) -> bool:
 async def types_elsewhere(driver: Driver) -> bool:
     """Return whether keys go to a frame of another origin than the page in front."""
     return bool(await _evaluated(driver, FOCUS))
+
+
+async def drops_elsewhere(driver: Driver, points: Sequence[tuple[int, int]]) -> bool:
+    """Return whether a way from one pixel to another leads into a frame of another origin than the page in front."""
+    return bool(await _evaluated(driver, f"({DROP})({', '.join(map(str, map(list, points)))})"))
 
 
 @asynccontextmanager

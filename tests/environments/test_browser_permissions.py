@@ -187,7 +187,7 @@ async def acted(tea: Platform, site: str, steps: list[tuple[str, dict[str, Any]]
         'index = int(shown.rpartition("[")[2])',
         """index = int(shown.rpartition("[")[2])
                 for step in steps[2:]:
-                    if step[1] not in ("browser#keys", "browser#history"):
+                    if step[1] in ("browser#type", "browser#fill", "browser#click", "browser#upload"):
                         (step[2]["fields"][0] if "fields" in step[2] else step[2])["index"] = index""",
     )
     await tea.acp.register(agent)
@@ -209,6 +209,26 @@ async def test_a_file_for_a_named_page_goes_to_no_frame_of_another_origin(tmp_pa
         async with plain(tmp_path, f"[web]\nallow = [{allow}]\n") as tea:
             answer = await acted(tea, site, [("upload", {"name": "own.txt"})], tmp_path / "own.txt")
             assert (answer[-1], there.seen.is_set()) == ("ToolError", False)
+
+
+DROPPED = "<!doctype html><textarea style='position:fixed;inset:0;width:100%' oninput=\"fetch('/landed')\"></textarea>"
+BELOW = "<style>iframe{position:fixed;left:0;top:300px}</style>"
+HELD = (
+    f"{BELOW}<iframe src='AWAY'></iframe><input value='own words' style='position:fixed;left:0;top:0' onfocus=select()>"
+)
+DRAGGED = [("click_at", {"x": 30, "y": 10}), ("drag", {"from_x": 30, "from_y": 10, "to_x": 100, "to_y": 350})]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["127.0.0.1", "localhost"])
+async def test_what_is_dragged_over_a_page_goes_to_no_frame_of_another_origin(tmp_path: Path, place: str) -> None:
+    with opened(DROPPED) as (other, there), opened(HELD) as (site, here):
+        away = other.replace("127.0.0.1", place)
+        here.pages["/"] = HELD.replace("AWAY", f"{away}/")
+        allow = ", ".join(f'"{one.removeprefix("http://")}"' for one in (site, away))
+        async with plain(tmp_path, f"[web]\nallow = [{allow}]\n") as tea:
+            answer = await acted(tea, site, [*DRAGGED, ("state", {})])
+            assert (answer[-2], there.seen.is_set()) == ("ToolError", False)
 
 
 STEALING = "<!doctype html><input id=q oninput=\"fetch('/landed')\"><script>setInterval(()=>q.focus(),1)</script>"
