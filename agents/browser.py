@@ -93,7 +93,7 @@ def _field(value: Any) -> Any:
 
 
 def _index(value: Any) -> Any:
-    """Return a text that shows an index as the number; any other value unchanged."""
+    """Return the number of an index written as a text; any other value unchanged."""
     shown = GIVEN_INDEX.fullmatch(value) if isinstance(value, str) else None
     return int(shown[1]) if shown else value
 

@@ -42,7 +42,7 @@ class Judge(Agent):
 
 
 def _form(count: int, answer: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the form of a verdict: only given answers can be named, by their number or by who gave them."""
+    """Return the form of a verdict: only given answers can be named, by number or by author."""
     number = {"anyOf": [{"type": "integer", "minimum": 1, "maximum": count}, {"type": "string", "maxLength": 200}]}
     percent = {"anyOf": [{"type": "integer", "minimum": 0, "maximum": 100}, {"type": "string", "maxLength": 200}]}
     refutation = {
@@ -71,7 +71,7 @@ def _form(count: int, answer: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def _reader(names: Sequence[str]) -> Callable[[Any], dict[str, Any]]:
-    """Return the reader of a verdict, which names each answer by its number.
+    """Return the reader of a verdict; it names each answer by its number.
 
     At first an unknown name is refused. At last it costs only itself: `choice` is then None, and a refutation left out.
 
@@ -103,7 +103,7 @@ def _reader(names: Sequence[str]) -> Callable[[Any], dict[str, Any]]:
 
 
 def _number(named: int | str, names: Sequence[str]) -> int | None:
-    """Return the number of an answer named by it or by who gave it, None where that is not clear."""
+    """Return the number of an answer named by number or by author; None if unclear."""
     if isinstance(named, int):
         return named
     text = named.strip().strip("\"'`").casefold()
@@ -117,7 +117,7 @@ def _number(named: int | str, names: Sequence[str]) -> int | None:
 
 
 def _confidence(stated: int | str) -> int:
-    """Return a confidence as a number from 0 to 100, also where it was stated in words."""
+    """Return a confidence as a number from 0 to 100; it may be stated in words."""
     if isinstance(stated, int):
         return stated
     text = stated.strip().rstrip(".").casefold()

@@ -477,7 +477,7 @@ async def _done(driver: Driver, name: str, parameters: dict[str, Any], files: li
 
 
 async def _moved(driver: Driver, to: str) -> str:
-    """Go through the history of the page in front; no form is sent again, which only its button was consented to."""
+    """Go through the history of the page in front, and send no form again: the consent was to its button alone."""
     found = await driver.send("Page", "getNavigationHistory")
     if to == "reload":
         entry = found["entries"][found["currentIndex"]]

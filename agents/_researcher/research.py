@@ -47,7 +47,7 @@ class Plan:
 
     @classmethod
     def of(cls, output: Mapping[str, Any]) -> "Plan":
-        """Return the plan written by a model; a time that no search can be limited to, as a year, limits none."""
+        """Return the plan written by a model; a year or another odd time limits no search."""
         found = cls(**{name: output[name] for name in cls.__dataclass_fields__ if name in output})
         since = found.since.strip().casefold()
         return replace(found, since=since if since in SINCE else "")

@@ -127,7 +127,7 @@ def tasks_for(datasets: Sequence[str], *, searchable: bool = True) -> Callable[[
 
 
 def with_type(task: Mapping[str, Any], datasets: Sequence[str], *, searchable: bool) -> dict[str, Any]:
-    """Return a planned task with its type, told by the datasets that it names where it has none."""
+    """Return a planned task with its type; without one it follows from the named datasets."""
     named = any(str(name) in str(task["objective"]) for name in datasets)
     is_analysis = bool(task.get("datasets")) or named or (bool(datasets) and not searchable)
     return {"type": "ANALYSIS" if is_analysis else "LITERATURE", **task}

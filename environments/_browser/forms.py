@@ -125,13 +125,13 @@ def chosen(options: Sequence[Option], wanted: str) -> Option:
 
 
 def unmistaken(option: Option, options: Sequence[Option]) -> str:
-    """Return the words of an option, or its value where another option has the same words."""
+    """Return the words of an option, or its value if another option has the same words."""
     same = [one for one in options if _folded(one["text"]) == _folded(option["text"])]
     return option["text"] if option["text"] and len(same) == 1 else option["value"]
 
 
 async def require_held(driver: Driver, given: Sequence[Given], *, pressing: bool) -> None:
-    """Refuse to go on where a field does not hold what it was given.
+    """Refuse to go on if a field does not hold its given value.
 
     Args:
         driver: The browser.
@@ -150,7 +150,7 @@ async def require_held(driver: Driver, given: Sequence[Given], *, pressing: bool
 
 
 async def require_taken(driver: Driver, given: Given) -> None:
-    """Refuse to go on where a field for a day, a time or a number is empty after words were typed into it."""
+    """Refuse to go on if a field for a day, a time or a number is empty after typing."""
     if given.node is None or _attribute(given.node, "type") not in FORMATTED:
         return
     held = None
@@ -161,7 +161,7 @@ async def require_taken(driver: Driver, given: Given) -> None:
 
 
 async def _fault(driver: Driver, given: Given, pressing: bool) -> str:
-    """Return why a field does not hold what it was given, empty if it does, or if nothing can be told of it."""
+    """Return the reason for a field without its given value; empty if it has it, or if nothing can be told of it."""
     value = given.value
     most = MOST_MORE + (2 * len(value) if isinstance(value, str) else MOST_OPTION)
     held = await of_element(driver, given.node, HELD % most)
@@ -189,7 +189,7 @@ def _not_held(given: Given, problem: str) -> ToolError:
 
 
 def _is_same(held: str, typed: str) -> bool:
-    """Return whether a field holds what was typed, but for blanks, small letters, and separators put in by the page."""
+    """Return whether a field holds the typed words, but for blanks, case, and separators put in by the page."""
     first, second = ("".join(one.split()).casefold() for one in (held, typed))
     return first == second or (second.isalnum() and SEPARATORS.sub("", first) == second)
 

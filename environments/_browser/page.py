@@ -155,7 +155,7 @@ async def written(driver: Driver, *, links: bool) -> str:
 
 
 async def is_elsewhere(driver: Driver, node: Any) -> bool:
-    """Return whether an element stands in a frame of another origin than the page in front, which cannot see it."""
+    """Return whether an element stands in a frame of another origin than the page in front."""
     for frame in reversed(_frames(node)):
         if not await of_element(driver, frame, "this.contentDocument !== null"):
             return True
@@ -185,7 +185,7 @@ async def focus_kept(driver: Driver) -> AsyncGenerator[None]:
 
 
 async def of_element(driver: Driver, node: Any, expression: str) -> Any:
-    """Return the value of an expression about an element of the page in front, which is `this` there."""
+    """Return the value of an expression with an element of the page in front as `this`."""
     found = await driver.send("DOM", "resolveNode", {"backendNodeId": node.backend_node_id})
     asked = {"objectId": found["object"]["objectId"], "functionDeclaration": f"function() {{ return {expression}; }}"}
     answer = await driver.send("Runtime", "callFunctionOn", {**asked, "returnByValue": True})

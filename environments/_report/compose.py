@@ -97,7 +97,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
 
 
 def _lost_figures(bodies: list[str], workspace: Path) -> list[str]:
-    """Return the files of figures that are not there."""
+    """Return the missing files of figures."""
     files = [one["file"].strip() for body in bodies for one in _FIGURE.finditer(body) if not one["code"]]
     named = dict.fromkeys(unquote(one).removeprefix("./") for one in files)
     return [one for one in named if not one.startswith("data:") and not (workspace / one).exists()]

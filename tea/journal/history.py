@@ -130,7 +130,7 @@ class History:
         return replace(self, run_config=run_config, foreign=foreign)
 
     def checked_origin(self, origin: History) -> History:
-        """Return the run that it is a fork of, whose files and memory it is given.
+        """Return the origin of a fork, to copy files and memory from.
 
         Raises:
             BadInput: This account began the origin and not the fork, so others claim what is not theirs.
@@ -255,7 +255,7 @@ def begun(run: str, head: JsonObject) -> JsonObject:
 
 
 def is_own(run: str, first: TraceRecord, made: Made) -> bool:
-    """Return whether this account began a run, in the session that its record names.
+    """Return whether this account began a run, in the session named by its record.
 
     Args:
         run: The id under which it is kept.
@@ -312,7 +312,7 @@ def _run_config(run: str, data: JsonObject, workspace: str) -> RunConfig:
 
 
 def _session_elsewhere(run: str) -> str:
-    """Return the session of a run that this account did not begin: its own, under a name that no other has."""
+    """Return the session of a run begun by others: its own, under a unique name."""
     return run if _MADE.fullmatch(run) else f"elsewhere-{run}"[:128]  # others may name it like a session
 
 

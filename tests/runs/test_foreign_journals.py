@@ -546,7 +546,7 @@ def forked(run: str) -> Callable[[Records], Records]:
 
 
 async def paid(tea: Platform, **options: Any) -> str:
-    """Return a run of this account that paid, after a person allowed it."""
+    """Return a run of this account after a payment allowed by a person."""
     await tea.tcp.register(PAY)
     await tea.acp.register(PAYER.replace('"EVIL"', "task.text"))
     with pytest.raises(ApprovalNeeded) as asked:

@@ -33,7 +33,7 @@ async def tea(tmp_path: Path) -> AsyncIterator[Platform]:
 
 
 async def remembering(tea: Platform, task: str, **options: Any) -> str:
-    """Return a run that remembered its task, and waits."""
+    """Return a waiting run with its task in memory."""
     with pytest.raises(ApprovalNeeded) as asked:
         await tea.run(task, agent="rememberer", **options)
     assert asked.value.run
