@@ -1,5 +1,6 @@
 """Compose the pieces of a report as one Markdown text, with one list of references and its checks."""
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -64,7 +65,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
         names: Whether names are told by their capitals.
     """
     sources = [ref["source"] for one in items for ref in one.references if ref["quote"]]
-    references = References(str(workspace), lambda file: (workspace / file).exists(), up, sources)
+    references = References(str(workspace), lambda file: os.path.exists(workspace / file), up, sources)
     bodies = [
         references.body(one.content, [(ref["number"], ref["source"], ref["description"]) for ref in one.references])
         for one in items
@@ -100,7 +101,7 @@ def _lost_figures(bodies: list[str], workspace: Path) -> list[str]:
     """Return the missing files of figures."""
     files = [one["file"].strip() for body in bodies for one in _FIGURE.finditer(body) if not one["code"]]
     named = dict.fromkeys(unquote(one).removeprefix("./") for one in files)
-    return [one for one in named if not one.startswith("data:") and not (workspace / one).exists()]
+    return [one for one in named if not one.startswith("data:") and not os.path.exists(workspace / one)]
 
 
 def without_html(markdown: str) -> str:

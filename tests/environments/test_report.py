@@ -744,3 +744,10 @@ async def test_a_figure_that_is_not_there_is_told(act: Act, folder: Path) -> Non
     made, text = await completed(act, folder, body)
     assert made["missing"] == ["gone/rates.png", "no here.png"]
     assert "Cited, and not there: gone/rates.png, no here.png." in text
+
+
+@pytest.mark.parametrize("link", ["![a]({})", "It grew by a lot in that year [1]({})."])
+async def test_a_name_too_long_for_any_file_is_one_that_is_not_there(act: Act, folder: Path, link: str) -> None:
+    name = f"{'a' * 300}.png"
+    made, _ = await completed(act, folder, link.format(name))
+    assert made["missing"] == [name]
