@@ -15,7 +15,7 @@ DESKTOP := xvfb openbox xdotool x11-utils x11-xserver-utils mousepad fonts-dejav
 help:
 	@echo 'make demo         install, and answer one question about a real file'
 	@echo 'make test         install, and run the tests, in two processes (WORKERS=2)'
-	@echo 'make slow         install, and run the tests that take longer: crashes, bombs, storms'
+	@echo 'make slow         install, and run the tests that take longer: crashes, attacks, costs'
 	@echo 'make check        what must pass before a commit: format, lint, types, tests'
 	@echo 'make wheel-check  build the wheel, install it elsewhere, run the command-line tests on it'
 

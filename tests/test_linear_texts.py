@@ -38,7 +38,7 @@ from tea.store.strict import Refused
 from tea.testing import platform
 from tea.types import ActionResponse
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 ROOT = Path(__file__).parent.parent
 LENGTH = 40_000

@@ -9,6 +9,8 @@ import pytest
 
 from .conftest import SHOUT, SLOW, Tea, Warm, make
 
+pytestmark = pytest.mark.slow
+
 ASKS = '''
 from tea import Agent, Context, Result, Task
 

@@ -15,6 +15,8 @@ import pytest
 
 from .conftest import Tea
 
+pytestmark = pytest.mark.slow
+
 AT_WORK = """
 import asyncio, fcntl, os, sys, time
 from tea import home, platform

@@ -9,6 +9,8 @@ import pytest
 
 from .conftest import SHOUT, Tea
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-environment-0123456789abcdef"
 NOWHERE = "http://127.0.0.1:9/v1"
 SETTINGS = f'model = "x"\n[models.x]\npreset = "openai"\nbase_url = "{NOWHERE}"\nlimits = {{attempts = 1}}\n'

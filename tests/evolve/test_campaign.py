@@ -16,6 +16,8 @@ from tea.evolve.strategies import Given, Nothing, RandomEdit, strategy
 from tea.store.evaluations import FileEvaluations
 from tea.types import ModelRequest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def tea(tmp_path: Path) -> AsyncIterator[Platform]:

@@ -126,6 +126,7 @@ async def test_the_source_of_an_agent_is_evaluated_in_a_sandbox_and_never_made_c
         assert any("'program'" in str(one) for one in begun)  # a sandboxed agent is led from the host
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ways", [("delete a rule", "copy answers", "break the schema"), pytest.param((*WAYS,), marks=pytest.mark.slow)]
 )

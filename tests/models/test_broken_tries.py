@@ -14,6 +14,8 @@ from tea.journal.recorder import Event
 from tea.platform import Platform
 from tea.runs.outcome import Outcome
 
+pytestmark = pytest.mark.slow
+
 PRICES = {"input": 1000, "output": 1000}
 LONG = 3000
 SHORT = 600  # characters of an answer that takes less than a budget keeps for any

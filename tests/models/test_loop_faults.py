@@ -16,6 +16,8 @@ from loopback import Reply, document
 from run_kit import tea
 from wire_kit import NATIVE, Question, call, ends, played, playing, says
 
+pytestmark = pytest.mark.slow
+
 CITIES = "city,country,people\nOslo,Norway,700000\nBergen,Norway,290000\nRome,Italy,2800000\n"
 PDF = b"%PDF-1.7\n%%EOF"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(200))

@@ -17,6 +17,8 @@ from tea.platform import Platform
 from tea.retrieval.embedding.choice import destination, embedder_of
 from tea.types import JsonObject, Message, ModelRequest, Response, TextPart
 
+pytestmark = pytest.mark.slow
+
 HELLO = ModelRequest(messages=(Message(role="user", content=(TextPart(text="Hello."),)),))
 REAL = "sk-environment-0123456789abcdef"
 OWN = "sk-of-the-file-0123456789abcdef"

@@ -7,6 +7,8 @@ from canary_kit import MANAGER, refused
 
 from tea.errors import BadComponent
 
+pytestmark = pytest.mark.slow
+
 REQUIRES = '# /// script\n# dependencies = ["pydantic"]\n# ///\n'
 FUTURE = "from __future__ import annotations\n"
 HEAD = "from typing import Annotated, Generic, Literal, TYPE_CHECKING, TypeVar\nfrom pydantic import BaseModel, Field\n"

@@ -12,6 +12,8 @@ from tea.errors import BadComponent
 from tea.source.agent_file import agent_in
 from tea.source.dynamic import DynamicManager
 
+pytestmark = pytest.mark.slow
+
 MANAGER = DynamicManager(lambda digest: True)
 HEAD = "from tea import tool\n\n"
 REQUIRES = '# /// script\n# dependencies = ["pydantic"]\n# ///\n'

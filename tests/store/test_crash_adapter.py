@@ -35,6 +35,8 @@ from .crash_kit import (
     watched,
 )
 
+pytestmark = pytest.mark.slow
+
 HOMES, ROUNDS, PROCESSES, STREAM = 8, 10, 3, 12
 
 

@@ -14,6 +14,8 @@ from tea.testing.crash_home import Adapter
 
 from .crash_kit import Process, append, carried_out, register, sha, together
 
+pytestmark = pytest.mark.slow
+
 BAD = {
     "junk": "err - The operation is not usable JSON",
     "": "err - The operation is not usable JSON",

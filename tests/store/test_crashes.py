@@ -18,6 +18,8 @@ from tea.store.scratch import Scratch
 
 from .crash_kit import Act, Fault, die, refuse
 
+pytestmark = pytest.mark.slow
+
 
 class World:
     """A home on disk, the acts on it, and its invariants."""

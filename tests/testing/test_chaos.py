@@ -22,6 +22,8 @@ from tea.testing.behaviours import Behaviour
 from tea.testing.schema_values import value_of
 from tea.types import JsonObject, ModelRequest, ModelResponse, Response
 
+pytestmark = pytest.mark.slow
+
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "chaos.py"
 CONFIG = ModelConfig(name="chaos", provider="given", capabilities=("tools",))
 PARAMETERS = {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}

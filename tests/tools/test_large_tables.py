@@ -20,6 +20,7 @@ from tea.types import ToolResponse
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:Workbook contains no default style"),
 ]
 

@@ -283,6 +283,7 @@ async def test_of_the_very_words_no_more_passages_are_told_of_than_there_are(too
     assert (got["matches"], len(got["passages"]), got["more_passages"]) == (9, 8, 1)
 
 
+@pytest.mark.slow
 async def test_of_very_many_sentences_the_first_are_ranked_and_the_very_words_are_found_everywhere(
     tools: TCPServer, folder: Path
 ) -> None:

@@ -619,6 +619,7 @@ async def test_correlation_and_deviations_of_the_sample_and_of_the_whole_are_tol
     assert found == [[0.9707, None, 3.6056, 2.9439, 8.6667]]
 
 
+@pytest.mark.slow
 async def test_what_is_computed_from_many_numbers_takes_bounded_memory(ask: Ask) -> None:
     rows = "x,y,g\n" + "".join(f"{n},{n * 0.5},{n % 3}\n" for n in range(2_100))
     several = "SELECT median(a.x), corr(a.x, b.y) FROM t a, t b"

@@ -555,6 +555,7 @@ async def test_a_file_in_an_archive_is_read_on_by_its_name(tools: TCPServer, rea
     assert found["rows"] == [[7]]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("tesseract") is None, reason="no program reads letters")
 async def test_an_image_full_of_signs_holds_up_nobody_who_did_not_ask_for_its_letters(
     tools: TCPServer, folder: Path

@@ -17,7 +17,7 @@ from untrusted_kit import FOUND, elsewhere, problem, tool
 from tea.platform import Platform
 from tea.runs.policy import AllowTrusted
 
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow]
 
 SCOPE = 'effects="reads", network=False, scope=True'
 SETTINGS = "[sandbox]\nmemory_mb = 256\ncpu_seconds = 3\ncall_seconds = 6\ndisk_mb = 32\nprocesses = 16\n"
