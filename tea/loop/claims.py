@@ -75,7 +75,7 @@ def announces(text: str) -> bool:
 
 
 def gives_up(text: str, task: str) -> bool:
-    """Return whether words only say that there is no answer, or ask for what was not given.
+    """Return whether words give no answer, but only say so, or ask for missing material.
 
     Args:
         text: The words.

@@ -1,4 +1,4 @@
-"""Files of a call: named for a part of a task as in the workspace, or left out beside what names their tables."""
+"""Files of a call: names as in the workspace, and names of files left out by a model."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) ->
 
 
 def with_own_files(capability: Capability, call: ToolCall, own: Sequence[str]) -> ToolCall:
-    """Return a call with the needed `files` that it leaves out: the only file of the task, or those it names otherwise.
+    """Return a call with its required `files` filled in: those named elsewhere in it, else the only file of the task.
 
     A file is named by its table, as in `FROM sales`.
 

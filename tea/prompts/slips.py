@@ -125,7 +125,7 @@ class _Form:
         return "default" not in words and inner.get("type") == "string" and not inner.keys() & {"enum", "pattern"}
 
     def _item(self, schema: Any, value: Any) -> Any:
-        """Return a part of a list without slips: a text for an object, or an object for a text, by what it holds."""
+        """Return an item of a list without slips, converted between object and text as the schema wants."""
         words, read = self._resolved(schema), self.read(schema, value)
         if isinstance(read, str) and words.get("type") == "object":
             needed = words.get("required") or ()
