@@ -499,28 +499,28 @@ class Wordy(Agent):
 """
 
 
-async def test_a_journal_brings_no_version_that_the_lock_of_its_run_does_not_name(tea: Platform) -> None:
+async def locked_run(tea: Platform) -> tuple[str, Manifest]:
+    """Return a locked run of this account, waiting for an answer, and a version outside of its lock."""
     first = await tea.tcp.register(WORDY)
     second = await tea.tcp.register(WORDY.replace("first", "second"))
     agent = await tea.acp.register(WORDY_AGENT)
     use = {"tool:word": first.digest, "agent:wordy": agent.digest}
     with pytest.raises(ApprovalNeeded) as asked:
         await tea.execute(TaskFile(task="Say it.", agent="wordy", use=use), {}, locked=True)
-    assert asked.value.run
+    return str(asked.value.run), second
 
-    answers = {(await tea.inbox(asked.value.run)).questions[0].key: "allow"}
+
+async def test_a_journal_brings_no_version_that_the_lock_of_its_run_does_not_name(tea: Platform) -> None:
+    run, second = await locked_run(tea)
+
+    answers = {(await tea.inbox(run)).questions[0].key: "allow"}
     with pytest.raises(NotLocked, match=r"tool:word@1\.1?"):
-        await tea.resume(rewrite_in_place(tea.home, asked.value.run, pinning("tool:word", second)), answers=answers)
+        await tea.resume(rewrite_in_place(tea.home, run, pinning("tool:word", second)), answers=answers)
 
 
 async def test_a_fork_of_a_locked_run_uses_no_version_that_its_journal_brings(tea: Platform) -> None:
-    first = await tea.tcp.register(WORDY)
-    second = await tea.tcp.register(WORDY.replace("first", "second"))
-    agent = await tea.acp.register(WORDY_AGENT)
-    use = {"tool:word": first.digest, "agent:wordy": agent.digest}
-    with pytest.raises(ApprovalNeeded) as asked:
-        await tea.execute(TaskFile(task="Say it.", agent="wordy", use=use), {}, locked=True)
-    run = rewrite_in_place(tea.home, str(asked.value.run), pinning("tool:word", second))
+    run, second = await locked_run(tea)
+    rewrite_in_place(tea.home, run, pinning("tool:word", second))
     with pytest.raises(ApprovalNeeded) as asked:
         await tea.fork(run, at=3)
     (question,) = (await tea.inbox(fork := str(asked.value.run))).questions
