@@ -299,7 +299,7 @@ class _Talk:
         if fault is not None:
             complain(fault)
         for outcome in _outcomes(turn):
-            for told in about(outcome, whole=bool(self.command.verbose)):
+            for told in about(outcome, self.command.at, whole=bool(self.command.verbose)):
                 self.command.tell(told)
         self.command.tell(painted(f"trace: tea trace {turn.run}{self.command.at}", "dim", sys.stderr))
 

@@ -2,14 +2,15 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from tea.cli.command import Command
 from tea.cli.failure import complain
 from tea.cli.progress import Progress
 from tea.cli.terminal import brief, counted, one_line, say, shown
-from tea.errors import BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
+from tea.errors import BadRef, BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
+from tea.refs import Ref
 
 if TYPE_CHECKING:
     from tea.chat.transcript import Turn
@@ -52,7 +53,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         command.tell(f"hands over, and `tea chat` starts that agent: {handed}")
     for line in _attempt_lines(outcome):
         command.tell(line)
-    for line in about(outcome, whole=bool(command.verbose)):
+    for line in about(outcome, command.at, whole=bool(command.verbose)):
         command.tell(line)
     if not command.verbose:
         command.tell(f"trace: tea trace {outcome.run}{command.at} ({cost_words(outcome.cost)})")
@@ -65,11 +66,12 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
     return outcome.exit_code
 
 
-def about(outcome: "Outcome", *, whole: bool) -> list[str]:
-    """Return the lines shown beside an answer: remarks, results, evidence, gaps, unheard messages, files.
+def about(outcome: "Outcome", at: str, *, whole: bool) -> list[str]:
+    """Return the lines shown beside an answer: remarks, results, evidence, gaps, unheard messages, tools, files.
 
     Args:
         outcome: The end of the run.
+        at: What a command needs to reach the home.
         whole: Whether each piece of evidence has its own line.
     """
     remark = [f"remark: {one_line(outcome.reason, 600)}"] if outcome.ok and outcome.reason else []
@@ -83,7 +85,18 @@ def about(outcome: "Outcome", *, whole: bool) -> list[str]:
         lines.append(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")
     if outcome.unheard:
         lines.append(f"not heard, as the work was over: {one_line('; '.join(outcome.unheard), 300)}")
+    lines += _made_lines(outcome, at)
     return [*lines, *([written] if (written := _file_words(outcome)) else [])]
+
+
+def _made_lines(outcome: "Outcome", at: str) -> list[str]:
+    """Describe each tool made in a run in a line, with the command that shows it."""
+    lines: list[str] = []
+    for text in outcome.made:
+        with suppress(BadRef):  # a journal from elsewhere may hold other words
+            ref = Ref.parse(text)
+            lines.append(f"made: {ref} (to trust it: tea show {ref} --source{at})")
+    return lines
 
 
 def _evidence_line(outcome: "Outcome", *, whole: bool) -> list[str]:

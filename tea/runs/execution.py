@@ -529,7 +529,8 @@ class Executions:
         if (gave_up or outcome.status == "exhausted") and outcome.answer in ("", None):
             found = await self._in_thread(lambda: found_among(self._tracer.records(outcome.run), (*OWN, DONE)))
         why = past.quoted(outcome.reason, run.untrusted)
-        return replace(outcome, reason=why, files=files, unheard=unheard, error=error, doubts=doubts, found=found)
+        more = {"doubts": doubts, "found": found, "made": tuple(run.services.generated.made)}
+        return replace(outcome, reason=why, files=files, unheard=unheard, error=error, **more)
 
     def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         # The thread may hold what it was given for a moment longer, so it is given nothing of the run itself.

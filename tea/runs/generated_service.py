@@ -37,6 +37,7 @@ class GeneratedService(Service):
 
     def __init__(self, run: RunContext) -> None:
         super().__init__(run)
+        self.made = list[str]()  # new components and versions
         self._adopted: list[str] = []
         self._passed: dict[str, Evaluation] = {}
         self._mending = Mending(run)
@@ -51,6 +52,7 @@ class GeneratedService(Service):
         if isinstance(request, AdoptTool) and found.get("how") in _USED:
             self._adopted.append(str(found["ref"]))
             if found["how"] != "reused":
+                self.made.append(str(found["ref"]))
                 self._run.readings.made(str(found["ref"]))
         elif isinstance(request, OpenOwn):
             self._mending.opened(found)

@@ -39,6 +39,7 @@ class Outcome:
         attempts: The attempts that the answer was chosen from, where the task asked for several.
         doubts: What agents remark on their answers to parts of the task, each with its agent and its part.
         found: What its last calls gave, where a budget or a model ended it without an answer.
+        made: References of the tools that it made.
     """
 
     run: str
@@ -60,6 +61,7 @@ class Outcome:
     attempts: tuple[Attempted, ...] = ()
     doubts: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -136,5 +138,7 @@ class Outcome:
             "attempts": [one.model_dump(mode="json") for one in self.attempts],
             "doubts": list(self.doubts),
             "found": list(self.found),
+            "made": list(self.made),
         }
-        return without_empty(data, "handoff", "task", "remarks", "gaps", "partial", "attempts", "doubts", "found")
+        more = ("handoff", "task", "remarks", "gaps", "partial", "attempts", "doubts", "found", "made")
+        return without_empty(data, *more)

@@ -60,12 +60,12 @@ class RunServices:
 
     def __init__(self, run: RunContext, model_calls: ModelCalls) -> None:
         self.delivery = Delivery(run)
-        generated = GeneratedService(run)
+        self.generated = GeneratedService(run)
         self._readings, self._gate = run.readings, run.gate
         self._services: Mapping[str, Service] = {
             "registry": RegistryService(run),
-            "generated": generated,
-            NEW_TOOLS: generated,
+            "generated": self.generated,
+            NEW_TOOLS: self.generated,
             "memory": MemoryService(run),
             "state": StateService(run),
             "person": _Person(run),

@@ -1,8 +1,13 @@
 """Test the end of a run on the terminal."""
 
 import json
+from pathlib import Path
 
 from role_server import serving
+
+from tea.cli.ending import about
+from tea.runs.budget import Spent
+from tea.runs.outcome import Outcome
 
 from .conftest import Tea
 
@@ -144,3 +149,21 @@ def test_the_reason_of_a_run_that_asked_a_model_is_told_as_words_of_its_agent(te
     assert ran.err.startswith(f"tea: The task did not succeed, as its agent says: {reason} Fix: ")
     assert f"tea: There is no answer, as its agent says: {reason} Fix: " in asked.err
     assert f"tea: The turn did not succeed, as its agent says: {reason} Fix: " in said.err
+
+
+def test_a_made_tool_that_is_no_reference_is_no_part_of_a_command() -> None:
+    names = ("tool:x --home /tmp/y", "tool:x; reboot", "tool:count_letters@1.0.0")
+    ended = Outcome(
+        run="1",
+        status="done",
+        answer="",
+        reason="",
+        evidence=(),
+        cost=Spent(),
+        trace=Path("x"),
+        report=None,
+        made=names,
+    )
+    assert about(ended, "", whole=False) == [
+        "made: tool:count_letters@1.0.0 (to trust it: tea show tool:count_letters@1.0.0 --source)"
+    ]

@@ -94,3 +94,17 @@ async def test_a_tool_is_made_and_the_lines_to_trust_or_undo_it_are_printed(tmp_
         )  # fmt: skip
         code, out, err = await tea(tmp_path, "tools", "usage")
         assert out.splitlines()[-1] == "1 of 1 used again"
+
+
+@pytest.mark.slow
+async def test_a_tool_made_in_a_run_is_named_at_its_end_with_the_command_that_shows_it(tmp_path: Path) -> None:
+    script = Script(DIALECTS["openai_chat"], answer)
+    async with Loopback(answer=script.answer).open() as server:
+        home(tmp_path, script.dialect, server.url, capabilities=NATIVE)
+        code, _, err = await tea(tmp_path, "run", "A tool for words in reverse order.", "--agent", "tool_generator")
+        assert code == 0, err
+        show = "tea show tool:reverse_words@1.0.0 --source"
+        assert f"made: tool:reverse_words@1.0.0 (to trust it: {show})" in err.splitlines()
+        assert (await tea(tmp_path, *show.split()[1:]))[0] == 0
+        code, out, _ = await tea(tmp_path, "replay", "last", "--json")
+        assert json.loads(out)["outcome"]["made"] == ["tool:reverse_words@1.0.0"]
