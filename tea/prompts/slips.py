@@ -32,7 +32,8 @@ def without_slips(schema: JsonSchema, value: JsonValue, *, extras: bool = False)
     list that it holds where one is wanted; in a list of objects with one needed member, a text, it becomes that member.
     An object of texts in a list of texts becomes a text. A value of several forms is read in the only one that it then
     fits. Where an object is closed, a member in the singular stands for the missing list of that name, and one called
-    `text`, `content` or `body` for the only needed text or list of texts.
+    `text`, `content` or `body` for the only needed text or list of texts; unknown members beside the name of an action,
+    or an object under that name, are its missing arguments.
 
     Args:
         schema: JSON Schema of the answer.
@@ -86,7 +87,7 @@ class _Form:
     def _members(self, words: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
         shown: dict[str, Any] = words.get("properties") or {}
         is_closed = words.get("additionalProperties") is False and not _BRANCHES & words.keys()
-        members = self._renamed(words, shown, members) if is_closed else members
+        members = self._gathered(words, shown, self._renamed(words, shown, members)) if is_closed else members
         found = dict[str, Any]()
         for name, value in members.items():
             form = self._resolved(shown.get(name))
@@ -110,6 +111,27 @@ class _Form:
             elif one in _CONTENTS and len(needed) == 1 and needed[0] not in names.values():
                 names[one] = needed[0]
         return {names.get(name, name): value for name, value in members.items()} if names else members
+
+    def _gathered(self, words: dict[str, Any], shown: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
+        """Return members with the unknown ones in the missing open object, as in `{"action": "go", "to": 2}`."""
+        unknown = {name: value for name, value in members.items() if name not in shown}
+        open_ = [name for name in shown if name not in members and self._is_open(shown[name])]
+        if not unknown or len(open_) != 1:
+            return members
+        known = {name: value for name, value in members.items() if name in shown}
+        missing = [name for name in words.get("required") or () if name not in members and name != open_[0]]
+        if not missing:
+            return {**known, open_[0]: unknown}
+        (name, value), *more = unknown.items()
+        names = self._resolved(shown.get(missing[0])).get("enum") or ()
+        if missing[1:] or more or name not in names or not isinstance(value, dict | None):
+            return members
+        return {**known, missing[0]: name, open_[0]: value or {}}
+
+    def _is_open(self, schema: Any) -> bool:
+        """Return whether a form is of an object with any members."""
+        words = self._resolved(schema)
+        return words.get("type") == "object" and words.keys() <= {"type", "description", "default"}
 
     def _may_list(self, words: dict[str, Any], value: Any) -> bool:
         """Return whether a value may be a list of a form, or its only part."""

@@ -640,3 +640,24 @@ def test_a_number_beside_the_name_of_its_member_is_that_number(named: str) -> No
 def test_a_name_or_a_form_for_something_else_is_refused(said: Any) -> None:
     with pytest.raises(BadOutput):
         manager.check_output(manager.parse(source(NEAR)), said)
+
+
+@pytest.mark.parametrize("name", ["browser", "computer"])
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        ({"action": "click", "index": 5}, {"action": "click", "arguments": {"index": 5}}),
+        ({"click": {"index": 5}}, {"action": "click", "arguments": {"index": 5}}),
+        ({"wait": None}, {"action": "wait", "arguments": {}}),
+        ({"action": "click", "arguments": {"index": 5}, "why": "x"}, {"action": "click", "arguments": {"index": 5}}),
+    ],
+)
+def test_the_arguments_of_an_action_beside_or_under_its_name_are_read(name: str, said: Any, meant: Any) -> None:
+    prompt = manager.parse((AGENTS / f"{name}.md").read_text())
+    assert manager.check_output(prompt, {"actions": [said]}) == {"actions": [meant]}
+
+
+@pytest.mark.parametrize("said", [{"press": {"index": 5}}, {"click": {}, "wait": {}}, {"click": 5}])
+def test_an_action_without_a_known_name_is_refused(said: Any) -> None:
+    with pytest.raises(BadOutput):
+        manager.check_output(manager.parse((AGENTS / "browser.md").read_text()), {"actions": [said]})
