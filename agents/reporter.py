@@ -17,7 +17,7 @@ MARK = 8  # characters of the marks around words of others
 MOST_SAID, MOST_LISTED = 20, 200
 MOST_READ, MOST_FIND = 10, 4_000  # sources, and characters of the sentences that cite one
 MOST_TITLE, MOST_SUMMARY = 200, 600
-NO_WORDS = ("#", "|", "```", "!")  # what begins a line of Markdown that is no sentence
+NO_WORDS = ("#", "|", "```", "!")  # what begins a line of Markdown that is not a sentence
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 PAGE = re.compile(r"(?:https?|file)://", re.IGNORECASE)
 

@@ -337,7 +337,7 @@ def _typed_input(spec: dict[str, Any], said: Mapping[str, Any]) -> tuple[dict[st
 def _input_fault(spec: dict[str, Any], types: Mapping[str, str], given: Mapping[str, Any]) -> str:
     """Return why arguments do not fit the parameters of a described tool; empty if they do."""
     if unknown := [name for name in given if name not in types]:
-        return f"{unknown[0]!r} is no parameter of the tool; there are {', '.join(types)}"
+        return f"{unknown[0]!r} is not a parameter of the tool; there are {', '.join(types)}"
     needed = [one["name"] for one in spec["parameters"] if not _OPTIONAL.search(f"{one['type']} {one['description']}")]
     if lacking := [name for name in needed if name not in given]:
         return f"it lacks {', '.join(lacking)}; give all parameters, or null instead of the whole input"

@@ -552,7 +552,7 @@ async def _require_own_frame(driver: Driver, name: str, index: int | None) -> No
     if name == "upload_file":  # the library takes the field beside an element, and without one any, also of a frame
         node = driver.session.find_file_input_near_element(node)
         if node is None:
-            raise ToolError(f"Element {index} is no field for a file.", fix="take the index of one from the state.")
+            raise ToolError(f"Element {index} is not a field for a file.", fix="take the index of one from the state.")
     if await (types_elsewhere(driver) if node is None else is_elsewhere(driver, node)):
         problem = "That would go to a frame of another site than the page in front."
         raise ToolError(problem, fix="use a field of the page itself, or open the site of the frame.")

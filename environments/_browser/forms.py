@@ -120,7 +120,7 @@ def chosen(options: Sequence[Option], wanted: str) -> Option:
         raise ToolError(problem, fix="choose another option, or end and say that it cannot be chosen.")
     told = " | ".join(one["text"][:MOST_WORDS] for one in options[:MOST_TOLD])
     more = f" | and {len(options) - MOST_TOLD} more, which `options` lists" if len(options) > MOST_TOLD else ""
-    problem = f"{wanted[:MOST_WORDS]!r} is no option of the list. Its options are: {told}{more}."
+    problem = f"{wanted[:MOST_WORDS]!r} is not an option of the list. Its options are: {told}{more}."
     raise ToolError(problem, fix="give the words of one of them.")
 
 

@@ -159,7 +159,7 @@ class Git:
         """
         ended = await self.attempt("ls-files", "-z", most=_MOST_LISTED)
         reason = ended.line() if ended.code != 0 else ""
-        if reason or len(ended.out.encode()) >= _MOST_LISTED:  # what is no text has no fewer bytes than before
+        if reason or len(ended.out.encode()) >= _MOST_LISTED:  # what is not text has no fewer bytes than before
             problem = f"The repository's index cannot be used: {reason or 'it is too large'}."
             raise ToolError(problem, fix="clone it anew.")
         if not all(map(_is_inside, ended.out.split("\0")[:-1])):

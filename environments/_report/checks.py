@@ -94,7 +94,7 @@ _GROUPING = re.compile(r"['’\u00a0\u202f ]")
 _GROUPED = {one: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(one)}\d{{3}})+") for one in ",."}
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_OPENING = {  # words that begin a sentence in front of a name, and are no part of it
+_OPENING = {  # words that begin a sentence in front of a name, and are not part of it
     *("the", "a", "an", "der", "die", "das", "ein", "eine", "le", "la", "les", "un", "une"),
     *("el", "los", "las", "il", "lo", "gli", "de", "het", "een"),
     *("in", "at", "for", "from", "by", "of", "on", "with", "within", "without", "under", "over", "near", "outside"),
@@ -178,7 +178,7 @@ class Evidence:
         self.dates |= {(year, month, 0) for year, month, _ in self.dates}  # a source with a day tells the month
         self.numbers = {one for number in set(_NUMBER.findall(said)) for one in _readings(number)}
         self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in _spelled(said)}
-        # cells with commas between them are read one by one, too; digits inside of a name are no number
+        # cells with commas between them are read one by one, too; digits inside of a name are not a number
         self.numbers |= {one for cell in _CELL.findall(said) for one in _readings(cell)}
         self._rounded: dict[int, set[str]] = {}
         self._claim, self._told = ("", -1), set[str]()

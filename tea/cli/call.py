@@ -83,7 +83,7 @@ def _value(text: str, name: str, parameters: Mapping[str, Any]) -> Any:
     from tea.components.json_schema import schema_fault, value_faults
 
     schema = {**parameters.get("properties", {}).get(name, {}), "$defs": parameters.get("$defs", {})}
-    if schema.get("type") == "string" or schema_fault(schema) is not None:  # what others sent may be no schema
+    if schema.get("type") == "string" or schema_fault(schema) is not None:  # what others sent may not be a schema
         return text
     try:
         value = _json(text, "The value")

@@ -89,7 +89,7 @@ def _text(line: "JsonObject", name: str) -> str:
 def _evidence(line: "JsonObject", name: str, parents: "Mapping[str, str]") -> str:
     """Return in one line the commands for the change, for the runs behind a decision, and for the proposing run.
 
-    What is no name of a run or an evaluation would look like a further command there, and is left out.
+    What is not the name of a run or an evaluation would look like a further command there, and is left out.
     """
     version, run = str(fields(line.get("use")).get(name, "")), str(fields(line.get("proposal")).get("run") or "")
     found: object = fields(line.get("verdict")).get("evaluations")

@@ -148,7 +148,7 @@ async def _counterfactuals(platform: Platform, known: StrategyInput, proposal: P
     runs = [one for one in failures(known)[:MOST_RUNS] if one.run][:_MOST_COUNTERFACTUALS]
     found: list[Counterfactual] = []
     for one in runs:
-        if known.account.end:  # they make a claim surer, and are no condition of a proposal
+        if known.account.end:  # they make a claim surer, and are not a condition of a proposal
             break
         made = await counterfactual(platform, one.run, tasks[one.id], staged, known.account)
         found += [] if made is None else [made]

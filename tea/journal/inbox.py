@@ -95,7 +95,7 @@ def _questions(tracer: Tracer, run: str, made: Made | None) -> list[Question]:
     task, standing = "", RunStatus()
     with understood(run):
         for one in tracer.records(run, wanted=StatusReader()):
-            if one.kind == "run" and not task:  # what follows the first is no head
+            if one.kind == "run" and not task:  # what follows the first is not a head
                 task = str(as_mapping(as_mapping(one.data).get("task")).get("task", ""))
             standing.take(one)
         if not standing.asked or tracer.store.held(run):

@@ -228,7 +228,7 @@ def _wanted(answer: JsonValue, known: Container[date] = ()) -> Iterator[_Wanted]
 
     Args:
         answer: The answer.
-        known: The known dates, whose parts are no numbers.
+        known: The known dates, whose parts are not numbers.
     """
     if isinstance(answer, Mapping):
         for name, one in cast("Mapping[str, Any]", answer).items():

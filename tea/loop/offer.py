@@ -185,7 +185,7 @@ def _is_named(one: Capability, text: str) -> bool:
 def _speaks_of(topics: Sequence[str], text: str) -> bool:
     """Return whether a text contains one of some topics, in almost any form; True without topics.
 
-    A much shorter word is no form of it: a `desk` is no `desktop`.
+    A much shorter word is not a form of it: a `desk` is not a `desktop`.
     """
     said = {word for word in _words(text) if len(word) >= _LEAST_WORD}
     return not topics or any(_are_alike(one, word) for one in topics for word in said if len(word) >= len(one) - 1)

@@ -13,7 +13,7 @@ from tea.types import JsonValue
 MOST_WORDS = 800  # characters of words that may hold no value; longer ones are an answer
 _CELL = 80  # characters of a value that stands for itself, as that of a table does
 _MOST_READ = 2_000_000  # characters looked through
-_SHARE = 1 / 3  # of the letters of words, for values that the task names too or that are no names
+_SHARE = 1 / 3  # of the letters of words, for values that the task names too or that are not names
 _PASSAGE = 5  # words in a row that are a passage
 _NAME = 3  # letters of a name that is looked for in a reason
 _SIGNS = 8  # characters in a row that are one, in a script without spaces

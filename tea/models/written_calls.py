@@ -168,7 +168,7 @@ def _coded(text: str, functions: Collection[str]) -> Written | None:
     try:
         statements = ast.parse(code.strip()).body
         calls = [_call_of(one) for statement in statements for one in _wanted(statement)]
-    except (ValueError, SyntaxError, RecursionError, MemoryError):  # it is no code, or more than calls
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # it is not code, or more than calls
         return None
     if not calls or any(one["name"] not in functions for one in calls):
         return None

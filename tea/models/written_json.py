@@ -15,7 +15,7 @@ _FENCE, _LANGUAGE = "```", re.compile(r"\A\w*")
 _TRAILING = re.compile(rf"({_QUOTED})|,(?=\s*[}}\]])", re.DOTALL)
 _MOST_LITERAL = 100_000
 _BEGINNINGS = ("{", "[", '"', "'")
-# A backspace or a form feed is no part of a text; models mean the `\b` of a regular expression.
+# A backspace or a form feed is not part of a text; models mean the `\b` of a regular expression.
 _ESCAPE = re.compile(r'(\\(?:["\\/nrt]|u[0-9a-fA-F]{4}))|\\')
 
 

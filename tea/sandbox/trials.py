@@ -168,7 +168,8 @@ async def silent_interpreter(stage: Stage) -> str:
     """End the way to the supervisor, and the interpreter."""
     ways = ("import os; os._exit(0)", "import os; os.close(3)", "import ctypes; ctypes.string_at(0)")
     async with opened(stage.terms) as sandbox:
-        for code in ways[:1] if stage.level == WASM else ways:  # there the way is no descriptor, and no memory is named
+        # With WebAssembly the way is not a descriptor, and no memory is named.
+        for code in ways[:1] if stage.level == WASM else ways:
             if await _suppressed(sandbox.python(code)) is not None:
                 return broke("it is said to have ended well")
             if (await sandbox.python("40 + 2")).result != "42":

@@ -306,7 +306,7 @@ def _check_enum(file: ParsedFile, names: Names, node: ast.ClassDef, origins: Col
 def _is_member(name: str, node: ast.stmt, names: Names) -> bool:
     """Return whether a name of an Enum is surely a member, so no class derives from it.
 
-    Python makes members with the methods of a derived class, and others of its own members. A function is no member,
+    Python makes members with the methods of a derived class, and others of its own members. A function is not a member,
     and neither is a private name. A plain value is one; `auto()` and a collection are, where they are not unpacked.
     """
     if not isinstance(node, ast.Assign) or name.startswith("_"):

@@ -80,7 +80,7 @@ _WRITTEN = (
 )  # fmt: skip
 _MADE, _MODEL = 300, "pydantic.RootModel"  # steps for brackets that make a class
 _MOST_FOLLOWED = 5_000  # most texts parsed and names looked up for one component
-# Names of pydantic with a capital for what is no plain type: two functions, and a type that imports what it is given.
+# Names of pydantic with a capital that are not plain types: two functions, and a type that imports what it is given.
 _CAPITAL_EXCEPTIONS = words("Field ImportString PrivateAttr")
 _SMALL_LETTERED = words("dateutil numpy scipy torch")  # packages with types in small letters, such as `numpy.float64`
 _PARAMETER_PARTS = frozenset({"args", "kwargs"})

@@ -200,7 +200,7 @@ def _objects(data: bytes) -> list[JsonObject]:
     """Return the objects in lines, leaving out lines without one."""
     found: list[JsonObject] = []
     for line in data.split(b"\n"):
-        if not line.lstrip().startswith(b"{"):  # to refuse what is no object costs more than to read what is one
+        if not line.lstrip().startswith(b"{"):  # to refuse what is not an object costs more than to read what is one
             continue
         try:
             one = parse_json_strict(line, "a line")

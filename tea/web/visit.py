@@ -213,7 +213,7 @@ class Visitor:
 
 
 def _key_of_host(target: Target) -> str:
-    return f"host {target.host}"  # which is no address, so it is no key of a page
+    return f"host {target.host}"  # which is not an address, so it is not the key of a page
 
 
 def _patience(answer: Answer, planned: float) -> float | None:

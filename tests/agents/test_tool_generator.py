@@ -453,7 +453,7 @@ async def test_an_empty_input_is_none(play: Play, given: Any) -> None:
     ("given", "told"),
     [
         ({"text": "banana"}, "it lacks letters"),
-        ({"text": "banana", "letters": "a", "case": True}, "'case' is no parameter of the tool"),
+        ({"text": "banana", "letters": "a", "case": True}, "'case' is not a parameter of the tool"),
         ({"text": "banana", "letters": ["a"]}, "'letters' has to be of type str"),
     ],
 )

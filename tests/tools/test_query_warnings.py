@@ -111,10 +111,10 @@ READINGS: dict[str, str | bytes] = {
     'Rome,"20,5",4,2025-06-10,10/6/2025\n'
 }
 COUNTS = (
-    "\"temp\" is text; '20,5' counts as 20 (1 of 3 values are no plain numbers): replace() what is wrong, "
+    "\"temp\" is text; '20,5' counts as 20 (1 of 3 values are not plain numbers): replace() what is wrong, "
     "or leave it out"
 )
-LETTERS = "\"temp\" is text ('20,5' is no plain number) and compared letter by letter; CAST compares numbers"
+LETTERS = "\"temp\" is text ('20,5' is not a plain number) and compared letter by letter; CAST compares numbers"
 UNLIKE = "'2025-6-1' is not written as the dates of \"day\", such as '2025-05-31': did you mean '2025-06-01'?"
 
 

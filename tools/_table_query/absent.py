@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-# No part gives back what it took, and what is no comparison is taken whole: the time grows with the statement alone.
+# No part gives back what it took, and what is not a comparison is taken whole: the time grows with the statement alone.
 _NAME = r'"(?:[^"]|"")++"|[^\W\d]\w*+'
 _TEXT = r"'(?:[^']|'')*+'"
 _COLUMN = rf"(?:(?P<table>{_NAME})\s*+\.\s*+)?(?P<column>{_NAME})"

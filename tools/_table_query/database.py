@@ -228,11 +228,11 @@ class Database:
             return ""
         text, value = repr(short(found[0])), f"{found[1]:.15g}"
         if use.computes:
-            few = f"{count - numbers} of {count} values are no plain numbers"
+            few = f"{count - numbers} of {count} values are not plain numbers"
             return f"{column} is text; {text} counts as {value} ({few}): replace() what is wrong, or leave it out"
         if 2 * numbers < count:
             return ""
-        return f"{column} is text ({text} is no plain number) and compared letter by letter; CAST compares numbers"
+        return f"{column} is text ({text} is not a plain number) and compared letter by letter; CAST compares numbers"
 
     def _about_compared_dates(self, some: Sequence[Comparison]) -> str:
         """Return a line about a column of dates compared by order with a text written otherwise."""

@@ -10,7 +10,7 @@ from tea.untrusted.portable.faults import Fault, PydanticOmit, gathered
 from tea.untrusted.portable.scalars import anything
 from tea.untrusted.portable.state import Builder, Check, Schema, State, option
 
-_WHOLE: tuple[type, ...] = (str, bytes, bytearray, Mapping)  # which are no collections of items
+_WHOLE: tuple[type, ...] = (str, bytes, bytearray, Mapping)  # which are not collections of items
 _FROM: Mapping[str, tuple[str, ...]] = {
     "list": ("list", "List"),
     "tuple": ("tuple", "Tuple"),
