@@ -9,8 +9,9 @@ from typing import Any, cast
 from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import BadArguments
-from tea.loop.offer import CONFIDENCE
+from tea.loop.offer import CONFIDENCE, SURE
 from tea.models.written_calls import object_alone, objects_in
+from tea.prompts.slips import without_slips
 from tea.types import JsonObject, JsonSchema, JsonValue, ToolCall, changed
 
 _ANSWER, _SUCCESS, _REASON, _DOUBTS, _EVIDENCE = "answer", "success", "reason", "doubts", "evidence"
@@ -81,6 +82,14 @@ def written_end(text: str, form: JsonSchema | None) -> dict[str, Any] | None:
     if found is None or not found.keys() <= _OWN or not (_ANSWER in found or (_SUCCESS in found and _REASON in found)):
         return None
     return None if form is not None and not value_faults(form, lossless(form, found)) else found
+
+
+def confidence(stated: JsonValue) -> int | None:
+    """Return a stated confidence from 0 to 100, also of a fraction or a percentage; None for anything else."""
+    number = without_slips(dict(SURE), stated)
+    if not isinstance(number, int | float) or isinstance(number, bool):
+        return None
+    return round(number) if 0 <= number <= 100 else None
 
 
 def with_one_end(calls: Sequence[ToolCall], name: str) -> list[ToolCall]:

@@ -30,6 +30,7 @@ from tea.loop.claims import (
     looked_up,
     without_label,
 )
+from tea.loop.done_arguments import confidence
 from tea.loop.end_words import (
     ANNOUNCED,
     BEGUN,
@@ -175,9 +176,7 @@ class Ending:
     def stated(self, call: ToolCall) -> ToolCall:
         """Keep the confidence stated beside an answer, and return the call of `done` without it."""
         given = {name: one for name, one in call.arguments.items() if name != CONFIDENCE}
-        said = call.arguments.get(CONFIDENCE)
-        number = float(said) if isinstance(said, int | float) and not isinstance(said, bool) else -1
-        self._confidence = round(number) if 0 <= number <= 100 else None
+        self._confidence = confidence(call.arguments.get(CONFIDENCE))
         return changed(call, arguments=given)
 
     def state(self, result: Result) -> WorkState:

@@ -250,7 +250,7 @@ def _number(words: dict[str, Any], kind: str, value: str | float) -> str | float
         return _whole(float(percent[1]))
     if percent and limits == (0, 1) and kind == "number":
         return float(percent[1]) / 100
-    is_fraction = _FRACTION.fullmatch(value) if isinstance(value, str) else 0 < value < 1
+    is_fraction = _FRACTION.fullmatch(value) if isinstance(value, str) else 0 < value <= 1
     if is_fraction and kind == "integer" and limits == (0, 100):
         part = _whole(float(value) * 100)
         return part if isinstance(part, int) else value

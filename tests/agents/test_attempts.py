@@ -417,3 +417,13 @@ async def test_attempts_share_nothing_and_what_the_chosen_one_left_is_handed_ove
         assert fork.files == (f"{fork.answer}.txt",)
         assert [one.reason for one in fork.attempts] == [one.reason for one in outcome.attempts]
         assert (await tea.replay(fork.run)).answer == fork.answer
+
+
+async def test_a_confidence_as_a_fraction_or_a_percentage_is_one_of_a_hundred(tea: Platform) -> None:
+    said: list[Any] = [0.9, "85%", 1.0]
+    model = Cast(
+        planner=[answered(city, one) for city, one in zip(("Rome", "Oslo", "Bern"), said, strict=True)],
+        judge=verdict(2),
+    )
+    outcome = await play(tea, model, attempts=3)
+    assert sorted(one.confidence for one in outcome.attempts) == [85, 90, 100]
