@@ -49,7 +49,7 @@ class AgentGenerator(Agent):
         files = [one.text for one in await heads(ctx, task)]
         wish: dict[str, Any] = {"words": words, "files": files}
         tests = await _tests(ctx, wish)
-        known: dict[str, Any] = {**wish, "flow": flow, "parts": await _parts(ctx, words)}
+        known: dict[str, Any] = {**wish, "flow": flow, "parts": await _parts(ctx, words, flow=flow)}
         trouble, last = "", dict[str, Any]()
         for _ in range(ROUNDS):
             last = await _ask(ctx, "draft", FLOW if flow else AGENT, **known, trouble=trouble, last=_text(last))
@@ -68,22 +68,26 @@ async def _ask(ctx: Context, stage: str, members: dict[str, Any], **variables: A
     return await consult(ctx, "agent_generator", given, lambda response: response.output, output=output)
 
 
-async def _parts(ctx: Context, words: str) -> list[dict[str, Any]]:
-    """Return the best tools and agents for the words: the parts of a draft."""
+async def _parts(ctx: Context, words: str, *, flow: bool) -> list[dict[str, Any]]:
+    """Return the best components for the words: tools and agents, and for the draft of an agent environments."""
     found: list[dict[str, Any]] = []
-    for kind, port in (("tool", ctx.tcp), ("agent", ctx.acp)):
+    for kind, port in (("tool", ctx.tcp), ("agent", ctx.acp), *([] if flow else [("environment", ctx.ecp)])):
         near = await port.retrieve(words, MOST_LISTED, among=["*"], besides=[ctx.agent, *OWN])
         for one in await port.facts([str(one["name"]) for one in near]):
-            schema: Any = one["operations"][0]["parameters"].get("properties") if kind == "tool" else None
+            about, operations = one["description"], one["operations"]
+            if kind == "environment":
+                about = f"{about} Its actions: {', '.join(action['name'] for action in operations)}."
+            schema: Any = operations[0]["parameters"].get("properties") if kind == "tool" else None
             given = json.dumps(schema or {}, ensure_ascii=False)[:600]
-            found.append({"use": f"{kind}:{one['name']}", "description": one["description"], "parameters": given})
+            found.append({"use": f"{kind}:{one['name']}", "description": about, "parameters": given})
     return found
 
 
 def _with_prefixes(draft: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
     """Return a draft with the prefixes of kinds in its steps alone; a missing one is added if one part alone fits.
 
-    Models write `reporter` for `agent:reporter`, and `tool:calculator` among tools.
+    Models write `reporter` for `agent:reporter`, and `tool:calculator` among tools; an action such as `shell_python`
+    among them stands for its environment.
     """
     found = dict(draft)
     for number, step in enumerate(steps := list(found.get("steps", ()))):
@@ -94,7 +98,18 @@ def _with_prefixes(draft: dict[str, Any], parts: Sequence[str]) -> dict[str, Any
     for kind in ("tool", "agent", "environment"):
         if f"{kind}s" in found:
             found[f"{kind}s"] = [one.removeprefix(f"{kind}:") for one in found[f"{kind}s"]]
+    for tool in [one for one in found.get("tools", ()) if f"tool:{one}" not in parts]:
+        kind, _, name = next((part for part in parts if tool.startswith(_action_prefix(part))), "").partition(":")
+        if kind:
+            found["tools"] = [one for one in found["tools"] if one != tool]
+            found["environments"] = list(dict.fromkeys([*found["environments"], name]))
     return found
+
+
+def _action_prefix(part: str) -> tuple[str, ...]:
+    """Return the beginnings of the names of an environment's actions; none for another part."""
+    kind, _, name = part.partition(":")
+    return (f"{name}_", f"{name}.", f"{name}#") if kind == "environment" else ()
 
 
 async def _tests(ctx: Context, wish: dict[str, Any]) -> list[dict[str, Any]]:

@@ -198,3 +198,15 @@ async def test_small_slips_of_a_draft_cost_no_question(play: Play) -> None:
     outcome = await play.make("reckon expressions", tests, draft, ends("51"), {"right": "yes"}, ends("4"), RIGHT)
     assert outcome.ok, outcome.reason
     assert (await play.tea.acp.info("slip_reckoner")).metadata["tools"] == ["calculator"]
+
+
+async def test_an_environment_is_among_the_parts_of_an_agent_and_an_action_stands_for_it(play: Play) -> None:
+    draft = {**AGENT, "name": "coder", "tools": ["calculator", "shell_python"]}
+    outcome = await play.make("run python code to reckon", TESTS, draft, ends("51"), RIGHT, ends("4"), RIGHT)
+    assert outcome.ok, outcome.reason
+    metadata = (await play.tea.acp.info("coder")).metadata
+    assert (metadata["tools"], metadata["environments"]) == (["calculator"], ["shell"])
+    parts: Any = play.requests[1].variables["parts"]
+    (shell,) = [one for one in parts if one["use"] == "environment:shell"]
+    assert "Its actions: " in shell["description"]
+    assert "python" in shell["description"]
