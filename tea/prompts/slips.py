@@ -15,7 +15,7 @@ from tea.types import JsonSchema, JsonValue
 _PERCENT = re.compile(r"\s*(\d{1,3}(?:\.\d{1,9})?)\s*%\s*", re.ASCII)
 _FRACTION = re.compile(r"\s*0?\.\d{1,9}\s*", re.ASCII)
 _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
-_APART = re.compile(r"[ -]")
+_APART = re.compile(r"[ -]|(?<=[a-z0-9])(?=[A-Z])")
 _CONTENTS = ("text", "content", "body")  # names of members that tell nothing of what they hold
 _BRANCHES = frozenset({"anyOf", "oneOf", "allOf", "not", "if", "patternProperties"})
 _MOST_REFERENCES = 50
@@ -237,7 +237,7 @@ def _in_words(members: dict[str, Any]) -> str:
 
 
 def _named(words: dict[str, Any], text: str) -> str:
-    """Return a text in small letters with `_` for blanks and hyphens, if it fits its pattern only so."""
+    """Return a text in small letters with `_` for blanks, hyphens and capitals, if it fits its pattern only so."""
     name = _APART.sub("_", text.strip()).lower()
     return name if name != text and value_faults(words, text) and not value_faults(words, name) else text
 

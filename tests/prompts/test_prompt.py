@@ -395,7 +395,7 @@ FORM = """output:
     share: {type: number, minimum: 0, maximum: 1}
     right: {type: boolean}
     why: {type: string, default: ""}
-    name: {type: string, pattern: "^[a-z][a-z0-9_]{2,9}$"}
+    name: {type: string, pattern: "^[a-z][a-z0-9_]{2,10}$"}
     sources: {type: array, items: {type: integer}}
     parts:
       type: array
@@ -425,6 +425,7 @@ FITTING = {"sure": 80, "right": True, "sources": [1], "parts": [{"a": 1}], "why"
         ({"why": 5}, {"why": "5"}),
         ({"why": ["a", "b"]}, {"why": "a\nb"}),
         ({"name": "Ada One-2"}, {"name": "ada_one_2"}),
+        ({"name": "countWords"}, {"name": "count_words"}),
     ],
 )
 def test_a_slip_with_a_clear_meaning_is_set_right(slip: dict[str, Any], meant: dict[str, Any]) -> None:
