@@ -64,6 +64,7 @@ _PLACE = re.compile(r"\[\d{1,3}\]")
 _LABEL = re.compile(r"\A\s*(?:\*\*|#+ )?(?:the |my )?final answer(?:\*\*)?\s*:(?:\*\*)?\s*", re.IGNORECASE)
 _THOUGHT = re.compile(r"\A\s*(?:\*\*)?Thought(?:\*\*)?\s{0,3}:", re.IGNORECASE)
 _AFTER_THOUGHT = re.compile(r"^[ \t*]{0,4}Final Answer[ \t*]{0,4}:[ \t*]{0,4}", re.MULTILINE | re.IGNORECASE)
+_LATEX_SIGN = re.compile(r"\\([%$&#_])")
 _TAG, _ENDS, _BOX = "<answer>", "</answer>", "\\boxed{"
 _AFTER_BOX = " \t\n.$*)]\\"
 
@@ -156,7 +157,7 @@ def _boxed(text: str) -> str:
             return ""
     said = inner.strip()
     wrapped = said.startswith("\\text{") and said.endswith("}") and said.count("{") == 1
-    return said[len("\\text{") : -1].strip() if wrapped else said
+    return _LATEX_SIGN.sub(r"\1", said[len("\\text{") : -1].strip() if wrapped else said)
 
 
 def is_talk(line: str, reply: str) -> bool:

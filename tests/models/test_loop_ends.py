@@ -114,6 +114,11 @@ async def test_an_answer_in_words_is_taken_out_of_its_scaffolding(dialect: Diale
     assert (outcome.answer, len(script.asked)) == ("42", 2)
 
 
+async def test_a_sign_of_a_boxed_answer_loses_its_backslash(dialect: Dialect, tmp_path: Path) -> None:
+    outcome, _ = await played(tmp_path, dialect, [says(SUM), Say(text="\\boxed{42\\%, 6 \\& 7}")], task=TASK)
+    assert outcome.answer == "42%, 6 & 7"
+
+
 @pytest.mark.parametrize(
     "words", ["\\boxed{6} times \\boxed{7}", "The \\boxed{4}{2}", "`<answer>42</answer>` it is: 42"]
 )
