@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAKERS = {"tool": "tool_generator", "agent": "agent_generator", "workflow": "agent_generator"}
 _STEPS = 60
+_USED = {"tool": "--tool", "agent": "--agent"}  # options of `tea run`
 _HOW = {"new": "made", "version": "improved", "reused": "there already:"}
 
 
@@ -89,6 +90,8 @@ def _lines(made: "Sequence[Manifest]", how: str, at: str) -> list[str]:
             f"  says of itself: {one_line(one.description.partition(chr(10))[0])}",
         ]
     lines += [f"  passed: {one_line(_test_words(test), 160)}" for test in made[-1].lineage.tests]
+    if (last := made[-1]).kind in _USED:
+        lines.append(f'to use it:   tea run "TASK" {_USED[last.kind]} {last.name}{at}')
     if how == "reused":
         return lines
     names = [str(one.ref.at(None)) for one in made]

@@ -75,6 +75,7 @@ async def test_a_tool_is_made_and_the_lines_to_trust_or_undo_it_are_printed(tmp_
         assert lines[1] == "  says of itself: Put the words of a text in reverse order."
         assert '  passed: text="one two three" -> "three two one"' in lines
         assert '  passed: text=" " -> an error' in lines
+        assert 'to use it:   tea run "TASK" --tool reverse_words' in lines
         commands = ["tea show tool:reverse_words --source", "tea trust tool:reverse_words"]
         assert lines[-3:] == [
             f"to trust it: {commands[0]}",
