@@ -69,7 +69,7 @@ async def table_query(
         sql: One SELECT.
         full: For programs: statistics.
     """
-    if any(set(",;") & set(name) for name in files):
+    if any(set(",;") & set(name) or not Path(name).suffix for name in files):
         files = apart(files, await ctx.files())
     if not files or len(files) > MOST_FILES:
         raise ToolError(f"{len(files)} files were named.", fix=f"name 1 to {MOST_FILES} files.")

@@ -605,6 +605,15 @@ async def test_a_text_in_a_column_of_any_of_several_tables_is_not_warned_of(ask:
     assert answer["warning"] == "nothing in \"city\" is 'Oslo'; it has 'Paris', 'Rome'"
 
 
+async def test_a_file_may_be_named_as_its_table_where_only_one_is_meant(ask: Ask) -> None:
+    contents: dict[str, str | bytes] = dict.fromkeys(("a.csv", "b.csv", "b.tsv", "c.csv"), "n\n4\n5\n")
+    assert (await ask(contents, files=["a"], sql="SELECT COUNT(*) FROM a")).unwrap()["rows"] == [[2]]
+    assert (await ask(contents, files=["a, c"], sql="SELECT COUNT(*) FROM a, c")).unwrap()["rows"] == [[4]]
+    refused = await ask(contents, files=["b"], sql="SELECT COUNT(*) FROM b")
+    assert refused.error is not None
+    assert refused.error["problem"] == "There is no file 'b'."
+
+
 @pytest.mark.parametrize("named", ["a.csv,b.csv", "a.csv; b.csv", "[a.csv, 'b.csv']"])
 async def test_files_named_in_one_text_are_several(ask: Ask, named: str) -> None:
     contents: dict[str, str | bytes] = dict.fromkeys(("a.csv", "b.csv", "c, d.csv"), "n\n4\n5\n")

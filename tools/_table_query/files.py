@@ -1,12 +1,12 @@
 """Files with tables: their kind told by their bytes, and by their name only between kinds of text."""
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from tea import ToolError, open_resolved
+from tea import ToolError, named_file, open_resolved
 from tea.reading import kind_of
 
 WORKBOOK, JSON, DELIMITED, TEXT = "workbook", "json", "delimited", "text"
@@ -72,8 +72,8 @@ def table_file(name: str, path: Path) -> TableFile:
     return TableFile(name=name, path=path, form=DELIMITED if form == TEXT and named else form)
 
 
-def apart(names: Sequence[str], existing: Container[str]) -> list[str]:
-    """Return names of files, where several stand in one text each on its own.
+def apart(names: Sequence[str], existing: Collection[str]) -> list[str]:
+    """Return names of files, each of several in one text on its own, and the file of a table's name in its place.
 
     Args:
         names: What was named.
@@ -81,6 +81,12 @@ def apart(names: Sequence[str], existing: Container[str]) -> list[str]:
     """
     found = list[str]()
     for name in names:
-        parts = [part.strip(" '\"") for part in _BETWEEN.split(name.strip("[] "))]
-        found += parts if name not in existing and all(part in existing for part in parts) else [name]
+        parts = [_meant(part.strip(" '\""), existing) for part in _BETWEEN.split(name.strip("[] "))]
+        whole = name in existing or not all(part in existing for part in parts)
+        found += [_meant(name, existing)] if whole else parts
     return found
+
+
+def _meant(name: str, existing: Collection[str]) -> str:
+    """Return the file of a table's name if there is one alone, else the name."""
+    return name if Path(name).suffix else named_file(name, existing) or name
