@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from tea.cli.lines import forget_typed
-from tea.cli.terminal import excerpt, folded, is_narrow, one_line, review, undisturbed, write
+from tea.cli.terminal import excerpt, fitting, folded, is_narrow, one_line, review, undisturbed, write
 
 if TYPE_CHECKING:
     from tea.runs.human_input import Person
@@ -45,18 +45,19 @@ class AtTerminal:
         """
         how = f"answer `{_WHOLE}` to see all"
         whole, all_choices = review(question), f"[{' / '.join(map(one_line, choices))}] > " if choices else "> "
-        fitting, some = excerpt(whole, how), excerpt(all_choices, how)
+        some = excerpt(all_choices, how)
         async with self._turn:
             self._forget()
             if is_narrow(sys.stderr):  # a wrapped row would look like another line
                 write(f"{_NARROW}\n", sys.stderr)
                 return None
+            part = fitting(whole, how, sys.stderr, some)
             with undisturbed() as put:
-                put(f"\n{folded(fitting, sys.stderr)}\n")
+                put(f"\n{folded(part, sys.stderr)}\n")
                 while True:
                     put(folded(some, sys.stderr))
                     line = await self._line(put)
-                    if line == _WHOLE and (fitting, some) != (whole, all_choices):
+                    if line == _WHOLE and (part, some) != (whole, all_choices):
                         put(f"\n{folded(whole, sys.stderr)}\n")
                         some = all_choices
                     elif line is None or not choices or line in choices:

@@ -38,6 +38,7 @@ _UNSEEN = re.compile(
 _HALVES = re.compile("[\ud800-\udfff]")
 _GAPS = re.compile(r"[ \t\n]+")
 _LONGEST_LINE, _MOST_LINES = 600, 60
+_SMALLER = ((300, 60), (150, 60), (75, 60), (300, 14), (150, 14), (75, 14), (40, 6))  # of both, on small screens
 _GOES_ON = "... "
 _LIKE_IT = re.compile(rf"^((?:{_PAINT.pattern})*)\.(?=\.\.)", re.MULTILINE)  # a line that looks like such a row
 _NARROWEST = 13  # columns: `... ` and a tab fit
@@ -96,20 +97,41 @@ def progress_line(text: str, limit: int = 0) -> str:
     return brief(clean(text), limit)
 
 
-def excerpt(text: str, where: str) -> str:
+def excerpt(text: str, where: str, longest: int = _LONGEST_LINE, most: int = _MOST_LINES) -> str:
     """Return reviewed text cut to fit a screen: the first and last part of long lines and of many, with a note.
 
     Args:
         text: What `review` returned.
         where: How the whole is seen, in words.
+        longest: Characters of a line that is not cut; of the first line, which names what the text is about, the usual.
+        most: Lines that are not cut.
     """
-    lines = [_cut(line, where) for line in text.split("\n")]
-    if len(lines) <= _MOST_LINES:
-        return "\n".join(lines)
-    half = _MOST_LINES // 2
+    lines, half = text.split("\n"), most // 2
+    left_out = len(lines) - 2 * half if len(lines) > most else 0
+    first, *others = [*lines[:half], *lines[-half:]] if left_out else lines
+    cut = [_cut(first, where, _LONGEST_LINE), *(_cut(line, where, longest) for line in others)]
     return "\n".join(
-        [*lines[:half], f"[... {len(lines) - 2 * half:,} lines are not shown here; {where}]", *lines[-half:]]
+        [*cut[:half], f"[... {left_out:,} lines are not shown here; {where}]", *cut[half:]] if left_out else cut
     )
+
+
+def fitting(text: str, where: str, stream: TextIO, prompt: str) -> str:
+    """Return reviewed text cut to the rows of a terminal beside a prompt, as far as cuts reach.
+
+    Else the beginning of a question, which names the call, is off the screen when it is answered.
+
+    Args:
+        text: What `review` returned.
+        where: How the whole is seen, in words.
+        stream: The terminal.
+        prompt: What is written below it, reviewed too.
+    """
+    room, found = size(stream).lines - _row_count(prompt, stream), excerpt(text, where)
+    for longest, most in _SMALLER:
+        if _row_count(found, stream) <= room:
+            break
+        found = excerpt(text, where, longest, most)
+    return found
 
 
 def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
@@ -307,11 +329,16 @@ def _is_seen(text: str) -> bool:
     return text.isascii() and "<U+" not in text and text.replace("\n", "").replace("\t", "").isprintable()
 
 
-def _cut(line: str, where: str) -> str:
-    if len(line) <= _LONGEST_LINE:
+def _row_count(text: str, stream: TextIO) -> int:
+    return folded(text, stream).count("\n") + 1
+
+
+def _cut(line: str, where: str, longest: int) -> str:
+    if len(line) <= longest:
         return line
-    half = _LONGEST_LINE // 2
-    return f"{line[:half]} [... {len(line) - 2 * half:,} characters are not shown here; {where}] {line[-half:]}"
+    half = longest // 2
+    cut = f"{line[:half]} [... {len(line) - 2 * half:,} characters are not shown here; {where}] {line[-half:]}"
+    return cut if len(cut) < len(line) else line
 
 
 def _has_code(one: str, encoding: str) -> bool:

@@ -138,18 +138,18 @@ async def pay(note: str, to: str, amount: float) -> str:
 '''
 
 
-def paying(tea: Tea, given: dict[str, object], *typed: bytes) -> tuple[int, str]:
+def paying(tea: Tea, given: dict[str, object], *typed: bytes, columns: int = 1_000) -> tuple[int, str]:
     """Let an agent pay with these arguments, and return the words on the person's terminal."""
     tea("register", tea.write("pay.py", PAY))
     tea("register", tea.write("payer.py", PAYER.replace('"pay", {}', f'"pay", {given!a}')))
-    return on_terminal(tea, list(typed), "run", "pay", "--agent", "payer")
+    return on_terminal(tea, list(typed), "run", "pay", "--agent", "payer", columns=columns)
 
 
-def on_terminal(tea: Tea, typed: list[bytes], *line: str) -> tuple[int, str]:
+def on_terminal(tea: Tea, typed: list[bytes], *line: str, columns: int = 1_000) -> tuple[int, str]:
     """Return exit code and screen of a command; each text is typed when the next question was shown."""
     master, terminal = os.openpty()
     with subprocess.Popen(
-        tea.line(*line), cwd=tea.folder, env={**tea.environment, "COLUMNS": "1000"},
+        tea.line(*line), cwd=tea.folder, env={**tea.environment, "COLUMNS": f"{columns}"},
         stdin=terminal, stdout=terminal, stderr=terminal,
     ) as process:  # fmt: skip
         os.close(terminal)
@@ -189,6 +189,25 @@ def test_a_long_argument_cannot_push_another_out_of_sight(tea: Tea) -> None:
     assert 'to: "EVIL"' in first
     assert "MIDDLE" not in first
     assert "MIDDLE" in rest
+
+
+@pytest.mark.parametrize("columns", [60, 40])
+def test_several_long_arguments_cannot_push_the_name_of_the_call_off_the_screen(tea: Tea, columns: int) -> None:
+    long = "Thanks for the lunch. " * 27
+    code, screen = paying(tea, {"note": long, "to": long, "amount": 1.0}, b"show", b"deny", columns=columns)
+    assert code != 0
+    first, _, rest = screen.partition("[allow / deny] > ")
+    question = first[first.index("The call") :]
+    assert question.count("\n") < 24  # of a terminal that does not tell its lines
+    words = " ".join(question.replace("\r\n... ", " ").split())
+    assert words.count("characters are not shown here; answer `show` to see all") == 2
+    assert "tool:pay@1.0.0#call" in words.replace(" ", "")
+    assert "not shown here" not in rest
+
+
+def test_an_argument_that_fits_the_screen_is_asked_about_whole(tea: Tea) -> None:
+    _, screen = paying(tea, {"note": "x " * 290, "to": "EVIL", "amount": 1.0}, b"deny", columns=80)
+    assert "not shown here" not in screen
 
 
 async def test_many_lines_cannot_push_the_question_out_of_sight(capsys: pytest.CaptureFixture[str]) -> None:
