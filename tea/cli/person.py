@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from tea.cli.lines import forget_typed
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from tea.runs.human_input import Person
 
 _WHOLE = "show"
+_GIVEN_UP = "The question above is not asked any more. Press Enter to go on."
+_STILL_TYPED = 20.0  # seconds
 _NARROW = "A question is not asked in so few columns: make the terminal wider."
 
 
@@ -36,12 +39,16 @@ class AtTerminal:
         self._source = source
         self._typed = b""
         self._turn = asyncio.Lock()
+        self._given_up = -_STILL_TYPED  # when a question was last: its answer may just be typed
 
     async def __call__(self, question: str, choices: Sequence[str]) -> str | None:
         """Return the typed answer, None if the input was closed; ask again until it is one of the choices.
 
         Of what does not fit a screen the middle is left out, which is said; `show` is answered with the whole then.
         Nothing else is written to the terminal meanwhile. At a terminal too narrow for it nothing is asked.
+
+        Soon after a question was given up, as its agent ran out of time, the next one is shown behind a further line of
+        the person: an agent may time that, so that who is about to answer the one answers the other.
         """
         how = f"answer `{_WHOLE}` to see all"
         whole, all_choices = review(question), f"[{' / '.join(map(one_line, choices))}] > " if choices else "> "
@@ -53,6 +60,11 @@ class AtTerminal:
                 return None
             part = fitting(whole, how, sys.stderr, some)
             with undisturbed() as put:
+                if monotonic() - self._given_up < _STILL_TYPED:
+                    put(f"\n{folded(_GIVEN_UP, sys.stderr)}\n")
+                    await self._line(put)
+                    self._given_up = -_STILL_TYPED
+                    self._forget()
                 put(f"\n{folded(part, sys.stderr)}\n")
                 while True:
                     put(folded(some, sys.stderr))
@@ -75,6 +87,9 @@ class AtTerminal:
         """
         try:
             await self._read()
+        except asyncio.CancelledError:
+            self._given_up = monotonic()
+            raise
         finally:
             if b"\n" not in self._typed:
                 put("\n")

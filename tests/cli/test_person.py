@@ -52,9 +52,30 @@ async def test_the_answer_to_a_question_that_was_given_up_answers_no_other(
     await shown(capsys, "Buy bread?")
     os.write(keyboard, b"allow\n")
     first.cancel()
+    await shown(capsys, "not asked any more")
+    os.write(keyboard, b"\n")
     await shown(capsys, "Sell the house?")
     os.write(keyboard, "für nichts\n".encode())
     assert await second == "für nichts"
+
+
+async def test_what_is_typed_as_a_question_is_given_up_does_not_answer_the_one_behind_it(
+    terminal: tuple[int, AtTerminal], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keyboard, person = terminal
+    first = asyncio.ensure_future(person("Buy bread?", CONSENT))
+    second = asyncio.ensure_future(person("Sell the house?", CONSENT))
+    await shown(capsys, "Buy bread?")
+    first.cancel()
+    await shown(capsys, "not asked any more")
+    os.write(keyboard, b"allow\n")  # at this moment, by who has not looked again
+    await shown(capsys, "Sell the house?")
+    os.write(keyboard, b"deny\n")
+    assert await second == "deny"
+    third = asyncio.ensure_future(person("Buy milk?", CONSENT))
+    await shown(capsys, "Buy milk?")
+    os.write(keyboard, b"allow\n")
+    assert await third == "allow"
 
 
 async def test_many_choices_are_shown_in_part_until_all_are_wanted(
