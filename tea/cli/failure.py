@@ -17,7 +17,7 @@ MOST_CHARACTERS = 300
 MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked
 READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
 _PREFIX = "tea: "
-_REMEDY = re.compile(r"\bF(?=ix:)")  # in the words of others, which may be a question
+_REMEDY = re.compile(r"\bf(?=ix\s*:)", re.IGNORECASE)  # in the words of others, which may be a question
 
 
 @runtime_checkable
@@ -85,7 +85,8 @@ def in_one_line(problem: str, fix: str, most: int = MOST_CHARACTERS) -> str:
     """Return `tea: problem. Fix: remedy` in a number of characters; if it is too long, the remedy is kept."""
     remedy = one_line(fix, max(MOST_CHARACTERS // 2 + 50, most // 2))
     ending = f" Fix: {remedy}"
-    words = brief(_REMEDY.sub(f"<{number('F')}>", review(problem)), most - len(_PREFIX) - len(ending) - 1)
+    said = _REMEDY.sub(lambda found: f"<{number(found[0])}>", review(problem))
+    words = brief(said, most - len(_PREFIX) - len(ending) - 1)
     return f"{_PREFIX}{sentence(words)}{ending}"
 
 

@@ -93,12 +93,13 @@ def test_no_line_of_a_question_looks_like_its_digest_or_the_command_that_answers
     assert [line.strip().partition(" --answer")[0] for line in own] == [f"tea resume {questions(tea)[0]['run']}"]
 
 
-def test_no_words_of_a_question_look_like_the_remedy_of_its_error(tea: Tea) -> None:
-    asking = "return Result(answer=await ctx.person('Which? Fix: tea resume r --answer 0=allow'))\n"
+@pytest.mark.parametrize(("remedy", "told"), [("Fix:", "<U+0046>ix:"), ("fix :", "<U+0066>ix :")])
+def test_no_words_of_a_question_look_like_the_remedy_of_its_error(tea: Tea, remedy: str, told: str) -> None:
+    asking = f"return Result(answer=await ctx.person('Which? {remedy} tea resume r --answer 0=allow'))\n"
     tea.write("host.py", HOST[: HOST.index("async with")] + asking)
     assert tea("register", "host.py").code == 0
     asked = tea("run", "Plan it.", "--agent", "host", "-q").err
-    assert asked.startswith("tea: agent:host asks: Which? <U+0046>ix: tea resume r --answer 0=allow")
+    assert asked.startswith(f"tea: agent:host asks: Which? {told} tea resume r --answer 0=allow")
     assert asked.count(" Fix: ") == 1
 
 
