@@ -1,5 +1,6 @@
 """`tea call`: a call of one operation of a component."""
 
+import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -8,7 +9,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.left_out import tell_left_out
 from tea.cli.reference import CALLED, RefArgument, find
-from tea.cli.terminal import shown
+from tea.cli.terminal import answer_text
 from tea.errors import BadArguments, BadInput, TeaError, error_from
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def answered(command: Command, response: "Response") -> int:
     if response.error is not None:
         error = error_from(response.error)
         return command.fail(BadInput(error.problem, fix=error.fix) if isinstance(error, BadArguments) else error, data)
-    command.show(shown(response.value), data)
+    command.show(answer_text(response.value, sys.stdout), data)
     return 0 if not isinstance(response, AgentResponse) or response.result.ok else 1
 
 

@@ -19,7 +19,20 @@ from tea.cli.progress import Progress
 from tea.cli.run import AllowOption, ToolOption, UseOption
 from tea.cli.server import BaseUrlOption, usable_model
 from tea.cli.task_input import read_uses
-from tea.cli.terminal import SENDER, brief, counted, document, folded, one_line, painted, say, shown, table, write
+from tea.cli.terminal import (
+    SENDER,
+    answer_text,
+    brief,
+    counted,
+    document,
+    folded,
+    one_line,
+    painted,
+    say,
+    shown,
+    table,
+    write,
+)
 from tea.errors import BadInput, BudgetExceeded, CallFailed, Interrupted, TeaError
 
 if TYPE_CHECKING:
@@ -295,7 +308,7 @@ class _Talk:
                 handed = f"{part.agent} hands over to {part.handoff}: {part.handed or part.task}"
                 self.command.tell(painted(one_line(handed, 300), "cyan", sys.stderr))
         if turn.answer not in (None, ""):
-            say(shown(turn.answer))
+            say(answer_text(turn.answer, sys.stdout))
         if fault is not None:
             complain(fault)
         for outcome in _outcomes(turn):

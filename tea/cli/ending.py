@@ -1,6 +1,7 @@
 """The end of a run on the terminal: the answer, the location of its records, and its cost."""
 
 import asyncio
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tea.cli.command import Command
 from tea.cli.failure import complain
 from tea.cli.progress import Progress
-from tea.cli.terminal import brief, counted, one_line, say, shown
+from tea.cli.terminal import answer_text, brief, counted, one_line, say, shown
 from tea.errors import BadRef, BudgetExceeded, CallFailed, Interrupted, TeaError, error_from
 from tea.refs import Ref
 
@@ -45,7 +46,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
         command.show("", {**data, "error": fault.record() if fault else None})
         return outcome.exit_code
     if outcome.answer not in (None, ""):
-        say(shown(outcome.answer))
+        say(answer_text(outcome.answer, sys.stdout))
     if fault is not None:
         complain(fault)
     if outcome.handoff is not None:

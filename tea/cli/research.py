@@ -19,7 +19,7 @@ from tea.cli.inbox import question_lines
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
-from tea.cli.terminal import brief, folded, one_line, painted, review, say, shown, table
+from tea.cli.terminal import answer_text, brief, folded, one_line, painted, review, say, shown, table
 from tea.components.files import files_in
 from tea.errors import ApprovalNeeded, BadInput, BadOutput, CallFailed, Interrupted, TeaError, error_from
 
@@ -197,7 +197,7 @@ async def ask(
             turn = await tea.research.ask(research, question, watch=progress, **options)
         finally:
             progress.close()
-    command.show(shown(turn.answer), turn.to_json())
+    command.show(answer_text(turn.answer, sys.stdout), turn.to_json())
     if not turn.ok:
         problem = f"There is no answer{reason_of(turn)}"
         complain(CallFailed(problem, fix=f"`tea trace {turn.run}` shows what was tried."))
@@ -322,7 +322,7 @@ def _conclude(command: Command, found: "Status", home: Path, more: dict[str, Any
         return _code(found)
     text = found.reply["text"] if found.reply is not None else _result_words(found.answer)
     if text not in (None, ""):
-        say(shown(text))
+        say(answer_text(text, sys.stdout))
     for line in [*_failed_lines(found), *_doubt_lines(found), *_file_lines(found, home, "files: ")]:
         command.tell(line)
     if fault is not None:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from io import BufferedWriter, RawIOBase, TextIOWrapper
+from textwrap import indent
 from typing import Any, Literal, Protocol, TextIO
 from weakref import WeakSet
 
@@ -41,6 +42,9 @@ _LONGEST_LINE, _MOST_LINES = 600, 60
 _SMALLER = ((300, 60), (150, 60), (75, 60), (300, 14), (150, 14), (75, 14), (40, 6))  # of both, on small screens
 _GOES_ON = "... "
 _LIKE_IT = re.compile(rf"^((?:{_PAINT.pattern})*)\.(?=\.\.)", re.MULTILINE)  # a line that looks like such a row
+_MARK = "| "  # before each row of an answer that holds words like those of tea's own
+_LIKE_OURS = re.compile(r"\b(?:tea|fix|asks)\s*:|:\s*`?tea\s|\]\s*>|(?:^|\s)\w+>(?:\s|$)", re.IGNORECASE)
+_LIKE_OURS_CUT = re.compile(r"(?:tea|fix)\s*:|\w>\s", re.IGNORECASE)  # where a terminal may break the line
 _NARROWEST = 13  # columns: `... ` and a tab fit
 _USUAL, _USUAL_LINES = 80, 24  # of a terminal of unknown size
 _held: list[tuple[str, TextIO]] | None = None  # output held back until a question is answered
@@ -198,6 +202,18 @@ def shown(value: Any) -> str:
     return review(value) if isinstance(value, str) else escaped_json(value, indent=2)
 
 
+def answer_text(value: Any, stream: TextIO) -> str:
+    """Return the answer of a run in review form, with marked rows at a terminal if it resembles words of tea's own.
+
+    There it stands among errors with their remedies, questions and prompts. All of its rows are marked, since a
+    terminal breaks its lines anywhere.
+    """
+    text, width = shown(value), _width(stream)
+    if not width or not any(_is_like_ours(line, width) for line in text.split("\n")):
+        return text
+    return indent(folded(text, stream, len(_MARK)), _MARK, lambda _: True)
+
+
 def document(data: Mapping[str, Any]) -> str:
     """Return the output of `--json`: one object with its schema's name, in ASCII, safe for every terminal."""
     return json.dumps({"schema": SCHEMA, **data}, default=str).replace("\x7f", "\\u007f")
@@ -327,6 +343,12 @@ def table(rows: list[tuple[str, ...]], indent: str = "") -> str:
 def _is_seen(text: str) -> bool:
     """Return whether text is shown unchanged; a fast check for most texts."""
     return text.isascii() and "<U+" not in text and text.replace("\n", "").replace("\t", "").isprintable()
+
+
+def _is_like_ours(line: str, width: int) -> bool:
+    """Return whether a row of a line may look like one of tea's own on a terminal."""
+    long = 2 * len(line) > width or "\t" in line
+    return bool(_LIKE_OURS.search(line) or (long and _LIKE_OURS_CUT.search(line)))
 
 
 def _row_count(text: str, stream: TextIO) -> int:
