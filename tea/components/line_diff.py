@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import takewhile
 
-_MOST_COMPARED = 2**22  # pairs of lines: three seconds where all are shared, and none in a row
+_MOST_COMPARED = 2**22  # pairs of lines
+_MOST_STEPS = 2**24  # of a comparison: two seconds
+_FEW = 200  # lines; among more, `SequenceMatcher` does not look for one that makes up over a hundredth of them
 _Change = tuple[str, int, int, int, int]
 
 
 def unified_diff(
-    old: Sequence[str], new: Sequence[str], before: str, after: str, *, context: int = 3, end: str = ""
+    old: Sequence[str], new: Sequence[str], before: str, after: str, *, context: int = 3, end: str = "", parts: int = 1
 ) -> Iterator[str]:
     """Yield the lines of a unified diff.
 
-    Where very much lies between the first and the last line that differ, all of it counts as changed.
+    Where very much lies between the first and the last line that differ, or little that is alike in very many ways,
+    all of it counts as changed.
 
     Args:
         old: The lines before.
@@ -24,8 +28,9 @@ def unified_diff(
         after: The name of the text after.
         context: How many equal lines are shown around each change.
         end: What ends the lines with names and places; those of the texts stay as they are.
+        parts: How many such diffs make up the whole, which share the time for one.
     """
-    for number, group in enumerate(_Known(_changes(old, new)).get_grouped_opcodes(context)):
+    for number, group in enumerate(_Known(_changes(old, new, _MOST_STEPS // parts)).get_grouped_opcodes(context)):
         if not number:
             yield from (f"--- {before}{end}", f"+++ {after}{end}")
         (_, old_first, _, new_first, _), (_, _, old_last, _, new_last) = group[0], group[-1]
@@ -50,12 +55,12 @@ class _Known(SequenceMatcher[str]):
         return self._changes
 
 
-def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:
+def _changes(old: Sequence[str], new: Sequence[str], most: int) -> list[_Change]:
     first = _equal(old, new)
     last = _equal(old[first:][::-1], new[first:][::-1])
     middle, others = old[first : len(old) - last], new[first : len(new) - last]
     found: list[_Change] = [("equal", 0, first, 0, first)] if first else []
-    if len(middle) * len(others) > _MOST_COMPARED:
+    if len(middle) * len(others) > _MOST_COMPARED or _steps(middle, others) > most:
         found.append(("replace", first, first + len(middle), first, first + len(others)))
     else:
         compared = SequenceMatcher(None, middle, others).get_opcodes()
@@ -63,6 +68,13 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> list[_Change]:
     if last:
         found.append(("equal", len(old) - last, len(old), len(new) - last, len(new)))
     return found
+
+
+def _steps(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return the most steps that comparing two texts takes: all pairs of equal lines again for each line of one."""
+    known, most = Counter(new), len(new) if len(new) < _FEW else len(new) // 100 + 1
+    pairs = sum(found for line in old if (found := known[line]) <= most)
+    return min(len(old), len(new)) * (len(old) + pairs)
 
 
 def _equal(old: Sequence[str], new: Sequence[str]) -> int:

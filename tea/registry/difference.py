@@ -43,13 +43,13 @@ def _sources(old: Manifest, new: Manifest) -> str:
 
     What a file holds begins with a blank, + or -, so nothing in it looks like the beginning of another file.
     """
-    found = _unified(_lines(old.source), _lines(new.source), old, new).split("\n")
-    for path in sorted({*old.files, *new.files}):
+    paths = [path for path in sorted({*old.files, *new.files}) if old.files.get(path) != new.files.get(path)]
+    parts = 1 + len(paths)
+    found = _unified(_lines(old.source), _lines(new.source), old, new, parts).split("\n")
+    for path in paths:
         before, after = old.files.get(path), new.files.get(path)
-        if before == after:
-            continue
         whose = " (new)" if before is None else " (gone)" if after is None else ""
-        changes = _unified(_lines(before or ""), _lines(after or ""), old, new).split("\n")
+        changes = _unified(_lines(before or ""), _lines(after or ""), old, new, parts).split("\n")
         head = found[:2] if found[0] else changes[:2] if changes[0] else [f"--- {old.ref}", f"+++ {new.ref}"]
         found = [*head, *found[2:], f"# file: {path_line(path)}{whose}", *changes[2:]]
     return "\n".join(found)
@@ -68,9 +68,9 @@ def _schemas(manifest: Manifest) -> list[str]:
     return [f"{line}\n" for line in text.split("\n")]
 
 
-def _unified(old: Sequence[str], new: Sequence[str], a: Manifest, b: Manifest) -> str:
+def _unified(old: Sequence[str], new: Sequence[str], a: Manifest, b: Manifest, parts: int = 1) -> str:
     """Return a unified diff; a line without newline is followed by a mark, with a beginning no content line has."""
-    lines = unified_diff(old, new, str(a.ref), str(b.ref), context=2, end="\n")
+    lines = unified_diff(old, new, str(a.ref), str(b.ref), context=2, end="\n", parts=parts)
     found = StringIO()  # a list of all lines would take many times the space of a text of short ones
     found.writelines(line if line.endswith("\n") else f"{line}\n{_UNENDED}" for line in lines)
     return found.getvalue().removesuffix("\n")

@@ -49,3 +49,12 @@ def test_a_diff_of_texts_that_share_many_lines_is_found_soon() -> None:
     edited = ["first", *old[1:2_000], "middle", *old[2_000:], "last"] * 20
     assert patched(old * 20, list(unified_diff(old * 20, edited, "a", "b"))) == edited
     assert time.process_time() - begun < 5
+
+
+def test_a_diff_of_a_few_lines_that_stand_everywhere_in_many_is_found_soon() -> None:
+    old = ["first", *(line for number in range(5_000) for line in ("x", f"y{number}")), "last"]
+    new = ["begin", *["x"] * 190, "end"]
+    begun = time.process_time()
+    for before, after in ((old, new), (new, old)):
+        assert patched(before, list(unified_diff(before, after, "a", "b"))) == after
+    assert time.process_time() - begun < 2

@@ -1,5 +1,6 @@
-"""Test differences: space in proportion to their length."""
+"""Test differences: bounded time, and space in proportion to their length."""
 
+import time
 import tracemalloc
 
 from tea.components.manifest import Manifest
@@ -21,3 +22,18 @@ def test_a_difference_of_many_short_lines_takes_little_space() -> None:
         tracemalloc.stop()
     assert found.source.count("\n+") == 200_001  # one of them is in the line with the name
     assert most < 90 * 200_000
+
+
+def test_a_difference_of_many_files_takes_no_longer_than_that_of_one() -> None:
+    def files(end: str) -> dict[str, str]:
+        text = "".join(f"#{number % 60}\n#{end}{number}\n" for number in range(600))
+        return {f"_sums/part_{number}.py": text for number in range(60)}
+
+    def made(number: str, end: str) -> Manifest:
+        return Manifest(kind="tool", name="sums", version=number, description="Say.", source="", files=files(end))
+
+    begun = time.process_time()
+    found = diff(made("1.0.0", "a"), made("1.0.1", "b"))
+    assert time.process_time() - begun < 2
+    assert found.source.count("# file: ") == 60
+    assert found.source.count("\n+#b") == 60 * 600
