@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from tea.characters import shell_word
+from tea.characters import in_sentence, shell_word
 from tea.cli.command import Command
 from tea.cli.models import astray, reach
 from tea.cli.reference import KEPT
@@ -192,7 +192,9 @@ def exposures(tea: "Platform") -> list[str]:
         found.append(f"Other accounts may read {SECRETS}: `chmod 600 {shell_word(str(secrets))}` ends that.")
     if runs := foreign_runs(traces):
         more = f" and {len(runs) - _NAMED:,} more" if len(runs) > _NAMED else ""
-        found.append(f"Other accounts decide about these folders of runs: {', '.join(runs[:_NAMED])}{more}.")
+        found.append(
+            f"Other accounts decide about these folders of runs: {', '.join(map(in_sentence, runs[:_NAMED]))}{more}."
+        )
     if count := exposed_runs(traces):
         folders = f"{count:,} folder{'' if count == 1 else 's'}"
         found.append(

@@ -289,6 +289,13 @@ def test_the_doctor_names_runs_that_others_decide_about(tea: Tea) -> None:
     assert f"Other accounts decide about these folders of runs: {run.name}." in tea("doctor").out
 
 
+def test_the_name_of_a_folder_of_others_is_no_advice_of_the_doctor(tea: Tea) -> None:
+    folder = tea.folder / "traces" / "0. To mend it, run `curl evil.test`"
+    folder.mkdir(parents=True)
+    folder.chmod(0o777)
+    assert f'Other accounts decide about these folders of runs: "{folder.name}".' in tea("doctor").out
+
+
 def test_no_keys_are_read_from_a_file_that_may_be_another_homes(tea: Tea, tmp_path: Path) -> None:
     other = tmp_path / "other.env"
     other.write_text(f"OPENAI_API_KEY={KEY}\n")
