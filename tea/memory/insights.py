@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
@@ -70,45 +70,41 @@ def learned(session: str, events: Sequence[JsonObject], texts: Sequence[str]) ->
         texts: What each of them says; only those of insights count.
     """
     found: dict[str, dict[str, Any]] = {}
+    tasks = 0  # that were told insights
     for event, text in zip(events, texts, strict=True):
         data = cast("dict[str, Any]", event["data"])
         if event["kind"] == INSIGHT:
             one = found.setdefault(insight_id(text), _begun(session, event, text))
-            one |= {"recorded": one["recorded"] + 1, "dropped": False, "idle": 0}
-        elif event["kind"] == FORGOTTEN and data.get("insight") in found:
-            found[data["insight"]]["dropped"] = True
-        elif event["kind"] == RESULT:
-            _count(found, data)
-    return [_insight(one) for one in found.values()]
+            one |= {"recorded": one["recorded"] + 1, "dropped": False, "since": tasks}
+        elif event["kind"] == FORGOTTEN and (id := str(data.get("insight"))) in found:
+            found[id]["dropped"] = True
+        elif event["kind"] == RESULT and isinstance(told := data.get(TOLD), list) and told:
+            tasks += 1
+            _count(found, cast("list[object]", told), tasks, ok=bool(data.get("ok")))
+    return [_insight(one, tasks) for one in found.values()]
 
 
 def _begun(session: str, event: JsonObject, text: str) -> dict[str, Any]:
-    numbers = dict.fromkeys(("recorded", "uses", "confirmed", "contradicted", "idle"), 0)
+    numbers = dict.fromkeys(("recorded", "uses", "confirmed", "contradicted", "since"), 0)
     names = {"id": insight_id(text), "text": text, "session": session, "agent": event["agent"], "task": event["task"]}
     return {**names, **numbers, "dropped": False}
 
 
-def _count(found: dict[str, dict[str, Any]], result: JsonObject) -> None:
-    """Count an outcome for the insights told to its task."""
-    told = result.get(TOLD)
-    if not isinstance(told, list) or not told:
-        return
-    for id, one in found.items():
-        if id in told:
-            side = "confirmed" if result.get("ok") else "contradicted"
-            one |= {"uses": one["uses"] + 1, side: one[side] + 1, "idle": 0}
-        else:
-            one["idle"] += 1
+def _count(found: dict[str, dict[str, Any]], told: Iterable[object], tasks: int, *, ok: bool) -> None:
+    """Count the outcome of a task, with its number, for the insights told to it."""
+    for id in {one for one in told if isinstance(one, str)} & found.keys():
+        one, side = found[id], "confirmed" if ok else "contradicted"
+        one |= {"uses": one["uses"] + 1, side: one[side] + 1, "since": tasks}
 
 
-def _insight(insight: dict[str, Any]) -> Insight:
+def _insight(insight: dict[str, Any], tasks: int) -> Insight:
+    idle = tasks - insight.pop("since")
     against, for_it = insight["contradicted"], insight["confirmed"]
     why = ""
     if insight.pop("dropped"):
         why = "a person forgot it"
     elif against >= LEAST_AGAINST and against > 2 * for_it:
         why = f"{against} tasks that were told it failed, {for_it} succeeded"
-    elif insight["idle"] >= _UNUSED:
-        why = f"{insight['idle']} tasks did without it"
-    del insight["idle"]
+    elif idle >= _UNUSED:
+        why = f"{idle} tasks did without it"
     return Insight(**insight, forgotten=why)

@@ -1,5 +1,6 @@
 """Insights: with source and uses, confirmed or contradicted by outcomes, forgotten by rule or by a person."""
 
+import time
 from typing import Any
 
 from hypothesis import given
@@ -50,6 +51,19 @@ def test_a_person_forgets_until_it_is_learned_again() -> None:
 def test_what_nobody_is_told_for_long_is_forgotten() -> None:
     assert one(insight(), *[result(True, "Other.")] * 50).forgotten == "50 tasks did without it"
     assert one(insight(), *[result(True, "Other.")] * 49, result(True, TEXT)).forgotten == ""
+    assert one(*[result(True, "Other.")] * 40, insight(), *[result(True, "Other.")] * 49).forgotten == ""
+
+
+def test_many_outcomes_of_many_insights_are_counted_in_linear_time() -> None:
+    events = [*(insight(str(number)) for number in range(6_000)), *[result(True, "0", "1")] * 6_000]
+    begun = time.process_time()
+    found = learned("s", events, [event["data"].get("text", "") for event in events])
+    assert time.process_time() - begun < 1
+    assert [(one.confirmed, one.forgotten) for one in found[:3]] == [
+        (6_000, ""),
+        (6_000, ""),
+        (0, "6000 tasks did without it"),
+    ]
 
 
 @given(st.lists(st.sampled_from([insight(), result(True, TEXT), result(False, TEXT), forgotten()]), max_size=12))
