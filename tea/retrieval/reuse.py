@@ -9,11 +9,12 @@ from tea.errors import BadRef, TeaError
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.tracer import Tracer
 from tea.refs import Ref
-from tea.retrieval.likeness import ALIKE, likeness
+from tea.retrieval.likeness import ALIKE, share_of, words_of
 from tea.retrieval.usage import RunReader
 from tea.types import JsonObject
 
 _WELL = "done"
+_MOST_STEPS = 2**25  # of the comparison of tasks, for all tools together: two seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +97,15 @@ class Reuse:
 
 
 def reuse_of(made: Iterable[Made], runs: Iterable[RunFacts]) -> list[Reuse]:
-    """Return the uses of each tool, the most used first."""
-    known = list(runs)
-    found = [_reuse(one, known) for one in made]
+    """Return the uses of each tool, the most used first.
+
+    Args:
+        made: The tools.
+        runs: All runs, the newest first; where their tasks are very many, each is compared to the newest of a tool.
+    """
+    tools, known = list(made), list(runs)
+    words = {run.task: words_of(run.task) for run in known}
+    found = [_reuse(one, known, words, _MOST_STEPS // len(tools)) for one in tools]
     return sorted(found, key=lambda one: (-one.runs, -one.calls, one.made.name))
 
 
@@ -148,12 +155,16 @@ class _Reader:
         return self._rest(line)
 
 
-def _reuse(made: Made, facts: list[RunFacts]) -> Reuse:
+def _reuse(made: Made, facts: list[RunFacts], words: Mapping[str, frozenset[str]], most: int) -> Reuse:
     runs = [run for run in facts if run.id not in made.runs]
     with_it = [run for run in runs if made.name in run.calls]
-    served = {run.task for run in facts if run.id in made.runs or made.name in run.calls}
+    served = dict.fromkeys(run.task for run in facts if run.id in made.runs or made.name in run.calls)
     since = [run for run in runs if made.name not in run.calls and run.begun >= made.created]
-    without = [run for run in since if any(likeness(run.task, task) >= ALIKE for task in served)]
+    tasks = dict.fromkeys(run.task for run in since)
+    each = sum(len(words[task]) + 1 for task in tasks) + 1
+    compared = [words[task] for task in served][: most // each + 1]
+    alike = {task for task in tasks if any(share_of(words[task], one) >= ALIKE for one in compared)}
+    without = [run for run in since if run.task in alike]
     calls = sum(run.calls[made.name] for run in with_it)
     return Reuse(
         made=made,

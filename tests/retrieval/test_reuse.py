@@ -1,5 +1,7 @@
 """Test the reuse of generated tools: counted by run, without their own runs."""
 
+import time
+
 import pytest
 
 from tea.retrieval.reuse import Made, RunFacts, reuse_of
@@ -50,3 +52,17 @@ def test_the_task_that_a_tool_was_made_for_counts_as_one_that_it_serves() -> Non
     maker, like = run("maker", 1, task="Count vowels in a text"), run("b", 0, task="Count vowels in that text")
     (found,) = reuse_of([TOOL], [maker, run("a", 1), like])
     assert found.others == 1
+
+
+def test_many_tasks_and_tools_are_compared_in_bounded_time() -> None:
+    tools = [Made(name=f"t{number}", version="1.0.0", versions=1, created="2026-02-01") for number in range(20)]
+    words = [" ".join(f"w{number}x{one}" for one in range(40)) for number in range(1_000)]
+    given = {one.name: 1 for one in tools}
+    runs = [
+        RunFacts(id=f"r{number}", begun="2026-03-01", task=task, well=True, calls=given if number % 2 else {}, good={})
+        for number, task in enumerate(words)
+    ]
+    begun = time.process_time()
+    found = reuse_of(tools, [*runs, run("like", 0, task=f"{words[1]} please")])
+    assert time.process_time() - begun < 10
+    assert {(one.runs, one.others) for one in found} == {(500, 1)}
