@@ -12,7 +12,8 @@ from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import ConfigDict, Field
 
-from tea.errors import BadArguments
+from tea.characters import in_sentence
+from tea.errors import BadArguments, Damaged
 from tea.memory.insights import FORGOTTEN, INSIGHT, Insight, learned
 from tea.memory.state import Choose, States, owner_of, session_of
 from tea.refs import NAME
@@ -273,7 +274,11 @@ class MemoryManager:
 
 
 def _learned(session: str, events: Sequence[JsonObject]) -> list[Insight]:
-    return learned(session, events, [_told(one) if one["kind"] == INSIGHT else "" for one in events])
+    try:
+        return learned(session, events, [_told(one) if one["kind"] == INSIGHT else "" for one in events])
+    except (AttributeError, LookupError, TypeError) as error:
+        problem = f"The memory of the session {in_sentence(session[:60])} holds what no run writes."
+        raise Damaged(problem, fix="`tea memory forget --session SESSION` removes it.") from error
 
 
 def _event(scope: Scope, kind: str, data: JsonObject, key: str) -> JsonObject:

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from .conftest import Tea
 
 NOTER = '''
@@ -86,3 +88,13 @@ def test_insights_are_listed_shown_forgotten_and_exported(tea: Tea) -> None:
         (("ls", "--session", "no"), "No session 'no' remembers anything"),
     ):
         tea("memory", *words).refused(2, problem)
+
+
+@pytest.mark.parametrize("event", [{}, {"agent": "a", "task": "t", "data": {}}, {"kind": "insight", "data": {}}])
+def test_an_odd_event_of_a_session_is_one_finding_of_the_list(tea: Tea, event: dict[str, object]) -> None:
+    folder = tea.folder / "traces" / "memory"
+    folder.mkdir(parents=True)
+    (folder / "s.jsonl").write_text(json.dumps({"stream": "s", "key": "1", "event": event}) + "\n")
+    shown = tea("memory", "ls")
+    assert (shown.code, shown.err.count("skipped ")) == (0, 1), shown
+    tea("memory", "show", "a").refused(2, "The memory of the session s holds what no run writes", "tea memory forget")
