@@ -144,7 +144,8 @@ class _Scale:
             case ast.DictComp() | ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
                 return self._loops(node)
             case ast.FormattedValue(value=value, conversion=conversion, format_spec=spec):
-                return (2 if conversion < 0 else 12) * self.weigh(value) + self._places(spec)
+                once = (2 if conversion < 0 else 12) * self.weigh(value) + self._places(spec)
+                return once * _fields(spec)  # a date writes its parts, and a name of its time zone, for each
             case ast.Starred(value=value):
                 return self.weigh(value) + self.count(value)
             case ast.Compare(comparators=others):
@@ -319,7 +320,8 @@ class _Scale:
                 return min(self._repeated(left, right), self._repeated(right, left))
             case ast.Mod() if isinstance(left, ast.Constant) and isinstance(left.value, str):
                 wide = any(one.isdigit() or one == "*" for one in left.value)
-                return math.inf if wide else 12 * (self.weigh(left) + self.weigh(right))
+                times = max(1, left.value.count("%("))  # one value may be named in many places
+                return math.inf if wide else 12 * (self.weigh(left) + times * self.weigh(right))
             case ast.Pow() | ast.LShift() | ast.Mod() | ast.MatMult():
                 return math.inf
             case _:
@@ -537,14 +539,23 @@ class _Scale:
                 return not math.isinf(self._bits(node))
 
     def _places(self, spec: ast.expr | None) -> float:
-        """Return the weight of a format's width and precision; infinite unless they are written out."""
+        """Return the weight of a format's width, precision and words; infinite unless they are written out."""
         match spec:
             case None:
                 return 0.0
             case ast.JoinedStr(values=[ast.Constant(value=str() as text)]):
-                return math.inf if _PLACES.search(text) else _UNKNOWN
+                return math.inf if _PLACES.search(text) else _UNKNOWN + len(text)
             case _:
                 return math.inf
+
+
+def _fields(spec: ast.expr | None) -> int:
+    """Return how often a format may write a value, as `%Y-%Y` of a date does twice."""
+    match spec:
+        case ast.JoinedStr(values=[ast.Constant(value=str() as text)]):
+            return max(1, text.count("%"))
+        case _:
+            return 1
 
 
 def _values(node: ast.Call) -> list[ast.expr]:

@@ -323,6 +323,11 @@ VALUES = {
     "text of a type": f"X = [str(list['{'a' * 30000}']) for i in range(9000)]\n",
     "documentation": f"def f():\n    '''{'a' * 100000}'''\n\n\nX = [f.__doc__ + 'b' for i in range(9000)]\n",
     "all that is there": "X = [str(__builtins__) for i in range(9000)]\n",
+    "one value in many places": f"A = '{'a' * 60}' * 1000\nX = '{'%(a)s' * 3000}' % {{'a': A}}\n",
+    "wide parts of a date": f"from datetime import date\n\nX = f'{{date(2020, 1, 1):{'%999d' * 1000}}}' * 340\n",
+    "words of a date": f"from datetime import date\n\nX = f'{{date(2020, 1, 1):{'a' * 30000}}}' * 340\n",
+    "name of a time zone": "import datetime as dt\n\nZONE = dt.timezone(dt.timedelta(0), 'a' * 30000)\n"
+    f"X = f'{{dt.datetime(2020, 1, 1, tzinfo=ZONE):{'%Z' * 12000}}}'\n",
 }
 
 
@@ -333,7 +338,9 @@ def test_a_short_line_that_stands_for_seconds_or_gigabytes_is_refused(lines: str
 
 def test_ordinary_patterns_and_members_are_taken() -> None:
     MANAGER.check(
-        f"import enum\nimport logging\nimport re\n{HEAD}"
+        f"import enum\nimport logging\nimport re\nfrom datetime import date\n{HEAD}"
+        "DAYS = [f'{date(2020, 1, day):%A, %d. %B %Y}' for day in range(1, 32)]\n"
+        "LINE = '%(name)s lives in %(town)s, and %(name)s likes %(town)s.' % {'name': 'Ann', 'town': 'Ulm'}\n"
         "MONTH = '|'.join(f'{name}|{name[:3]}\\\\.?' for name in ('january', 'may'))\n"
         "DATE = re.compile(rf'\\b(?P<m>{MONTH}) [0-9]+', re.IGNORECASE)\n"
         "WORD = re.compile(r'[a-z\\u00e4-\\u017f]+', re.I)\n"
