@@ -342,6 +342,8 @@ class _Scale:
         if origin in _PATTERNED:
             own += sum(self._field_pattern(one.value) for one in node.keywords if one.arg == "pattern")
         own += self.weigh(node.func) if isinstance(node.func, ast.Name) else 0
+        if origin == "dict.fromkeys":
+            own += sum(self.count(given[0]) * self.weigh(one) for one in given[1:])
         if origin in _HASHED and given:
             own += self._compared([ast.Starred(_first(given[0]) if origin == "dict" else given[0])])
         if origin in _SQUARES and (origin not in KNOWN_NAMES or len(given) > 1):
@@ -450,6 +452,8 @@ class _Scale:
                 return float(len(inner))
             case ast.Call(func=ast.Attribute(value=value, attr="items" | "keys" | "values"), args=[]):
                 return self.count(value)
+            case ast.Call(func=called, args=[keys, *_]) if self._names.origin(called) == "dict.fromkeys":
+                return self.count(keys)
             case ast.Call(func=ast.Name(id="list" | "reversed" | "set" | "sorted" | "tuple"), args=[inner]):
                 return self.count(inner)
             case ast.Name() if node.id not in self._local and not self._is_looped(node):
