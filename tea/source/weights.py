@@ -18,7 +18,7 @@ from tea.source.text import parsed_expression
 
 MOST, MOST_TOGETHER = 2.0**20, 2.0**24  # of one expression, and of all of a file; an item or a character weighs 1
 _MOST_BITS = 2**16
-_FLOAT_BITS, _LENGTH_BITS, _UNKNOWN = 1_024, 32, 1_000.0
+_FLOAT_BITS, _LENGTH_BITS, _UNKNOWN, _LARGE = 1_024, 32, 1_000.0, 8.0  # a set, a dict or a function is large
 _MOST_PLACES = 1_000  # that a number is rounded to: Python makes the power of ten
 _COUNTED = {"len": _LENGTH_BITS, "ord": 21}
 _NUMERIC = frozenset({"abs", "float", "int", "max", "min", "round"})
@@ -151,9 +151,9 @@ class _Scale:
             case ast.Compare(comparators=others):
                 return 1 + self._parts(node) + sum(map(self.count, others))  # `in` may go through all of a range
             case ast.Set(elts=inner) | ast.Dict(keys=inner):
-                return 1 + self._parts(node) + self._compared([one for one in inner if one is not None])
+                return _LARGE + self._parts(node) + self._compared([one for one in inner if one is not None])
             case ast.Lambda(args=given):
-                return 1 + self._parts(given)  # its body is weighed where it is called
+                return _LARGE + self._parts(given)  # its body is weighed where it is called
             case ast.Subscript(value=value, slice=inner):
                 return self.weigh(value) + self.weigh(inner)  # brackets after a type keep what is in them
             case _:
@@ -338,7 +338,7 @@ class _Scale:
         origin = self._names.origin(node.func)
         if (origin in _EXACT and not all(map(self._is_short, given))) or self._rounds_far(node):
             return math.inf
-        own = 1 + sum(self.weigh(one) + self.count(one) for one in given)
+        own = (_LARGE if origin in _HASHED else 1) + sum(self.weigh(one) + self.count(one) for one in given)
         if origin in _PATTERNED:
             own += sum(self._field_pattern(one.value) for one in node.keywords if one.arg == "pattern")
         own += self.weigh(node.func) if isinstance(node.func, ast.Name) else 0

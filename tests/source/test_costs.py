@@ -323,6 +323,9 @@ VALUES = {
     "text of a type": f"X = [str(list['{'a' * 30000}']) for i in range(9000)]\n",
     "documentation": f"def f():\n    '''{'a' * 100000}'''\n\n\nX = [f.__doc__ + 'b' for i in range(9000)]\n",
     "all that is there": "X = [str(__builtins__) for i in range(9000)]\n",
+    "many sets": "".join(f"A{i} = [{{1}} for x in range(210000)]\n" for i in range(20)),
+    "many sets of calls": "".join(f"A{i} = [set() for x in range(250000)]\n" for i in range(25)),
+    "many functions": "".join(f"A{i} = [lambda: 1 for x in range(300000)]\n" for i in range(20)),
     "one value for many keys": f"A = '{'a' * 60}' * 500\nX = str(dict.fromkeys(range(30000), A))\n",
     "one value in many places": f"A = '{'a' * 60}' * 1000\nX = '{'%(a)s' * 3000}' % {{'a': A}}\n",
     "wide parts of a date": f"from datetime import date\n\nX = f'{{date(2020, 1, 1):{'%999d' * 1000}}}' * 340\n",
@@ -341,6 +344,7 @@ def test_ordinary_patterns_and_members_are_taken() -> None:
     MANAGER.check(
         f"import enum\nimport logging\nimport re\nfrom datetime import date\n{HEAD}"
         "DAYS = [f'{date(2020, 1, day):%A, %d. %B %Y}' for day in range(1, 32)]\n"
+        f"ROWS = [{', '.join(f'{{{i}: 1, {i + 1}: 2}}' for i in range(3000))}]\n"
         "ZEROS = [row for row in dict.fromkeys(range(300), (0,) * 300)]\n"
         "LINE = '%(name)s lives in %(town)s, and %(name)s likes %(town)s.' % {'name': 'Ann', 'town': 'Ulm'}\n"
         "MONTH = '|'.join(f'{name}|{name[:3]}\\\\.?' for name in ('january', 'may'))\n"
