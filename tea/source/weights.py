@@ -144,8 +144,7 @@ class _Scale:
             case ast.DictComp() | ast.GeneratorExp() | ast.ListComp() | ast.SetComp():
                 return self._loops(node)
             case ast.FormattedValue(value=value, conversion=conversion, format_spec=spec):
-                once = (2 if conversion < 0 else 12) * self.weigh(value) + self._places(spec)
-                return once * _fields(spec)  # a date writes its parts, and a name of its time zone, for each
+                return _formatted((2 if conversion < 0 else 12) * self.weigh(value), spec)
             case ast.Starred(value=value):
                 return self.weigh(value) + self.count(value)
             case ast.Compare(comparators=others):
@@ -542,24 +541,22 @@ class _Scale:
             case _:
                 return not math.isinf(self._bits(node))
 
-    def _places(self, spec: ast.expr | None) -> float:
-        """Return the weight of a format's width, precision and words; infinite unless they are written out."""
-        match spec:
-            case None:
-                return 0.0
-            case ast.JoinedStr(values=[ast.Constant(value=str() as text)]):
-                return math.inf if _PLACES.search(text) else _UNKNOWN + len(text)
-            case _:
-                return math.inf
 
+def _formatted(once: float, spec: ast.expr | None) -> float:
+    """Return the weight of a value in a format; infinite unless its width and precision are written out.
 
-def _fields(spec: ast.expr | None) -> int:
-    """Return how often a format may write a value, as `%Y-%Y` of a date does twice."""
+    Args:
+        once: The weight of the value, written once.
+        spec: The format.
+    """
     match spec:
+        case None:
+            return once
         case ast.JoinedStr(values=[ast.Constant(value=str() as text)]):
-            return max(1, text.count("%"))
+            times = max(1, text.count("%"))  # a date writes its parts, or the name of its time zone, for each
+            return math.inf if _PLACES.search(text) else times * (once + _UNKNOWN + len(text))
         case _:
-            return 1
+            return math.inf
 
 
 def _values(node: ast.Call) -> list[ast.expr]:
