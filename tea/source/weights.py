@@ -31,6 +31,8 @@ _WIDE, _SLASH = re.compile(r"[^\x00-\xff]|\\[uUN]|\\\Z"), re.compile(r"[^\x00-\x
 _IGNORES_CASE = re.compile(r"\(\?[a-zA-Z-]*i")
 _PATTERNED = frozenset({"pydantic.Field", "pydantic.StringConstraints"})
 _HASHED = frozenset({"dict", "dict.fromkeys", "frozenset", "set"})
+# Each sign of a text is compared with each of another, so many in the time of one step.
+_SEEKING, _PAIRED = frozenset({"lstrip", "rsplit", "rstrip", "strip"}), 100
 _LETTERS = frozenset({"casefold", "lower", "title", "upper"})  # one letter may become three
 _SHORT = frozenset({"__debug__", "__file__", "__name__", "__package__"})
 _PLACES = re.compile(r"\d{4}")
@@ -323,6 +325,8 @@ class _Scale:
                 return math.inf if wide else 12 * (self.weigh(left) + times * self.weigh(right))
             case ast.Pow() | ast.LShift() | ast.Mod() | ast.MatMult():
                 return math.inf
+            case ast.FloorDiv():
+                return self.weigh(left) + self.weigh(right) * (1 + self.weigh(left) / _PAIRED)
             case _:
                 return self.weigh(left) + self.weigh(right)
 
@@ -351,7 +355,8 @@ class _Scale:
             case ast.Attribute(value=value, attr="join"):
                 return own + sum(map(self.count, given)) * self.weigh(value)
             case ast.Attribute(value=value, attr=name):
-                return own + (3 if name in _LETTERS else 1) * self.weigh(value)
+                times = 3 if name in _LETTERS else 1 + own / _PAIRED if name in _SEEKING else 1
+                return own + times * self.weigh(value)
             case _:
                 return own
 
@@ -543,12 +548,7 @@ class _Scale:
 
 
 def _formatted(once: float, spec: ast.expr | None) -> float:
-    """Return the weight of a value in a format; infinite unless its width and precision are written out.
-
-    Args:
-        once: The weight of the value, written once.
-        spec: The format.
-    """
+    """Return the weight of a value in a format, by its plain one; infinite unless width and precision are written."""
     match spec:
         case None:
             return once

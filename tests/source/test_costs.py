@@ -323,6 +323,9 @@ VALUES = {
     "text of a type": f"X = [str(list['{'a' * 30000}']) for i in range(9000)]\n",
     "documentation": f"def f():\n    '''{'a' * 100000}'''\n\n\nX = [f.__doc__ + 'b' for i in range(9000)]\n",
     "all that is there": "X = [str(__builtins__) for i in range(9000)]\n",
+    "signs taken off": "X = ('\u0101' * 90000).lstrip('\u0100' * 90000 + '\u0101')\n",
+    "a long separator from behind": f"A = '{'a' * 60}'\nX = (A * 7000).rsplit('ab' + A * 2500)\n",
+    "a quotient of large numbers": f"A = '{'f' * 60}'\nX = int(A * 2000, 16) // int(A * 1000, 16)\n",
     "many sets": "".join(f"A{i} = [{{1}} for x in range(210000)]\n" for i in range(20)),
     "many sets of calls": "".join(f"A{i} = [set() for x in range(250000)]\n" for i in range(25)),
     "many functions": "".join(f"A{i} = [lambda: 1 for x in range(300000)]\n" for i in range(20)),
@@ -345,6 +348,7 @@ def test_ordinary_patterns_and_members_are_taken() -> None:
         f"import enum\nimport logging\nimport re\nfrom datetime import date\n{HEAD}"
         "DAYS = [f'{date(2020, 1, day):%A, %d. %B %Y}' for day in range(1, 32)]\n"
         f"ROWS = [{', '.join(f'{{{i}: 1, {i + 1}: 2}}' for i in range(3000))}]\n"
+        "CODES = ['0123 '.strip(' 0123456789'), 'a/b/c'.rsplit('/', 1)[0], str(2**64 // 10**6)]\n"
         "ZEROS = [row for row in dict.fromkeys(range(300), (0,) * 300)]\n"
         "LINE = '%(name)s lives in %(town)s, and %(name)s likes %(town)s.' % {'name': 'Ann', 'town': 'Ulm'}\n"
         "MONTH = '|'.join(f'{name}|{name[:3]}\\\\.?' for name in ('january', 'may'))\n"
