@@ -23,6 +23,7 @@ _MOST_PLACES = 1_000  # that a number is rounded to: Python makes the power of t
 _COUNTED = {"len": _LENGTH_BITS, "ord": 21}
 _NUMERIC = frozenset({"abs", "float", "int", "max", "min", "round"})
 _EXACT = frozenset({"decimal.Decimal", "fractions.Fraction"})
+_MOST_DIGITS = 4_300  # of an exact number in a text, as Python has it for whole ones
 _LONG_EXPONENT = re.compile(r"e\D*(?:\d\D*){4}", re.IGNORECASE)
 # What takes the square of what it is given, divided so; the first two only if they are given two values.
 _SQUARES = {"sum": 1, "str": 100, "logging.getLogger": 1, "re.compile": 2_000}
@@ -537,7 +538,7 @@ class _Scale:
     def _shortness(self, node: ast.expr) -> bool:
         match node:
             case ast.Constant(value=str() as text):
-                return not _LONG_EXPONENT.search(text)
+                return len(text) <= _MOST_DIGITS and not _LONG_EXPONENT.search(text)
             case ast.Call(func=function) if self._names.origin(function) in _EXACT:
                 return all(map(self._is_short, node.args))
             case ast.Name() if not math.isinf(self.weigh(node)):

@@ -326,6 +326,7 @@ VALUES = {
     "signs taken off": "X = ('\u0101' * 90000).lstrip('\u0100' * 90000 + '\u0101')\n",
     "a long separator from behind": f"A = '{'a' * 60}'\nX = (A * 7000).rsplit('ab' + A * 2500)\n",
     "a quotient of large numbers": f"A = '{'f' * 60}'\nX = int(A * 2000, 16) // int(A * 1000, 16)\n",
+    "a long exact number": f"from decimal import Decimal\n\nX = int(Decimal('{'1' * 200000}'))\n",
     "many sets": "".join(f"A{i} = [{{1}} for x in range(210000)]\n" for i in range(20)),
     "many sets of calls": "".join(f"A{i} = [set() for x in range(250000)]\n" for i in range(25)),
     "many functions": "".join(f"A{i} = [lambda: 1 for x in range(300000)]\n" for i in range(20)),
