@@ -44,7 +44,7 @@ MOST_WAIT = 10  # seconds
 ACTION_SECONDS = 60.0
 UNTRUSTED = "untrusted"
 BLANK = "about:blank"
-SENT_FORM = "form_submit"  # how a page in the history came
+SENT_FORM = "form_submit"  # how a page in the history came; for a place within a page this tells nothing
 WORDED = ("input", "send_keys", "select_dropdown", "upload_file")
 SENDING = ("click", "input", "send_keys", "select_dropdown", "drag", "upload_file")
 
@@ -481,10 +481,13 @@ async def _moved(driver: Driver, to: str) -> str:
     found = await driver.send("Page", "getNavigationHistory")
     if to == "reload":
         entry = found["entries"][found["currentIndex"]]
-        if entry["transitionType"] == SENT_FORM:
-            await driver.send("Page", "navigate", {"url": entry["url"].partition("#")[0]})
-        else:
+        place, mark, _ = entry["url"].partition("#")
+        if entry["transitionType"] != SENT_FORM and not mark:
             await driver.send("Page", "reload")
+            return ""
+        await driver.send("Page", "navigate", {"url": place})
+        if mark:  # loads nothing
+            await driver.send("Page", "navigate", {"url": entry["url"]})
         return ""
     at = found["currentIndex"] + (1 if to == "forward" else -1)
     if not 0 <= at < len(found["entries"]):

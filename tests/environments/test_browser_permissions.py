@@ -251,15 +251,18 @@ async def test_no_frame_of_another_origin_takes_words_as_they_are_typed(tmp_path
 
 
 ORDER = "<!doctype html><title>Shop</title><form method=post><input name=q><button>Buy</button></form>"
+PLACING = "<script>onload=()=>setTimeout(()=>location.hash='done',50)</script>"
 
 
 @pytest.mark.slow
-async def test_no_page_that_came_by_a_form_is_asked_for_by_the_same_form_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("more", ["", PLACING])
+async def test_no_page_that_came_by_a_form_is_asked_for_by_the_same_form_again(tmp_path: Path, more: str) -> None:
     with opened(ORDER) as (site, here):
         ordered = list[str]()
 
         def order(self: Shop) -> None:
             ordered.append(self.rfile.read(int(self.headers["content-length"])).decode())
+            here.pages["/"] = ORDER + more
             self.do_GET()
 
         here.do_POST = order
