@@ -1,6 +1,6 @@
 """Page: the page in front: its address and title, its failure, and its links."""
 
-from collections.abc import AsyncGenerator, Iterable, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
@@ -74,8 +74,9 @@ HOLD = """(() => {
       if (one.shadowRoot) watch(one.shadowRoot, begun);
       if (!['iframe', 'frame', 'object', 'embed'].includes(one.localName) || seen.has(one)) continue;
       seen.add(one);
-      const inner = one.contentDocument;
-      if (begun && inner && (inner.URL !== 'about:blank' || !one.src)) watch(inner, begun);
+      const inner = one.contentDocument, from = one.getAttribute(one.localName === 'object' ? 'data' : 'src');
+      const loads = inner?.URL === 'about:blank' && from?.trim() && !/^ *(about:blank|javascript:)/i.test(from);
+      if (begun && inner && !loads) watch(inner, begun);
       else {
         held.push([one, one.style.getPropertyValue('display'), one.style.getPropertyPriority('display')]);
         one.style.setProperty('display', 'none', 'important');
@@ -175,21 +176,18 @@ async def drops_elsewhere(driver: Driver, points: Sequence[tuple[int, int]]) -> 
 @asynccontextmanager
 async def focus_kept(driver: Driver) -> AsyncGenerator[None]:
     """Keep frames of other origins from the focus of the page in front."""
-    found = await driver.send("Runtime", "evaluate", {"expression": HOLD})
+    held = await driver.send("Runtime", "evaluate", {"expression": HOLD})
     try:
         yield
     finally:
         with suppress(Exception):  # the page has gone on
-            asked = {"objectId": found["result"]["objectId"], "functionDeclaration": "function() { this(); }"}
-            await driver.send("Runtime", "callFunctionOn", asked)
+            await _asked(driver, held["result"], "this()")
 
 
 async def of_element(driver: Driver, node: Any, expression: str) -> Any:
     """Return the value of an expression with an element of the page in front as `this`."""
     found = await driver.send("DOM", "resolveNode", {"backendNodeId": node.backend_node_id})
-    asked = {"objectId": found["object"]["objectId"], "functionDeclaration": f"function() {{ return {expression}; }}"}
-    answer = await driver.send("Runtime", "callFunctionOn", {**asked, "returnByValue": True})
-    return answer["result"].get("value")
+    return await _asked(driver, found["object"], expression)
 
 
 def origin(url: str) -> str:
@@ -202,6 +200,15 @@ async def _facts(driver: Driver) -> dict[str, Any]:
     """Return what the page in front says of itself."""
     found = await _evaluated(driver, LOOK)
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+async def _asked(driver: Driver, held: Mapping[str, Any], expression: str) -> Any:
+    """Return the value of an expression with a value of the page in front as `this`, None if it is no object."""
+    if "objectId" not in held:
+        return None
+    asked = {"objectId": held["objectId"], "functionDeclaration": f"function() {{ return {expression}; }}"}
+    answer = await driver.send("Runtime", "callFunctionOn", {**asked, "returnByValue": True})
+    return answer["result"].get("value")
 
 
 async def _evaluated(driver: Driver, expression: str) -> Any:

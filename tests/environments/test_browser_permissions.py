@@ -169,9 +169,16 @@ async def test_words_for_a_named_page_go_to_no_frame_of_another_origin(
             assert (answer[-1], "ToolError" in answer[:-1]) == ("ToolError", False)
 
 
+WRITTEN = "<iframe src='SRC'></iframe><script>onload=()=>{frames[0].document.body.innerHTML=`FORM`}</script>"
+
+
 @pytest.mark.slow
-async def test_words_for_a_named_page_go_to_its_own_frames(tmp_path: Path) -> None:
-    with opened(FRAMED.replace("AWAY", "/own")) as (site, here):
+@pytest.mark.parametrize(
+    "page",
+    [FRAMED.replace("AWAY", "/own"), *(WRITTEN.replace("SRC", one) for one in ("", "about:blank", "javascript:0"))],
+)
+async def test_words_for_a_named_page_go_to_its_own_frames(tmp_path: Path, page: str) -> None:
+    with opened(page.replace("FORM", FORM.replace("document.title", "top.document.title"))) as (site, here):
         here.pages["/own"] = FORM.replace("document.title", "top.document.title")
         async with plain(tmp_path, f'[web]\nallow = ["{site.removeprefix("http://")}"]\n') as tea:
             answer = await acted(tea, site, [("type", {"text": "Ann"}), ("keys", {"keys": "A"})])
@@ -250,7 +257,26 @@ async def test_no_frame_of_another_origin_takes_words_as_they_are_typed(tmp_path
             assert (seen["title"], there.seen.is_set()) == (f"has {WORDS}", False)
 
 
+@pytest.mark.slow
+async def test_no_frame_of_another_origin_that_loads_meanwhile_takes_words_as_they_are_typed(tmp_path: Path) -> None:
+    form = "<input id=q oninput=\"document.title='has '+q.value;fetch('/landed')\">"
+    with opened(STEALING) as (other, there), opened(form) as (site, here):
+        here.pages["/"] = f"<!doctype html><title>Shop</title><object data='{other}/' type=text/html></object>{form}"
+
+        def wait(self: Shop) -> None:
+            here.seen.wait(20)
+            Shop.do_GET(self)
+
+        there.do_GET = wait
+        allow = ", ".join(f'"{one.removeprefix("http://")}"' for one in (site, other))
+        async with plain(tmp_path, f"[web]\nallow = [{allow}]\n") as tea:
+            (seen,) = (await acted(tea, site, [("type", {"text": WORDS})]))[2:]
+            assert (seen["title"], there.seen.is_set()) == (f"has {WORDS}", False)
+
+
 ORDER = "<!doctype html><title>Shop</title><form method=post><input name=q><button>Buy</button></form>"
+
+
 PLACING = "<script>onload=()=>setTimeout(()=>location.hash='done',50)</script>"
 
 
