@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, cast
 from urllib.parse import urljoin, urlsplit
 
-from tea import require_extra
+from tea import ToolError, require_extra
 from tea.web import escaped
 
 from .driver import EXTRA, Driver
@@ -66,7 +66,8 @@ DROP = """(...places) => {
 }"""
 
 # A frame of another origin may take the focus at any time, and with it what is typed into the page around it. So may
-# one that is not loaded yet, or is put in meanwhile. One that is not drawn has nothing to be given the focus.
+# one that is not loaded yet, or is put in meanwhile. One that is not drawn has nothing to be given the focus; one of a
+# frameset is always drawn, and so `stays`.
 HOLD = """(() => {
   const held = [], watched = [], seen = new Set();
   const hold = (root, begun) => {
@@ -93,10 +94,11 @@ HOLD = """(() => {
     hold(root, begun);
   };
   watch(document, true);
-  return () => {
+  const release = () => {
     watched.forEach(one => one.disconnect());
     held.forEach(([one, was, how]) => one.style.setProperty('display', was, how));
   };
+  return Object.assign(release, {stays: held.some(([one]) => one.localName === 'frame')});
 })()"""
 
 
@@ -175,9 +177,16 @@ async def drops_elsewhere(driver: Driver, points: Sequence[tuple[int, int]]) -> 
 
 @asynccontextmanager
 async def focus_kept(driver: Driver) -> AsyncGenerator[None]:
-    """Keep frames of other origins from the focus of the page in front."""
+    """Keep frames of other origins from the focus of the page in front.
+
+    Raises:
+        ToolError: One may take it all the same.
+    """
     held = await driver.send("Runtime", "evaluate", {"expression": HOLD})
     try:
+        if await _asked(driver, held["result"], "this.stays"):
+            problem = "A frame of another site beside this one could take what is typed here."
+            raise ToolError(problem, fix="open the address of the frame that you want to type into.")
         yield
     finally:
         with suppress(Exception):  # the page has gone on

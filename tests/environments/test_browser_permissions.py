@@ -274,6 +274,18 @@ async def test_no_frame_of_another_origin_that_loads_meanwhile_takes_words_as_th
             assert (seen["title"], there.seen.is_set()) == (f"has {WORDS}", False)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["127.0.0.1", "localhost"])
+async def test_nothing_is_typed_beside_a_frame_of_another_origin_in_a_frameset(tmp_path: Path, place: str) -> None:
+    with opened(STEALING) as (other, there), opened("") as (site, here):
+        away = other.replace("127.0.0.1", place)
+        here.pages.update({"/": f"<frameset cols=50%,50%><frame src={away}/><frame src=/own></frameset>", "/own": FORM})
+        allow = ", ".join(f'"{one.removeprefix("http://")}"' for one in (site, away))
+        async with plain(tmp_path, f"[web]\nallow = [{allow}]\n") as tea:
+            answer = await acted(tea, site, [("type", {"text": WORDS})])
+            assert (answer[-1], there.seen.is_set()) == ("ToolError", False)
+
+
 ORDER = "<!doctype html><title>Shop</title><form method=post><input name=q><button>Buy</button></form>"
 
 
