@@ -61,7 +61,10 @@ def _planned_for(names: Sequence[str], *, searchable: bool) -> Callable[[Any], M
 
 
 def _with_whole_names(plan: Mapping[str, Any], names: Sequence[str], *, searchable: bool) -> Mapping[str, Any]:
-    """Return a plan with the full names of its datasets, and with a type for tasks without one."""
+    """Return a plan with the full names of its datasets, and with a type for tasks without one.
+
+    An analysis without datasets has those that the research would give it, so that the person sees them.
+    """
     tasks = [
         {"type": "ANALYSIS" if one["datasets"] or (names and not searchable) else "LITERATURE"}
         | {
@@ -70,7 +73,13 @@ def _with_whole_names(plan: Mapping[str, Any], names: Sequence[str], *, searchab
         }
         for one in plan["tasks"]
     ]
-    return {**plan, "tasks": tasks}
+    return {**plan, "tasks": [one if one["datasets"] else {**one, "datasets": _given(one, names)} for one in tasks]}
+
+
+def _given(task: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Return the datasets of a task without any: of an analysis those in its objective, else all."""
+    named = [name for name in names if name in task["objective"]]
+    return (named or list(names)) if task["type"] == "ANALYSIS" else []
 
 
 async def _ask_until_answered(ctx: Context, question: str) -> str:

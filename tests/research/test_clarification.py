@@ -127,3 +127,21 @@ async def test_a_plan_names_a_dataset_without_its_ending(lab: Any, cities: Path)
     shown = await waits(lab.tea.research.drive(begun.run))
     assert shown.count("(cities.csv)") == 2
     assert len(lab.roles.asked("plan")) == 1
+
+
+async def test_a_plan_is_shown_with_the_datasets_that_its_analyses_are_given(lab: Any, cities: Path) -> None:
+    other = cities.with_name("rain.csv")
+    other.write_text("city,rain\nOslo,763\n")
+    plan = {"objective": "Rain", "tasks": [analysis("Sum rain.csv."), analysis("Join."), literature("Read.")]}
+    lab.plays(questions={"questions": []}, plan_approval=plan, plan_next=DONE)
+    begun = await lab.tea.research.clarify("Where does it rain?", files=[cities, other])
+    shown = await waits(lab.tea.research.drive(begun.run))
+    await lab.tea.research.approve(begun.run)
+    late = cities.with_name("late.csv")
+    late.write_text("city,sun\nOslo,1\n")
+    started = await lab.tea.research.start("Why?", clarification=begun.run, mode="steering", files=[late])
+    status = await lab.tea.research.drive(started.run)
+    lines = shown.removesuffix(" (approve / reject)").splitlines()
+    for number, one in enumerate(status.state["plan"].values(), 1):
+        given = f" ({', '.join(one['datasets'])})" if one["datasets"] else ""
+        assert f"{number}. {one['type']}: {one['objective']}{given}" in lines
