@@ -193,7 +193,7 @@ class GitRepositories(Environment):
         if not message.strip():
             raise ToolError("The message is empty.", fix="say what the commit changes.")
         async with _opened(ctx, folder) as git:
-            await git.run("add", "--all", "--", *(files or (".",)))
+            await git.stage(files or (".",))
             limits = ("--", *files) if files else ()
             staged = (await git.run("diff", "--cached", "--name-only", *limits)).splitlines()
             if not staged:

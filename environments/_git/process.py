@@ -28,6 +28,8 @@ _HELPER = (
     rf"""printf 'username=%s\npassword=%s\n' "$user" "$word"; }} < "/dev/fd/${_DESCRIPTOR}"; f"""
 )
 _PROTOCOLS = ("file", "http", "https")
+_LINKED = "160000 "  # begins the line of an index with a repository inside of it
+_MOST_NAMED = 200  # paths of one command
 _PARTED = frozenset({"fetch", "ls-remote", "push", "rebase"})  # commands made of several programs
 # Bytes of memory of each program: a few objects of trees, or of changes, may stand for any number of files and lines.
 _MOST_MEMORY, _MOST_PARTED = 400_000_000, 1_000_000_000
@@ -165,6 +167,28 @@ class Git:
         if not all(map(_is_inside, ended.out.split("\0")[:-1])):
             raise ToolError("The repository's index names files outside of it.", fix="clone it anew.")
 
+    async def stage(self, files: Sequence[str]) -> None:
+        """Add all changes of files to the index, of a repository inside of this one the commit that it is at.
+
+        To see whether something in it changed, git would start a second one in there.
+
+        Args:
+            files: Files or folders, relative to the repository.
+
+        Raises:
+            ToolError: It failed.
+        """
+        listed = (await self.attempt("ls-files", "--stage", "-z", most=_MOST_LISTED)).out.split("\0")
+        links = [one.partition("\t")[2] for one in listed if one.startswith(_LINKED)]
+        inner = await asyncio.to_thread(_repositories_in, self.tree, links)
+        named = [*(f":(literal){one}" for one in files), *(f":(exclude,literal){one}" for one in inner)]
+        paths = self._own / "paths"
+        await asyncio.to_thread(paths.write_text, "\0".join(named), "utf-8", "surrogateescape")
+        await self.run("add", "--all", f"--pathspec-from-file={paths}", "--pathspec-file-nul")
+        moved = [one for one in inner if any(each in (".", one) or one.startswith(f"{each}/") for each in files)]
+        for at in range(0, len(moved), _MOST_NAMED):
+            await self.run("update-index", "--", *moved[at : at + _MOST_NAMED])
+
     async def attempt(self, *arguments: str, most: int = MOST_OUTPUT) -> Ended:
         """Run a command of git, and return how it ended.
 
@@ -230,7 +254,7 @@ class Git:
             "GIT_EDITOR": "false",
             "GIT_SEQUENCE_EDITOR": "false",
             "GIT_PAGER": "cat",
-            "GIT_LITERAL_PATHSPECS": "1",
+            "GIT_LITERAL_PATHSPECS": "0" if command == "add" else "1",  # whose paths say that they are
             "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_SSH_COMMAND": "false",
         }
@@ -389,6 +413,10 @@ def _is_inside(name: str) -> bool:
     """Return whether a path of an index leads to a file of the repository's tree."""
     parts = name.lower().split("/")
     return not {"", ".", "..", ".git"} & {*parts}
+
+
+def _repositories_in(tree: Path, names: Sequence[str]) -> list[str]:
+    return [one for one in names if os.path.lexists(tree / one / ".git")]
 
 
 def _quoted(text: str) -> str:
