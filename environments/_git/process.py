@@ -381,9 +381,11 @@ def _arrange(workspace: str, folder: str, own: Path) -> tuple[Path, Path]:
 
 
 def _check_plain(files: RootedFolder, below: str) -> None:
-    """Refuse a repository with links, or with objects elsewhere."""
+    """Refuse a repository with links, but for hooks, which nothing reads, or with objects elsewhere."""
     place = files.root / below
     for folder, folders, names in os.walk(place):
+        if folder == str(place / "hooks"):
+            continue
         linked = [name for name in (*folders, *names) if os.path.islink(os.path.join(folder, name))]
         if linked or {"alternates", "http-alternates"} & {*names}:
             raise ToolError("The repository refers to files outside of it.", fix="clone it anew.")

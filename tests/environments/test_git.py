@@ -371,6 +371,15 @@ async def test_the_commit_of_a_repository_inside_of_one_is_committed_with_it(
     ]
 
 
+async def test_a_repository_whose_hooks_are_links_is_used(act: Act, folder: Path, bare: Path) -> None:
+    await act("clone", url=str(bare), folder="w")
+    hooks = folder / "w" / ".git" / "hooks"
+    hooks.mkdir()
+    (hooks / "pre-commit").symlink_to("../../check.sh")
+    (folder / "w" / "check.sh").write_text("#!/bin/sh\nexit 1\n")
+    assert (await act("commit", folder="w", message="Own")).unwrap()["files"] == 1
+
+
 async def test_a_repository_that_leads_elsewhere_is_refused(act: Act, folder: Path, bare: Path, tmp_path: Path) -> None:
     for name in ("index", "objects", "refs/heads/main", "objects/info/alternates"):
         at = f"w-{name.replace('/', '-')}"
