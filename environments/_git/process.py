@@ -16,9 +16,11 @@ from tea.web import CommitIdentity, Verdict
 
 MOST_OUTPUT = 400_000
 SECONDS = 120.0
-COPIED = ("HEAD", "packed-refs", "index")
+SHALLOW = "shallow"  # names the commits whose parents were not fetched
+COPIED = ("HEAD", "packed-refs", "index", SHALLOW)
 _MOST_COPIED, _MOST_LISTED = 100_000_000, 50_000_000
 _SHORTENED, _MOST_SHORTENED = b"DIRC\0\0\0\4", 2_000_000  # an index whose paths repeat those before, and its bytes
+_MOST_SHALLOW = 200_000  # bytes
 _ASKED = 4  # how often one command may ask for the same credentials
 _DESCRIPTOR = "TEA_CREDENTIALS"
 # Git runs it when a server asks for credentials. What the shell itself reads from an inherited pipe and prints stands
@@ -264,7 +266,7 @@ class Git:
         """Yield git with the same objects and a temporary folder of files, at a commit."""
         with TemporaryDirectory(prefix="tea-git-", ignore_cleanup_errors=True) as folder:
             own, tree = Path(folder, "own"), Path(folder, "tree")
-            await asyncio.to_thread(_lay_out, own, f"{commit}\n", tree, own / "refs")
+            await asyncio.to_thread(_lay_out, own, f"{commit}\n", tree, own / "refs", shallow=self._own / SHALLOW)
             found = Git(tree, own, self._objects, self._committer)
             found.settle()
             await found.run("reset", "--quiet", "--hard", commit)
@@ -372,6 +374,8 @@ def _arrange(workspace: str, folder: str, own: Path) -> tuple[Path, Path]:
                     if data.startswith(_SHORTENED) and len(data) > _MOST_SHORTENED:  # its square in memory
                         fix = "write it at length: `git update-index --index-version 2`."
                         raise ToolError("The repository's index is shortened, and large all the same.", fix=fix)
+                    if name == SHALLOW and len(data) > _MOST_SHALLOW:  # its square in time
+                        raise ToolError("The repository lacks the parents of too many commits.", fix="clone it anew.")
                     (own / name).write_bytes(data)
                     changed = os.fstat(file.fileno()).st_mtime_ns
                 os.utime(own / name, ns=(changed, changed))  # git compares what changed in the second of its index
@@ -393,11 +397,13 @@ def _check_plain(files: RootedFolder, below: str) -> None:
         raise ToolError("The repository lacks its objects.", fix="clone it anew.")
 
 
-def _lay_out(own: Path, head: str, *further: Path) -> None:
+def _lay_out(own: Path, head: str, *further: Path, shallow: Path | None = None) -> None:
     for folder in (own / "info", *further):
         folder.mkdir(parents=True)
     (own / "info" / "exclude").write_text("/.tea/\n")
     (own / "HEAD").write_text(head)
+    if shallow is not None and shallow.is_file():
+        shutil.copyfile(shallow, own / SHALLOW)
 
 
 def _put_back(workspace: str, folder: str, own: Path) -> None:

@@ -371,6 +371,22 @@ async def test_the_commit_of_a_repository_inside_of_one_is_committed_with_it(
     ]
 
 
+async def test_a_shallow_clone_is_read_pulled_and_pushed(act: Act, folder: Path, bare: Path, tmp_path: Path) -> None:
+    other_pushes(bare, tmp_path, "b.txt", "two\n")
+    git(folder, "clone", "-q", "--depth", "1", f"file://{bare}", "w")
+    git(folder / "w", "remote", "set-url", "origin", str(bare))
+    assert [one["subject"] for one in (await act("log", folder="w")).unwrap()] == ["Change b.txt"]
+    other_pushes(bare, tmp_path, "c.txt", "three\n")
+    (await act("pull", folder="w")).unwrap()
+    (folder / "w" / "a.txt").write_text("two\n")
+    made = (await act("commit", folder="w", message="Own")).unwrap()
+    assert (await act("push", folder="w")).unwrap()["commit"] == made["commit"]
+    assert len((await act("log", folder="w")).unwrap()) == 3
+    assert git(folder / "w", "fsck", "--no-dangling") == ""
+    (folder / "w" / ".git" / "shallow").write_text("".join(f"{number:040x}\n" for number in range(5_000)))
+    assert "parents of too many commits" in await refused(act("log", folder="w"))
+
+
 async def test_a_repository_whose_hooks_are_links_is_used(act: Act, folder: Path, bare: Path) -> None:
     await act("clone", url=str(bare), folder="w")
     hooks = folder / "w" / ".git" / "hooks"
