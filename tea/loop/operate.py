@@ -7,13 +7,16 @@ was extracted, which is evidence beside them; the paper takes first what was ext
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 from tea.components.context import Context
-from tea.errors import BadOutput, StateLost, TeaError
+from tea.errors import BadArguments, BadOutput, StateLost, TeaError
 from tea.loop.checks import numbers_stand_in, stands_in
+from tea.loop.claims import announces, gives_up
 from tea.loop.observation import MOST_IN_RECORD, shortened
 from tea.loop.step import consult
 from tea.models.format import braced
@@ -28,8 +31,14 @@ MOST_REMEMBERED = 20
 MOST_PAGES = 20
 MOST_READ = 1_000_000  # characters kept of all that was read
 SAME_FAILURES = 3
+MOST_VAIN = 3  # steps not counted as nothing was done in them: their form was refused
 _STEP = ("thinking", "evaluation", "memory", "next_goal", "actions", "extracted")
 STEPS_OF_LOSS = 2  # steps not counted after a loss: noticing it, and reopening the page or program
+_GOES_ON = re.compile(
+    r"\b(?:click|continue|going to|go to|i(?:'|\u2019)ll|i (?:must|need|should|will)|let me|let(?:'|\u2019)s|navigate"
+    r"|next|now|proceed|scroll|step|still|then|try|wait)\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +92,7 @@ class Work:
         actions: Names of the actions done so far.
         failures: Failed steps in a row.
         losses: How often the screen was lost, and had to be begun anew.
+        vain: Steps with nothing done, as the first action or the answer had another form.
         sees: Whether the model is shown pictures, whose words nothing but what it extracts tells.
         ends: Whether the budget allows no question after the next one.
     """
@@ -103,13 +113,15 @@ class Work:
     actions: set[str] = field(default_factory=set[str])
     failures: int = 0
     losses: int = 0
+    vain: int = 0
     sees: bool = False
     ends: bool = False
 
     @property
     def most(self) -> int:
-        """Most steps; those lost, and the way back, are not counted."""
-        return max(self.on.most(self.actions), self.allowed) + STEPS_OF_LOSS * self.losses
+        """Most steps; those lost, the way back, and the first few vain ones are not counted."""
+        more = STEPS_OF_LOSS * self.losses + min(self.vain, MOST_VAIN)
+        return max(self.on.most(self.actions), self.allowed) + more
 
     def look(self, value: dict[str, Any]) -> None:
         """Note the words of a state or of an action's outcome."""
@@ -153,6 +165,7 @@ async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str,
         step = await _generated(ctx, task, work, state, left)
     except BadOutput as error:
         work.failures += 1
+        work.vain += 1
         work.steps.append(_failed("answer", error.problem))
         return {}
     return await _executed(ctx, work, step if left else {**step, "actions": []})
@@ -190,7 +203,7 @@ async def _generated(ctx: Context, task: Task, work: Work, state: dict[str, Any]
         "locale": ctx.locale,
     }
     history = await _shown(ctx, work, state) if work.sees else ()
-    plain = _no_words if left and not work.ends else _final_words
+    plain = partial(_early_words, task.text, work) if left and not work.ends else _final_words
     return await consult(ctx, work.on.environment, variables, _step, history, plain=plain)
 
 
@@ -207,8 +220,22 @@ def _step(response: ModelResponse) -> dict[str, Any]:
     raise BadOutput(problem, fix="ask otherwise, or another model.")
 
 
-def _no_words(text: str) -> None:
-    """Return nothing: before the last question a step is asked for again."""
+def _early_words(asked: str, work: Work, text: str) -> dict[str, Any] | None:
+    """Return the ending of a text before the last question: a `final` in words, or an answer after an action.
+
+    Plain words need a number, and neither tell of a further step nor give up; else a step is asked for again.
+    """
+    said = answered(text).strip()
+    try:
+        found: Any = read_json(braced(said)) if "{" in said else None
+    except Refused:
+        return None
+    if isinstance(found, dict):
+        members = cast("dict[str, Any]", found)
+        return _final_words(text) if isinstance(members.get("final"), str) and not members.get("actions") else None
+    acted = any(one["ok"] for step in work.steps for one in step["results"])
+    goes_on = announces(said) or said.endswith("?") or _GOES_ON.search(said) or gives_up(said, asked)
+    return _final_words(text) if acted and not goes_on and any(map(str.isdecimal, said)) else None
 
 
 def _final_words(text: str) -> dict[str, Any] | None:
@@ -262,7 +289,7 @@ async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str,
     work.actions.update(one["action"] for one in actions)
     results: list[dict[str, Any]] = []
     for one in actions:
-        results.append(await _act(ctx, work, one))
+        results.append(await _act(ctx, work, one, first=not results))
         if not results[-1]["ok"]:
             break
     if words := str(step.get("extracted") or "").strip():
@@ -276,7 +303,7 @@ async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str,
     return _ending(step) if not results or results[-1]["ok"] else {}
 
 
-async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
+async def _act(ctx: Context, work: Work, one: dict[str, Any], *, first: bool) -> dict[str, Any]:
     given = work.on.completed(one["action"], one.get("arguments", {}), work.seen)
     try:
         response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", given)
@@ -284,6 +311,7 @@ async def _act(ctx: Context, work: Work, one: dict[str, Any]) -> dict[str, Any]:
         return {"action": one["action"], "ok": False, "result": f"{error.problem} {error.fix}"}
     if response.error is not None:
         work.losses += response.error["code"] == StateLost.__name__
+        work.vain += first and response.error["code"] == BadArguments.__name__
     if not response.ok or not isinstance(response.value, dict):
         words = response.value if response.ok else response.error
         return {"action": one["action"], "ok": response.ok, "result": _text(words)}

@@ -284,6 +284,37 @@ async def test_words_are_the_end_at_the_only_question_of_a_budget(tea: Platform)
     assert (outcome.ok, outcome.answer, len(asked)) == (True, "It stands.", 1)
 
 
+@pytest.mark.parametrize("said", ["It is at 2.", json.dumps({"actions": [], "final": "It is at 2."})])
+async def test_an_answer_in_words_is_the_end_before_the_last_question(tea: Platform, said: str) -> None:
+    await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
+    outcome, asked = await worked(tea, "Pull it.", pulled(2), said)
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, "It is at 2.", 2)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["It is at 2. Now I pull it to 3.", "I cannot determine it from 2.", "It moved.", "Shall it be 3?", '{"final": 2}'],
+)
+async def test_words_about_a_further_step_or_none_are_not_the_end(tea: Platform, said: str) -> None:
+    await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
+    outcome, asked = await worked(tea, "Pull it.", pulled(2), said, {"final": END})
+    assert (outcome.answer, len(asked)) == ("It stands.", 3)
+
+
+async def test_words_before_any_action_are_not_the_end(tea: Platform) -> None:
+    await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
+    outcome, asked = await worked(tea, "Pull it.", "It is at 2.", {"final": END})
+    assert (outcome.answer, len(asked)) == ("It stands.", 2)
+
+
+async def test_steps_refused_for_their_form_are_not_counted_within_a_bound(tea: Platform) -> None:
+    wrong = {"actions": [{"action": "pull", "arguments": {"to": "far"}}]}
+    steps = [pulled(1), wrong, wrong, pulled(2), wrong, wrong]
+    outcome, asked = await worked(tea, "Pull it.", *steps, {"final": END})
+    assert (outcome.ok, outcome.answer) == (True, "It stands.")
+    assert [one["left"] for one in asked] == [3, 2, 2, 2, 1, 1, 0]
+
+
 @pytest.mark.parametrize("said", [json.dumps({"memory": "It stands."}), 'My step: {"memory": "It stands."}', "{"])
 async def test_a_step_without_an_end_is_no_answer_at_the_last_question(tea: Platform, said: str) -> None:
     await tea.libraries["prompt"].register(PROMPT.replace("output: {type: object}\n", FORM))
