@@ -15,8 +15,9 @@ from typing import Any, cast
 
 from tea.components.context import Context
 from tea.errors import BadArguments, BadOutput, StateLost, TeaError
-from tea.loop.checks import numbers_stand_in, stands_in
+from tea.loop.checks import standing_in, stands_in
 from tea.loop.claims import announces, gives_up
+from tea.loop.fields import MOST_NAMED
 from tea.loop.observation import MOST_IN_RECORD, shortened
 from tea.loop.step import consult
 from tea.models.format import braced
@@ -34,6 +35,8 @@ SAME_FAILURES = 3
 MOST_VAIN = 3  # steps not counted as nothing was done in them: their form was refused
 _STEP = ("thinking", "evaluation", "memory", "next_goal", "actions", "extracted")
 STEPS_OF_LOSS = 2  # steps not counted after a loss: noticing it, and reopening the page or program
+_NUMBERS = re.compile(r"\d+(?:[.,:/-]\d+)*%?")
+_WORKED_OUT = "Worked out from what was read, and standing nowhere in it: {}."
 _GOES_ON = re.compile(
     r"\b(?:click|continue|going to|go to|i(?:'|\u2019)ll|i (?:must|need|should|will)|let me|let(?:'|\u2019)s|navigate"
     r"|next|now|proceed|scroll|step|still|then|try|wait)\b",
@@ -362,10 +365,13 @@ def _evidence(work: Work) -> tuple[Evidence, ...]:
 
 
 def _concluded(task: Task, work: Work, answer: str) -> tuple[str, ...]:
-    """Return a gap quoting the answer if it has a number neither read nor given; else none."""
+    """Return a gap naming the numbers of the answer that were neither read nor given; else none."""
     seen = work.extracted if work.sees else ()
-    known = "\n".join([task.text, *seen, *(one for texts in work.read.values() for one in texts)])
-    return () if numbers_stand_in(answer, known) else (f"Concluded, and not read: {answer}",)
+    stands = standing_in("\n".join([task.text, *seen, *(one for texts in work.read.values() for one in texts)]))
+    if stands(answer):
+        return ()
+    worked_out = dict.fromkeys(one for one in _NUMBERS.findall(answer) if not stands(one))
+    return (_WORKED_OUT.format(", ".join(list(worked_out)[:MOST_NAMED]) or answer),)
 
 
 async def _reported(ctx: Context, task: Task, work: Work, answer: str, records: list[str]) -> str | None:

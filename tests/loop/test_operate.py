@@ -189,7 +189,7 @@ async def test_the_final_words_are_the_answer_and_without_any_what_was_extracted
     assert (outcome.ok, outcome.answer, outcome.gaps) == (True, answer, ())
 
 
-async def test_a_number_that_nothing_read_holds_is_told_beside_the_answer(tea: Platform) -> None:
+async def test_a_number_that_was_worked_out_is_told_beside_the_answer(tea: Platform) -> None:
     answer = "Two kettles cost 84, pot 7 costs 30."
     told = []
     for place in (7, 84):
@@ -197,7 +197,7 @@ async def test_a_number_that_nothing_read_holds_is_told_beside_the_answer(tea: P
         outcome, _ = await worked(tea, "Look at 30.", pulled(7, extracted="It costs 42."), pulled(place, final=end))
         assert (outcome.ok, outcome.answer) == (True, answer)
         told.append(outcome.gaps)
-    assert told == [(f"Concluded, and not read: {answer}",), ()]
+    assert told == [("Worked out from what was read, and standing nowhere in it: 84.",), ()]
 
 
 async def test_an_answer_that_cannot_be_read_is_a_failed_step_and_the_work_goes_on(tea: Platform) -> None:
