@@ -14,6 +14,15 @@ TOPICS = "browser homepage site webpage website"
 PIXELS = ("click_at", "drag")
 WRITTEN = {"fill": ("fields",), "type": ("text",), "select": ("option",)}  # arguments that are texts for a page
 INDEXES = ("index", "press")
+TRUTHS = {"yes": True, "no": False}
+TRUE = ("accept_dialogs", "new_tab", "clear", "close", "links")  # arguments that are truths
+MONTHS = "january february march april may june july august september october november december"
+DATE = re.compile(  # with the month in English words
+    r"(?:[a-z]{3,6}day,? )?(?:(\d{1,2})(?:st|nd|rd|th|\.)? (?:of )?)?([a-z]{3,9})\.?"
+    r"(?: (\d{1,2})(?:st|nd|rd|th)?)?,? (\d{4})",
+    re.ASCII | re.IGNORECASE,
+)
+DAYS = re.compile(r"\[(\d+)\]<input(?=[^\n>]*\stype=date[\s/>])")
 SHOWN = ("title", "elements", "text", "said", "dialogs")
 INDEX = re.compile(r"\[\d+\](?=<)")
 GIVEN_INDEX = re.compile(r"\s*\*?\[?\s*(\d{1,9})\s*\]?\s*", re.ASCII)  # an index as a text, also as the page shows it
@@ -58,15 +67,67 @@ def _completed(action: str, given: dict[str, Any], seen: dict[str, Any]) -> dict
     """Return the arguments of an action: a path as a whole address of the site in front, other values as texts.
 
     An index may be a text, also in brackets; that of a button to press may be its words, if no other element has them.
+    Fields may be a mapping of indexes to values, a truth `yes` or `no`, and a day for a field of days in words.
     """
-    given = {name: _indexed(name, value, seen) for name, value in given.items()}
+    given = {name: _indexed(name, _meant(name, value), seen) for name, value in given.items()}
     if action in WRITTEN:
-        return {name: _written(value) if name in WRITTEN[action] else value for name, value in given.items()}
+        written = {name: _written(value) if name in WRITTEN[action] else value for name, value in given.items()}
+        return _dated(written, seen)
     url = given.get("url")
     if action != "navigate" or not isinstance(url, str) or not url.startswith("/") or url.startswith("//"):
         return given
     origin = "/".join(str(seen.get("url", "")).split("/")[:3])
     return {**given, "url": f"{origin}{url}"}
+
+
+def _meant(name: str, value: Any) -> Any:
+    """Return fields as a list, and a truth in a word as a truth; any other argument unchanged."""
+    if name in TRUE and isinstance(value, str):
+        return TRUTHS.get(value.strip().casefold(), value)
+    if name != "fields":
+        return value
+    if isinstance(value, list):
+        return [one for each in cast("list[Any]", value) for one in _fields(each)]
+    return _fields(value) if isinstance(value, dict) else value
+
+
+def _fields(value: Any) -> list[Any]:
+    """Return the fields in a mapping of indexes to values; any other value alone."""
+    if not isinstance(value, dict):
+        return [value]
+    members = cast("dict[str, Any]", value)
+    if not members or any(isinstance(_index(name), str) for name in members):
+        return [members]
+    return [{"index": name, "value": one} for name, one in members.items()]
+
+
+def _dated(given: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:
+    """Return arguments with days in words as `YYYY-MM-DD` for fields of days."""
+    days = [int(one) for one in DAYS.findall(str(seen.get("elements", "")))]
+    if given.get("index") in days and isinstance(given.get("text"), str):
+        return {**given, "text": _day(given["text"])}
+    fields = given.get("fields")
+    if not days or not isinstance(fields, list):
+        return given
+    return {**given, "fields": [_field_dated(one, days) for one in cast("list[Any]", fields)]}
+
+
+def _field_dated(field: Any, days: list[int]) -> Any:
+    match field:
+        case {"index": int(index), "value": str(value)} if index in days:
+            return {**field, "value": _day(value)}
+        case _:
+            return field
+
+
+def _day(words: str) -> str:
+    """Return a day in English words as `YYYY-MM-DD`; any other text unchanged."""
+    found = DATE.fullmatch(" ".join(words.split()))
+    if found is None or bool(found[1]) is bool(found[3]):
+        return words
+    named = found[2].lower()
+    months = [at for at, one in enumerate(MONTHS.split(), 1) if one.startswith(named)]
+    return f"{found[4]}-{months[0]:02}-{int(found[1] or found[3]):02}" if months else words
 
 
 def _indexed(name: str, value: Any, seen: dict[str, Any]) -> Any:

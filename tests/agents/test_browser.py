@@ -27,6 +27,10 @@ PAGE = (
     b"<button onclick=\"document.title='bought'\">Buy"
 )
 
+BOOKING = (
+    b"<!doctype html><title>Booking</title><input id=q><input type=date id=d><input type=checkbox id=c>"
+    b"<button onclick=\"if (confirm('Sure?')) document.title='sent '+q.value+' '+d.value+' '+c.checked\">Send</button>"
+)
 FORM = (
     b"<!doctype html><title>Form</title><input id=q><input type=checkbox id=c><select id=s><option>1850<option>1900"
     b"</select><button onclick=\"document.title='sent '+q.value+' '+s.value+' '+c.checked\">Send</button>"
@@ -39,7 +43,7 @@ class Shop(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
-        self.wfile.write(FORM if self.path == "/form" else PAGE)
+        self.wfile.write({"/form": FORM, "/booking": BOOKING}.get(self.path, PAGE))
 
     def log_message(self, *words: Any) -> None:
         pass
@@ -145,6 +149,28 @@ async def test_numbers_truth_values_and_indexes_are_taken_as_they_are_written(
     played.model = Filler()
     outcome = await tea.run("Send the form.", agent="browser")
     assert outcome.answer == "sent 12 1900 true"
+
+
+@pytest.mark.parametrize("day", ["14 March 2027", "Sunday, March 14th, 2027", "2027-03-14"])
+async def test_a_mapping_of_fields_a_day_in_words_and_a_truth_in_a_word_are_read_as_meant(
+    tea: Platform, played: Played, site: str, day: str
+) -> None:
+    class Booker:
+        async def complete(self, request: Any, *more: Any) -> Any:
+            state = request.variables["state"]
+            if state["title"].startswith("sent"):
+                given = step(final={"answer": state["title"]})
+            elif found := re.findall(r"\[(\d+)\]<(?:input|button)", state["elements"]):
+                name, date, box, button = found
+                fields = {name: "Maria", f"[{date}]": day, box: True}
+                given = step(("fill", {"fields": fields, "press": button, "accept_dialogs": "yes"}))
+            else:
+                given = step(("navigate", {"url": f"{site}/booking"}))
+            return await ScriptedModel([given]).complete(request, *more)
+
+    played.model = Booker()
+    outcome = await tea.run("Send the booking.", agent="browser", budget={"steps": 3})
+    assert outcome.answer == "sent Maria 2027-03-14 true"
 
 
 async def test_an_aim_and_what_is_known_are_told_apart(tea: Platform, played: Played, site: str) -> None:
