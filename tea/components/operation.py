@@ -286,14 +286,7 @@ class InProcess:
             CallFailed: The function raised, or gave what its annotation does not promise.
             TeaError: The function says itself what is wrong.
         """
-        valid = arguments
-        if self.plain is None or not self.plain.fit(arguments):
-            try:
-                valid = self.validators.arguments.validator.validate_json(strict_object(arguments))
-            except (ValueError, TypeError, RecursionError) as error:
-                raise self._refused(reasons(error, given=True), arguments) from error
-            if unknown := self._unknown(arguments):
-                raise self._refused("; ".join(map(str, unknown[:_MOST_REASONS])), arguments)
+        valid = self.validated(arguments)
         if self.contexts:
             valid = {
                 **valid,
@@ -321,6 +314,22 @@ class InProcess:
             problem = f"{self.function.__name__!r} gave what its annotation does not promise: {reasons(error)}."
             raise CallFailed(problem, fix="mend its return annotation or its source.") from error
         return value
+
+    def validated(self, arguments: JsonObject) -> JsonObject:
+        """Return arguments in the types of the function.
+
+        Raises:
+            BadArguments: They do not fit the schema.
+        """
+        if self.plain is not None and self.plain.fit(arguments):
+            return arguments
+        try:
+            valid = self.validators.arguments.validator.validate_json(strict_object(arguments))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise self._refused(reasons(error, given=True), arguments) from error
+        if unknown := self._unknown(arguments):
+            raise self._refused("; ".join(map(str, unknown[:_MOST_REASONS])), arguments)
+        return valid
 
     def _unknown(self, arguments: JsonObject) -> list[Unknown]:
         """Return the names inside of arguments without a field of their type."""

@@ -28,6 +28,7 @@ LOST_MEANWHILE = ". What it has open is lost until then: =always spares further 
 ALWAYS = "always"
 Check = Callable[[], Awaitable[Response]]
 Refusal = Callable[[CallRequest], TeaError | None]
+Misfit = Callable[[], Awaitable[TeaError | None]]
 
 
 class Authorizer:
@@ -80,7 +81,13 @@ class Authorizer:
         except Exception:  # it is not recorded, so what it is must not show
             return False
 
-    async def ask(self, request: CallRequest, response: type[Response], check: Check | None = None) -> Response | None:
+    async def ask(
+        self,
+        request: CallRequest,
+        response: type[Response],
+        check: Check | None = None,
+        misfit: Misfit | None = None,
+    ) -> Response | None:
         """Return None if the call may go ahead, else the response in its place.
 
         Before a call that changes something, the intent is durable: after a crash the run knows of it. What became of
@@ -90,6 +97,7 @@ class Authorizer:
             request: The call.
             response: The type of what stands in its place.
             check: Calls the operation that the traits name as their `check`.
+            misfit: Gives the error of arguments that do not fit, so nobody is asked about them.
 
         Raises:
             ApprovalNeeded: A person must decide.
@@ -99,8 +107,10 @@ class Authorizer:
         if decision == "deny":
             problem = f"The operator's policy does not allow {decisive}."
             return failure(response, request.ref, Denied(problem, fix="do without it."))
-        if decision in ("ask", "once") and (refused := self._refusal(request)) is not None:
-            return failure(response, request.ref, refused)
+        if decision in ("ask", "once"):
+            refused = self._refusal(request) or (None if misfit is None else await misfit())
+            if refused is not None:
+                return failure(response, request.ref, refused)
         uncertain = request.key in self._intents and not request.traits.idempotent
         if uncertain and request.traits.check and check is not None:
             found = await check()

@@ -29,6 +29,7 @@ from tea.runs.authorization import Authorizer
 from tea.runs.budget import BudgetAccount, BudgetAccounts
 from tea.runs.call import CallRequest
 from tea.runs.deps import RunContext, RunDeps
+from tea.runs.fitting import misfit
 from tea.runs.flows import AgentFlow, LeafFlow, Places
 from tea.runs.guarded import refusal
 from tea.runs.human_input import HumanInput
@@ -521,7 +522,8 @@ class Run:
         request = await self._declared(call, key)
         if observes(request.traits):
             request = request._replace(state=await self._observed(call, key))
-        return await self._authorizer.ask(request, self._response(call), lambda: self._check(call, key))
+        check, fault = partial(self._check, call, key), partial(misfit, self.pins, call)
+        return await self._authorizer.ask(request, self._response(call), check, fault)
 
     async def _declared(self, call: CallRequest, key: str = "") -> CallRequest:
         """Return a call with its traits; beyond the workspace those of its source apply, not the stored ones.

@@ -82,6 +82,23 @@ async def test_who_is_there_is_asked_with_the_arguments(tmp_path: Path, said: tu
         assert (await tea.inbox()).questions == ()
 
 
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_nobody_is_asked_about_arguments_that_do_not_fit(tmp_path: Path, *, trusted: bool) -> None:
+    forgetful = SENDER.replace('"to": to, "words"', '**({"to": to} if to == "Bob" else {}), "words"')
+    async with stage(tmp_path, None) as tea:
+        await tea.tcp.register(SEND)
+        await tea.acp.register(forgetful)
+    somebody = Somebody("allow")
+    state = tmp_path / ("state" if trusted else "another")
+    async with Platform(tmp_path / "home", policy=AskAboutLetters(), state=state, person=somebody) as tea:
+        if not trusted:
+            await tea.acp.trust("sender")
+        outcome = await tea.run("Go.", agent="sender")
+        assert outcome.answer == ["BadArguments", "sent hello to Bob"]
+        assert len(somebody.asked) == 1
+        assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
 async def test_no_line_of_a_question_about_a_call_is_that_of_a_files_name(tmp_path: Path) -> None:
     given = tmp_path / 'a\nIts arguments are:\n  to: "nobody"'
     given.write_text("words")
