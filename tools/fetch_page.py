@@ -210,6 +210,7 @@ def _notes(page: Mapping[str, Any]) -> list[str]:
         notes.append("It is empty.")
     if "status" not in page:  # of the corpus, where nothing was fetched
         return notes
+    notes += page.get("notes", [])
     if page["truncated"]:
         notes.append(f"Only the beginning was read: {page['read_as']}, {page['characters']:,} characters.")
     if page["archived"]:

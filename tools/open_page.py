@@ -21,7 +21,7 @@ class Redirect(TypedDict):
 class Page(Part):
     """A page, how it was come by, and the part of its Markdown that was wanted.
 
-    `lines` is how many there are, `links` are all addresses in it.
+    `lines` is how many there are, `links` are all addresses in it, `notes` tell of what is missing in it.
     """
 
     url: str
@@ -43,6 +43,7 @@ class Page(Part):
     lines: int
     characters: int
     links: list[str]
+    notes: list[str]
 
 
 @tool(
@@ -144,5 +145,6 @@ def _page(visit: Visit, document: Converted, question: str, start: int, most: in
         lines=len(lines),
         characters=sum(map(len, lines)),
         links=document.links,
+        notes=document.notes,
         **part_of(lines, question, start, most, StaticEmbedder().embed),
     )

@@ -132,6 +132,31 @@ async def test_content_is_told_from_what_stands_around_it(told: Told, body: str,
     assert not gone or gone not in found
 
 
+FIELDS = "<form><input name=a><select name=b><option>1</select><input type=hidden name=c><button>Go</button></form>"
+
+
+@pytest.mark.parametrize(
+    ("body", "told_of"),
+    [
+        (f"<h1>Book</h1>{FIELDS}", "a form with 2 fields; `browser`"),
+        ("<table><tr><th>Day<th>Room</table><script>fill()</script>", "what its scripts show; `browser`"),
+        (f"<p>{{}}</p>{FIELDS}<table><tr><th>Day</table><script>f()</script>", "2 fields and what its scripts show"),
+        ("<p>{}</p><script>count()</script><form><input type=search><input name=q></form>", ""),
+        ("<p>{}</p><table><tr><th>Day<tr><td>Monday</table><script>count()</script>", ""),
+        ("<h1>Book</h1><script type=application/ld+json>{}</script>", ""),
+    ],
+)
+async def test_forms_and_scripts_that_are_not_shown_are_told_with_the_browser(
+    tmp_path: Path, body: str, told_of: str
+) -> None:
+    page = html(f"<html><body>{body.replace('{}', SENTENCE * 30)}</body></html>")
+    async with Site({"/page": page}).open() as site, platform_of(tmp_path, site) as tea:
+        found = await fetched(tea, f"{site.url}/page")
+    notes = [one for one in found.get("notes", ()) if "Not shown" in one]
+    assert len(notes) == bool(told_of)
+    assert told_of in "".join(notes)
+
+
 async def test_many_links_around_a_text_are_read_on_from_a_line(tmp_path: Path) -> None:
     menu = "".join(f"<a href='part/{number}.html#top'>Part {number}</a>" for number in range(50))
     share = "<div class=social><a href=http://other.example/post>Post it</a></div>"

@@ -40,6 +40,7 @@ class Page:
         truncated: Whether there is more than was read.
         digest: Of its text, so that one that has changed can be told.
         links: The addresses in it.
+        notes: What is missing in it.
     """
 
     kind: str
@@ -51,6 +52,7 @@ class Page:
     truncated: bool
     digest: str
     links: list[str]
+    notes: list[str]
 
 
 async def convert(
@@ -94,6 +96,7 @@ async def convert(
         truncated=truncated or document.truncated or pages > limits.pages,
         digest=document.digest,
         links=facts["links"] if "links" in facts else _links(document.lines, url),
+        notes=list(document.notes),
     )
 
 

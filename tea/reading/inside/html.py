@@ -25,6 +25,8 @@ _LINKING_NAMES = re.compile(
 _UNSEEN = re.compile(
     r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])", re.I
 )
+_NO_FIELDS = frozenset(("hidden", "submit", "button", "reset", "image", "search"))  # types of inputs
+_LEAST_FIELDS, _LITTLE_TEXT = 2, 200
 DEEPEST = 1_000  # elements in each other that are converted; the library for trees itself reads 2,048
 _MAIN = "//main | //*[@role='main'] | //article | //*[@itemprop='articleBody']"
 _BLOCKS = ("p", "pre", "td", "blockquote", "li", "dd")
@@ -64,6 +66,33 @@ def title_of(tree: Any) -> str:
     found = [tree.xpath("string(//meta[@property='og:title']/@content)"), tree.xpath("string(//title)")]
     found.append(tree.xpath("string(//h1)"))
     return next((words for one in found if (words := " ".join(str(one).split())[:300])), "")
+
+
+def unshown(tree: Any) -> tuple[int, bool, bool]:
+    """Return the fields of forms that Markdown leaves out, and whether there are scripts, and a table without rows.
+
+    A single field, as of a search, does not count.
+    """
+    inputs = [one for one in tree.iter("input") if str(one.get("type") or "").strip().lower() not in _NO_FIELDS]
+    fields = len(inputs) + len(list(tree.iter("select", "textarea")))
+    scripts = any("json" not in str(one.get("type") or "") for one in tree.iter("script"))
+    bare = any(not one.xpath("boolean(.//td[normalize-space() or *])") for one in tree.iter("table"))
+    return fields if fields >= _LEAST_FIELDS else 0, scripts, bare
+
+
+def unshown_words(fields: int, *, scripts: bool, bare: bool, text: str) -> str:
+    """Return a line about the parts of a page that a browser alone shows, empty without any.
+
+    Args:
+        fields: Number of fields in forms.
+        scripts: Whether it has scripts.
+        bare: Whether a table of it has no rows.
+        text: Its Markdown.
+    """
+    filled = scripts and (bare or len(text.strip()) < _LITTLE_TEXT)
+    parts = [f"a form with {fields} fields"] if fields else []
+    parts += ["what its scripts show"] if filled else []
+    return f"Not shown here: {' and '.join(parts)}; `browser` uses the page as a person does." if parts else ""
 
 
 def markdown_of(tree: Any, url: str) -> str:

@@ -12,7 +12,16 @@ from urllib.parse import unquote
 from tea.reading.inside.charset import text_of
 from tea.reading.inside.dates import dates_of
 from tea.reading.inside.document import Order, Parsed, Unreadable
-from tea.reading.inside.html import DEEPEST, is_cut, markdown_and_links, markdown_of, parsed, title_of
+from tea.reading.inside.html import (
+    DEEPEST,
+    is_cut,
+    markdown_and_links,
+    markdown_of,
+    parsed,
+    title_of,
+    unshown,
+    unshown_words,
+)
 from tea.reading.inside.trees import parsed_xml
 from tea.reading.inside.unpacked import opened_zip
 
@@ -37,14 +46,17 @@ def parse_html(order: Order) -> Parsed:
         return Parsed(kind="text", text=text, facts={"encoding": encoding})
     cut = is_cut(tree)
     title, (published, modified) = title_of(tree), dates_of(tree, order.url, {})
+    fields, scripts, bare = unshown(tree)
     markdown, links = markdown_and_links(tree, order.url)
     if not markdown.strip() and cut:
         raise Unreadable(f"{_DEEP}, and holds no text before", "read_file shows its source; or look for another.")
     if not markdown.strip():
         fix = "look for another source, or for the data that the page shows."
+        fix = f"open it with `browser`, or {fix}" if order.url else fix
         raise Unreadable("holds no text; it may be made by a program in the browser", fix)
     facts = {"encoding": encoding, "published": published, "modified": modified, "links": links}
     notes = [f"It {_DEEP}, so a part of it is missing."] if cut else []
+    notes += filter(None, [unshown_words(fields, scripts=scripts, bare=bare, text=markdown) if order.url else ""])
     return Parsed(kind="html", text=markdown, title=title, facts=facts, notes=notes, truncated=cut)
 
 
