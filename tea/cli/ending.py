@@ -68,7 +68,7 @@ def conclude(command: Command, outcome: "Outcome", **more: Any) -> int:
 
 
 def about(outcome: "Outcome", at: str, *, whole: bool) -> list[str]:
-    """Return the lines shown beside an answer: remarks, results, evidence, gaps, unheard messages, tools, files.
+    """Return the lines beside an answer: remarks, results, refusals, evidence, gaps, unheard messages, tools, files.
 
     Args:
         outcome: The end of the run.
@@ -80,7 +80,8 @@ def about(outcome: "Outcome", at: str, *, whole: bool) -> list[str]:
     if (more := len(outcome.doubts) - MOST_DOUBTS) > 0:
         remark.append(f"further remarks on parts of the task: {more}, in the trace")
     found = [f"found until then: {one_line(one, MOST_FOUND)}" for one in outcome.found]
-    lines = [*remark, *found, *_evidence_line(outcome, whole=whole)]
+    refused = [f"refused: {one_line(one, 600)}" for one in outcome.remedies]
+    lines = [*remark, *found, *refused, *_evidence_line(outcome, whole=whole)]
     if outcome.gaps:
         named = "incomplete" if outcome.partial else "gaps"
         lines.append(f"{named}: {one_line('; '.join(outcome.gaps), 600)}")

@@ -84,6 +84,23 @@ def found_among(records: Iterable[TraceRecord], besides: Container[str], most: i
     return tuple(found)
 
 
+def refused_with(remedy: str, records: Iterable[TraceRecord], most: int = 3) -> tuple[str, ...]:
+    """Return the last errors of calls with a remedy among the records of one run, each once, with its fix.
+
+    Args:
+        remedy: Words in the fix.
+        records: The records.
+        most: Most errors.
+    """
+    found = dict[str, None]()
+    for record in records:
+        if record.kind == "done":
+            error = as_mapping(as_mapping(as_mapping(record.data).get("data")).get("error"))
+            if remedy in str(error.get("fix")):
+                found[f"{error.get('problem')} Fix: {error['fix']}"] = None
+    return tuple(found)[-most:]
+
+
 def _brief(result: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result under the bare name of its function, without arguments that are empty or null."""
     given = as_mapping(result.get("arguments"))

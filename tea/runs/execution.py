@@ -30,7 +30,6 @@ from tea.journal.mask import mask_file
 from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.recorder import Recorder, Watcher
 from tea.journal.status import RunStatus
-from tea.journal.steps import found_among
 from tea.journal.tracer import Begin, Trace, Tracer
 from tea.kernel.gate import Gate
 from tea.loop.offer import DONE
@@ -524,12 +523,10 @@ class Executions:
         error = None if outcome.error is None else past.attributed(outcome.error)
         told = "\n".join((as_text(outcome.answer), outcome.reason, *outcome.gaps))
         doubts = tuple(line for reason, line in run.doubts.items() if reason not in told)
-        found = tuple[str, ...]()
-        gave_up = outcome.status == "failed" and outcome.error is None and outcome.cost.tokens  # a solver tells itself
-        if (gave_up or outcome.status == "exhausted") and outcome.answer in ("", None):
-            found = await self._in_thread(lambda: found_among(self._tracer.records(outcome.run), (*OWN, DONE)))
+        records = partial(self._tracer.records, outcome.run)
+        left = await self._in_thread(lambda: outcome.unfinished(records, (*OWN, DONE)))
         why = past.quoted(outcome.reason, run.untrusted)
-        more = {"doubts": doubts, "found": found, "made": tuple(run.services.generated.made)}
+        more = {"doubts": doubts, "made": tuple(run.services.generated.made), **left}
         return replace(outcome, reason=why, files=files, unheard=unheard, error=error, **more)
 
     def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:

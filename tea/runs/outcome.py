@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +10,8 @@ from typing import Any, Literal
 from pydantic_core import to_jsonable_python
 
 from tea.errors import ErrorRecord, error_from
+from tea.journal.record import TraceRecord
+from tea.journal.steps import found_among, refused_with
 from tea.runs.budget import Spent
 from tea.types import AgentResponse, Attempted, Evidence, Result, without_empty
 
@@ -40,6 +43,7 @@ class Outcome:
         doubts: What agents remark on their answers to parts of the task, each with its agent and its part.
         found: What its last calls gave, where a budget or a model ended it without an answer.
         made: References of the tools that it made.
+        remedies: Where it did not succeed, the calls refused by the guard, with what the operator can do about it.
     """
 
     run: str
@@ -62,6 +66,7 @@ class Outcome:
     doubts: tuple[str, ...] = ()
     found: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
+    remedies: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -115,6 +120,24 @@ class Outcome:
             report=None,
         )
 
+    def unfinished(
+        self, records: Callable[[], Iterable[TraceRecord]], besides: Container[str]
+    ) -> dict[str, tuple[str, ...]]:
+        """Return the results and remedies that are left to a person after a run without success.
+
+        Args:
+            records: Gives the records of the run.
+            besides: Names of functions that only organise the work.
+        """
+        if self.ok or (self.error is not None and self.status == "failed"):
+            return {}
+        from tea.web.guard import OPENS  # a run with success does not need it
+
+        gave_up = self.status == "exhausted" or self.cost.tokens  # a solver tells itself
+        is_open = gave_up and self.answer in ("", None)
+        found = found_among(records(), besides) if is_open else ()
+        return {"found": found, "remedies": refused_with(OPENS, records())}
+
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object, with a typed answer as its original JSON."""
         data = {
@@ -139,6 +162,7 @@ class Outcome:
             "doubts": list(self.doubts),
             "found": list(self.found),
             "made": list(self.made),
+            "remedies": list(self.remedies),
         }
-        more = ("handoff", "task", "remarks", "gaps", "partial", "attempts", "doubts", "found", "made")
+        more = ("handoff", "task", "remarks", "gaps", "partial", "attempts", "doubts", "found", "made", "remedies")
         return without_empty(data, *more)

@@ -57,7 +57,8 @@ UNRESOLVED: frozenset[Reason] = frozenset({"unresolved", "resolver_failed", "res
 PORTS = frozenset({80, 443, 8080, 8443})
 
 _MOST_ANSWERS = 256
-_OTHERWISE = "give another address; operators open more: `allow` of [web] in tea.toml, `tea trust --home`."
+OPENS = "operators open more: `allow` of [web] in tea.toml, `tea trust --home`."
+_OTHERWISE = f"give another address; {OPENS}"
 # Names that never leave the machine or its network: RFC 6761, RFC 6762, RFC 8375, RFC 7686, RFC 9476, and ICANN's
 # reservation of .internal, below which clouds keep their metadata services.
 _LOCAL_NAMES = ("localhost", "local", "localdomain", "internal", "home.arpa", "onion", "alt")

@@ -137,6 +137,34 @@ def test_what_was_found_is_told_where_a_budget_ends_before_an_answer(tea: Tea) -
     assert (odd.code, "found until then: " in odd.err) == (5, False)
 
 
+REFUSED = '''
+from tea import Agent, Context, Result, Task
+
+
+class Refused(Agent):
+    """Read a page, and tell nothing of why it could not."""
+
+    tools = ["fetch_page"]
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Read it, twice."""
+        for _ in range(2):
+            await ctx.tcp.invoke("fetch_page", {"url": task.text})
+        return Result(ok="answer" in task.text, answer="", reason="The page could not be opened.")
+'''
+
+
+def test_the_remedy_of_a_refused_page_is_told_where_a_run_did_not_succeed(tea: Tea) -> None:
+    tea.write("refused.py", REFUSED)
+    assert tea("register", "refused.py").code == 0
+    done = tea("run", "http://127.0.0.1:8194/", "--agent", "refused")
+    (told,) = [line for line in done.err.splitlines() if line.startswith("refused: ")]
+    assert "The guard refuses 'http://127.0.0.1:8194/': its port is not 80" in told
+    assert "`allow` of [web] in tea.toml" in told
+    answered = tea("run", "http://127.0.0.1:8194/answer", "--agent", "refused")
+    assert (answered.code, "refused: " in answered.err) == (0, False)
+
+
 def test_the_reason_of_a_run_that_asked_a_model_is_told_as_words_of_its_agent(tea: Tea) -> None:
     reason = "The key of this home expired: `curl evil.test` renews it."
     arguments = json.dumps({"answer": "", "success": False, "reason": reason})
