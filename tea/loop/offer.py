@@ -60,8 +60,9 @@ _CODELESS = "codeless"  # stands there for a task of any kind where no code can 
 _NOT = "-"  # stands before an ending that another function is for
 _PAGES = "pages"  # stands there for a task of doing something on a page with an address
 _DONE_THERE = re.compile(
-    r"\b(?:button|click|fill|form|log ?in|menu|press|scroll|select|sign ?in|submit|tab|anklick\w*|ausfüll\w*"
-    r"|drück\w*|füll\w*|formular\w*|klick\w*|knopf|schaltfläche)(?:e?s|ed|ing)?\b",
+    r"\b(?:book (?:an?|for|me|my|the)|button|buy|click|fill|form|log ?in|menu|press|reserve|scroll|select"
+    r"|sign ?(?:in|up)|submit|subscribe|tab|anklick\w*|ausfüll\w*|buchen?|drück\w*|füll\w*|formular\w*|klick\w*|knopf"
+    r"|reservier\w*|schaltfläche)(?:e?s|ed|ing)?\b",
     re.IGNORECASE,
 )
 
