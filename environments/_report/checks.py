@@ -10,9 +10,10 @@ from itertools import pairwise
 
 from .calculations import calculated, calculations, follows
 from .claims import ASIDE, UNIT, is_claim
+from .marks import Mark, marked
 from .tables import Table, cells_of
+from .totals import Totals, texts_of
 
-MARK = " [?]"
 MOST_LISTED = 200
 LEAST_DIGITS = 3  # of a rounded number, so that it is not found in any table
 MOST_QUOTED = 40  # numbers with decimals in quoted words, up to which one of two digits may be rounded from them
@@ -164,6 +165,7 @@ class Evidence:
     """
 
     def __init__(self, text: str, file: str = "") -> None:
+        self.texts = (text, file)
         self._cells = cells_of(file) if file else None
         quoted = {
             one for number in _NUMBER.findall(text) if "." in number or "," in number for one in _readings(number)
@@ -220,7 +222,7 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
         names: Whether names are told by their capitals, which not every language allows.
         rest: What claims without a citation are compared with; without it they are listed.
     """
-    checked, at, pieces = Checked(text=text), 0, list[str]()
+    checked, marks, totals = Checked(text=text), list[Mark](), dict[tuple[int, ...], Totals]()
     sentences = list(_sentences(text))
     for one in sentences:
         _calculate(text[one.begin : one.end], _known(one.cited, evidence, rest))
@@ -233,14 +235,15 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
             checked.unsourced.append(_shown(sentence))
         known = _known(one.cited, evidence, rest)
         doubtful = _doubtful(sentence, one, evidence, rest, names=names)
-        for last, value in _underived(doubtful, sentence, before, known) if doubtful else ():
-            pieces += [text[at : one.begin + last], MARK]
-            at = one.begin + last
+        if doubtful and one.cited not in totals:
+            totals[one.cited] = Totals(texts_of(known))
+        for last, value in _underived(doubtful, sentence, before, known, totals[one.cited]) if doubtful else ():
+            marks.append(Mark(end=one.begin + last, value=value, table=one.table))
             if value not in told:
                 told.add(value)
                 checked.doubts.append(Doubt(value=value, claim=_shown(sentence), sources=one.cited))
         before = sentence
-    checked.text = "".join([*pieces, text[at:]])
+    checked.text = marked(text, marks)
     checked.doubts, checked.unsourced = checked.doubts[:MOST_LISTED], checked.unsourced[:MOST_LISTED]
     return checked
 
@@ -264,9 +267,9 @@ def _doubtful(
 
 
 def _underived(
-    doubtful: list[tuple[int, str]], sentence: str, before: str, known: list[Evidence]
+    doubtful: list[tuple[int, str]], sentence: str, before: str, known: list[Evidence], totals: Totals
 ) -> Iterator[tuple[int, str]]:
-    """Yield the doubtful values that follow from no known numbers stated in this sentence, or in it and the one before.
+    """Yield the doubtful values that follow from no numbers stated in this sentence or the one before, nor from tables.
 
     A wrong result of a calculation in code stays doubtful.
     """
@@ -276,7 +279,8 @@ def _underived(
         behind = sentence[last : last + 12].lower()
         is_share = bool(_PERCENT.match(behind))
         readings = [one for one in _readings(value) if _DECIMAL.fullmatch(one)] if value not in wrong else []
-        if not any(follows(one, some, is_share=is_share) for one in readings for some in (own, [*own, *more])):
+        told = any(follows(one, some, is_share=is_share) for one in readings for some in (own, [*own, *more]))
+        if not told and not any(totals.give(one, sentence, is_share=is_share) for one in readings):
             yield last, value
 
 
@@ -332,6 +336,7 @@ class _Sentence:
         kind: `row` or `head` of a table, `outlook` on coming work, else empty.
         is_shared: Whether the references are those of a sentence beside its table.
         heading: The heading above it.
+        table: The place behind the last row of its table, negative outside of one.
     """
 
     begin: int
@@ -340,6 +345,7 @@ class _Sentence:
     kind: str = ""
     is_shared: bool = False
     heading: str = ""
+    table: int = -1
 
     @property
     def needs_source(self) -> bool:
@@ -358,7 +364,8 @@ def _sentences(text: str) -> list[_Sentence]:
         _add_words(found, plain, block.start(), first, outlook=announced and bool(UNIT.match(plain, block.start())))
         rows = list[_Sentence]()
         for begin, end in _lines(plain, first, last):
-            rows.append(_Sentence(begin=begin, end=end, cited=_cited(plain[begin:end]), kind="row" if rows else "head"))
+            kind = "row" if rows else "head"
+            rows.append(_Sentence(begin=begin, end=end, cited=_cited(plain[begin:end]), kind=kind, table=last))
         found += rows
         _add_words(found, plain, last, block.end())
     return list(_divided(_shared(_leaving_open(_below_headings(found, plain), plain), text), text))

@@ -9,8 +9,9 @@ from urllib.parse import unquote
 
 from tea import RootedFolder, ToolError
 
-from .checks import MARK, Checked, Doubt, Evidence, check
+from .checks import Checked, Doubt, Evidence, check
 from .items import Item
+from .marks import MARK
 from .references import Reference, References
 
 MOST_EVIDENCE = 4_000_000
@@ -142,7 +143,10 @@ def _found(checked: Checked, lost: list[str], unresolved: list[str], unchecked: 
     if checked.doubts:
         told = "neither stands in the cited source nor follows from what was computed from it"
         lines.append(f"Marked{MARK}: what {told}.")
-        lines.append("\n".join(f"- {one.value}: {one.claim}" for one in checked.doubts))
+        values: dict[str, list[str]] = {}
+        for one in checked.doubts:
+            values.setdefault(one.claim, []).append(one.value)
+        lines.append("\n".join(f"- {'; '.join(some)}: {claim}" for claim, some in values.items()))
     if checked.unsourced:
         lines.append("Claims without a source:")
         lines.append("\n".join(f"- {one}" for one in checked.unsourced))

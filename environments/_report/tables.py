@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w+")
 _CLAUSE = re.compile(r"[;:|]|,(?!\d)| and | und | et | y | e ")
 _FIGURE = re.compile(r"-?\d+(?:\.\d+)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_LINKED = re.compile(r"(?<=\])\([^()\s]*\)|\[\d[\d,; ]*\]")  # a link's address, and the numbers of a citation
+LINKED = re.compile(r"(?<=\])\([^()\s]*\)|\[\d[\d,; ]*\]")  # a link's address, and the numbers of a citation
 
 Rows = frozenset[int]
 Named = dict[int, dict[str, Rows]]
@@ -92,7 +92,7 @@ class Table:
             claim: A sentence, an item of a list or a row of a table.
             at: The place of the number in question, negative for any.
         """
-        claim = _LINKED.sub(lambda match: " " * len(match[0]), claim)
+        claim = LINKED.sub(lambda match: " " * len(match[0]), claim)
         found = {str(len(self.rows)), str(len(self.header))} | self._together(claim)
         if not self._places:  # without numbers nothing tells a header from a row
             found.add(str(len(self.rows) + 1))
@@ -117,11 +117,11 @@ class Table:
         elif years:
             yield cell
         elif not _FIGURE.fullmatch(cell) and 0 < len(words := _WORD.findall(cell)) <= _LONGEST:
-            yield _name(words)
+            yield name_of(words)
 
     def _named(self, text: str) -> Named:
         """Return the values that a text names, by column."""
-        names = [_name(run) for run in _runs(_WORD.findall(text))]
+        names = [name_of(run) for run in runs(_WORD.findall(text))]
         for year, month, day in self.days(text):
             names.append(f"{year}-{month}-{day}" if day else f"{year}-{month}")
         exact = [one for one in names if one.count("-") == 2]
@@ -253,13 +253,14 @@ def _has_number(text: str, named: Named) -> bool:
     return any(one.lstrip("0") not in taken for one in _NUMBER.findall(text))
 
 
-def _runs(words: Sequence[str]) -> Iterator[Sequence[str]]:
+def runs(words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield the words that stand together, up to as many as a cell has that a claim can name."""
     for first in range(len(words)):
         for last in range(first + 1, min(len(words), first + _LONGEST) + 1):
             yield words[first:last]
 
 
-def _name(words: Sequence[str]) -> str:
+def name_of(words: Sequence[str]) -> str:
     """Return words in the form in which they are compared: short ones keep their capitals."""
     name = " ".join(words)
     return name if len(name) <= _SHORT else name.casefold()

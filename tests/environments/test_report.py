@@ -127,7 +127,7 @@ async def test_values_that_their_source_lacks_are_marked(
     assert [one["value"] for one in made["doubts"]] == doubts
     for value in doubts:
         assert f"{value} [?]" in text.partition("## Checks")[0]
-        assert f"- {value}: " in text.partition("## Checks")[2]
+    assert not doubts or f"- {'; '.join(doubts)}: " in text.partition("## Checks")[2]
     assert ("## Checks" in text) == bool(doubts)
 
 
@@ -491,7 +491,7 @@ async def test_texts_are_compared_without_writing_a_report(act: Act, folder: Pat
         known="In all 1200 came.",
     )
     assert [one["value"] for one in found.unwrap()["doubts"]] == ["99.9"]
-    assert found.unwrap()["texts"][0] == "East returned 26.14 % [1]. South returned 99.9 [?] %."
+    assert found.unwrap()["texts"][0] == "East returned 26.14 % [1]. South returned 99.9 % [?]."
     assert list(folder.iterdir()) == []
 
 

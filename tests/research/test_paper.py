@@ -216,7 +216,7 @@ async def test_numbers_of_a_paper_that_no_task_found_are_marked(lab: Any) -> Non
     await lab.tea.research.drive(begun.run)
     paper = json.loads((lab.tea.home / "traces" / begun.run / "workspace" / "paper.json").read_text())
     words = "".join(one.get("text", "") for one in paper["sections"][0]["paragraphs"][0])
-    assert words == "They grow by 3 percent. Nobody grows by 41 [?] percent. All in all 99.9 [?] % do."
+    assert words == "They grow by 3 percent. Nobody grows by 41 percent [?]. All in all 99.9 % [?] do."
     assert len(lab.roles.asked("paper")) == 1
     assert (await lab.tea.replay(begun.run)).ok
 
