@@ -13,6 +13,7 @@ from ._scientist.decision import Decision, all_failed, by_model, by_person, by_r
 from ._scientist.facts import beginning, table_words, whole_text
 from ._scientist.findings import listed_findings
 from ._scientist.mirror import BRIEF, Mirror
+from ._scientist.prose import described_in, in_sentences
 from ._scientist.tasks import RESEARCHER, Found, analysis, literature, lost
 
 T = TypeVar("T")
@@ -116,7 +117,9 @@ class Scientist(Agent):
         }
         variables = {"datasets": [{"name": name, "facts": one} for name, one in facts.items()], "locale": ctx.locale}
         seen = await show_files(ctx, shown) if shown else ()
-        found = await _try(ctx, "research_datasets", variables, lambda output: output["descriptions"], seen)
+        found = await _try(
+            ctx, "research_datasets", variables, lambda output: output["descriptions"], seen, described_in(names)
+        )
         words = {named_file(str(one["name"]), names): str(one["description"]) for one in found or ()}
         described = {name: {"facts": one, "description": words.get(name, "")} for name, one in facts.items()}
         await mirror.act("describe", datasets=described)
@@ -148,8 +151,9 @@ class Scientist(Agent):
 
     async def _suppose(self, ctx: Context, mirror: Mirror, message: str, done: Sequence[dict[str, Any]]) -> None:
         _tell(ctx, message, "hypothesis")
+        view = mirror.view(ctx.locale, done)
         found = await _try(
-            ctx, "research_hypothesis", mirror.view(ctx.locale, done), lambda output: str(output["hypothesis"])
+            ctx, "research_hypothesis", view, lambda output: str(output["hypothesis"]), plain=in_sentences
         )
         if found:
             await mirror.act("suppose", hypothesis=found)
@@ -353,10 +357,11 @@ async def _try(
     variables: Mapping[str, Any],
     read: Callable[[Any], T],
     history: tuple[Message, ...] = (),
+    plain: Callable[[str], T | None] = lambda text: None,
 ) -> T | None:
-    """Ask for something the cycle can do without; None after two unreadable replies."""
+    """Ask for something the cycle can do without; None after two unreadable replies. Prose may be `plain` enough."""
     try:
-        return await consult(ctx, prompt, variables, lambda response: read(response.output), history)
+        return await consult(ctx, prompt, variables, lambda response: read(response.output), history, plain=plain)
     except TeaError as error:
         if error.record()["code"] != "BadOutput":
             raise

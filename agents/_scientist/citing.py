@@ -127,7 +127,13 @@ def tasks_for(datasets: Sequence[str], *, searchable: bool = True) -> Callable[[
 
 
 def with_type(task: Mapping[str, Any], datasets: Sequence[str], *, searchable: bool) -> dict[str, Any]:
-    """Return a planned task with its type; without one it follows from the named datasets."""
+    """Return a planned task with its type; without one it follows from the named datasets.
+
+    Several names in one text, with commas between them, are as many datasets.
+    """
+    given = [str(name) for name in task.get("datasets", ())]
+    apart = [each for name in given for each in ([name] if named_file(name, datasets) else name.split(","))]
+    task = {**task, "datasets": [one.strip() for one in apart]} if len(apart) > len(given) else task
     named = any(str(name) in str(task["objective"]) for name in datasets)
     is_analysis = bool(task.get("datasets")) or named or (bool(datasets) and not searchable)
     return {"type": "ANALYSIS" if is_analysis else "LITERATURE", **task}

@@ -18,7 +18,9 @@ _TRUTHS = {"true": True, "yes": True, "false": False, "no": False}
 _APART = re.compile(r"[ -]|(?<=[a-z0-9])(?=[A-Z])")
 _CONTENTS = ("text", "content", "body")  # names of members that tell nothing of what they hold
 _BRANCHES = frozenset({"anyOf", "oneOf", "allOf", "not", "if", "patternProperties"})
+_FILES = re.compile(r"[^\n,]{1,200}\.\w{1,8}(?:,[^\n,]{1,200}\.\w{1,8})+\s?")  # names of files, with their endings
 _MOST_REFERENCES = 50
+LONG = 1_000  # characters that a text may have which an object stands for
 _NEAR = 1e-9
 
 
@@ -27,7 +29,9 @@ def without_slips(schema: JsonSchema, value: JsonValue, *, extras: bool = False)
 
     A truth as `yes` or `no` becomes a boolean, `85%` a number where the form wants 0 to 100 or 0 to 1, and a fraction
     such as 0.8 a whole percentage where it wants an integer from 0 to 100; `source 2` of the member `source` is 2. A
-    list of texts becomes a text of lines, and a text that fits a pattern only as a name in small letters becomes that.
+    list of texts becomes a text of lines, and an object of texts in place of a long text becomes that. An object of
+    texts becomes a list of objects with two needed texts, each member one of them; names of files with commas between
+    them become a list of texts, and a text that fits a pattern only as a name in small letters becomes that.
     Null for a list becomes an empty list, and for a member with a default that default. A text becomes the object or
     list that it holds where one is wanted; in a list of objects with one needed member, a text, it becomes that member.
     An object of texts in a list of texts becomes a text. A value of several forms is read in the only one that it then
@@ -71,6 +75,10 @@ class _Form:
                 return self._members(words, cast("dict[str, Any]", value))
             case "array", list():
                 return [self._item(words.get("items"), one) for one in cast("list[Any]", value)]
+            case "array", dict():
+                return self._of_members(words, cast("dict[str, Any]", value))
+            case "string", dict() if words.get("maxLength", 0) >= LONG:
+                return _in_words(cast("dict[str, Any]", value)) or cast("Any", value)
             case "array", None:
                 return value if words.get("minItems") else []
             case "string", list() if value and all(isinstance(one, str) for one in cast("list[Any]", value)):
@@ -146,6 +154,15 @@ class _Form:
         inner = self._resolved(words.get("items")) if words.get("type") == "array" else words
         return "default" not in words and inner.get("type") == "string" and not inner.keys() & {"enum", "pattern"}
 
+    def _of_members(self, words: dict[str, Any], members: dict[str, Any]) -> Any:
+        """Return the list of objects meant by an object of texts: its names and values are their two needed texts."""
+        form = self._resolved(words.get("items"))
+        needed, shown = form.get("required") or (), cast("dict[str, Any]", form.get("properties") or {})
+        told = len(needed) == len(shown) == 2 and all(self._is_told(shown.get(name)) for name in needed)
+        if not told or any(name in needed for name in members):
+            return members
+        return [dict(zip(needed, (name, one), strict=True)) for name, one in members.items()]
+
     def _item(self, schema: Any, value: Any) -> Any:
         """Return an item of a list without slips, converted between object and text as the schema wants."""
         words, read = self._resolved(schema), self.read(schema, value)
@@ -169,6 +186,8 @@ class _Form:
             value = text
         if isinstance(value, dict if words["type"] == "object" else list):
             return self.read(words, value)
+        if words["type"] == "array" and _FILES.fullmatch(text) and self._is_told(words.get("items")):
+            return [one.strip() for one in text.split(",")]
         one = self._item(words.get("items"), text) if words["type"] == "array" else text
         return [one] if isinstance(one, dict) else text
 

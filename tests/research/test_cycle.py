@@ -440,6 +440,50 @@ async def test_an_unreadable_role_leaves_its_fields_as_they_are(lab: Any) -> Non
     assert "research_discovery" in unread
 
 
+PROSE = "**Hypothesis:** Cities grow by 3 percent (lit-0-1). It would be refuted by a census of another year."
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (PROSE, "Cities grow by 3 percent (lit-0-1). It would be refuted by a census of another year."),
+        ({"hypothesis": {"claim": "Cities grow.", "rests_on": ["lit-0-1"]}}, "Cities grow. (lit-0-1)"),
+        ("I cannot form any hypothesis from what these tasks found.", ""),
+    ],
+)
+async def test_a_hypothesis_may_be_told_in_prose_or_in_parts(lab: Any, said: Any, kept: str) -> None:
+    lab.plays(plan_next=only(0), hypothesis=said)
+    status = await lab.run()
+    assert status.state["hypothesis"] == kept
+    assert len(lab.roles.asked("hypothesis")) == (1 if kept else 2)
+
+
+@pytest.mark.parametrize(
+    ("said", "described"),
+    [
+        ("The dataset cities.csv holds three cities.\n\nThe dataset towns.csv holds two towns.", "towns.csv holds"),
+        ({"descriptions": {"cities.csv": "Three cities.", "towns.csv": "It holds two towns."}}, "It holds two towns."),
+    ],
+)
+async def test_datasets_may_be_described_in_prose_or_by_name(lab: Any, cities: Path, said: Any, described: str) -> None:
+    towns = cities.with_name("towns.csv")
+    towns.write_text("town,people\nMoss,3\nRana,4\n")
+    lab.plays(plan_next=only(0), datasets=said)
+    status = await lab.run(files=[cities, towns])
+    assert described in status.state["datasets"]["towns.csv"]["description"]
+    assert len(lab.roles.asked("datasets")) == 1
+
+
+@pytest.mark.parametrize("given", ["cities.csv, towns.csv", ["cities.csv, towns.csv"]])
+async def test_datasets_of_a_task_may_stand_in_one_text(lab: Any, cities: Path, given: Any) -> None:
+    towns = cities.with_name("towns.csv")
+    towns.write_text("town,people\nMoss,3\nRana,4\n")
+    task = {"type": "ANALYSIS", "objective": "Count.", "datasets": given}
+    lab.plays(plan_next=only(0), plan_initial={"objective": "", "tasks": [task]})
+    status = await lab.run(files=[cities, towns])
+    assert status.state["plan"]["ana-0-1"]["datasets"] == ["cities.csv", "towns.csv"]
+
+
 async def test_phases_and_the_reasoning_of_tasks_are_seen_while_they_run(lab: Any, cities: Path) -> None:  # 003: 25
     thinking = {**ANALYZER_STEP, "thinking": "I count the rows."}
     done = {"name": "done", "arguments": {"answer": "3", "evidence": []}}
