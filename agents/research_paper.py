@@ -1,7 +1,7 @@
 """The author: a paper of what a research found, in which every cited source was read in its conversation."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from tea import Agent, BadOutput, Context, Evidence, Result, Task, consult
@@ -12,6 +12,7 @@ MOST_QUOTE = 600
 COUNTED = 13
 MARK = " [?]"
 MARKED = "Marked [?]: not found in the sources."
+_BOLD = re.compile(r"(?<![*\\])\*\*(?=[^\s*])([^*\n]{1,500})(?<=[^\s*])\*\*(?!\*)")
 _CITED = re.compile(r"\[(\d{1,4}(?:\s*[,;]\s*\d{1,4})*)\]")
 
 
@@ -81,11 +82,11 @@ def composed(
     def parts(text: str) -> list[dict[str, Any]]:
         text, found, begin = _marked(text, list(known)), list[dict[str, Any]](), 0
         for match in _CITED.finditer(text):
-            found.append({"kind": "text", "text": text[begin : match.start()].rstrip()})
+            found += _in_bold(text[begin : match.start()].rstrip())
             again = [numbers.setdefault(one, len(numbers) + 1) for one in dict.fromkeys(_numbers(match[1]))]
             found.append({"kind": "cite", "numbers": sorted(again)})
             begin = match.end()
-        return [one for one in [*found, {"kind": "text", "text": text[begin:]}] if one["kind"] == "cite" or one["text"]]
+        return [one for one in [*found, *_in_bold(text[begin:])] if one["kind"] == "cite" or one["text"]]
 
     abstract = [parts(one) for one in draft["abstract"]]
     sections = [
@@ -107,6 +108,12 @@ def composed(
     ]
     paper = {"title": draft["title"], "abstract": abstract, "sections": sections, "references": references}
     return {**paper, "words": draft["words"]}, cited
+
+
+def _in_bold(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the words of a text, and those between two double asterisks in bold."""
+    for number, one in enumerate(_BOLD.split(text)):
+        yield {"kind": "strong" if number % 2 else "text", "text": one}
 
 
 def flat(name: str) -> str:

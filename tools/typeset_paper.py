@@ -13,9 +13,9 @@ LINKS = ("https://", "http://")
 
 
 class Part(TypedDict):
-    """A piece of a paragraph: words, or the numbers of references."""
+    """A piece of a paragraph: words, words in bold, or the numbers of references."""
 
-    kind: Literal["text", "cite"]
+    kind: Literal["text", "strong", "cite"]
     text: NotRequired[str]
     numbers: NotRequired[list[int]]
 

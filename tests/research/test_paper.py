@@ -209,6 +209,22 @@ async def test_a_paper_explains_its_marks_and_without_any_says_nothing_of_them(l
     assert "Mit [?] Bezeichnetes steht in keiner Quelle." in text
 
 
+async def test_words_between_double_asterisks_are_bold(lab: Any) -> None:
+    section = {"heading": "H", "paragraphs": ["**March** was best, a ** b is not [1] **at all**."], "figures": []}
+    drafted = {"title": "T", "abstract": ["**All**"], "sections": [section], "words": WORDS}
+    lab.plays(plan_initial={"objective": "", "tasks": [literature("a")]}, paper=drafted)
+    status = await lab.run()
+    begun = await lab.tea.research.paper(status.conversation)
+    await lab.tea.research.drive(begun.run)
+    folder = lab.tea.home / "traces" / begun.run / "workspace"
+    paper = json.loads((folder / "paper.json").read_text())
+    assert [(one["kind"], one.get("text")) for one in paper["sections"][0]["paragraphs"][0]] == [
+        ("strong", "March"), ("text", " was best, a ** b is not"), ("cite", None),
+        ("text", " "), ("strong", "at all"), ("text", "."),
+    ]  # fmt: skip
+    assert "March was best" in " ".join(text_of(folder / "paper.pdf").split())
+
+
 async def test_numbers_of_a_paper_that_no_task_found_are_marked(lab: Any) -> None:
     lab.plays(plan_initial={"objective": "", "tasks": [literature("a")]}, paper=claimed)
     status = await lab.run()

@@ -12,7 +12,9 @@ TEMPLATE = r"""// Typeset with: typst compile paper.typ
 #show heading: set block(above: 1.4em, below: 0.7em)
 
 #let mark(number) = link(label("ref-" + str(number)), str(number))
-#let part(one) = if one.kind == "cite" [#sym.space.nobreak.narrow\[#one.numbers.map(mark).join[, ]\]] else { one.text }
+#let cited(one) = [#sym.space.nobreak.narrow\[#one.numbers.map(mark).join[, ]\]]
+#let bold(one) = if one.kind == "strong" { strong(one.text) } else { one.text }
+#let part(one) = if one.kind == "cite" { cited(one) } else { bold(one) }
 #let prose(parts) = par(parts.map(part).join())
 
 #align(center)[
