@@ -45,6 +45,7 @@ class Reporter(Agent):
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Draft, number the references, check the claims, and write the report under a free name."""
+        there = await _reports(ctx)
         given = await materials(ctx, task.files)
         findings = [one.model_dump(mode="json") for one in task.facts]
         variables = {
@@ -68,7 +69,7 @@ class Reporter(Agent):
         shown = [one.replace("%20", " ") for one in _SHOWN.findall(draft["markdown"])]
         for name in (one for one in pictures if one in task.files and one not in shown):
             await _act(ctx, "add", {"path": name, "report": report})
-        written, trouble = await _completed(ctx, draft, report)
+        written, trouble = await _completed(ctx, draft, report, there)
         _note(ctx, draft, written)
         answer = " ".join([draft["summary"], *_others(written["files"]), *trouble]).strip()
         return Result(answer=answer, report=written["files"][0], gaps=_gaps(given, written))
@@ -102,11 +103,25 @@ async def _act(ctx: Context, action: str, arguments: dict[str, Any]) -> dict[str
     return (await ctx.ecp.invoke(f"report#{action}", arguments)).unwrap()
 
 
-async def _completed(ctx: Context, draft: dict[str, Any], report: str) -> tuple[dict[str, Any], list[str]]:
-    """Write the report; if a form cannot be made, the Markdown is written, and the answer says why."""
+async def _reports(ctx: Context) -> list[str]:
+    """Return the names of the Markdown files of the workspace."""
+    listing = (await ctx.ecp.invoke("workspace#list_files", {"limit": MOST_LISTED})).unwrap()
+    return [one["name"] for one in listing["files"] if one["name"].lower().endswith(".md")]
+
+
+async def _completed(
+    ctx: Context, draft: dict[str, Any], report: str, there: Sequence[str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Write the report; if a form cannot be made, the Markdown is written, and the answer says why.
+
+    An earlier report of a wished name is replaced if it was there at the beginning, and nobody changed it since.
+    """
     formats = list(dict.fromkeys(["md", *draft.get("formats", ())]))
-    # an earlier file is never replaced, and reporters side by side take different names
-    wanted = {"title": draft["title"], "report": report, "name": _name(str(draft.get("name", ""))), "numbered": True}
+    # no other file is ever replaced, and reporters side by side take different names
+    wished = str(draft.get("name", "")).strip()
+    name = _name(wished)
+    own = bool(wished) and f"{name}.md" in there
+    wanted = {"title": draft["title"], "report": report, "name": name, "numbered": True, "own": own}
     response = await ctx.ecp.invoke("report#complete", {**wanted, "formats": formats})
     if response.ok or formats == ["md"] or response.error is None:
         return response.unwrap(), []

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, ClassVar, Literal, NotRequired, TypedDict
 
 from tea import Context, Environment, ToolError, action
@@ -10,7 +10,7 @@ from tea import Context, Environment, ToolError, action
 from ._report.checks import Evidence, check
 from ._report.compose import Composed, compose
 from ._report.items import Item, Items, item_of
-from ._report.output import render, write_all
+from ._report.output import digests_of, render, write_all
 
 Format = Literal["md", "html", "pdf"]
 SHOWN_ITEMS = 100
@@ -125,6 +125,7 @@ class Report(Environment):
         name: str = "",
         replace: bool = False,
         numbered: bool = False,
+        own: bool = False,
         report: str = "report",
     ) -> Completed:
         """Write a report of all that was added: sources numbered from 1, each once, and claims compared with them.
@@ -135,9 +136,11 @@ class Report(Environment):
             name: File name without its ending; the first free one of `report`, `report-2` by default.
             replace: Replace files of that name.
             numbered: Take the first free name like it where it is taken, as `name-2`.
+            own: Replace files of that name where they are an earlier report as it was written.
             report: Name of the report.
         """
-        pieces: list[Item] = await asyncio.to_thread(Items(ctx.path(""), report).read)
+        items = Items(ctx.path(""), report)
+        pieces: list[Item] = await asyncio.to_thread(items.read)
         if not pieces:
             raise ToolError(f"Nothing was added to the report {report[:60]!r}.", fix="add something first.")
         root, folder = ctx.path(""), PurePath(name).parent
@@ -148,7 +151,9 @@ class Report(Environment):
         wanted = list(dict.fromkeys(formats or ["md"]))
         rendered, notes = await asyncio.to_thread(render, composed.markdown, title, root, folder, wanted)
         anyhow = numbered or not name
-        files = await asyncio.to_thread(write_all, root, name or "report", rendered, replace=replace, numbered=anyhow)
+        again = replace or (own and await asyncio.to_thread(_is_own, root, [f"{name}.{one}" for one in wanted]))
+        files = await asyncio.to_thread(write_all, root, name or "report", rendered, replace=again, numbered=anyhow)
+        await asyncio.to_thread(lambda: items.note_written(digests_of(root, files)))
         return _completed(composed, files, notes)
 
     @action(effects="reads", idempotent=True, network=False)
@@ -164,6 +169,12 @@ class Report(Environment):
 
 
 _CAPITAL_NOUNS = ("de", "lb")  # languages that begin every noun with a capital
+
+
+def _is_own(root: Path, names: list[str]) -> bool:
+    """Return whether files of some names are there, all as reports of this workspace were written."""
+    there = digests_of(root, names)
+    return bool(there) and there.items() <= Items.all_written(root)
 
 
 def _compared(texts: list[str], references: list[Reference], known: str) -> Compared:

@@ -13,6 +13,8 @@ from tea import RootedFolder, ToolError, open_resolved
 FOLDER = ".reports"
 MOST_ITEMS = 1_000
 MOST_CHARACTERS = 1_000_000
+_WRITTEN = "written.json"
+_MOST_REPORTS = 200
 FIGURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -85,6 +87,23 @@ class Items:
         except OSError as error:
             raise ToolError(f"The report cannot be kept: {error.strerror or error}.", fix="free space.") from error
         raise ToolError(f"The report holds {MOST_ITEMS} pieces.", fix="complete it, and begin another.")
+
+    def note_written(self, digests: dict[str, str]) -> None:
+        """Note the digests of the files written of the report, by name."""
+        with suppress(OSError), self._files:
+            self._files.write(f"{FOLDER}/{self._report}/{_WRITTEN}", json.dumps(digests).encode(), replace=True)
+
+    @staticmethod
+    def all_written(workspace: Path) -> set[tuple[str, str]]:
+        """Return the names and digests of the files written of the reports of a workspace."""
+        found, folder = set[tuple[str, str]](), workspace / RootedFolder(workspace).inside(FOLDER)
+        for one in sorted(folder.iterdir())[:_MOST_REPORTS] if folder.is_dir() else ():
+            with suppress(OSError, ValueError, ToolError), RootedFolder(workspace) as files:
+                with files.reading(f"{FOLDER}/{one.name}/{_WRITTEN}") as file:
+                    told: Any = json.load(file)
+                if isinstance(told, dict):
+                    found |= {(name, str(digest)) for name, digest in cast("dict[str, Any]", told).items()}
+        return found
 
     def read(self) -> list[Item]:
         """Return the pieces, each once."""

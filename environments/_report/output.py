@@ -1,8 +1,9 @@
 """Output: a report as files: Markdown, one HTML page with its figures inside, PDF."""
 
 import base64
+import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from html import escape
 from pathlib import Path, PurePath
@@ -107,6 +108,17 @@ def write_all(root: Path, name: str, rendered: Mapping[str, bytes], *, replace: 
         raise ToolError(problem, fix="choose another name.") from error
     problem = f"The workspace holds {MOST_NAMES} reports." if numbered else f"{name[:100]!r} exists."
     raise ToolError(problem, fix="choose another name, or set replace.")
+
+
+def digests_of(root: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return the digest of each of some files that is there."""
+    found = dict[str, str]()
+    with RootedFolder(root) as folder:
+        for name in names:
+            if folder.status(name) is not None and folder.is_file(name):
+                with folder.reading(name) as file:
+                    found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
 
 
 def _holds(folder: RootedFolder, name: str, data: bytes) -> bool:

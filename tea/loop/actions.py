@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -84,6 +84,8 @@ class Actions:
     async def act(self, calls: Sequence[ToolCall], *, last: bool, ending: Checks) -> list[Observation]:
         """Make the calls of one step; agents and reading calls run side by side, `done` counts last.
 
+        An agent that is given results gets those of the calls beside it, too.
+
         Args:
             calls: What the model wants, in its order.
             last: Whether this was the last question.
@@ -93,22 +95,33 @@ class Actions:
         named = with_one_end([changed(one, name=self.toolset.named(one.name)) for one in calls], DONE)
         beside = [self.toolset.is_agent(one.name) or self.toolset.reads(one.name) for one in named]
         outcomes: dict[int, Observation] = {}
-        position = 0
-        while position < len(named):
-            end = position + 1
-            while end < len(named) and beside[position] and beside[end]:
-                end += 1
-            batch = named[position:end]
+        kept = set[int]()
+        for indexes in self._batches(named, beside):
+            batch = [named[index] for index in indexes]
+            if any(self.toolset.takes_findings(one.name) for one in batch):
+                for index in sorted(outcomes.keys() - kept):
+                    self._keep(outcomes[index])
+                kept |= outcomes.keys()
             agents = sum(self.toolset.is_agent(one.name) for one in batch)
-            work = [self._call(named, index, agents, last, ending) for index in range(position, end)]
-            for index, outcome in zip(range(position, end), await _together(self.ctx, batch, work), strict=True):
-                outcomes[index] = outcome
-            self._notice(outcomes[index] for index in range(position, end))
-            position = end
+            work = [self._call(named, index, agents, last, ending) for index in indexes]
+            outcomes |= zip(indexes, await _together(self.ctx, batch, work), strict=True)
+            self._notice(outcomes[index] for index in indexes)
         found = [await self._ended(named, outcomes, index, last, ending) for index in range(len(named))]
-        for one in found:
-            self._keep(one)
+        for index, one in enumerate(found):
+            if index not in kept:
+                self._keep(one)
         return found
+
+    def _batches(self, calls: Sequence[ToolCall], beside: Sequence[bool]) -> Iterator[list[int]]:
+        """Yield the places of calls made side by side; an agent given all results comes after the calls beside it."""
+        position = 0
+        while position < len(calls):
+            end = position + 1
+            while end < len(calls) and beside[position] and beside[end]:
+                end += 1
+            late = [index for index in range(position, end) if self.toolset.takes_findings(calls[index].name)]
+            yield from filter(None, ([index for index in range(position, end) if index not in late], late))
+            position = end
 
     async def _call(
         self, calls: Sequence[ToolCall], index: int, agents: int, last: bool, ending: Checks

@@ -433,6 +433,7 @@ class Toolset:
         self, capability: Capability, call: ToolCall, facts: Sequence[Fact], share: Budget | None
     ) -> Observation:
         call = changed(call, arguments=capability.understood(call.arguments))
+        call = with_own_files(capability, call, self._task.files)
         try:
             task = self._part(capability, await with_files(self._ctx, call.arguments, self._task.files), facts, share)
         except BadArguments as error:

@@ -241,6 +241,45 @@ async def test_a_report_never_replaces_an_earlier_one(stage: Any) -> None:
     assert (await stage.tea.replay(outcome.run)).ok
 
 
+def _calls(*calls: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    return {**words, "calls": [{"name": name, "arguments": given} for name, given in calls]}
+
+
+async def test_a_report_called_beside_a_query_has_its_result_and_the_files_of_the_task(
+    stage: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "towns.csv"
+    file.write_text("town,people\nOslo,7\nMoss,3\n")
+    query = ("table_query", {"files": ["towns.csv"], "sql": "SELECT SUM(people) AS total FROM towns"})
+    steps = [_calls(("reporter", {"task": "Report it."}), query), _calls(("done", {"answer": "x"}))]
+    draft = {"title": "T", "summary": "s", "markdown": "In all 10 [1](towns.csv)."}
+    await stage.play({"planner": steps, "reporter": [draft]}, "Report the total.", files=[file])
+    [asked] = stage.requests["reporter"]
+    assert "SELECT SUM(people) AS total FROM towns" in str(asked.variables["findings"])
+    assert [one["source"] for one in asked.variables["materials"]] == ["towns.csv"]
+
+
+async def test_a_named_report_replaces_the_one_of_its_name_alone(stage: Any, tmp_path: Path) -> None:
+    given = tmp_path / "mine.md"
+    given.write_text("My own notes.")
+    drafts = [
+        {"title": "T", "summary": "s", "markdown": words, "name": name}
+        for words, name in (("One.", "report.md"), ("Two.", "report.md"), ("Three.", "mine.md"))
+    ]
+    steps = [*(_calls(("reporter", {"task": f"Report {n}."})) for n in range(3)), _calls(("done", {"answer": "x"}))]
+    outcome = await stage.play({"planner": steps, "reporter": drafts}, "Report it.", files=[given])
+    found = {path.name: path.read_text() for path in stage.workspace(outcome).glob("*.md")}
+    assert found == {"report.md": "# T\n\nTwo.\n", "mine.md": "My own notes.", "mine-2.md": "# T\n\nThree.\n"}
+
+
+async def test_reports_of_one_name_written_side_by_side_are_both_there(stage: Any) -> None:
+    drafts = [{"title": "T", "summary": "s", "markdown": words, "name": "both"} for words in ("One.", "Two.")]
+    steps = [_calls(("reporter", {"task": "a"}), ("reporter", {"task": "b"})), _calls(("done", {"answer": "x"}))]
+    outcome = await stage.play({"planner": steps, "reporter": drafts}, "Report it.")
+    assert {path.name for path in stage.workspace(outcome).glob("*.md")} == {"both.md", "both-2.md"}
+
+
 async def test_a_report_written_again_in_the_last_look_is_the_report_of_the_held_answer(stage: Any) -> None:
     def step(name: str, **given: Any) -> dict[str, Any]:
         words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
