@@ -7,6 +7,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import numbers_in
@@ -28,6 +29,7 @@ LEAST_CONVERTED = 100
 _SCALES = (1e3, 1e6, 1e9)
 _PERCENT = re.compile(r"\s?(?:%|pct\b|per\s?cent|percentage|prozent|procent|pour\s?cent|por\s?cien)", re.IGNORECASE)
 _SHARE = re.compile(r"%|pct|per\s?cent|prozent|procent|pour\s?cent|por\s?cien|share|rate|proportion", re.IGNORECASE)
+_SQUARE = re.compile(r"\br\s?(?:²|\^?2\b)|squared\b|varian[cz]|bestimmtheit|quadrat", re.IGNORECASE)
 _YEARS = re.compile(r"\b(?:years?|old|age|ago|jahre?n?|alt|ans|a\u00f1os)\b", re.IGNORECASE)
 _ASIDE = re.compile(
     r"^```.*?^```|https?://\S+|\[\d{1,4}\]|\b\d{1,2}:\d{2}(?::\d{2})?\b|^[^\S\n]*(?:[-*+]\s+)?\d{1,3}[.)]\s"
@@ -125,6 +127,7 @@ class _Found(NamedTuple):
     spans: list[float]
     counts: list[float]
     shares: bool
+    squares: list[float]
 
     @classmethod
     def of(
@@ -151,6 +154,7 @@ class _Found(NamedTuple):
             spans=sorted(days),
             counts=sorted({float(one) for value in values for one in _counts(value, words)}),
             shares=_SHARE.search(words) is not None,
+            squares=[one * one for one in {*single, *chain(*together)} if 0 < one < 1] if _SQUARE.search(words) else [],
         )
 
     def without(self, left: Sequence[_Wanted], own: Sequence[float]) -> list[_Wanted]:
@@ -163,7 +167,9 @@ class _Found(NamedTuple):
         numbers = [*self.single, *self.asked, *own] if self.few or self.tables else []
         together = [*self.together, list(dict.fromkeys(own))[:MOST_TOGETHER]]  # those of the answer stand together
         near = closely(self.tables, self.named, numbers, together, [*self.asked, *own])
-        near = Numbers(sorted({*near.values, *self.counts, *self.spans}), near.shares)
+        near = Numbers(
+            sorted({*near.values, *self.counts, *self.spans, *self.squares}), sorted({*near.shares, *self.squares})
+        )
         left = [one for one in left if not self._given(one, near, by_chance=False)]
         far = loosely(self.tables, [*self.few, *numbers], self.stated) if left and self.few else Numbers([], [])
         other = converted(self.few) if left and self.few else Numbers([], [])

@@ -59,6 +59,19 @@ async def test_a_share_of_two_numbers_that_an_answer_shows_follows(share: str, u
     assert unfounded(f"{words} {share}%.", task, [revenue, TARGETS]) == unknown
 
 
+@pytest.mark.parametrize(
+    ("answer", "unknown"),
+    [
+        ("The price explains 44% of the variance (r² = 0.44).", []),
+        ("The price explains 34% of the variance (r² = 0.34).", ["34", "0.34"]),
+        ("Of all orders 44% are from the north.", ["44"]),
+    ],
+)
+async def test_the_square_of_a_correlation_follows(answer: str, unknown: list[str]) -> None:
+    task = "How far does the price tell the units?"
+    assert unfounded(answer, task, [{"columns": ["r"], "rows": [[-0.666]]}]) == unknown
+
+
 async def test_a_year_before_a_number_is_no_part_of_it() -> None:
     assert (
         unfounded("In 2013 828.0 mm fell.", "How much?", [{"rows": [[2013, "a", 828.0, 3], [2014, "b", 9.5, 4]]}]) == []
