@@ -155,8 +155,7 @@ class Scientist(Agent):
         found = await _try(
             ctx, "research_hypothesis", view, lambda output: str(output["hypothesis"]), plain=in_sentences
         )
-        if found:
-            await mirror.act("suppose", hypothesis=found)
+        await mirror.act("suppose", hypothesis=found or "")
 
     async def _reflect(self, ctx: Context, mirror: Mirror, message: str, done: Sequence[dict[str, Any]]) -> None:
         _tell(ctx, message, "reflection")

@@ -26,6 +26,7 @@ from ._research.world import (
 
 OPENING = ".research.json"  # what a run is started with, beside its files
 MOST_LISTED = 200
+UNREADABLE = "No hypothesis could be read in the answers of the model; the one before stands, if there is one."
 
 
 class PlannedTask(TypedDict):
@@ -283,13 +284,15 @@ class Research(Environment):
 
     @action(effects="writes", idempotent=True, network=False)
     async def suppose(self, ctx: Context, run: str, hypothesis: str) -> Change:
-        """Set the hypothesis, unless it rests on no task with an output: then the one before stays.
+        """Set the hypothesis, unless it is empty or rests on no task with an output: then the one before stays.
 
         Args:
             run: The run at work.
-            hypothesis: A claim that can be tested.
+            hypothesis: A claim that can be tested; empty where the model's answer could not be read.
         """
         self._world.require(run)
+        if not hypothesis:
+            return self._world.write(**self._warned([UNREADABLE]))
         kept, lost = self._world.resting([hypothesis])
         warnings = [f"The hypothesis rests on no task with an output: {one[:120]}" for one in lost]
         return self._world.write(**self._warned(warnings), **({"hypothesis": kept[0]} if kept else {}))

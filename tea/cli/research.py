@@ -38,6 +38,7 @@ FAMILY = """Research a question over iterations, hours and interruptions; alone,
 "last".
 """
 _REPLY = re.compile(r"reply-[0-9a-f]+\.md")  # holds what is printed as the reply
+_MOST_WARNINGS = 3
 _WORDS = 70
 _DECISIONS = ("approve", "reject")
 _PLAN = f"({' / '.join(_DECISIONS)})"
@@ -359,7 +360,14 @@ def _doubt_lines(found: "Status") -> list[str]:
     about = found.reply or {}
     count, missing = len(about.get("doubts", ())), about.get("missing", ())
     lines = [f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]"] if count else []
-    return [*lines, *([f"cited files are not there: {one_line(', '.join(missing), 300)}"] if missing else [])]
+    lines += [f"cited files are not there: {one_line(', '.join(missing), 300)}"] if missing else []
+    return [*lines, *(one_line(one, 300) for one in _warnings(found))]
+
+
+def _warnings(found: "Status") -> list[str]:
+    """Return the latest warnings of a research, each once."""
+    given: list[Any] = found.state.get("warnings", [])
+    return list(dict.fromkeys(map(str, given)))[-_MOST_WARNINGS:]
 
 
 def _fault(found: "Status") -> TeaError | None:
@@ -428,6 +436,7 @@ def _status_lines(found: "Status", home: Path) -> str:
         words = f"{one_line(str(task['id']), _WORDS)} {_state_of(task)}: {one_line(task['objective'], 120)}"
         lines.append(f"task          {words}")
     lines += [f"hypothesis    {one_line(found.hypothesis, 400)}"] if found.hypothesis else []
+    lines += [f"warning       {one_line(one, 300)}" for one in _warnings(found)]
     for number, claim in enumerate(found.discoveries, 1):
         lines.append(f"discovery {number:<3} {one_line(claim, 300)}")
     lines += _file_lines(found, home, "files         ")

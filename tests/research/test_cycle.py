@@ -437,6 +437,7 @@ async def test_an_unreadable_role_leaves_its_fields_as_they_are(lab: Any) -> Non
     assert (status.status, status.state["hypothesis"], status.state["insights"]) == ("completed", "", [])
     unread = [one["prompt"] for one in lab.events(status.run) if one["phase"] == "unreadable"]
     assert unread.count("research_hypothesis") == 2
+    assert "No hypothesis could be read in the answers of the model" in status.state["warnings"][0]
     assert "research_discovery" in unread
 
 
