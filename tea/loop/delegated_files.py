@@ -20,6 +20,7 @@ _MOST_HANDED = 10  # files of a task, all of which an agent gets that is given w
 _MOST_IN_TEXT = 1_000  # names in one text
 _FILES = "files"
 _WORD, _MARKS = re.compile(r"[\w-]+"), re.compile(r"[\W_]")
+_FINDINGS = re.compile(r"\[\d{1,4}\]\(|^```json", re.MULTILINE)  # citations, or findings as JSON
 _APART = re.compile(r"[,;\n]")
 
 
@@ -56,14 +57,17 @@ async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) ->
 def with_own_files(capability: Capability, call: ToolCall, own: Sequence[str]) -> ToolCall:
     """Return a call with its required `files` filled in: those named elsewhere in it, else the only file of the task.
 
-    A file is named by its table, as in `FROM sales`. An agent that is given what was found gets the few of the task.
+    A file is named by its table, as in `FROM sales`. An agent that is given what was found gets the few of the
+    task, unless its own words are findings with their sources.
 
     Args:
         capability: What is called.
         call: The call.
         own: Names of the task's own files.
     """
-    if capability.takes_findings and _FILES not in call.arguments and 0 < len(own) <= _MOST_HANDED:
+    told = str(call.arguments.get("task", ""))
+    lacks = capability.takes_findings and _FILES not in call.arguments and not _FINDINGS.search(told)
+    if lacks and 0 < len(own) <= _MOST_HANDED:
         return changed(call, arguments={**call.arguments, _FILES: list(own)})
     needed: Any = capability.parameters.get("required") or ()
     if _FILES not in needed or not own or not call.arguments or _FILES in capability.understood(call.arguments):
