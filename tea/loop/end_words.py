@@ -35,6 +35,8 @@ BEGUN = (
 UNFOUNDED = "These numbers of the answer stand in no result, and follow from none by simple arithmetic: {}."
 TELL = "call what tells them, or call `done` again if they are right."
 MEND = "mend it, or call `done` again if it is right."
+TELL_OR_KEEP = 'call what tells them; if they are right, call `done` with "The answer holds." to keep the whole answer.'
+MEND_OR_KEEP = 'mend it; if it is right, call `done` with "The answer holds." to keep the whole answer.'
 IN_WORDS = (" again", " with the whole answer")  # where words were to be the end
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 TOO_EARLY = "it was given before results of calls beside it were seen: {}"
@@ -92,6 +94,18 @@ def stuck_words(steps: int, again: str) -> str:
 def unusable_words(strikes: int, problem: str) -> str:
     """Return the reason of an end after so many unusable answers in a row, the last with this problem."""
     return _UNUSABLE.format(strikes=strikes, problem=problem, remedy=_REMEDY)
+
+
+def remedy(*, tells: bool, whole: bool) -> str:
+    """Return the remedy of doubts about an answer.
+
+    Args:
+        tells: Whether calls can tell what is missing.
+        whole: Whether words can keep the answer as it is; one in a form is given again.
+    """
+    if whole:
+        return TELL_OR_KEEP if tells else MEND_OR_KEEP
+    return TELL if tells else MEND
 
 
 def example_words(values: Sequence[str]) -> str:

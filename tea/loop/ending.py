@@ -30,6 +30,7 @@ from tea.loop.claims import (
     looked_up,
     without_label,
 )
+from tea.loop.confirmation import confirms
 from tea.loop.done_arguments import confidence
 from tea.loop.end_words import (
     ANNOUNCED,
@@ -38,13 +39,11 @@ from tea.loop.end_words import (
     GAVE_UP,
     GUESSED,
     IN_WORDS,
-    MEND,
     NEXT,
     NO_ANSWER,
     NO_RESULT,
     NOT_THERE,
     PROBLEMS,
-    TELL,
     TOO_EARLY,
     TRY,
     UNSEEN,
@@ -52,6 +51,7 @@ from tea.loop.end_words import (
     example_words,
     no_file,
     part_words,
+    remedy,
     short,
 )
 from tea.loop.fields import MOST_NAMED, Fields
@@ -63,7 +63,7 @@ from tea.loop.media import is_media
 from tea.loop.observation import Observation, clipped
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
-from tea.loop.revision import confirms
+from tea.loop.standing import Standing
 from tea.loop.values import holds_value, names_shown, shown_values
 from tea.loop.window import Window
 from tea.types import (
@@ -95,8 +95,8 @@ class Ending:
 
     `words` are the task and what a person said since, `heads` are what was shown of the task's files before the first
     step, and `told` what else; `pressed` says whether words were just refused, so that the next reply should be a call;
-    `refused` is what a `done` gave that was refused in the last step, None without one; `unseen` are results of calls
-    beside it.
+    `refused` is what a `done` gave that was refused in the last step, None without one; `standing` is the answer
+    refused last; `unseen` are results of calls beside it.
     """
 
     def __init__(self, task: Task, ledger: Ledger, window: Window, *, solver: bool = False) -> None:
@@ -122,6 +122,7 @@ class Ending:
         self._challenged = -1
         self.pressed = False
         self.refused: JsonObject | None = None
+        self.standing = Standing()
         self.unseen: Sequence[Observation] = ()
         self._unfit: JsonValue = None
         self._confidence: int | None = None
@@ -149,6 +150,7 @@ class Ending:
     def reopen(self) -> None:
         """Withdraw an accepted end, so the work goes on; only another answer is doubted anew."""
         self._withdrawn, self.accepted = self.accepted or self._withdrawn, None
+        self.standing.drop()
 
     def hear(self, text: str) -> None:
         """Add the words of a person to the task, and withdraw an end accepted before them."""
@@ -184,7 +186,7 @@ class Ending:
         results = list(self._window.results.values())
         parts = [f"{short(text)}: {why}" for text, why in self._failed.items()]
         items = [one.item for one in self._ledger.plan if one.state == "failed"]
-        calls = [_failure(one) for one in results if one.error is not None]
+        calls = [one.failure(MOST_WHY) for one in results if one.error is not None]
         fields = self._ledger.fields
         missing = [f"find {name!r}" for name in fields.missing] if fields is not None and fields.known else []
         noted = {(one.fact, one.source): one for one in (*self._ledger.facts, *self.facts, *self._latest())}
@@ -238,13 +240,14 @@ class Ending:
         own = [sources.located(one) for one in evidence_in(value)]
         evidence = joined(own, self._of_parts(value["answer"]))
         marked = with_doubts(evidence, sources)
-        absent = [one.source for one in marked if self._is_claimed(one.source.strip(), value["answer"])]
+        said = f"{self.words}\n{as_text(value['answer'])}"
+        absent = [one.source for one in marked if (name := one.source.strip()) in self._missing and name in said]
         absent += self._unwritten(value["answer"])
-        guessed = "" if absent else self._guess(value["answer"], evidence)
         known = {*self._returned}
+        guessed = "" if absent else self._guess(value["answer"], evidence)
         problem = self._once(marked, value["answer"], anew=bool(absent))
         if not last and (held := f"{guessed} {problem}".strip()):
-            fix = NOT_THERE if absent else TELL if guessed else self._fix(known)
+            fix = NOT_THERE if absent else self._fix(known)
             return _refused(outcome, held, fix)
         if absent:
             value = {**value, "success": False, "reason": absent_words(absent)}
@@ -311,7 +314,8 @@ class Ending:
 
     def _fix(self, known: set[str]) -> str:
         """Return the remedy of the problems raised since."""
-        return TELL if (self._returned - known) & {"examples", "numbers", "parts"} else MEND
+        tells = (self._returned - known) & {"examples", "nothing", "numbers", "parts"}
+        return remedy(tells=bool(tells), whole=self._task.answer is None)
 
     def _judge(self, answer: JsonValue) -> None:
         """Begin to judge an answer; raise all doubts anew if it differs from a withdrawn one."""
@@ -411,18 +415,15 @@ class Ending:
         """Return the missing files named by the task and by its answer."""
         return sorted(self._missing & set(file_names(as_text(answer))) & set(file_names(self.words)))
 
-    def _is_claimed(self, name: str, answer: JsonValue) -> bool:
-        """Return whether a missing file in the evidence is mentioned by the task or the answer."""
-        return name in self._missing and name in f"{self.words}\n{as_text(answer)}"
-
     def _was_given(self, name: str) -> bool:
         """Return whether a file of the workspace is one of the task's, or was unpacked from one."""
         return any(name == one or name.startswith(f"{one}.d/") for one in self._task.files)
 
     def _unwritten(self, answer: JsonValue) -> list[str]:
         """Return the missing files claimed by a text; files named by failed calls do not count as claimed."""
-        sought = [one for one in self._window.results.values() if not one.ok]
-        return [name for name in self._claimed(answer) if not any(_is_in(name, one) for one in sought)]
+        failed = [one for one in self._window.results.values() if not one.ok]
+        sought = [json.dumps(one.arguments, ensure_ascii=False) for one in failed]
+        return [name for name in self._claimed(answer) if not any(name in one for one in sought)]
 
     def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
         """Return evidence with the doubt about a repeated answer, and one for each missing file it names."""
@@ -433,6 +434,7 @@ class Ending:
     def _hold(self, text: str, problem: str) -> str:
         """Keep words refused for now, as the next reply may only confirm them; return the problem."""
         self._words_held, self.refused = as_text(self._confirmed(text)), None
+        self.standing.keep({"answer": self._words_held})
         return problem
 
     def _confirmed(self, answer: JsonValue) -> JsonValue:
@@ -445,6 +447,7 @@ class Ending:
         """Record the results of agents, and return the final result if `done` was accepted."""
         self._words_held, self.pressed = "", False
         self.refused = next((one.arguments for one in outcomes if one.name == DONE and not one.ok), None)
+        self.standing.keep(self.refused or {})
         if any(one.ok and not one.repeated and one.name != DONE for one in outcomes):
             self._failed.clear()  # what came later made good for it, or went round it
         for outcome, result in zip(outcomes, results, strict=False):
@@ -584,16 +587,5 @@ class Ending:
         )
 
 
-def _is_in(name: str, outcome: Observation) -> bool:
-    """Return whether a call names a file."""
-    return name in json.dumps(outcome.arguments, ensure_ascii=False)
-
-
 def _refused(outcome: Observation, problem: str, fix: str) -> Observation:
     return Observation.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))
-
-
-def _failure(outcome: Observation) -> str:
-    """Return a failed call with its problem, in one line."""
-    problem = "" if outcome.error is None else str(outcome.error["problem"])
-    return f"{outcome.name} {json.dumps(outcome.arguments, ensure_ascii=False)[:MOST_WHY]}: {problem[:MOST_WHY]}"

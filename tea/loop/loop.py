@@ -27,7 +27,7 @@ from tea.loop.naming import to_be_written
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.offer import DONE
 from tea.loop.opening import Head, conversation, heads
-from tea.loop.revision import HELD, REVISE, Revision, confirms, remark_of
+from tea.loop.revision import HELD, REVISE, UNCHANGED, Revision
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset
 from tea.loop.window import Window
@@ -456,8 +456,7 @@ class _Loop:
             self.ledger.goal = str(reply.record.get("next_goal") or "")
         if reply.problem:
             return await self._strike(step, reply)
-        if not reply.calls and (given := self._done_arguments(reply.said)) is not None:
-            reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=dict(given)),))
+        reply = self._as_meant(step, reply)
         self.window.add(reply.message())
         self.ended = self.refused = ""
         self.ending.unseen = ()
@@ -497,13 +496,16 @@ class _Loop:
             self._tell(STALLED.format(steps=self.ledger.stalled))
         return result
 
-    def _done_arguments(self, text: str) -> JsonObject | None:
-        """Return the arguments of `done` written as text, or confirmed by it; None if the text is an answer itself."""
-        if self.revision.held is None and self.ending.refused is not None and confirms(text):
-            remark = remark_of(text)
-            reason = " ".join(filter(None, (str(self.ending.refused.get("reason") or ""), remark)))
-            return {**self.ending.refused, "reason": reason} if remark else self.ending.refused
-        return written_end(text, self.task.answer)
+    def _as_meant(self, step: int, reply: Reply) -> Reply:
+        """Return a reply with the end written as text, and with the answer given before where it confirms that."""
+        held, told, ending, is_end = self.revision.held, self.revision.told, self.ending, self._is_end
+        last = bool(self.last)
+        if not reply.calls and (given := written_end(reply.said, self.task.answer)) is not None:
+            reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=given),))
+        return ending.standing.read(reply, step, is_end, task=ending.words, held=held, told=told, last=last)
+
+    def _is_end(self, call: ToolCall) -> bool:
+        return self.toolset.named(call.name) == DONE
 
     def _is_new(self, outcomes: Sequence[Observation]) -> bool:
         """Return whether a step brought a new result, or a new error."""
@@ -536,7 +538,9 @@ class _Loop:
     async def _proposed_end(self, step: int, reply: Reply) -> Result | None:
         """Handle text without a call as a proposed end, checked like `done`."""
         await self.ending.look(self.ctx, reply.said)
-        if self.revision.held is not None and not self.ending.has_form(reply.said):
+        if self.ending.standing.is_unclear(reply.said, self.ending.words):
+            found, problem, self.ending.refused = None, UNCHANGED, self.ending.standing.given
+        elif self.revision.held is not None and not self.ending.has_form(reply.said):
             found, problem = self.revision.confirmed(reply.said)
             found = None if found is None else self.ending.with_report(found)
         else:
@@ -545,7 +549,7 @@ class _Loop:
         await self._record(step, reply, (), {})
         if not problem:
             return found
-        self.refused = "" if problem == ANNOUNCED else reply.said
+        self.refused = "" if problem in (ANNOUNCED, UNCHANGED) else reply.said
         self.ledger.progress(new=self._is_unheard(problem))
         self._tell(problem)
         return None

@@ -83,6 +83,11 @@ class Observation:
         words = (TextPart(text=left),) if left else ()
         return message("tool", (data_part(data), *words), call_id=self.id)
 
+    def failure(self, most: int) -> str:
+        """Return a failed call with its problem, each of at most so many characters, in one line."""
+        problem = "" if self.error is None else str(self.error["problem"])
+        return f"{self.name} {json.dumps(self.arguments, ensure_ascii=False)[:most]}: {problem[:most]}"
+
     def record(self) -> dict[str, Any]:
         """Return it in the form of the step's record."""
         return {

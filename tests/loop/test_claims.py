@@ -399,7 +399,7 @@ async def test_words_without_a_result_are_asked_about_in_one_sentence_once(stage
 
 async def test_unknown_numbers_in_words_are_asked_about_like_those_of_done(stage: Stage) -> None:
     _, model = await stage.play(step(sum_of("3 + 4")), "It is 7 of 5321.", step(done("7")), task="How much?")
-    remedy = "Call what tells them, or call `done` with the whole answer if they are right."
+    remedy = 'Call what tells them; if they are right, call `done` with "The answer holds." to keep the whole answer.'
     assert remedy in told(model.requests[2])
 
 
