@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless
 from tea.errors import BadArguments
 from tea.loop.offer import CONFIDENCE, SURE
+from tea.loop.step import Reply
 from tea.models.written_calls import object_alone, objects_in
 from tea.prompts.slips import without_slips
 from tea.types import JsonObject, JsonSchema, JsonValue, ToolCall, changed
@@ -103,6 +105,39 @@ def with_one_end(calls: Sequence[ToolCall], name: str) -> list[ToolCall]:
     if not full or any(one.arguments != full[0].arguments for one in full):
         return [*calls]
     return [changed(one, arguments=full[0].arguments, unreadable="") if one.name == name else one for one in calls]
+
+
+def with_words(
+    reply: Reply,
+    step: int,
+    name: str,
+    *,
+    form: JsonSchema | None,
+    is_end: Callable[[ToolCall], bool],
+    is_answer: Callable[[str], bool],
+) -> Reply:
+    """Return a reply with its text read into `done`: its arguments as text, or the answer beside an empty call.
+
+    Args:
+        reply: The reply.
+        step: Number of its step.
+        name: The name of `done`.
+        form: JSON Schema of the answer, None if it has none.
+        is_end: Tells whether a call is one of `done`.
+        is_answer: Tells whether a text is an answer.
+    """
+    if not reply.calls:
+        given = written_end(reply.said, form)
+        call = () if given is None else (ToolCall(id=f"c{step}_1", name=name, arguments=given),)
+        return replace(reply, text="", calls=call) if call else reply
+    ends = [one for one in reply.calls if is_end(one)]
+    if len(ends) != 1 or ends[0].unreadable or ends[0].arguments.get(_SUCCESS) is False:
+        return reply
+    given = ends[0].arguments
+    if any(given.get(one) not in (None, "") for one in (_ANSWER, *_ANSWERS)) or not is_answer(reply.beside):
+        return reply
+    end = changed(ends[0], arguments={**given, _ANSWER: reply.beside})
+    return replace(reply, calls=tuple(end if one is ends[0] else one for one in reply.calls))
 
 
 def _says_anything(arguments: JsonObject) -> bool:

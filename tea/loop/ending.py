@@ -404,6 +404,10 @@ class Ending:
         self._challenged = len(results)
         return True
 
+    def is_answer(self, text: str) -> bool:
+        """Return whether words beside an end without an answer are one: they hold a value, and announce nothing."""
+        return self._task.answer is None and self._report is None and not announces(text) and self._holds_value(text)
+
     def _holds_value(self, text: str) -> bool:
         """Return whether words hold a value out of the results, the heads, or the known facts."""
         results = [one.value for one in self._window.results.values() if one.ok and not one.repeated]

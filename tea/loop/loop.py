@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from tea.components.context import Context
 from tea.errors import BudgetExceeded, ContextLengthExceeded, ToolError
 from tea.loop.actions import Actions
-from tea.loop.done_arguments import written_end
+from tea.loop.done_arguments import with_words
 from tea.loop.end_words import ANNOUNCED, SHORT_QUESTION, last_question, stuck_words, unusable_words
 from tea.loop.ending import MOST_SCHEMA, Ending
 from tea.loop.exchanges import is_shortened, json_tokens, latest
@@ -499,9 +499,8 @@ class _Loop:
     def _as_meant(self, step: int, reply: Reply) -> Reply:
         """Return a reply with the end written as text, and with the answer given before where it confirms that."""
         held, told, ending, is_end = self.revision.held, self.revision.told, self.ending, self._is_end
-        last = bool(self.last)
-        if not reply.calls and (given := written_end(reply.said, self.task.answer)) is not None:
-            reply = replace(reply, text="", calls=(ToolCall(id=f"c{step}_1", name=DONE, arguments=given),))
+        form, last = self.task.answer, bool(self.last)
+        reply = with_words(reply, step, DONE, form=form, is_end=is_end, is_answer=ending.is_answer)
         return ending.standing.read(reply, step, is_end, task=ending.words, held=held, told=told, last=last)
 
     def _is_end(self, call: ToolCall) -> bool:

@@ -7,6 +7,9 @@ import pytest
 import pytest_asyncio
 from loop_kit import Stage, done, step, steps, sum_of, told
 
+from tea.models.manager import ModelResponse
+from tea.types import ToolCall
+
 MEAN = "In total 7 units were sold, on average 3.5 per order (median 3.27)."
 UNKNOWN = "These numbers of the answer stand in no result"
 UNCLEAR = "These words neither confirm nor change the held answer"
@@ -119,6 +122,20 @@ async def test_a_new_answer_after_a_doubt_counts(stage: Stage, form: Any) -> Non
 async def test_a_confirmation_after_two_answers_keeps_the_later_one(stage: Stage) -> None:
     outcome, _ = await look(stage, step(done("The sum is 9.")), step(done("The answer holds.")))
     assert outcome.answer == "The sum is 9."
+
+
+@pytest.mark.parametrize("words", ["The sum is 7.", "Zusammen sind es 7."])
+async def test_text_beside_an_end_without_an_answer_is_the_answer(stage: Stage, words: str) -> None:
+    end = ModelResponse(text=words, calls=(ToolCall(id="e", name="done", arguments={"success": True}),), finish="calls")
+    outcome, model = await stage.play(step(sum_of("3 + 4")), end, task="How much is it?")
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, words, 2)
+
+
+@pytest.mark.parametrize("words", ["Let me check the sum of 7.", "I have what I need.", ""])
+async def test_text_that_is_no_answer_leaves_an_end_without_one(stage: Stage, words: str) -> None:
+    end = ModelResponse(text=words, calls=(ToolCall(id="e", name="done", arguments={"success": True}),), finish="calls")
+    _, model = await stage.play(step(sum_of("3 + 4")), end, step(done(7)), task="How much is it?")
+    assert "`done` came without an answer" in told(model.requests[2])
 
 
 async def test_the_step_of_a_confirming_end_is_noted_with_the_answer(stage: Stage) -> None:
