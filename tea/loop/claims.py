@@ -29,6 +29,9 @@ _ANNOUNCES = re.compile(
     r"|(?:(?:ahora|primero|luego),? )?voy a) )\b",
     re.IGNORECASE,
 )
+_AROUND = " \n.!*_`'\"\u201c\u201d\u201e"
+_LONGEST_CHOICE = 40
+_OR = "(?:or|oder|ou|o)"
 _LONGEST_REASON = 1_200  # characters of words that only say why there is no answer
 _KNOWING = "answer|calculat|comput|deduc|deriv|determin|establish|identif|infer"
 _GIVES_UP = re.compile(
@@ -96,6 +99,23 @@ def gives_up(text: str, task: str) -> bool:
         return False
     lacks = _NOT_GIVEN.search(first) is not None and _ASKS_FOR.search(said) is not None
     return lacks or _GIVES_UP.search(first) is not None
+
+
+def is_choice(text: str, task: str) -> bool:
+    """Return whether a text is one of the choices given by a task, such as yes or no.
+
+    Examples:
+        >>> is_choice("Yes.", "Was it sold? Answer only yes or no.")
+        True
+        >>> is_choice("Yes.", "Was it sold?")
+        False
+    """
+    said = text.strip(_AROUND)
+    if not said or len(said) > _LONGEST_CHOICE:
+        return False
+    choice = rf"(?<!\w)[\"'`*]*{re.escape(said)}[\"'`*]*(?!\w)"
+    before, behind = rf"\b{_OR}\s+{choice}", rf"{choice}(?:\s*,[^.?!\n]{{0,80}})?\s+{_OR}\b"
+    return re.search(rf"{before}|{behind}|{choice}\s*/|/\s*{choice}", task, re.IGNORECASE) is not None
 
 
 def is_program(text: str, task: str) -> bool:

@@ -24,6 +24,7 @@ from tea.loop.claims import (
     announces,
     file_names,
     gives_up,
+    is_choice,
     is_expression,
     is_program,
     is_talk,
@@ -60,6 +61,7 @@ from tea.loop.form import formed, read_as
 from tea.loop.grounds import Grounds, narrowed
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
+from tea.loop.naming import to_be_written
 from tea.loop.observation import Observation, clipped
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
@@ -394,12 +396,14 @@ class Ending:
     def _is_empty(self, text: str) -> bool:
         """Return whether words hold nothing of the results and heads, and were not asked about since the last result.
 
-        Without results and heads there is nothing that they could hold.
+        Without results and heads they could hold nothing. A written file, or a choice of the task, is enough.
         """
         results = [one for one in self._window.results.values() if one.ok and not one.repeated]
         if self._words_held or self._challenged == len(results) or not (results or self.heads):
             return False
-        if self._holds_value(text) or self._grounds().follows(text):
+        names = {*file_names(text)} & to_be_written(self.words)
+        written = any(one in self._made or self._sources().knows(one) for one in names)
+        if written or is_choice(text, self.words) or self._holds_value(text) or self._grounds().follows(text):
             return False
         self._challenged = len(results)
         return True

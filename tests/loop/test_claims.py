@@ -73,6 +73,36 @@ async def test_words_without_a_value_are_asked_about_once_after_each_new_result(
     assert (outcome.answer, len(model.requests)) == ("Both are the same.", 3)
 
 
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("Was more than 1000 sold? Answer only yes or no.", "Yes"),
+        ("Was it more? Say only 'yes', 'no' or 'unknown'.", "Unknown."),
+        ("Mehr als 1000? Antworte nur mit Ja oder Nein.", "Nein"),
+        ("Is it true/false?", "**True**"),
+    ],
+)
+async def test_a_choice_given_by_the_task_is_an_answer(stage: Stage, task: str, words: str) -> None:
+    outcome, model = await stage.play(step(sum_of("3 + 4")), words, task=task)
+    assert (outcome.answer, len(model.requests)) == (words, 2)
+
+
+@pytest.mark.parametrize("words", ["Yes", "Maybe.", "One or the other"])
+async def test_a_word_that_is_no_choice_of_the_task_is_asked_about(stage: Stage, words: str) -> None:
+    _, model = await stage.play(step(sum_of("3 + 4")), words, step(done(7)), task="How much is it, more or less?")
+    assert "hold nothing of what was read" in told(model.requests[2])
+
+
+@pytest.mark.parametrize("words", ["I have written the report to `report.md`.", "Der Bericht steht in report.md."])
+async def test_words_that_name_the_written_file_are_an_answer(stage: Stage, words: str) -> None:
+    write = ("workspace_write", {"name": "report.md", "text": "It is 7."})
+    task = "Write a report of the sum into report.md."
+    outcome, model = await stage.play(step(sum_of("3 + 4")), step(write), words, task=task)
+    assert (outcome.answer, len(model.requests)) == (words, 3)
+    _, model = await stage.play(step(sum_of("3 + 4")), words, step(done(7)), step(done(7)), task=task)
+    assert "hold nothing of what was read" in told(model.requests[2])
+
+
 async def test_words_without_a_value_are_asked_about_before_a_first_call_if_a_file_is_shown(
     stage: Stage, tmp_path: Path
 ) -> None:
