@@ -10,7 +10,7 @@ from tea.loop.number_words import numbers_in_words
 _MARKS = re.compile(r'[*_`"\u201c\u201d\u201e\u00ab\u00bb]')
 _SENTENCES = re.compile(r"(?<=[.!?:])\s+|\n+")
 _CLAUSES = re.compile(r"(?:[,;:!\u2013\u2014]|\.(?!\d))+\s*|\s(?:and|so|und)\s")
-_WHOSE = r"(?:(?:the|my|this|held|given|final) ){1,3}"
+_WHOSE = r"(?:(?:the|my|this|held|given|final|previous|earlier) ){1,3}"
 _HOLDS = re.compile(
     rf"(?:(?:yes|ok|okay),? )?(?:{_WHOSE}answer |it )?holds[.!]?|(?:ja,? )?(?:die|meine) antwort (?:gilt|stimmt)[.!]?",
     re.IGNORECASE,
@@ -22,24 +22,28 @@ _BEGINS = re.compile(
 _SPELT_OUT = re.compile(r"(?:(?:yes|ok|okay),? )?(?:the|my|this) answer holds[.!]?", re.IGNORECASE)
 _FACTS = "step|fact|number|figure|result|value|form"
 _EACH = (
-    rf"(?:(?:each|every|all(?: of)?(?: the| my)?|the|my|these|both) (?:{_FACTS})s?"
+    rf"(?:(?:each|every|all(?: of)?(?: the| my)?(?: two| three| four)?|the|my|these|both) (?:{_FACTS})s?"
     r"(?: (?:in|of) (?:the|my|this) (?:held )?answer)?)"
 )
 _RIGHT = r"(?:right|correct|fine|good|ok|okay|in order|accurate|unchanged|valid)(?: as (?:it is|they are|given))?"
 _GOOD = r"(?:richtig|korrekt|unver\u00e4ndert)"
 _AGREES = re.compile(
     r"(?:yes|so|thus|hence|therefore)? ?(?:"
-    rf"(?:{_WHOSE}answer|it|everything|all(?: of it)?|{_EACH})"
-    rf" (?:holds?|stands?|(?:is|are|looks?|seems?|stays?|remains?) (?:still |all |indeed )?{_RIGHT})"
+    rf"(?:{_WHOSE}answer(?: above)?|it|they|these|everything|all(?: of it)?|{_EACH})"
+    rf" (?:holds?|stands?|(?:is|are|was|were|looks?|seems?|stays?|remains?) (?:still |all |indeed )?{_RIGHT}"
+    r"|(?:stays|remains) the same|(?:checks|check) out)"
+    rf"|i (?:confirm|stand by) (?:that )?{_WHOSE}answer(?: (?:is|was) {_RIGHT})?"
     rf"|(?:all|everything )? ?{_RIGHT}|confirmed"
     r"|no (?:further )?(?:changes?|corrections?)(?: (?:is |are )?(?:needed|necessary|required))?"
     r"|nothing (?:to change|changes|changed)|(?:the )?same (?:answer )?as (?:before|above)"
     rf"|(?:this|that) is {_WHOSE}answer"
     r")"
     r"|(?:ja|also|somit|damit|daher)? ?(?:"
-    r"(?:(?:die|meine|diese) antwort|alles|es|das|(?:alle|die) (?:zahlen|werte|schritte|angaben))"
+    r"(?:(?:die|meine|diese)(?: vorherige)? antwort(?: oben)?|alles|es|das"
+    r"|(?:alle|die) (?:zahlen|werte|schritte|angaben))"
     rf" (?:stimmt|stimmen|gilt|(?:ist|sind|bleibt|bleiben) (?:alle |alles |so )?{_GOOD})(?: so)?"
     r"|(?:stimmt|stimmen|ist|sind) (?:die|meine|diese|alle) (?:antwort|zahlen|werte|angaben)(?: richtig| korrekt)?"
+    r"|ich bleibe bei (?:der|meiner|dieser) antwort"
     r"|keine (?:\u00e4nderung|korrektur)(?:en)?(?: (?:ist |sind )?n\u00f6tig)?"
     r")",
     re.IGNORECASE,
@@ -62,9 +66,15 @@ _DENIES = re.compile(
 )
 _DISAGREES = re.compile(
     rf"(?:no |so )?(?:{_WHOSE}answer|it|this|that|everything|{_EACH})"
-    rf"(?: (?:is|are)(?: not|n't)(?: all)? {_RIGHT}| does(?: not|n't) hold|(?:'s| is| are) (?:wrong|incorrect))"
+    rf"(?: (?:is|are)(?: not|n't)(?: all)? {_RIGHT}| does(?: not|n't) hold"
+    r"|(?:'s| is| are| was| were) (?:wrong|incorrect))"
     r"|(?:(?:die|meine|diese) antwort|das|es|(?:alle|die) (?:zahlen|werte))"
     rf" (?:(?:stimmt|stimmen|gilt) nicht|(?:ist|sind) (?:falsch|nicht {_GOOD}))",
+    re.IGNORECASE,
+)
+_ABOUT = re.compile(  # other words of agreement, such as good, may be the answer itself
+    rf"\b(?:answer|holds?|{_FACTS}|right|correct\w*|wrong|accurate|unchanged|no changes?|same as|checks? out"
+    r"|antwort|angaben|falsch|gilt|korrekt\w*|richtig|stimm\w*|werte|zahlen|\u00e4nderung(?:en)?)s?\b",
     re.IGNORECASE,
 )
 _PLANS = re.compile(
@@ -77,17 +87,18 @@ _NUMBER = r"\d[\d.,]*(?<=\d)\s?%?"
 _SIGN = r"\s*[-+*/x\u00d7\u00b7\u00f7\u2212]\s*"
 _WORKING = re.compile(rf"{_NUMBER}(?:{_SIGN}{_NUMBER})+(?=\s*(?:=|is\b|gives\b|ist\b|ergibt\b))", re.IGNORECASE)
 _WORKED = re.compile(rf"(?:=|\bis|\bist)\s*{_NUMBER}(?:{_SIGN}{_NUMBER})+", re.IGNORECASE)
+_POINT = re.compile(r"(?<=\d),(?=\d{1,2}(?!\d))")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _GERMAN = "drei vier f\u00fcnf sechs sieben acht neun zehn elf zw\u00f6lf"
 _FEW = 2  # the greatest number in words that is often no value
 _USUAL = (  # words of checks and their outcome, and small ones
-    "about again all also an and answer are as asked at be been before both by calculated calculation carefully check"
-    " checked checks code computed confirmed confirms correct correctly data each every everything fact facts figure"
-    " figures file files fine first for form found from given gives had has have held hence holds in indeed is it left"
-    " look looked match matches missing my no nothing now number numbers of on one ones out page questions query read"
-    " recomputed requested result results reviewed right row rows said same says see shown shows since so stand stands"
-    " step steps still sum sums table task that the their them then therefore these they this thus to total value"
-    " values verified was well were which with work yes"
+    "about above again all also an and answer are as asked at be been before both by calculated calculation"
+    " carefully check checked checks code computed confirmed confirms correct correctly data each every everything"
+    " fact facts figure figures file files fine first for form found from given gives had has have held hence"
+    " holds in indeed is it left look looked match matches missing my no nothing now number numbers of on one ones"
+    " out page query questions read recomputed requested result results reviewed right row rows said same says see"
+    " shown shows since so stand stands stated step steps still sum sums table task that the their them then"
+    " therefore these they this thus to total value values verified was well were which with work yes"
     " alle alles als also am an angabe angaben antwort auf aus bei bleibt damit daten das dem den der des die diese ein"
     " eine einer ergebnis ergebnisse es fehlt form fragen geben gepr\u00fcft gesagt gilt habe haben ich im in ist ja"
     " jede jeder jedes korrekt meine mit nachgerechnet nichts noch rechnung richtig schritt schritte sie sind so somit"
@@ -95,7 +106,7 @@ _USUAL = (  # words of checks and their outcome, and small ones
     " zeile zeilen zu zum zur"
 )
 _JUDGES = re.compile(
-    r"\b(?:accura\w*|chang\w*|check\w*|confirm\w*|correct\w*|differ\w*|fine|holds?|mistakes?|ok|okay|right|same|true"
+    r"\b(?:accura\w*|good|state|status|unchanged|chang\w*|check\w*|confirm\w*|correct\w*|differ\w*|fine|holds?|mistakes?|ok|okay|right|same|true"
     r"|valid\w*|verif\w*|wrong\w*|\u00e4nder\w*|falsch\w*|fehler\w*|gilt|korrekt\w*|pr\u00fcf\w*|richtig\w*|stimm\w*)\b",
     re.IGNORECASE,
 )
@@ -133,7 +144,8 @@ def speaks_of(text: str, task: str) -> bool:
     if len(text) > _LONGEST or (_JUDGES.search(task) and not any(map(_SPELT_OUT.fullmatch, sentences))):
         return False
     words = " ".join(sentences)
-    about = any(pattern.fullmatch(one) for one in _clauses(words) for pattern in (_AGREES, _DISAGREES, _HOLDS))
+    clauses = [one for one in _clauses(words) if _ABOUT.search(one) and (" " in one or one.casefold() == "correct")]
+    about = any(pattern.fullmatch(one) for one in clauses for pattern in (_AGREES, _DISAGREES, _HOLDS))
     return about or any(map(_HOLDS.fullmatch, sentences)) or _BEGINS.match(words) is not None
 
 
@@ -172,7 +184,8 @@ def _with_its_matter(words: str, held: str) -> str | None:
 
 def _adds_number(words: str, held: str) -> bool:
     """Return whether words name a number that an answer lacks; what they calculate with does not count."""
-    rest = _WORKED.sub(" ", _WORKING.sub(" ", words))
+    rest = _POINT.sub(".", _WORKED.sub(" ", _WORKING.sub(" ", words)))
+    held = f"{held}\n{_POINT.sub('.', held)}"
     known = [*numbers_in_words(held)]
     if not numbers_stand_in(rest, f"{held}\n{known}"):
         return True

@@ -34,6 +34,12 @@ TASK = "How many units were sold?"
         (PRICE, "The calculation confirms 46.46 EUR without service 23, so all numbers in my answer are right."),
         (BOOKED, "I have reviewed the steps: the form was filled in as requested, the dialog was confirmed, and the "
          "code was read from the page. Everything is correct."),
+        (SOLD, "My previous answer was correct."),
+        (SOLD, "The answer remains the same."),
+        (SOLD, "I stand by my answer."),
+        (SOLD, "They are right: 117."),
+        ("Es sind 39.2 %.", "Das ist korrekt: 39,2 %."),
+        (SOLD, "Ich bleibe bei meiner Antwort."),
         (SOLD, "Die Antwort stimmt."),
         (SOLD, "Ja, die Zahlen stimmen: 117."),
         (SOLD, "Die Antwort bleibt unver\u00e4ndert."),
@@ -54,6 +60,8 @@ def test_words_with_matter_of_the_answer_alone_confirm_it_and_are_no_remark(held
     [
         (SOLD, "The answer is not right."),
         (SOLD, "No, that's wrong."),
+        (SOLD, "My previous answer was wrong."),
+        ("39,2 %", "Das ist korrekt: 39,3 %."),
         (SOLD, "The answer is right: 118 units were sold."),
         (SOLD, "Yes, 118 units were sold, so the answer is right."),
         (SOLD, "Everything is right: eighteen units were sold."),
@@ -85,10 +93,12 @@ def test_words_that_deny_or_change_the_answer_speak_of_it_and_do_not_confirm(hel
         "Es wurden 118 verkauft.",
         "The rest is right.",
         "If the numbers are right, the mean is 9.",
+        "Right.",
+        "It is good.",
+        "It is in order.",
     ],
 )
-def test_other_words_neither_confirm_nor_speak_of_an_answer(words: str) -> None:
-    assert not confirms(words, SOLD)
+def test_other_words_do_not_speak_of_an_answer(words: str) -> None:
     assert not speaks_of(words, TASK)
 
 
