@@ -141,3 +141,15 @@ async def test_text_that_is_no_answer_leaves_an_end_without_one(stage: Stage, wo
 async def test_the_step_of_a_confirming_end_is_noted_with_the_answer(stage: Stage) -> None:
     outcome, _ = await look(stage, step(done("The answer holds.")))
     assert steps(stage.tea, outcome.run)[-1]["calls"][0]["arguments"]["answer"] == "The sum is 7."
+
+
+async def test_a_confirming_end_of_a_task_with_a_form_keeps_the_object(stage: Stage) -> None:
+    form = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    replies = [step(sum_of("3 + 4")), step(done({"n": 7})), step(done("The answer holds."))]
+    outcome, model = await stage.play(*replies, answer=form, reflect=1)
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, {"n": 7}, 3)
+
+
+async def test_a_confirming_end_beside_another_call_waits_for_its_result(stage: Stage) -> None:
+    outcome, model = await look(stage, step(sum_of("1 + 1"), done("The answer holds.")), "The answer holds.")
+    assert (outcome.answer, len(model.requests)) == ("The sum is 7.", 4)
