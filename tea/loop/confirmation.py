@@ -157,6 +157,7 @@ def _beside(text: str, held: str) -> str | None:
         behind = sentences[places[-1] + 1 :]
         return None if any(map(_DENIES.search, behind)) else " ".join(one for one in behind if not _says_checked(one))
     words = " ".join(sentences)
+    held = held if len(words) <= _LONGEST else ""
     begins = _BEGINS.match(words)
     if begins is not None and not _DENIES.search(words, begins.end()):
         return "" if _says_checked(words[begins.end() :]) else words
@@ -167,7 +168,7 @@ def _beside(text: str, held: str) -> str | None:
         return "" if all(_says_checked(one) or _says_nothing_new(one, held) for one in rest) else words
     if any(map(_AGREES.fullmatch, _clauses(words))) and _says_checked(words):
         return ""
-    return _with_its_matter(words, held) if held and len(words) <= _LONGEST else None
+    return _with_its_matter(words, held) if held else None
 
 
 def _with_its_matter(words: str, held: str) -> str | None:
