@@ -18,6 +18,7 @@ MOST_CELLS = 200_000
 MOST_MULTIPLIED = 50_000  # cells of a table, of which columns are multiplied
 MOST_NUMERIC = 8  # columns of numbers, and of which each two are multiplied, as units and price
 MOST_SETS = 60  # sets of rows that a claim names
+MOST_STEPS = 200_000_000  # additions and comparisons for all claims on the same sources: some ten seconds
 MOST_SQUARED = 20  # fractions of the sources, of which a claim on explained variance may tell the square
 LEAST_ROWS = 2
 LEAST_DIGITS = 3  # of a total; a shorter one is found by chance
@@ -64,6 +65,7 @@ class Totals:
         self._tables = [made for one in grids if (made := _table(one, grids))]
         self._fractions = list(dict.fromkeys(float(one[0]) for one in _FRACTION.finditer(text)))
         self._claim, self._found = "", dict[bool, list[list[float]]]()
+        self._left = MOST_STEPS
 
     def give(self, number: str, claim: str, *, is_share: bool) -> bool:
         """Return whether a number follows: a total of labels in a claim, a mean, a difference, a share, or a square.
@@ -97,6 +99,9 @@ class Totals:
         names = {name_of(one) for one in runs(_WORD.findall(plain))}
         for table in self._tables:
             chosen = list(_chosen(table, names))
+            self._left -= (sum(map(len, chosen)) + len(chosen) ** 2) * len(table.columns)
+            if self._left < 0:
+                break
             for column in table.columns:
                 totals = {rows: math.fsum(column[at] for at in rows) for rows in chosen}
                 sums |= set(totals.values())
