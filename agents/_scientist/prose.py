@@ -16,7 +16,7 @@ _FORM = re.compile(r"[{}\[]\s*\"|```")
 
 
 def in_sentences(text: str) -> str | None:
-    """Return a claim in sentences without its label; None for JSON, a few words, and what begins as an excuse."""
+    """Return a claim in sentences without its label; None for JSON, a few words, or an excuse."""
     said = _LABEL.sub("", text.strip(), count=1) if _LABEL.match(text.strip()) else text.strip()
     if _FORM.search(said) or _NONE.match(said) or not LEAST_WORDS <= len(said.split()) <= MOST_PROSE:
         return None

@@ -170,7 +170,7 @@ class Git:
             raise ToolError("The repository's index names files outside of it.", fix="clone it anew.")
 
     async def stage(self, files: Sequence[str]) -> None:
-        """Add all changes of files to the index, of a repository inside of this one the commit that it is at.
+        """Add all changes of files to the index, and the current commits of repositories inside of this one.
 
         To see whether something in it changed, git would start a second one in there.
 
@@ -385,7 +385,7 @@ def _arrange(workspace: str, folder: str, own: Path) -> tuple[Path, Path]:
 
 
 def _check_plain(files: RootedFolder, below: str) -> None:
-    """Refuse a repository with links, but for hooks, which nothing reads, or with objects elsewhere."""
+    """Refuse a repository with links outside of its hooks, or with objects elsewhere."""
     place = files.root / below
     for folder, folders, names in os.walk(place):
         if folder == str(place / "hooks"):

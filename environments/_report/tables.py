@@ -254,7 +254,7 @@ def _has_number(text: str, named: Named) -> bool:
 
 
 def runs(words: Sequence[str]) -> Iterator[Sequence[str]]:
-    """Yield the words that stand together, up to as many as a cell has that a claim can name."""
+    """Yield runs of neighbouring words, of at most as many as the longest cell has."""
     for first in range(len(words)):
         for last in range(first + 1, min(len(words), first + _LONGEST) + 1):
             yield words[first:last]

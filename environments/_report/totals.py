@@ -1,4 +1,4 @@
-"""Totals of tables: sums and means of rows with a label that a claim names, and shares and differences of these."""
+"""Totals of tables: sums and means of rows by the labels in a claim, and shares and differences of these."""
 
 import csv
 import json
@@ -53,7 +53,7 @@ class _Table:
 
 
 class Totals:
-    """The tables of sources, as what totals in claims follow from.
+    """The tables of sources, as the grounds of totals in claims.
 
     Args:
         texts: What the sources say: lines with delimiters, tables of Markdown, JSON, or lines of labels and numbers.
@@ -93,7 +93,7 @@ class Totals:
         return any(abs(scale * one - value) <= near * 1.001 for one in told if value)
 
     def _following(self, claim: str) -> dict[bool, list[list[float]]]:
-        """Return what follows for a claim, by whether it is a percentage, the plainest first, each in order."""
+        """Return the numbers derived for a claim: plain ones and percentages, the simplest first, each in order."""
         sums, others, parts, compared = (set[float]() for _ in range(4))
         plain = _WITH_NUMBER.sub(" ", LINKED.sub(" ", claim))
         names = {name_of(one) for one in runs(_WORD.findall(plain))}
@@ -129,7 +129,7 @@ def _surely(found: Sequence[float], value: float, near: float) -> bool:
 
 
 def _chosen(table: _Table, names: set[str]) -> Iterator[Rows]:
-    """Yield the sets of rows that a claim names, all rows first: of a label, of several in a column, of both at once.
+    """Yield the sets of rows for the names in a claim, all rows first: of a label, of several in a column, of both.
 
     What is left without the labels of one column follows as well.
     """
@@ -178,7 +178,7 @@ def _is_count(numbers: Sequence[float]) -> bool:
 
 
 def _keys(name: str, grid: Grid, others: Sequence[Grid]) -> Iterator[dict[str, str]]:
-    """Yield the words of other tables for each value of a column that both have, and in which these differ there."""
+    """Yield the words of other tables for each value of a shared column, if it is a key there."""
     for header, rows in others:
         if (header, rows) == grid or not name or name not in header:
             continue
@@ -286,5 +286,5 @@ def _of_pairs(text: str) -> Iterator[Grid]:
 
 
 def texts_of(known: Iterable[Any]) -> list[str]:
-    """Return what pieces of evidence say, each text once."""
+    """Return the texts of pieces of evidence, each once."""
     return list(dict.fromkeys(text for one in known for text in one.texts if text))

@@ -92,7 +92,7 @@ def about(outcome: "Outcome", at: str, *, whole: bool) -> list[str]:
 
 
 def _made_lines(outcome: "Outcome", at: str) -> list[str]:
-    """Describe each tool made in a run in a line, with the command that shows it."""
+    """Describe each tool made in a run in a line, with the command to show it."""
     lines: list[str] = []
     for text in outcome.made:
         with suppress(BadRef):  # a journal from elsewhere may hold other words

@@ -71,7 +71,7 @@ def _changes(old: Sequence[str], new: Sequence[str], most: int) -> list[_Change]
 
 
 def _steps(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return the most steps that comparing two texts takes: all pairs of equal lines again for each line of one."""
+    """Return the most steps of comparing two texts: all pairs of equal lines again for each line of one."""
     known, most = Counter(new), len(new) if len(new) < _FEW else len(new) // 100 + 1
     pairs = sum(found for line in old if (found := known[line]) <= most)
     return min(len(old), len(new)) * (len(old) + pairs)

@@ -184,7 +184,7 @@ def _with_its_matter(words: str, held: str) -> str | None:
 
 
 def _adds_number(words: str, held: str) -> bool:
-    """Return whether words name a number that an answer lacks; what they calculate with does not count."""
+    """Return whether words name a number missing in an answer, apart from the operands of a calculation."""
     rest = _POINT.sub(".", _WORKED.sub(" ", _WORKING.sub(" ", words)))
     held = f"{held}\n{_POINT.sub('.', held)}"
     known = [*numbers_in_words(held)]

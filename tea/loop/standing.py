@@ -1,4 +1,4 @@
-"""Standing: the answer given last and not accepted yet, and replies that speak of it instead of giving one."""
+"""Standing: the answer given last and not accepted yet, and replies about it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Standing:
         told: bool = False,
         last: bool = False,
     ) -> Reply:
-        """Return a reply with the answer that it confirms, in words or as the answer of `done`; another unchanged.
+        """Return a reply with the answer confirmed by it, in words or as the answer of `done`; another unchanged.
 
         An end that speaks of the answer without confirming it becomes words, which are asked about once. Words
         about an answer held for a look stay as they are.
@@ -84,7 +84,7 @@ class Standing:
 
 
 def _with(reply: Reply, call: ToolCall, given: JsonObject, remark: str) -> Reply:
-    """Return a reply with the given answer as its end, and with what was said beside the confirmation."""
+    """Return a reply with the given answer as its end, and with the words beside the confirmation."""
     own = {name: one for name in (CONFIDENCE, _EVIDENCE) if (one := call.arguments.get(name))}
     said = [given.get(_REASON), *(call.arguments.get(name) for name in (_REASON, _DOUBTS)), remark]
     reason = " ".join(str(one) for one in said if one)

@@ -123,7 +123,7 @@ class Outcome:
     def unfinished(
         self, records: Callable[[], Iterable[TraceRecord]], besides: Container[str]
     ) -> dict[str, tuple[str, ...]]:
-        """Return the results and remedies that are left to a person after a run without success.
+        """Return the results and remedies left to a person after a run without success.
 
         Args:
             records: Gives the records of the run.

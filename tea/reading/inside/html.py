@@ -69,7 +69,7 @@ def title_of(tree: Any) -> str:
 
 
 def unshown(tree: Any) -> tuple[int, bool, bool]:
-    """Return the fields of forms that Markdown leaves out, and whether there are scripts, and a table without rows.
+    """Return the number of form fields missing in Markdown, and whether there are scripts, and a table without rows.
 
     A single field, as of a search, does not count.
     """
@@ -81,7 +81,7 @@ def unshown(tree: Any) -> tuple[int, bool, bool]:
 
 
 def unshown_words(fields: int, *, scripts: bool, bare: bool, text: str) -> str:
-    """Return a line about the parts of a page that a browser alone shows, empty without any.
+    """Return a line about the parts of a page shown by a browser alone, empty without any.
 
     Args:
         fields: Number of fields in forms.
