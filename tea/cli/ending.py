@@ -80,7 +80,7 @@ def about(outcome: "Outcome", at: str, *, whole: bool) -> list[str]:
     if (more := len(outcome.doubts) - MOST_DOUBTS) > 0:
         remark.append(f"further remarks on parts of the task: {more}, in the trace")
     found = [f"found until then: {one_line(one, MOST_FOUND)}" for one in outcome.found]
-    refused = [f"refused: {one_line(one, 600)}" for one in outcome.remedies]
+    refused = [f"refused: {one} `tea trace {outcome.run}{at}` shows it." for one in outcome.remedies]
     lines = [*remark, *found, *refused, *_evidence_line(outcome, whole=whole)]
     if outcome.gaps:
         named = "incomplete" if outcome.partial else "gaps"

@@ -84,21 +84,15 @@ def found_among(records: Iterable[TraceRecord], besides: Container[str], most: i
     return tuple(found)
 
 
-def refused_with(remedy: str, records: Iterable[TraceRecord], most: int = 3) -> tuple[str, ...]:
-    """Return the last errors of calls with a remedy among the records of one run, each once, with its fix.
+def has_refusal(remedy: str, records: Iterable[TraceRecord]) -> bool:
+    """Return whether a call among the records of one run ended with an error of a remedy.
 
     Args:
-        remedy: Words in the fix.
+        remedy: The end of its fix.
         records: The records.
-        most: Most errors.
     """
-    found = dict[str, None]()
-    for record in records:
-        if record.kind == "done":
-            error = as_mapping(as_mapping(as_mapping(record.data).get("data")).get("error"))
-            if remedy in str(error.get("fix")):
-                found[f"{error.get('problem')} Fix: {error['fix']}"] = None
-    return tuple(found)[-most:]
+    ended = (as_mapping(as_mapping(one.data).get("data")) for one in records if one.kind == "done")
+    return any(str(as_mapping(one.get("error")).get("fix")).endswith(remedy) for one in ended)
 
 
 def _brief(result: Mapping[str, Any]) -> dict[str, Any]:

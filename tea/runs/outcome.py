@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from tea.errors import ErrorRecord, error_from
 from tea.journal.record import TraceRecord
-from tea.journal.steps import found_among, refused_with
+from tea.journal.steps import found_among, has_refusal
 from tea.runs.budget import Spent
 from tea.types import AgentResponse, Attempted, Evidence, Result, without_empty
 
@@ -43,7 +43,8 @@ class Outcome:
         doubts: What agents remark on their answers to parts of the task, each with its agent and its part.
         found: What its last calls gave, where a budget or a model ended it without an answer.
         made: References of the tools that it made.
-        remedies: Where it did not succeed, the calls refused by the guard, with what the operator can do about it.
+        remedies: Where it did not succeed, what the operator can do about calls that the guard refused; in words of
+            tea's own alone, as the errors of calls may be those of others.
     """
 
     run: str
@@ -136,7 +137,8 @@ class Outcome:
         gave_up = self.status == "exhausted" or self.cost.tokens  # a solver tells itself
         is_open = gave_up and self.answer in ("", None)
         found = found_among(records(), besides) if is_open else ()
-        return {"found": found, "remedies": refused_with(OPENS, records())}
+        remedies = (f"The guard refused an address; {OPENS}",) if has_refusal(OPENS, records()) else ()
+        return {"found": found, "remedies": remedies}
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a JSON object, with a typed answer as its original JSON."""
