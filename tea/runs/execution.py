@@ -524,7 +524,9 @@ class Executions:
         told = "\n".join((as_text(outcome.answer), outcome.reason, *outcome.gaps))
         doubts = tuple(line for reason, line in run.doubts.items() if reason not in told)
         records = partial(self._tracer.records, outcome.run)
-        left = await self._in_thread(lambda: outcome.unfinished(records, (*OWN, DONE)))
+        left: dict[str, tuple[str, ...]] = {}
+        if not outcome.ok:
+            left = await self._in_thread(lambda: outcome.unfinished(records, (*OWN, DONE)))
         why = past.quoted(outcome.reason, run.untrusted)
         more = {"doubts": doubts, "made": tuple(run.services.generated.made), **left}
         return replace(outcome, reason=why, files=files, unheard=unheard, error=error, **more)

@@ -124,13 +124,13 @@ class Outcome:
     def unfinished(
         self, records: Callable[[], Iterable[TraceRecord]], besides: Container[str]
     ) -> dict[str, tuple[str, ...]]:
-        """Return the results and remedies left to a person after a run without success.
+        """Return the results and remedies left to a person, of a run without success.
 
         Args:
             records: Gives the records of the run.
             besides: Names of functions that only organise the work.
         """
-        if self.ok or (self.error is not None and self.status == "failed"):
+        if self.error is not None and self.status == "failed":
             return {}
         from tea.web.guard import OPENS  # a run with success does not need it
 
