@@ -449,6 +449,7 @@ async def test_an_empty_input_is_none(play: Play, given: Any) -> None:
     assert [one.variables["stage"] for one in play.requests] == ["analyse", "choose", "test", "write"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -471,6 +472,7 @@ async def test_an_input_that_does_not_fit_the_parameters_is_asked_for_once_more(
 MENDED = {"right": False, "why": "the task asks about banana"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "mended", "judged", "answer"),
     [

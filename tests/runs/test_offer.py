@@ -501,6 +501,7 @@ async def test_a_passage_found_twice_is_given_once(tmp_path: Path) -> None:
     assert [one.words.count("[given above already]") for one in script.asked] == [0, 0, 1, 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
