@@ -93,7 +93,7 @@ async def test_an_option_is_chosen_by_its_words_its_value_or_its_only_beginning(
     [
         ({"room": "Room E"}, "'Room E' is not an option of the list. Its options are: Room A (4 seats) | Room B"),
         ({"room": "Room"}, "'Room' is more than one option of the list: 'Room A (4 seats)' ('a'), "),
-        ({"room": "Roo"}, "'Roo' is no option"),
+        ({"room": "Roo"}, "'Roo' is not an option"),
         ({"room": "Room D"}, "The option 'Room D' is closed"),
         ({"name": "Ada", "lamp": "perhaps"}, "'perhaps' is not a value of a box"),
         ({"name": "Ada", "date": "01/15/2027"}, "it holds '' and not '01/15/2027'"),
