@@ -20,6 +20,7 @@ from .as_numbers import NumberUse, number_uses
 from .date_forms import FORMS, Iso
 from .date_uses import DateUse, date_uses, subtracted_texts, with_forms, without_forms
 from .describing import short
+from .dialect import as_sqlite, concatenated, first_letters, instead_of_syntax, joined, last_letters
 from .joins import Counting, Join, Side, counting, fans
 from .naming import check_names, unknown_name, with_decimals
 from .numbers import EITHER
@@ -41,12 +42,18 @@ MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _FUNCTION_NAMES = """
 abs avg ceil ceiling char coalesce concat concat_ws corr count cume_dist date datetime dense_rank exp first_value floor
-format glob group_concat has_item ifnull iif instr iso julianday lag last_value lead length like ln log log10 log2 lower
-ltrim max median min mod norm nth_value ntile nullif percent_rank pi pow power printf quote rank replace round
-row_number rtrim sign sqrt stddev stddev_pop strftime string_agg substr substring sum time total trim trunc typeof
+format glob group_concat has_item ifnull iif instr iso julianday lag last_value lead left length like ln log log10 log2
+lower ltrim max median min mod norm nth_value ntile nullif percent_rank pi pow power printf quote rank replace right
+round row_number rtrim sign sqrt stddev stddev_pop strftime substr substring sum time total trim trunc typeof
 unicode unixepoch upper var_pop variance
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+_TEXTS = (
+    ("concat", -1, concatenated),
+    ("concat_ws", -1, joined),
+    ("left", 2, first_letters),
+    ("right", 2, last_letters),
+)
 _NAME = r'"(?:[^"]|"")+"|\w+'
 _JOINED = re.compile(rf"\bnorm\s*\([^()]*\)\s*==?\s*norm\s*\(\s*(?:({_NAME})\s*\.\s*)?({_NAME})\s*\)", re.IGNORECASE)
 _ISO_FORMS = f"write iso(date, form); forms are {FORMS}."
@@ -96,13 +103,13 @@ class Database:
         self._connection.close()
 
     def resolved(self, sql: str) -> str:
-        """Return a statement with its tables named as they are here.
+        """Return a statement in the dialect of SQLite, with its tables named as they are here.
 
         Args:
             sql: The statement.
         """
         self._connection.set_authorizer(_authorize)
-        return with_table_names(self._connection, sql, self._files)
+        return with_table_names(self._connection, as_sqlite(sql), self._files)
 
     def select(self, sql: str, limit: int, offset: int = 0, *, count: bool = False) -> Selected:
         """Run one read-only statement.
@@ -369,9 +376,9 @@ class Database:
         if "one statement" in text:
             fix = "send one SELECT, and each of the others in a call of its own; UNION ALL joins rows."
             return ToolError("The SQL holds more than one statement.", fix=fix)
-        return ToolError(
-            f"The SQL fails: {text.rstrip('.')}.", fix="check the syntax; without sql the tables are described."
-        )
+        other = instead_of_syntax(sql)
+        fix = f"write {other}" if other else "check the syntax, which is that of SQLite"
+        return ToolError(f"The SQL fails: {text.rstrip('.')}.", fix=f"{fix}; without sql the tables are described.")
 
     def _load(self, table: Table) -> None:
         columns = ", ".join(f"{quoted(column.name)} {_SQL_TYPES[column.kind]}" for column in table.columns)
@@ -394,7 +401,7 @@ class Database:
             raise ToolError(f"{table.file!r} cannot be read as a table: {error}.", fix="ask again.") from None
 
     def _add_functions(self) -> None:
-        for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, self._iso)):
+        for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, self._iso), *_TEXTS):
             self._connection.create_function(name, count, self._timely(function), deterministic=True)
         for name, (least, compute) in _OF_NUMBERS.items():
             self._connection.create_aggregate(name, 1, partial(Numbers, self._effort, least, compute))

@@ -6,18 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tea import ToolError, nearest
 
+from .dialect import instead_of_function
+
 _MOST_TOLD = 600
 _TOKEN = re.compile(
     r"""'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[[^\]]*(?:\]|\Z)|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)|/""", re.DOTALL
 )
 _NO_NAME = re.compile(r"no such (column|table|function): (.*)", re.DOTALL)
-_DAYS = "julianday(iso(a, form)) - julianday(iso(b, form)), which gives days"
-_PART_OF_DATE = "strftime('%Y', iso(date, form)); %m is the month, %d the day"
-_OTHERWISE = {  # functions of other databases, and what does the same here
-    **dict.fromkeys(("datediff", "date_diff", "timestampdiff", "age", "days_between"), _DAYS),
-    **dict.fromkeys(("year", "month", "day", "date_part", "datepart", "extract"), _PART_OF_DATE),
-    **dict.fromkeys(("to_date", "str_to_date", "parse_date", "strptime", "to_timestamp"), "iso(date, form)"),
-}
 _SIMPLE = re.compile(r"[^\W\d]\w*")
 _AMBIGUOUS = re.compile(r"ambiguous column name: (.*)", re.DOTALL)
 
@@ -68,7 +63,7 @@ def unknown_name(
     if kind == "table" and (single := [one for one in sheets if _is_of_sheet(one, name)]):
         problem = f"{name[:100]!r} is not a table, as it has one row, and no more than this: {single[0]!r}."
         return ToolError(problem, fix="take what it holds from there, or ask about a table.")
-    if kind == "function" and (other := _OTHERWISE.get(name.casefold())):
+    if kind == "function" and (other := instead_of_function(name)):
         return ToolError(f"There is no function {name[:100]!r}.", fix=f"use {other}.")
     columns = dict.fromkeys(column for columns in tables.values() for column in columns)
     known = {"table": list(tables), "column": list(columns), "function": sorted(functions)}[kind]

@@ -1,0 +1,66 @@
+"""Test SQL as other databases write it: it runs, or the error names what to write instead."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from tea.types import ToolResponse
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
+TOWNS = {"towns.csv": "name,people,since,share\nAsk,1200,2001-02-03,0.5\nEmbla,800,2010-11-12,\n"}
+
+
+@pytest.mark.parametrize(
+    ("sql", "value"),
+    [
+        ("SELECT CONCAT(name, ': ', people, share) FROM towns WHERE people > 1000", "Ask: 12000.5"),
+        ("SELECT concat_ws('-', name, share, people) FROM towns WHERE people < 1000", "Embla-800"),
+        ("SELECT LEFT(name, 2) || right(name, 1) FROM towns LIMIT 1", "Ask"),
+        ("SELECT left(share, 2) FROM towns WHERE share IS NULL", None),
+        ("SELECT IF(people > 1000, 'large', 'small') FROM towns LIMIT 1", "large"),
+        ("SELECT count(*) FROM towns WHERE name ILIKE 'a%'", 1),
+        ("SELECT STRING_AGG(name, '; ') FROM towns", "Ask; Embla"),
+        ("```sql\nSELECT sum(people) FROM towns;\n```", 2000),
+        ("SELECT sum(people) FROM towns;;", 2000),
+        ("SELECT 'left (x) ILIKE y, IF(z)' FROM towns LIMIT 1", "left (x) ILIKE y, IF(z)"),
+        ("SELECT count(*) FROM towns a LEFT JOIN (SELECT name FROM towns) b ON a.name = b.name", 2),
+    ],
+)
+async def test_what_means_the_same_elsewhere_runs(ask_files: Ask, sql: str, value: object) -> None:
+    assert (await ask_files(TOWNS, sql=sql)).unwrap()["rows"] == [[value]]
+
+
+@pytest.mark.parametrize(
+    ("sql", "remedy"),
+    [
+        ("SELECT people::text FROM towns", "CAST(x AS INTEGER)"),
+        ("SELECT TOP 1 name FROM towns", "LIMIT n at the end"),
+        ("SELECT name FROM towns FETCH FIRST 1 ROWS ONLY", "LIMIT n at the end"),
+        ("SELECT EXTRACT(YEAR FROM since) FROM towns", "strftime('%Y'"),
+        ("SELECT MONTH(since) FROM towns", "strftime('%Y'"),
+        ("SELECT date_trunc('month', since) FROM towns", "strftime('%Y-%m-01'"),
+        ("SELECT name FROM towns WHERE since > DATE '2005-01-01'", "the date as a text alone"),
+        ("SELECT name FROM towns WHERE name SIMILAR TO 'A'", "LIKE, with %"),
+        ("SELECT DISTINCT ON (name) name FROM towns", "row_number() OVER (...)"),
+        ("SELECT ISNULL(share, 0) FROM towns", "ifnull(x, y)"),
+        ("SELECT greatest(people, 1000) FROM towns", "max(x, y)"),
+        ("SELECT name FROM towns GROUP BY", "the syntax, which is that of SQLite"),
+    ],
+)
+async def test_an_error_names_what_does_the_same(ask_files: Ask, sql: str, remedy: str) -> None:
+    response = await ask_files(TOWNS, sql=sql)
+    assert response.error
+    assert remedy in response.error["fix"]
+
+
+async def test_no_function_is_listed_that_is_unknown(ask_files: Ask) -> None:
+    response = await ask_files(TOWNS, sql="SELECT zzz(name) FROM towns")
+    assert response.error
+    listed = response.error["fix"].partition("the functions are ")[2].rstrip(".").partition(" and ")[0].split(", ")
+    assert "concat" in listed
+    for name in listed:
+        refused = await ask_files(TOWNS, sql=f"SELECT {name}(name, name, name, name, name, name, name) FROM towns")
+        assert "There is no function" not in str(refused.error)

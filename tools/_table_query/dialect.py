@@ -1,0 +1,107 @@
+"""Dialects: SQL as other databases write it, for SQLite."""
+
+import re
+
+_FENCED = re.compile(r"```\w*\s(.*?)(?:```)?", re.DOTALL)
+_WORD = re.compile(
+    r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*(?:\]|\Z)|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)"""
+    r"|\b(?P<keyword>left|right)(?=\s*\()|\b(?P<other>(?:if|string_agg)(?=\s*\()|ilike\b)",
+    re.DOTALL | re.IGNORECASE,
+)
+_NAMES = {"if": "iif", "ilike": "LIKE", "string_agg": "group_concat"}  # LIKE compares letters of either case as equal
+_DAYS = "julianday(iso(a, form)) - julianday(iso(b, form)), which gives days"
+_PART_OF_DATE = "strftime('%Y', iso(date, form)); %m is the month, %d the day"
+_NO_NULL = "ifnull(x, y)"
+_JOINED = "group_concat(x, ', ')"
+_COUNTED = "sum(CASE WHEN condition THEN 1 ELSE 0 END)"
+_LIKE = "LIKE, with % for any letters and _ for one"
+_SOME_ROWS = "LIMIT n at the end"
+_RANKED = "row_number() OVER (...) in a subquery, and WHERE on it"
+_FUNCTIONS = {  # functions of other databases, and what does the same here
+    **dict.fromkeys(("datediff", "date_diff", "timestampdiff", "age", "days_between"), _DAYS),
+    **dict.fromkeys(
+        ("year", "month", "day", "date_part", "datepart", "extract", "date_format", "to_char"), _PART_OF_DATE
+    ),
+    **dict.fromkeys(("to_date", "str_to_date", "parse_date", "strptime", "to_timestamp"), "iso(date, form)"),
+    **dict.fromkeys(("isnull", "nvl"), _NO_NULL),
+    **dict.fromkeys(("len", "char_length", "character_length"), "length(x)"),
+    **dict.fromkeys(("array_agg", "listagg"), _JOINED),
+    **dict.fromkeys(("count_if", "countif", "sumif"), _COUNTED),
+    **dict.fromkeys(("regexp", "regexp_like", "regexp_matches"), _LIKE),
+    **dict.fromkeys(("percentile", "percentile_cont", "quantile"), "median(x) for the middle, or ORDER BY with OFFSET"),
+    "date_trunc": "strftime('%Y-%m-01', iso(date, form)) for the month",
+    "greatest": "max(x, y)",
+    "least": "min(x, y)",
+    "any_value": "min(x)",
+    "to_number": "CAST(x AS REAL)",
+    "rollup": "UNION ALL of several SELECT",
+}
+_SYNTAX = {  # how other databases write it, and what does the same here
+    r"::": "CAST(x AS INTEGER)",
+    r"\bTRY_CAST\s*\(": "CAST(x AS INTEGER)",
+    r"\bSELECT\s+TOP\b|\bFETCH\s+(?:FIRST|NEXT)\b": _SOME_ROWS,
+    r"\bEXTRACT\s*\(": _PART_OF_DATE,
+    r"\bINTERVAL\b": "date(x, '+1 day')",
+    r"\b(?:DATE|TIMESTAMP)\s+'": "the date as a text alone, such as '2024-05-31'",
+    r"\b(?:RLIKE|SIMILAR\s+TO)\b|~": _LIKE,
+    r"\bDISTINCT\s+ON\b|\bQUALIFY\b": _RANKED,
+    r"\bISNULL\s*\(": _NO_NULL,
+    r"\bWITHIN\s+GROUP\b": "median(x) for the middle, or ORDER BY with OFFSET",
+    r"\bTRIM\s*\(\s*(?:BOTH|LEADING|TRAILING)\b": "trim(x, letters), ltrim or rtrim",
+    r"\bPOSITION\s*\(": "instr(x, part)",
+    r"\bSUBSTRING\s*\([^()]*\bFROM\b": "substr(x, start, length)",
+    r"\bDIV\b": "CAST(a / b AS INTEGER)",
+    r"\A\s*(?:DESCRIBE|DESC|SHOW)\b": "no sql: then the tables are described",
+}
+
+
+def as_sqlite(sql: str) -> str:
+    """Return a statement with what means the same in SQLite: LIKE for ILIKE, iif for IF, without a fence around it."""
+    fenced = _FENCED.fullmatch(sql.strip())
+    plain = (fenced[1] if fenced else sql).strip()
+    return _WORD.sub(_one, re.sub(r"(?:\s*;)+\Z", "", plain))
+
+
+def instead_of_function(name: str) -> str:
+    """Return what does here what a function of other databases does; empty for others."""
+    return _FUNCTIONS.get(name.casefold(), "")
+
+
+def instead_of_syntax(sql: str) -> str:
+    """Return what does here what a part of a refused statement does in other databases; empty if it has none."""
+    bare = _WORD.sub(lambda found: "''" if found[0].startswith("'") else " ", sql)
+    return next((fix for pattern, fix in _SYNTAX.items() if re.search(pattern, bare, re.IGNORECASE)), "")
+
+
+def concatenated(*values: object) -> str:
+    """Return values one behind another, empty ones left out, as newer versions of SQLite do."""
+    return "".join(_text(one) for one in values if one is not None)
+
+
+def joined(between: object, *values: object) -> str | None:
+    """Return values with a text between them, empty ones left out, as newer versions of SQLite do."""
+    return None if between is None else _text(between).join(_text(one) for one in values if one is not None)
+
+
+def first_letters(value: object, count: int) -> str | None:
+    """Return the first letters of a value."""
+    return None if value is None else _text(value)[: max(count, 0)]
+
+
+def last_letters(value: object, count: int) -> str | None:
+    """Return the last letters of a value."""
+    return None if value is None else _text(value)[-count:] if count > 0 else ""
+
+
+def _text(value: object) -> str:
+    """Return a value as SQLite writes it."""
+    if not isinstance(value, float):
+        return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
+    text = f"{value:.15g}"
+    return text if set(text) & set(".en") else f"{text}.0"
+
+
+def _one(found: re.Match[str]) -> str:
+    if found["keyword"]:
+        return f'"{found["keyword"]}"'
+    return _NAMES[found["other"].casefold()] if found["other"] else found[0]
