@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,16 @@ Number = int | float
 MOST_CHARACTERS = 1_000
 MOST_DIGITS = 1_000
 
+_SIGNS = {
+    ord(sign): plain
+    for plain, signs in {"*": "\u00d7\u00b7\u22c5", "/": "\u00f7", "-": "\u2212\u2013"}.items()
+    for sign in signs
+}
+_TIMES = re.compile(r"(?<=[\d)])(?:\s+[xX]|(?<!\b0)[xX])\s*(?=[\d(.])")  # 3 x 4, but not 0x10
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w,])")
+_CALLED = re.compile(r"[A-Za-z]\w*\s*\(")  # where commas part arguments
+_PERCENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)\s?%(?=\s*(?:$|[)*/,]))")
+_ADDED_PERCENT = re.compile(r"[+-]\s*\d+(?:\.\d+)?\s?%(?=\s*(?:$|[)+,-]))")
 _BINARY: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
     ast.Add: lambda left, right: left + right,
     ast.Sub: lambda left, right: left - right,
@@ -43,15 +54,18 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "log": math.log,
     "log10": math.log10,
     "log2": math.log2,
-    "max": max,
-    "min": min,
+    "max": lambda *numbers: max(numbers),
+    "min": lambda *numbers: min(numbers),
     "radians": math.radians,
     "round": _round,
     "sin": math.sin,
     "sqrt": math.sqrt,
+    "sum": lambda *numbers: sum(numbers),
     "tan": math.tan,
 }
-_FIX = "write numbers, + - * / // % **, parentheses, and functions such as sqrt, abs, round, min, max, log."
+_OF_SEVERAL = ("max", "min", "sum")
+_FIX = "write numbers, + - * / // % **, parentheses, and functions such as sqrt, abs, round, sum, min, max, log."
+_OF_PERCENT = "write 10 / 100 for 10 %, or multiply by 1.1 to add as much."
 
 
 @tool(effects="reads", idempotent=True, network=False, metadata={"files": "codeless"})
@@ -73,8 +87,11 @@ async def calculator(expression: str) -> int | float:
     if len(expression) > MOST_CHARACTERS:
         raise ToolError(f"The expression is longer than {MOST_CHARACTERS} characters.", fix="split it into parts.")
     try:
-        value = _value(ast.parse(expression.strip(), mode="eval").body, expression)
-    except (SyntaxError, RecursionError, MemoryError):
+        value = _value(ast.parse(_as_python(expression), mode="eval").body, expression)
+    except SyntaxError as error:
+        sign = (error.text or "")[(error.offset or 1) - 1 :][:1].strip()
+        raise _refusal(expression, sign) from None
+    except (RecursionError, MemoryError):
         raise _refusal(expression) from None
     except ZeroDivisionError:
         raise ToolError(f"{_shown(expression)} divides by zero.", fix="change the divisor.") from None
@@ -83,11 +100,26 @@ async def calculator(expression: str) -> int | float:
     return _finite(value, expression)
 
 
+def _as_python(expression: str) -> str:
+    """Return an expression with written signs and numbers, such as 3 x 4, 3,500, 2^10 and 10%, as Python has them.
+
+    Raises:
+        ToolError: A percentage is added, which can be read in two ways.
+    """
+    text = expression.translate(_SIGNS).strip().strip("`").strip().removesuffix("=").rstrip()
+    text = _TIMES.sub(" * ", text).replace("^", "**")
+    if not _CALLED.search(text):
+        text = _THOUSANDS.sub(lambda found: found[0].replace(",", ""), text)
+    if _ADDED_PERCENT.search(text):
+        raise ToolError(f"{_shown(expression)} adds a percentage, which has two meanings.", fix=_OF_PERCENT)
+    return _PERCENT.sub(r"(\1 / 100)", text)
+
+
 def _value(node: ast.expr, source: str) -> Number:
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
             return _finite(number, source)
-        case ast.Name(id=name) if name in _CONSTANTS:
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="math"), attr=name) if name in _CONSTANTS:
             return _CONSTANTS[name]
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, source)
@@ -97,10 +129,23 @@ def _value(node: ast.expr, source: str) -> Number:
             return _power(_value(left, source), _value(right, source), source)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
             return _finite(_BINARY[type(op)](_value(left, source), _value(right, source)), source)
-        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](*(_value(argument, source) for argument in arguments))
+        case ast.Call(
+            func=ast.Name(id=name) | ast.Attribute(value=ast.Name(id="math"), attr=name), args=arguments, keywords=[]
+        ) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](*(_value(one, source) for one in _listed(name, arguments)))
+        case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)):
+            raise _refusal(source, name)
         case _:
             raise _refusal(source)
+
+
+def _listed(name: str, arguments: list[ast.expr]) -> list[ast.expr]:
+    """Return the arguments of a function, of one over several numbers also those in a list."""
+    match arguments:
+        case [ast.List(elts=inner) | ast.Tuple(elts=inner)] if name in _OF_SEVERAL:
+            return inner
+        case _:
+            return arguments
 
 
 def _power(base: Number, exponent: Number, source: str) -> Number:
@@ -120,8 +165,9 @@ def _finite(value: Number, source: str) -> Number:
     return value
 
 
-def _refusal(expression: str) -> ToolError:
-    return ToolError(f"{_shown(expression)} is not arithmetic.", fix=_FIX)
+def _refusal(expression: str, part: str = "") -> ToolError:
+    which = f": {part[:40]!r} has no meaning here" if part else ""
+    return ToolError(f"{_shown(expression)} is not arithmetic{which}.", fix=_FIX)
 
 
 def _shown(expression: str) -> str:
