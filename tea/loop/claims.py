@@ -18,7 +18,7 @@ _FIRST_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _DOING = (
     "analy[sz]e|begin|calculate|call|check|collect|compare|compute|convert|count|create|determine|examine|explore"
     "|extract|fetch|filter|find|gather|get|identify|inspect|investigate|list|load|look|need|open|parse|proceed|query"
-    "|read|retrieve|review|run|search|see|start|sum|try|use|verify|write"
+    "|read|retrieve|review|run|search|see|simulate|solve|start|sum|try|use|verify|write"
 )
 _ANNOUNCES = re.compile(
     r"^(?:[-*>#\s]{0,8})(?:(?:now|next|first|then|so|okay|ok|alright|sure|great|thought|step \d+)[,.:]? ){0,2}"
@@ -55,10 +55,12 @@ _FENCE = "```"
 _LANGUAGES = frozenset(("bash", "py", "python", "python3", "sh", "shell", "sql", "sqlite", "tool_code", "zsh"))
 _QUERY = re.compile(r"(?:[^\n:]{0,40}:\s{0,3})?(?:SELECT|WITH)\s.+?\sFROM\s")
 _OF_PROGRAMS = re.compile(
-    r"\b(?:bash|codes?|coded?|command|function|implement\w*|one-liner|program\w*|python|query|queries|regex|script\w*"
-    r"|shell|snippet|sql|syntax|befehl|code|programm\w*|skript\w*|requ\u00eate|consulta|c\u00f3digo)\b",
+    r"\b(?:codes?|coded?|command|function|implement\w*|one-liner|program\w*|query|queries|regex|script\w*"
+    r"|snippet|syntax|befehl|code|programm\w*|skript\w*|requ\u00eate|consulta|c\u00f3digo)\b",
     re.IGNORECASE,
 )
+_IN_A_LANGUAGE = re.compile(r"\b(?:bash|python|shell|sql)\b", re.IGNORECASE)
+_WANTS_RESULT = re.compile(r"\b(?:calculate|compute|execute|how (?:many|much)|run|simulate)\b", re.IGNORECASE)
 _EXPRESSION = re.compile(r"[\d\s.,()*/+\u00d7\u00f7^%-]{1,300}")
 _OPERATION = re.compile(r"\d\)?\s*(?:\*{1,2}|[+\u00d7\u00f7^])\s*[(-]?\d")
 _FILE = re.compile(r"(?<![\w./:@-])[\w][\w./-]{0,150}\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w/@-])")
@@ -119,14 +121,26 @@ def is_choice(text: str, task: str) -> bool:
 
 
 def is_program(text: str, task: str) -> bool:
-    """Return whether a text ends with code or a query instead of an answer, for a task asking for neither."""
+    r"""Return whether a text ends with code or a query instead of an answer, for a task asking for neither.
+
+    A task that names a language asks for code, unless it wants a result or the words before announce a step.
+
+    Examples:
+        >>> is_program("```python\nprint(6 * 7)\n```", "How much is 6 times 7? Use Python.")
+        True
+        >>> is_program("```python\nprint(6 * 7)\n```", "Multiply two numbers in Python.")
+        False
+    """
     said = text.strip()
     *before, block = said.removesuffix(_FENCE).split(_FENCE)
     if before and (said.endswith(_FENCE) or len(before) % 2):
         written = block.partition("\n")[0].strip().casefold() in _LANGUAGES
     else:
         written = _QUERY.match(said.rpartition("\n")[2][:_LONGEST]) is not None
-    return written and not _OF_PROGRAMS.search(task)
+    if not written or _OF_PROGRAMS.search(task):
+        return False
+    is_step = announces(said.partition(_FENCE)[0]) or _WANTS_RESULT.search(task) is not None
+    return is_step or not _IN_A_LANGUAGE.search(task)
 
 
 def is_expression(answer: object) -> bool:

@@ -819,6 +819,16 @@ async def test_code_that_nobody_ran_is_no_answer_to_a_task_that_speaks_of_none(s
     assert outcome.answer == words
 
 
+@pytest.mark.parametrize("words", ["I'll simulate it:\n```python\nprint(4)\n```", "```python\nprint(4)\n```"])
+async def test_code_that_nobody_ran_is_no_answer_to_a_task_that_wants_its_result(stage: Stage, words: str) -> None:
+    task = "Throw three dice with Python's random.Random(7). How many are even? Run it."
+    outcome, model = await stage.play(words, step(sum_of("3 + 1")), step(done("4")), task=task)
+    assert outcome.answer == "4"
+    assert "this reply calls no function" in told(model.requests[1])
+    outcome, _ = await stage.play(words, task="Write a Python function that throws three dice.")
+    assert outcome.answer == words
+
+
 @pytest.mark.parametrize("name", ["final_answer", "finish"])
 async def test_names_of_other_libraries_for_the_end_are_understood(stage: Stage, name: str) -> None:
     outcome, _ = await stage.play(step(sum_of("3 + 1")), step((name, {"answer": "4"})))
