@@ -78,6 +78,7 @@ _MONTHS = [
     "november",
     "december",
 ]
+_YEAR_AND_MONTH = re.compile(r"(?<![\d-])\d{4}-(0[1-9]|1[0-2])(?![\d-])")
 _MONTH = "|".join(f"{name}|{name[:3]}\\.?" for name in _MONTHS)
 _DATES = (
     re.compile(r"\b(?P<y>\d{4})(?P<mark>[-/])(?P<m>\d{1,2})(?P=mark)(?P<d>\d{1,2})(?!\d)"),
@@ -178,6 +179,7 @@ class Evidence:
         }
         self.dates = {one for match in _dates(text) for one in _day(match)}
         self.dates |= {(year, month, 0) for year, month, _ in self.dates}  # a source with a day tells the month
+        self._months = {*(month for _, month, _ in self.dates), *map(int, _YEAR_AND_MONTH.findall(text))}
         self.numbers = {one for number in set(_NUMBER.findall(said)) for one in _readings(number)}
         self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in _spelled(said)}
         # cells with commas between them are read one by one, too; digits inside of a name are not a number
@@ -188,6 +190,12 @@ class Evidence:
     @cached_property
     def _table(self) -> Table | None:
         return Table(header=self._cells[0], rows=self._cells[1], days=_days) if self._cells else None
+
+    def names_month(self, word: str) -> bool:
+        """Return whether a word is a month's name, in the source in full, with three letters, or within a date."""
+        number = next((at for at, name in enumerate(_MONTHS, 1) if word in (name, name[:3])), 0)
+        name = _MONTHS[number - 1]
+        return number > 0 and (number in self._months or not self.words.isdisjoint((name, name[:3])))
 
     def holds(self, number: str, claim: str = "", at: int = -1) -> bool:
         """Return whether the source has a number, or one rounded to it, however its thousands are marked.
@@ -508,12 +516,7 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
 
 def _holds(evidence: Evidence, name: str) -> bool:
     words = [one.casefold().removesuffix("'s").removesuffix("’s") for one in _WORD.findall(name)]
-    return all(one in evidence.words or _month_is_held(one, evidence) for one in words)
-
-
-def _month_is_held(word: str, evidence: Evidence) -> bool:
-    """Return whether a word is a month's name, in the source in full or with three letters."""
-    return any(word in (name, name[:3]) and not evidence.words.isdisjoint((name, name[:3])) for name in _MONTHS)
+    return all(one in evidence.words or evidence.names_month(one) for one in words)
 
 
 def _dates(text: str) -> list[re.Match[str]]:

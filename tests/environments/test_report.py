@@ -397,6 +397,13 @@ async def test_a_months_name_is_known_in_full_and_with_three_letters(act: Act, f
     assert [one["value"] for one in made["doubts"]] == ["April"]
 
 
+@pytest.mark.parametrize("cells", ["2023-02-14,1350\n2023-03-01,1610", "2023-02,1350\n2023-03,1610"])
+async def test_a_months_name_is_known_from_dates(act: Act, folder: Path, cells: str) -> None:
+    (folder / "s.csv").write_text(f"day,visitors\n{cells}\n")
+    made, _ = await completed(act, folder, "It was 1350 in February, then 1610 in Mar and in April [1](s.csv).")
+    assert [one["value"] for one in made["doubts"]] == ["April"]
+
+
 async def test_values_of_a_source_that_is_not_there_are_marked_and_it_is_told(act: Act, folder: Path) -> None:
     (folder / "s.csv").write_text("1610")
     body = "It had 1610 guests [1](s.csv). Of the board 99 % liked it [2](gone.csv). Compare that [3](https://e.org)."
