@@ -34,6 +34,7 @@ _LONGEST_CHOICE = 40
 _OR = "(?:or|oder|ou|o)"
 _LONGEST_REASON = 1_200  # characters of words that only say why there is no answer
 _KNOWING = "answer|calculat|comput|deduc|deriv|determin|establish|identif|infer"
+_HEDGING = r"although|but|certain\w*|exact\w*|however|precise\w*|though|while"
 _GIVES_UP = re.compile(
     rf"\b(?:can(?:not|(?:'|\u2019)t| not)|could(?: not|n(?:'|\u2019)t)) be (?:reliably )?(?:{_KNOWING})\w*"
     r"|\b(?:i|we) (?:can(?:not|(?:'|\u2019)t| not)|could(?: not|n(?:'|\u2019)t)"
@@ -45,11 +46,16 @@ _GIVES_UP = re.compile(
     r"|\bno (?:se )?pued\w+ (?:calcular|determinar|establecer|responder)\w*",
     re.IGNORECASE,
 )
+_CONCLUDES = re.compile(  # the end of words that tell what is missing
+    rf"\b(?:so|hence|thus|therefore),? (?:(?!{_HEDGING}).){{0,100}}"
+    rf"\b(?:can(?:not|(?:'|\u2019)t| not)|could(?: not|n(?:'|\u2019)t)) be (?:{_KNOWING}|given|told)\w*\W*\Z",
+    re.IGNORECASE,
+)
 _NOT_GIVEN = re.compile(
     r"\b(?:not|n(?:'|\u2019)t) (?:yet )?(?:attached|available|given|have|included|provided|shared)\b", re.IGNORECASE
 )
 _ASKS_FOR = re.compile(r"\bplease (?:attach|give|provide|send|share|upload)\b", re.IGNORECASE)
-_HEDGES = re.compile(r"\b(?:although|but|certain\w*|exact\w*|however|precise\w*|though|while)\b", re.IGNORECASE)
+_HEDGES = re.compile(rf"\b(?:{_HEDGING})\b", re.IGNORECASE)
 _ABOUT_KNOWING = re.compile(rf"\b(?:be|to) (?:{_KNOWING})\w*", re.IGNORECASE)
 _FENCE = "```"
 _LANGUAGES = frozenset(("bash", "py", "python", "python3", "sh", "shell", "sql", "sqlite", "tool_code", "zsh"))
@@ -90,6 +96,8 @@ def gives_up(text: str, task: str) -> bool:
     Examples:
         >>> gives_up("The profit cannot be determined: there are no costs.", "Which product had the highest profit?")
         True
+        >>> gives_up("A is 17. The stock of B is not known, so the total cannot be given.", "How many are there?")
+        True
         >>> gives_up("It cannot be determined exactly, but is about 5.", "How long is it?")
         False
     """
@@ -97,6 +105,8 @@ def gives_up(text: str, task: str) -> bool:
     if len(said) > _LONGEST_REASON or _ABOUT_KNOWING.search(task):
         return False
     first = _FIRST_SENTENCE.split(said, maxsplit=1)[0]
+    if _CONCLUDES.search(said):
+        return True
     if _HEDGES.search(first):
         return False
     lacks = _NOT_GIVEN.search(first) is not None and _ASKS_FOR.search(said) is not None

@@ -447,7 +447,9 @@ async def test_a_doubted_answer_of_an_agent_is_named_as_such_by_its_numbers_in_t
 CANNOT = "Unfortunately, the profit cannot be determined from this data, since there are no costs."
 
 
-@pytest.mark.parametrize("words", [CANNOT, "I can't compute it: there are no costs."])
+@pytest.mark.parametrize(
+    "words", [CANNOT, "I can't compute it: there are no costs.", "No costs are known, so the profit cannot be given."]
+)
 async def test_words_about_the_lack_of_an_answer_are_no_answer(stage: Stage, tmp_path: Path, words: str) -> None:
     (tmp_path / "a.csv").write_text("town,n\n" + "".join(f"T{n % 7},{n}\n" for n in range(300)))
     task, files = "Which had the highest profit?", [tmp_path / "a.csv"]
