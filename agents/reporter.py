@@ -15,6 +15,7 @@ from ._reporter.materials import Material, materials
 TOPICS = "article briefing dossier memo paper report whitepaper bericht rapport informe"
 MARK = 8  # characters of the marks around words of others
 MOST_SAID, MOST_LISTED = 20, 200
+MOST_VALUE = 40  # characters of a doubtful value that is named
 MOST_READ, MOST_FIND = 10, 4_000  # sources, and characters of the sentences that cite one
 MOST_TITLE, MOST_SUMMARY = 200, 600
 NO_WORDS = ("#", "|", "```", "!")  # what begins a line of Markdown that is not a sentence
@@ -233,7 +234,8 @@ def _gaps(materials: list[Material], written: dict[str, Any]) -> tuple[str, ...]
     """Return unread files and the findings of the checks, in a line each."""
     found = [f"{one.source} was not read: {one.problem}" for one in materials if one.problem]
     if count := len(written["doubts"]):
-        found.append(f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]")
+        values = ", ".join(dict.fromkeys(one["value"][:MOST_VALUE] for one in written["doubts"][:MOST_SAID]))
+        found.append(f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]: {values}")
     if missing := written["missing"]:
         found.append(f"cited files are not there: {', '.join(missing[:MOST_SAID])}")
     return tuple(found)

@@ -545,7 +545,7 @@ async def test_values_that_a_cited_file_lacks_are_marked_and_claims_without_sour
     outcome = await stage.play({"reporter": [draft]}, "Report.", agent="reporter", files=[str(tmp_path / "notes.txt")])
     text = outcome.report.read_text()
     assert "Oslo has 900 [?] parks [1](notes.txt)." in text
-    assert outcome.gaps == ("1 value not found in the cited sources, marked [?]",)
+    assert outcome.gaps == ("1 value not found in the cited sources, marked [?]: 900",)
     assert "- 900: Oslo has 900 parks [1](notes.txt)." in text
     assert "Claims without a source:\n\n- Many people like them.\n" in text
     assert (await stage.tea.replay(outcome.run)).ok
@@ -597,7 +597,7 @@ async def test_values_of_a_query_count_as_said_by_its_files(stage: Any, tmp_path
     assert "| HR | 2 | 15.0 |" in text
     assert "| IT | 2,001 | 37.5 [?] |" in text
     assert "with SQL [1]" in text
-    assert outcome.gaps == ("1 value not found in the cited sources, marked [?]",)
+    assert outcome.gaps == ("1 value not found in the cited sources, marked [?]: 37.5",)
     (request,) = stage.requests["reporter"]
     (material,) = request.variables["materials"]
     assert "table: t, rows: 2003" in material["content"]
