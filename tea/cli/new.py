@@ -90,13 +90,16 @@ def _lines(made: "Sequence[Manifest]", how: str, at: str) -> list[str]:
             f"  says of itself: {one_line(one.description.partition(chr(10))[0])}",
         ]
     lines += [f"  passed: {one_line(_test_words(test), 160)}" for test in made[-1].lineage.tests]
-    if (last := made[-1]).kind in _USED:
-        lines.append(f'to use it:   tea run "TASK" {_USED[last.kind]} {last.name}{at}')
+    last = made[-1]
+    use = f'tea run "TASK" {_USED[last.kind]} {last.name}{at}' if last.kind in _USED else ""
     if how == "reused":
-        return lines
+        return [*lines, f"to use it:   {use}"] if use else lines
+    waits = any(one.kind == "prompt" for one in made)  # an untrusted prompt is never used
+    lines += [f"to use it:   {use}"] if use and not waits else []
     names = [str(one.ref.at(None)) for one in made]
     for name in names:
         lines += [f"to trust it: tea show {name} --source{at}", f"  after that: tea trust {name}{at}"]
+    lines += [f"then use it: {use}"] if use and waits else []
     undo = "rollback" if how == "version" else "unregister"
     return [*lines, *(f"to undo it:  tea {undo} {name}{at}" for name in names)]
 

@@ -1,6 +1,7 @@
 """`tea new` with a model behind the wire: its output, and the counts of `tea tools usage` afterwards."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,23 @@ STAGES = {
 }
 
 
+AGENT_STAGES = {
+    "Write 2 to 4 tasks": {"tests": [{"task": "b a", "wanted": "a b"}, {"task": "2 1", "wanted": "1 2"}]},
+    "Draft the agent as data": {
+        "name": "turner",
+        "description": "Put words in reverse order.",
+        "instructions": "Put the words of the task in reverse order.",
+        "tools": [],
+        "agents": [],
+        "environments": [],
+    },
+    "Say whether the answer holds": {"right": True, "why": "yes"},
+}
+
+
 def answer(question: Question) -> Say:
     """A model making the tool, and later calling it once in a run."""
-    for words, value in STAGES.items():
+    for words, value in (STAGES | AGENT_STAGES).items():
         if words in question.words:
             return Say(text=json.dumps(value, ensure_ascii=False))
     if "reverse_words" in question.functions and not question.results:
@@ -109,3 +124,17 @@ async def test_a_tool_made_in_a_run_is_named_at_its_end_with_the_command_that_sh
         assert (await tea(tmp_path, *show.split()[1:]))[0] == 0
         code, out, _ = await tea(tmp_path, "replay", "last", "--json")
         assert json.loads(out)["outcome"]["made"] == ["tool:reverse_words@1.0.0"]
+
+
+@pytest.mark.slow
+async def test_an_agent_is_used_by_the_printed_lines_in_their_order(tmp_path: Path) -> None:
+    script = Script(DIALECTS["openai_chat"], answer)
+    async with Loopback(answer=script.answer).open() as server:
+        home(tmp_path, script.dialect, server.url, capabilities=NATIVE)
+        code, out, err = await tea(tmp_path, "new", "agent", "Puts words in reverse order.")
+        assert code == 0, err
+        for line in [one for one in out.splitlines() if " tea " in one and not one.startswith("to undo it")]:
+            command = line.partition(" tea ")[2]
+            code, said, err = await tea(tmp_path, *shlex.split(command.replace("TASK", "b a")))
+            assert code == 0, (line, err)
+        assert said == "a b\n"
