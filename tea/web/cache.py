@@ -65,16 +65,18 @@ class PageCache:
     Args:
         folder: Where they are; None to keep none.
         most: Bytes of all together; those not used for longest go.
+        rules: The operator's rules for places; pages fetched under others are not seen, as the guard may refuse them.
     """
 
-    def __init__(self, folder: Path | None, most: int) -> None:
+    def __init__(self, folder: Path | None, most: int, rules: str = "") -> None:
         self._folder = folder if most else None
-        self._most = most
+        self._most, self._rules = most, rules
 
     def read(self, key: str) -> CachedAnswer | None:
         """Return the entry under a key, None if there is none."""
         if self._folder is None:
             return None
+        key = f"{self._rules}{key}"
         path = self._path(self._folder, key)
         try:
             first, _, body = read_own(path, self._most + _MOST_HEADERS).partition(b"\n")
@@ -93,6 +95,7 @@ class PageCache:
         """Store an answer under a key, if its server and its status allow it; else remove the old entry."""
         if self._folder is None:
             return
+        key = f"{self._rules}{key}"
         path = self._path(self._folder, key)
         with suppress(OSError):
             if not (entry.wall or entry.answer.status in STORED) or "no-store" in _directives(entry.answer.headers):

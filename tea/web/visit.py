@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -74,7 +75,8 @@ class Visitor:
             guard or UrlGuard(settings.allow, deny=settings.deny), agent=settings.agent, limits=limits
         )
         self._canaries = tuple(one.encode() for one in settings.canaries if one)
-        self._cache = PageCache(Path(settings.cache) if settings.cache else None, settings.cache_bytes)
+        folder = Path(settings.cache) if settings.cache else None
+        self._cache = PageCache(folder, settings.cache_bytes, _rules(settings))
 
     async def visit(self, url: str, *, at: str = "") -> Visit:
         """Return a page, with any status.
@@ -210,6 +212,12 @@ class Visitor:
         kind = content_type.partition(";")[0].strip().lower()
         text = kind.startswith("text/") or kind.endswith(("html", "xml", "json", "javascript"))
         return self._settings.html_bytes if text else self._settings.pdf_bytes
+
+
+def _rules(settings: WebSettings) -> str:
+    """Return the operator's rules for places, as a part of keys; empty for those of a home that sets none."""
+    rules = [sorted(settings.allow), sorted(settings.deny)]
+    return f"{json.dumps(rules)} " if any(rules) else ""
 
 
 def _key_of_host(target: Target) -> str:

@@ -482,6 +482,19 @@ async def test_a_page_of_a_benchmark_is_not_shown_from_its_server_or_the_cache(
         assert (await closed.visit(f"{site.url}/other")).answer.status == 200
 
 
+async def test_a_page_that_another_homes_rules_opened_is_not_read_from_the_cache(
+    settings: WebSettings, clock: Clock
+) -> None:
+    async with Site({"/": html("a page")}).open() as site:
+        allowed = replace(settings, allow=(site.place,))
+        assert (await Visitor(allowed, now=clock).visit(site.url)).answer.status == 200
+        assert (await Visitor(allowed, now=clock).visit(site.url)).cached == "fresh"
+        with pytest.raises(FetchFailed) as refusal:
+            await Visitor(replace(settings, allow=()), now=clock).visit(site.url)
+        assert refusal.value.reason in ("bad_port", "not_public")
+        assert len(site.asked) == 1
+
+
 async def test_a_denied_host_is_not_read_from_the_cache(settings: WebSettings, clock: Clock) -> None:
     async with Site({"/": html("a page")}).open() as site:
         await visitor(site, settings, clock).visit(site.url)
