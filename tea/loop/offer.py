@@ -60,9 +60,9 @@ _CODELESS = "codeless"  # stands there for a task of any kind where no code can 
 _NOT = "-"  # stands before an ending that another function is for
 _PAGES = "pages"  # stands there for a task of doing something on a page with an address
 _DONE_THERE = re.compile(
-    r"\b(?:book (?:an?|for|me|my|the)|button|buy|click|fill|form|log ?in|menu|press|reserve|scroll|select"
-    r"|sign ?(?:in|up)|submit|subscribe|tab|anklick\w*|ausfüll\w*|buchen?|drück\w*|füll\w*|formular\w*|klick\w*|knopf"
-    r"|reservier\w*|schaltfläche)(?:e?s|ed|ing)?\b",
+    r"\b(?:(?:(?<=[.!?:]\s)|\A)book(?=\s)|book (?:an?|for|me|my|the)|button|buy|click|fill|form|log ?in|menu|press"
+    r"|reserve|scroll|select|sign ?(?:in|up)|submit|subscribe|tab|anklick\w*|ausfüll\w*|buchen?|drück\w*|füll\w*"
+    r"|formular\w*|klick\w*|knopf|reservier\w*|schaltfläche)(?:e?s|ed|ing)?\b",
     re.IGNORECASE,
 )
 

@@ -470,6 +470,7 @@ async def test_a_search_tried_in_vain_is_not_said_to_be_callable_and_what_a_mode
         ("What does the press say about clicks?", False),
         ("Fill in the form on https://example.org/order with the name Ann.", True),
         ("On http://127.0.0.1:8194/ book the Begonia room for Maria on 14 March 2027.", True),
+        ("Book room Elm on https://example.org/book for Tom, 1 hour.", True),
         ("Which book on https://example.org/ is the oldest?", False),
         ("Read https://example.org/site/press.html", False),
         ("Summarise the page https://example.org/a of that site.", False),
