@@ -10,7 +10,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
 from tea.cli.lines import forget_typed
-from tea.cli.terminal import excerpt, fitting, folded, is_narrow, one_line, review, undisturbed, write
+from tea.cli.terminal import fitting, folded, is_narrow, one_line, review, undisturbed
 
 if TYPE_CHECKING:
     from tea.runs.human_input import Person
@@ -52,24 +52,23 @@ class AtTerminal:
         """
         how = f"answer `{_WHOLE}` to see all"
         whole, all_choices = review(question), f"[{' / '.join(map(one_line, choices))}] > " if choices else "> "
-        some = excerpt(all_choices, how)
         async with self._turn:
             self._forget()
-            if is_narrow(sys.stderr):  # a wrapped row would look like another line
-                write(f"{_NARROW}\n", sys.stderr)
-                return None
-            part = fitting(whole, how, sys.stderr, some)
             with undisturbed() as put:
+                if is_narrow(sys.stderr):  # a wrapped row would look like another line
+                    put(f"{_NARROW}\n")
+                    return None
+                part, some, is_whole = fitting(whole, how, sys.stderr, all_choices)
                 if monotonic() - self._given_up < _STILL_TYPED:
                     put(f"\n{folded(_GIVEN_UP, sys.stderr)}\n")
                     await self._line(put)
                     self._given_up = -_STILL_TYPED
                     self._forget()
-                put(f"\n{folded(part, sys.stderr)}\n")
+                put(f"\n{part}\n")
                 while True:
                     put(folded(some, sys.stderr))
                     line = await self._line(put)
-                    if line == _WHOLE and (part, some) != (whole, all_choices):
+                    if line == _WHOLE and not is_whole:
                         put(f"\n{folded(whole, sys.stderr)}\n")
                         some = all_choices
                     elif line is None or not choices or line in choices:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from io import BufferedWriter, RawIOBase, TextIOWrapper
 from textwrap import indent
-from typing import Any, Literal, Protocol, TextIO
+from typing import Any, Literal, NamedTuple, Protocol, TextIO
 from weakref import WeakSet
 
 from tea.characters import escaped, escaped_json, number, numbered, numbered_in_source
@@ -119,10 +119,25 @@ def excerpt(text: str, where: str, longest: int = _LONGEST_LINE, most: int = _MO
     )
 
 
-def fitting(text: str, where: str, stream: TextIO, prompt: str) -> str:
-    """Return reviewed text cut to the rows of a terminal beside a prompt, as far as cuts reach.
+class Fitted(NamedTuple):
+    """A question on a terminal.
 
-    Else the beginning of a question, which names the call, is off the screen when it is answered.
+    Args:
+        question: Its rows.
+        prompt: The line below it.
+        is_whole: Whether nothing of both is left out.
+    """
+
+    question: str
+    prompt: str
+    is_whole: bool
+
+
+def fitting(text: str, where: str, stream: TextIO, prompt: str) -> Fitted:
+    """Return a reviewed question and its prompt cut to the rows of a terminal.
+
+    Else the beginning of the question, which names the call, is off the screen when it is answered. Where cuts within
+    its lines do not reach, whole rows of it are left out.
 
     Args:
         text: What `review` returned.
@@ -130,12 +145,19 @@ def fitting(text: str, where: str, stream: TextIO, prompt: str) -> str:
         stream: The terminal.
         prompt: What is written below it, reviewed too.
     """
-    room, found = size(stream).lines - _row_count(prompt, stream), excerpt(text, where)
+    lines, below = size(stream).lines, excerpt(prompt, where)
+    for longest, _ in _SMALLER:
+        if _row_count(below, stream) <= lines // 2:
+            break
+        below = _cut(prompt, where, longest)
+    room, found = lines - _row_count(below, stream), excerpt(text, where)
     for longest, most in _SMALLER:
         if _row_count(found, stream) <= room:
             break
         found = excerpt(text, where, longest, most)
-    return found
+    rows = folded(found, stream).split("\n")
+    part = _first_and_last(rows, room, where, stream) if len(rows) > room else rows
+    return Fitted("\n".join(part), below, part is rows and (found, below) == (text, prompt))
 
 
 def folded(text: str, stream: TextIO | None, less: int = 0) -> str:
@@ -353,6 +375,17 @@ def _is_like_ours(line: str, width: int) -> bool:
 
 def _row_count(text: str, stream: TextIO) -> int:
     return folded(text, stream).count("\n") + 1
+
+
+def _first_and_last(rows: list[str], room: int, where: str, stream: TextIO) -> list[str]:
+    """Return the first rows, a note, and the last rows from the beginning of a line on: none goes on with the note."""
+    note = "[... {:,} rows are not shown here; " + where + "]"
+    left = max(2, room - _row_count(note.format(len(rows)), stream))
+    last = rows[len(rows) - left // 2 :]
+    while last and last[0].startswith(_GOES_ON):
+        last.pop(0)
+    first = rows[: left - len(last)]
+    return [*first, folded(note.format(len(rows) - len(first) - len(last)), stream), *last]
 
 
 def _cut(line: str, where: str, longest: int) -> str:

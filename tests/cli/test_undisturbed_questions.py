@@ -296,6 +296,25 @@ async def test_nothing_is_asked_at_a_terminal_too_narrow_for_it(
     assert "Pay?" not in screen.said
 
 
+@pytest.mark.parametrize(("lines", "columns"), [(24, 80), (24, 40), (16, 60)])
+@pytest.mark.parametrize("letter", ["x", "漢", "\t"])
+async def test_the_beginning_of_a_question_stays_on_the_screen_whatever_its_lines_hold(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch, lines: int, columns: int, letter: str
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)  # here, as pytest has its own until a test begins
+    fcntl.ioctl(screen.file.fileno(), termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    question = "\n".join(["The call 0.2 of tool:pay@1.0.0#call. " + "y" * 300, *[f"  note: {letter * 95}"] * 8])
+    asked = asyncio.ensure_future(screen.person(question, (*CONSENT, f"no {letter * 500}".strip())))
+    shown = (await screen.until("> ")).replace("\r", "")
+    assert len(shown.strip("\n").split("\n")) <= lines
+    assert shown.strip("\n").startswith("The call 0.2 of tool:pay@1.0.0#call.")
+    assert "not shown here" in shown
+    note = shown.rpartition(" not shown here; answer `show` to see all]\n")[2]
+    assert not note.startswith("... ")
+    os.write(screen.keyboard, b"deny\n")
+    assert await asked == "deny"
+
+
 WARN = '''
 import logging
 
