@@ -55,15 +55,15 @@ class AtTerminal:
         async with self._turn:
             self._forget()
             with undisturbed() as put:
-                if is_narrow(sys.stderr):  # a wrapped row would look like another line
-                    put(f"{_NARROW}\n")
-                    return None
-                part, some, is_whole = fitting(whole, how, sys.stderr, all_choices)
                 if monotonic() - self._given_up < _STILL_TYPED:
                     put(f"\n{folded(_GIVEN_UP, sys.stderr)}\n")
                     await self._line(put)
                     self._given_up = -_STILL_TYPED
                     self._forget()
+                if is_narrow(sys.stderr):  # a wrapped row would look like another line
+                    put(f"{_NARROW}\n")
+                    return None
+                part, some, is_whole = fitting(whole, how, sys.stderr, all_choices)  # the terminal may have changed
                 put(f"\n{part}\n")
                 while True:
                     put(folded(some, sys.stderr))

@@ -315,6 +315,24 @@ async def test_the_beginning_of_a_question_stays_on_the_screen_whatever_its_line
     assert await asked == "deny"
 
 
+async def test_a_question_behind_one_given_up_fits_the_terminal_as_it_is_then(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", screen.file)  # here, as pytest has its own until a test begins
+    first = asyncio.ensure_future(screen.person("Go on?", CONSENT))
+    await screen.until("> ")
+    first.cancel()
+    second = asyncio.ensure_future(screen.person("Pay?" + "\n  note: x" * 20, CONSENT))
+    await screen.until("Enter to go on.")
+    fcntl.ioctl(screen.file.fileno(), termios.TIOCSWINSZ, struct.pack("HHHH", 12, WIDTH, 0, 0))
+    os.write(screen.keyboard, b"\n")
+    await screen.until("Pay?")
+    shown = screen.look().replace("\r", "")
+    os.write(screen.keyboard, b"deny\n")
+    assert await second == "deny"
+    assert shown[shown.index("Pay?") :].count("\n") < 12
+
+
 WARN = '''
 import logging
 
