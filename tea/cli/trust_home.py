@@ -74,10 +74,11 @@ async def _agreed(command: Command, trust: "HomeTrust") -> bool:
     routes = "\n".join(f"  {one.words}" for one in trust.routes)
     shown = f"The settings of the home {trust.place} want what is yours:\n{routes}\n  digest {trust.digest}\n"
     somebody = None if command.as_json else person()
+    write("" if command.as_json else folded(shown, sys.stderr), sys.stderr)
     if somebody is None:
-        write("" if command.as_json else folded(shown, sys.stderr), sys.stderr)
         return False
-    if await somebody(f"{shown}Grant it?", (_YES, "no")) != _YES:
+    question = f"Do you grant all of that to the home {trust.place}, {trust.digest}?"  # alone, as a long one is cut
+    if await somebody(question, (_YES, "no")) != _YES:
         raise BadInput("Nothing was granted.", fix="mend tea.toml or .env, or leave the home alone.")
     return True
 

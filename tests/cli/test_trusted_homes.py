@@ -133,6 +133,28 @@ def test_who_is_asked_sees_which_home_it_is(tea: Tea, tmp_path: Path) -> None:
     assert first == f"The settings of the home {tea.folder.resolve()}/below\\u202e\\n want what is yours:"
 
 
+def test_who_is_asked_about_a_home_was_shown_all_that_it_wants(tea: Tea) -> None:
+    one = '[models.x{0}]\npreset = "openai"\nbase_url = "http://127.0.0.1:9/{0}/{1}"\n'
+    tea.write("tea.toml", "".join(one.format(number, "x" * 70) for number in range(20)))
+    master, terminal = os.openpty()
+    environment = {**tea.environment, "OPENAI_API_KEY": KEY}
+    with subprocess.Popen(
+        tea.line("trust", "--home"), cwd=tea.folder, env=environment, stdin=terminal, stdout=terminal, stderr=terminal
+    ) as process:
+        os.close(terminal)
+        shown = ""
+        while "[yes / no] > " not in shown:
+            shown += os.read(master, 100_000).decode().replace("\r\n", "\n")
+        os.write(master, b"yes\n")
+        assert process.wait(timeout=60) == 0
+    os.close(master)
+    joined = shown.replace("\n... ", "")
+    assert all(f"sends OPENAI_API_KEY to http://127.0.0.1:9/{number}/" in joined for number in range(20))
+    assert "not shown here" not in joined
+    question = f"Do you grant all of that to the home {tea.folder.resolve()}, {digest(tea)}?"
+    assert joined.rstrip().endswith(f"\n{question}\n[yes / no] >")
+
+
 def test_a_home_that_was_made_here_needs_no_grant(tea: Tea) -> None:
     assert tea("init").code == 0
     assert tea("trust", "--home").out == "nothing in the home needs a grant\n"
