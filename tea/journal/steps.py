@@ -88,11 +88,11 @@ def has_refusal(remedy: str, records: Iterable[TraceRecord]) -> bool:
     """Return whether a call among the records of one run ended with an error of a remedy.
 
     Args:
-        remedy: The end of its fix.
+        remedy: Its whole fix: that of an untrusted component begins with its name.
         records: The records.
     """
     ended = (as_mapping(as_mapping(one.data).get("data")) for one in records if one.kind == "done")
-    return any(str(as_mapping(one.get("error")).get("fix")).endswith(remedy) for one in ended)
+    return any(as_mapping(one.get("error")).get("fix") == remedy for one in ended)
 
 
 def _brief(result: Mapping[str, Any]) -> dict[str, Any]:

@@ -132,12 +132,12 @@ class Outcome:
         """
         if self.error is not None and self.status == "failed":
             return {}
-        from tea.web.guard import OPENS  # a run with success does not need it
+        from tea.web.guard import OPENS, OTHERWISE  # a run with success does not need it
 
         gave_up = self.status == "exhausted" or self.cost.tokens  # a solver tells itself
         is_open = gave_up and self.answer in ("", None)
         found = found_among(records(), besides) if is_open else ()
-        remedies = (f"The guard refused an address; {OPENS}",) if has_refusal(OPENS, records()) else ()
+        remedies = (f"The guard refused an address; {OPENS}",) if has_refusal(OTHERWISE, records()) else ()
         return {"found": found, "remedies": remedies}
 
     def to_json(self) -> dict[str, Any]:

@@ -58,7 +58,7 @@ PORTS = frozenset({80, 443, 8080, 8443})
 
 _MOST_ANSWERS = 256
 OPENS = "operators open more: `allow` of [web] in tea.toml, `tea trust --home`."
-_OTHERWISE = f"give another address; {OPENS}"
+OTHERWISE = f"give another address; {OPENS}"
 # Names that never leave the machine or its network: RFC 6761, RFC 6762, RFC 8375, RFC 7686, RFC 9476, and ICANN's
 # reservation of .internal, below which clouds keep their metadata services.
 _LOCAL_NAMES = ("localhost", "local", "localdomain", "internal", "home.arpa", "onion", "alt")
@@ -96,7 +96,7 @@ class Verdict:
             return f"The name in {what} does not resolve: {REASONS[self.reason]}."
         return f"The guard refuses {what}: {REASONS[self.reason]}."
 
-    def fix(self, otherwise: str = _OTHERWISE) -> str:
+    def fix(self, otherwise: str = OTHERWISE) -> str:
         """Return the remedy: for an unresolved name a look at it and the network, else another one."""
         return "check the spelling of the address, and the network." if self.unresolved else otherwise
 
