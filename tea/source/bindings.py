@@ -1,4 +1,4 @@
-"""Bindings: the names bound by statements of a top level or a class body."""
+"""Bindings: the names bound by statements of a top level or a class body, and by loops in an expression."""
 
 from __future__ import annotations
 
@@ -38,3 +38,29 @@ def bindings(node: ast.stmt) -> Iterator[str]:
             yield node.__dict__["name"].id
         case _:
             pass
+
+
+def loop_names(loop: ast.comprehension) -> list[str]:
+    """Return the variables of a loop."""
+    return [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]
+
+
+def loop_keys(loop: ast.comprehension) -> dict[str, ast.expr]:
+    """Return the variable for the keys of a dict, with that dict, in a loop over its items."""
+    match loop:
+        case ast.comprehension(
+            target=ast.Tuple(elts=[ast.Name(id=name), *_]),
+            iter=ast.Call(func=ast.Attribute(value=value, attr="items"), args=[]),
+        ):
+            return {name: value}
+        case _:
+            return {}
+
+
+def zipped_keys(node: ast.expr) -> ast.expr:
+    """Return the expression of the keys of a dict made of zipped keys and values; any other expression itself."""
+    match node:
+        case ast.Call(func=ast.Name(id="zip"), args=[keys, *_]):
+            return keys
+        case _:
+            return node

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 
+from tea.source.bindings import loop_keys, loop_names, zipped_keys
 from tea.source.field_patterns import pattern_weight
 from tea.source.names import KNOWN_NAMES, Names, declared
 from tea.source.text import parsed_expression
@@ -23,6 +24,8 @@ _MOST_PLACES = 1_000  # that a number is rounded to: Python makes the power of t
 _COUNTED = {"len": _LENGTH_BITS, "ord": 21}
 _NUMERIC = frozenset({"abs", "float", "int", "max", "min", "round"})
 _EXACT = frozenset({"decimal.Decimal", "fractions.Fraction"})
+# What makes an exact number whole takes the square of its signs, many in the time of one step.
+_WHOLE, _SIGNS = frozenset({"int", "round"}), 1_000
 _MOST_DIGITS = 4_300  # of an exact number in a text, as Python has it for whole ones
 _LONG_EXPONENT = re.compile(r"e\D*(?:\d\D*){4}", re.IGNORECASE)
 # What takes the square of what it is given, divided so; the first two only if they are given two values.
@@ -349,7 +352,9 @@ class _Scale:
         if origin == "dict.fromkeys":
             own += sum(self.count(given[0]) * self.weigh(one) for one in given[1:])
         if origin in _HASHED and given:
-            own += self._compared([ast.Starred(_first(given[0]) if origin == "dict" else given[0])])
+            own += self._compared([ast.Starred(zipped_keys(given[0]) if origin == "dict" else given[0])])
+        if origin in _WHOLE and any(map(self._may_be_exact, given)):
+            own += own * own / _SIGNS
         if origin in _SQUARES and (origin not in KNOWN_NAMES or len(given) > 1):
             return own + own * own / _SQUARES[origin] + (self._pattern(given) if origin == "re.compile" else 0.0)
         match node.func:
@@ -411,7 +416,7 @@ class _Scale:
                 inner = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr)]
                 return any(self._holds(sought, one) for one in inner)
             case ast.GeneratorExp(elt=made, generators=loops) | ast.ListComp(elt=made, generators=loops):
-                given = {**self._given, **{name: loop.iter for loop in loops for name in _targets(loop)}}
+                given = {**self._given, **{name: loop.iter for loop in loops for name in loop_names(loop)}}
                 return _Scale(self._names, dict.fromkeys(given, 1.0), given)._holds(sought, made)
             case _:
                 return True
@@ -431,9 +436,9 @@ class _Scale:
             count = large.count(loop.iter)
             rounds = max(1.0, summed(small.count(loop.iter), count))
             fewest = max(1.0, count if fewest == 1.0 else min(fewest, count))
-            targets = _targets(loop)
+            targets = loop_names(loop)
             through.update(dict.fromkeys(targets, loop.iter))
-            through.update(_keys(loop))
+            through.update(loop_keys(loop))
             none.update(dict.fromkeys(targets, 1.0))
             whole.update(dict.fromkeys(targets, 1 + large.weigh(loop.iter)))
             given += loop.ifs
@@ -535,6 +540,25 @@ class _Scale:
         """Return whether the argument of an exact number is a number, or its text without a long exponent."""
         return bool(self._cached("short", node, self._shortness, False))
 
+    def _may_be_exact(self, node: ast.expr) -> bool:
+        """Return whether a value may be, or hold, an exact number, whose exponent stands for as many signs."""
+        return bool(self._cached("exact", node, self._is_exact, False))
+
+    def _is_exact(self, node: ast.expr) -> bool:
+        for part in ast.walk(node):
+            match part:
+                case ast.Call(func=called) if self._names.origin(called) in _EXACT:
+                    return True
+                case ast.Name(id=name) if name in self._given:
+                    found = self._may_be_exact(self._given[name])
+                case ast.Name() | ast.Attribute():
+                    found = any(scale._may_be_exact(one) for scale, one in self._values(part))
+                case _:
+                    continue
+            if found:
+                return True
+        return False
+
     def _shortness(self, node: ast.expr) -> bool:
         match node:
             case ast.Constant(value=str() as text):
@@ -562,31 +586,6 @@ def _formatted(once: float, spec: ast.expr | None) -> float:
 
 def _values(node: ast.Call) -> list[ast.expr]:
     return [*node.args, *(one.value for one in node.keywords)]
-
-
-def _targets(loop: ast.comprehension) -> list[str]:
-    return [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]
-
-
-def _first(node: ast.expr) -> ast.expr:
-    """Return the expression of the keys of a dict made of zipped keys and values; any other expression itself."""
-    match node:
-        case ast.Call(func=ast.Name(id="zip"), args=[keys, *_]):
-            return keys
-        case _:
-            return node
-
-
-def _keys(loop: ast.comprehension) -> dict[str, ast.expr]:
-    """Return the variable for the keys of a dict, with that dict, in a loop over its items."""
-    match loop:
-        case ast.comprehension(
-            target=ast.Tuple(elts=[ast.Name(id=name), *_]),
-            iter=ast.Call(func=ast.Attribute(value=value, attr="items"), args=[]),
-        ):
-            return {name: value}
-        case _:
-            return {}
 
 
 @lru_cache(maxsize=256)

@@ -293,6 +293,9 @@ def test_ordinary_ways_out_of_try_are_compiled() -> None:
 
 
 FIELD = '# /// script\n# dependencies = ["pydantic"]\n# ///\nfrom pydantic import BaseModel, Field\n\n'
+QUOTIENTS = "A0 = Decimal('1e999')\nB0 = Decimal('1e-999')\n" + "".join(  # exponents twice as long in each line
+    f"A{i + 1} = A{i} / B{i}\nB{i + 1} = B{i} / A{i}\n" for i in range(9)
+)
 VALUES = {
     "bytes as a member": "import enum\n\n\nclass E(bytes, enum.Enum):\n    A = 2**31\n",
     "text as a member": "import enum\n\n\nclass E(str, enum.Enum):\n    A = (b'a-' + b'bz' * 20000, 'punycode')\n",
@@ -327,6 +330,8 @@ VALUES = {
     "a long separator from behind": f"A = '{'a' * 60}'\nX = (A * 7000).rsplit('ab' + A * 2500)\n",
     "a quotient of large numbers": f"A = '{'f' * 60}'\nX = int(A * 2000, 16) // int(A * 1000, 16)\n",
     "a long exact number": f"from decimal import Decimal\n\nX = int(Decimal('{'1' * 200000}'))\n",
+    "the whole part of a quotient of exact numbers": f"from decimal import Decimal\n\n{QUOTIENTS}X = int(A9)\n",
+    "a rounded quotient of exact numbers": f"from decimal import Decimal\n\n{QUOTIENTS}X = round(A9)\n",
     "many sets": "".join(f"A{i} = [{{1}} for x in range(210000)]\n" for i in range(20)),
     "many sets of calls": "".join(f"A{i} = [set() for x in range(250000)]\n" for i in range(25)),
     "many functions": "".join(f"A{i} = [lambda: 1 for x in range(300000)]\n" for i in range(20)),
@@ -358,6 +363,15 @@ def test_ordinary_patterns_and_members_are_taken() -> None:
         "SPLIT = {one: re.compile(rf'[1-9]{re.escape(one)}') for one in ',.'}\n"
         "LOG = logging.getLogger(__name__)\n\n\n"
         f"class E(str, enum.Enum):\n    A = 'a'\n{TOOL}"
+    )
+
+
+def test_ordinary_whole_parts_of_exact_and_other_numbers_are_taken() -> None:
+    MANAGER.check(
+        f"from decimal import Decimal\nfrom fractions import Fraction\n{HEAD}"
+        "RATE = Decimal('1.5e-3') / Decimal('1e6')\nPART = round(Fraction(22, 7)) + int(RATE + 1) + round(RATE, 2)\n"
+        "PARTS = [int(one / 3) for one in (Decimal('1e20'), Decimal(7))]\n"
+        f"CODES = [int(one) for one in '{'1234567 ' * 5000}'.split()]\n{TOOL}"
     )
 
 
