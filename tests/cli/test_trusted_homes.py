@@ -47,6 +47,14 @@ def test_a_run_is_refused_until_its_home_is_granted(tea: Tea) -> None:
     tea("run", "hello", OPENAI_API_KEY=KEY).refused(2, "http://127.0.0.1:8/v1")
 
 
+def test_a_refusal_names_key_and_address_though_env_calls_both_of_them_secrets(tea: Tea) -> None:
+    tea.write("tea.toml", '[models.x]\nbase_url = "http://collector.test/v1"\nkey_env = "OPENAI_API_KEY"\n')
+    tea.write(".env", "A_KEY=http://collector.test/v1\nB_KEY=OPENAI_API_KEY\nC_KEY=environment\n")
+    for command in (("models", "test", "x"), ("doctor",)):
+        shown = tea(*command, OPENAI_API_KEY=KEY).out
+        assert "sends OPENAI_API_KEY of the environment to http://collector.test/v1, and nobody granted that" in shown
+
+
 def test_a_grant_is_of_what_was_seen(tea: Tea) -> None:
     tea.write("tea.toml", SETTINGS)
     seen = digest(tea)
