@@ -103,7 +103,7 @@ class Browser(Environment):
     def __init__(self) -> None:
         self._browsing: Browsing | None = None
         self._opening: tuple[dict[str, Any], dict[str, Any]] | None = None
-        self._looked = ""  # the origin last shown: consent to what is sent was given for it
+        self._looked = dict[str, str]()  # the origin shown before each action: consent to it was given for that
 
     async def setup(self, ctx: Context) -> None:
         """Start the browser with a blank page."""
@@ -120,7 +120,7 @@ class Browser(Environment):
         """Return address, title, tabs and indexed interactive elements of the page in front, and name its picture."""
         async with self._driven() as driver:
             state = await _state(driver, ctx)
-            self._looked = origin(state["url"])
+            self._looked[_decided(ctx)] = origin(state["url"])
             return state
 
     @action(effects="reads", network=True, destinations=("url",))
@@ -198,9 +198,7 @@ class Browser(Environment):
             raise ToolError("There are no fields.", fix="name at least one, or use `click`.")
         told: list[Seen] = []
         given: list[forms.Given] = []
-        looked = self._looked
         for one in fields:
-            self._looked = looked  # consent was given for the whole form
             try:
                 told.append(await self._filled(ctx, one, given))
             except ToolError as error:
@@ -208,7 +206,6 @@ class Browser(Environment):
         async with self._driven() as driver:
             await forms.require_held(driver, given, pressing=press is not None)
         if press is not None:
-            self._looked = looked
             told.append(await self._acted(ctx, "click", {"index": press}, accept=accept_dialogs))
         seen = told[-1]
         for name in ("dialogs", "downloads"):
@@ -398,7 +395,7 @@ class Browser(Environment):
         files: list[str] | None = None,
     ) -> Seen:
         """Act once, wait for the effect, and return where it led."""
-        looked, self._looked = self._looked, ""
+        looked = self._looked.get(_decided(ctx))
         async with self._driven() as driver:
             driver.events.accept, driver.events.dialogs = accept, []
             try:
@@ -461,6 +458,11 @@ class Browser(Environment):
 
 def _not_set_up() -> ToolError:
     return ToolError("The browser was not set up.", fix="call it through the platform.")
+
+
+def _decided(ctx: Context) -> str:
+    """Return the id of an action, also for the look at the state by which it is decided; others go on meanwhile."""
+    return ctx.change.partition("?")[0]
 
 
 async def _done(driver: Driver, name: str, parameters: dict[str, Any], files: list[str] | None) -> str:

@@ -82,7 +82,8 @@ class Context:
         evolve: Whether an own tool that fails is mended, once and for the run alone.
         attempts: What it leads several attempts at: `agent`, `count` and `successive`; else empty.
         attempt: Whether it works on one of these attempts, so that its result says how it ended.
-        change: Id of the change that a tool or action makes, the same after a crash; empty in agents.
+        change: Id of the change that a tool or action makes, the same after a crash; empty in agents. That of a look
+            at the state by which an action is decided is the id of the action, and what follows a `?`.
     """
 
     port: Port

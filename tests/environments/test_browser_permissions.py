@@ -15,6 +15,7 @@ from provenance_kit import plain, scripted
 
 from tea import Platform
 from tea.errors import ApprovalNeeded
+from tea.journal.record import TraceRecord
 
 FORM = "<!doctype html><title>Shop</title><input id=q placeholder=name oninput=\"document.title='has '+q.value\">"
 # One navigation at a time: a second assignment to `location` would cancel the first.
@@ -145,6 +146,52 @@ async def test_consent_to_one_origin_is_none_to_another_that_the_page_went_to(tm
             assert answer[-1] == "ToolError"
             records = str([one.data for one in tea.tracer.records(tea.tracer.find("last"))])
             assert "by itself" in records
+
+
+TAKING_KEYS = LANDED.replace("id=q", "id=q autofocus").replace("<script>", "<script>q.focus();")
+SIDE_BY_SIDE = '''
+from tea import Agent, Context, Result, Task
+
+
+class Worker(Agent):
+    """Press keys, and do something else meanwhile."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Act in the browser side by side."""
+        await ctx.ecp.invoke("browser#navigate", {"url": "SITE/"})
+        async with ctx.group() as group:
+            pressed = group.spawn(ctx.ecp.invoke("browser#keys", {"keys": "A"}))
+            group.spawn(self.meanwhile(ctx))
+        return Result(answer=str(pressed.result().error))
+
+    async def meanwhile(self, ctx: Context) -> None:
+        """Do something else, and say so."""
+        await ctx.ecp.invoke("browser#ACT", {})
+        ctx.note("meanwhile", {})
+'''
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("act", ["scroll", "state"])
+async def test_consent_to_one_origin_is_none_to_another_whatever_is_done_meanwhile(tmp_path: Path, act: str) -> None:
+    with opened(TAKING_KEYS) as (other, there), opened(MOVING) as (site, here):
+        here.pages["/"] = MOVING.replace("AWAY", f"{other}/")
+        meanwhile = asyncio.Event()
+
+        async def person(question: str, choices: Sequence[str]) -> str | None:
+            here.go.set()
+            assert await asyncio.to_thread(there.seen.wait, 20)
+            await meanwhile.wait()
+            return "allow"
+
+        def watch(record: TraceRecord) -> None:
+            if "meanwhile" in str(record.data):
+                meanwhile.set()
+
+        allow = ", ".join(f'"{one.removeprefix("http://")}"' for one in (site, other))
+        async with plain(tmp_path, f"[web]\nallow = [{allow}]\n", person=person) as tea:
+            await tea.acp.register(SIDE_BY_SIDE.replace("SITE", site).replace("ACT", act))
+            assert "by itself" in (await tea.run("Go.", agent="worker", watch=watch)).answer
 
 
 FRAMED = "<!doctype html><title>Shop</title><h1>Shop</h1><iframe src='AWAY' width=600 height=300></iframe>"
