@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from textwrap import indent
 from typing import cast
 
-from tea.characters import argument_lines
+from tea.characters import argument_lines, in_sentence
 from tea.errors import ApprovalNeeded, Denied, InternalError, TeaError, words_of
 from tea.journal.mask import hidden_values
 from tea.journal.recorder import Recorder
@@ -17,12 +17,13 @@ from tea.policy.verdict import Verdict
 from tea.refs import Ref
 from tea.runs.call import CallRequest
 from tea.runs.human_input import ASKED, Person
+from tea.runs.operator_policy import places_in_front
 from tea.runs.policy import Policy, Remember, StandingPolicy
 from tea.runs.rules import reasoned
 from tea.source.trust import Consents
 from tea.types import EVERY, AgentResponse, JsonObject, JsonValue, Response, Result, Untrusted, failure, is_text
 
-_Consent = tuple[str, JsonValue, JsonValue]  # what is called, its arguments, and the destinations that nobody named
+_Consent = tuple[str, JsonValue, JsonValue]  # what is called, its arguments, and where it goes: see `_consent`
 CONSENT = ("allow", "deny")
 LOST_MEANWHILE = ". What it has open is lost until then: =always spares further questions"
 ALWAYS = "always"
@@ -136,9 +137,13 @@ class Authorizer:
         """Return whether a person allowed a call before its environment was lost, and the parts standing for the call.
 
         Consent to a call that was never made holds for one same call later: same operation, arguments, destinations.
+
+        Args:
+            request: The call, with the state of its environment by which the person was asked.
+            response: The type of what stands in its place.
         """
         answer, asked = self._answers.get(request.key), self._recorder.asked_last(request.key)
-        consent = _consent(asked)
+        consent = self._consent(asked, request)
         if answer is None or consent[:2] != (request.ref, self._recorder.mask.data(dict(request.arguments))):
             return False, None
         if answer not in ("allow", ALWAYS):
@@ -146,7 +151,7 @@ class Authorizer:
             return False, _denied(request, response) if answer == "deny" else _answer_as_result(
                 request, response, answer
             )
-        places = tuple(map(str, cast("list[object]", consent[2] or [])))
+        places = tuple(map(str, cast("list[object]", asked.get("destinations") or [])))
         if answer == ALWAYS and places and self._remember is not None:
             await asyncio.to_thread(self._remember, request.digest, request.ref, places)
         else:
@@ -235,7 +240,7 @@ class Authorizer:
         answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, choices, **about) else None
         if answer is None:
             self._recorder.ask(request.key, asked, choices, **about)
-            consent = _consent(self._recorder.mask.data(about))
+            consent = self._consent(self._recorder.mask.data(about), request)
             if consent in self._outlived:
                 self._outlived.remove(consent)
                 answer = "allow"
@@ -243,7 +248,8 @@ class Authorizer:
                 given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
                 shown = "\n".join(filter(None, (indent(given, "  "), hidden_values(given))))
                 marked = asked.replace("\n", f"\n{ASKED}")  # a destination or the name of a file may have lines
-                answer = await self._person(f"{marked} {_caller_words(request)}Its arguments are:\n{shown}", choices)
+                who = f"{_caller_words(request)}{'' if unnamed else _place_words(request)}"
+                answer = await self._person(f"{marked} {who}Its arguments are:\n{shown}", choices)
         if answer is None or not is_text(answer):
             fix = self._recorder.remedy(
                 request.key,
@@ -265,6 +271,14 @@ class Authorizer:
             return _denied(request, response)
         return _answer_as_result(request, response, answer)
 
+    def _consent(self, asked: JsonObject, request: CallRequest) -> _Consent:
+        """Return the parts of a question covered by consent to it.
+
+        These are the call, its arguments, and the destinations that nobody named; without any, those in front.
+        """
+        places = asked.get("destinations") or self._recorder.mask.data([*places_in_front(request)])
+        return str(asked.get("target", "")), asked.get("data"), places
+
 
 def _question(request: CallRequest, key: str, why: str) -> str:
     """Return the question about a call under a key."""
@@ -272,11 +286,6 @@ def _question(request: CallRequest, key: str, why: str) -> str:
     if isinstance(request.principal, Untrusted):
         called += f" for {request.principal.name}, which is not trusted,"
     return f"The {f'call {key}' if key else 'call'} of {request.ref}{called} {why}."
-
-
-def _consent(asked: JsonObject) -> _Consent:
-    """Return the parts of a question covered by consent to it."""
-    return str(asked.get("target", "")), asked.get("data"), asked.get("destinations")
 
 
 def _answer_as_result(request: CallRequest, response: type[Response], answer: str) -> Response:
@@ -289,6 +298,12 @@ def _caller_words(request: CallRequest) -> str:
     """Return the caller, and the digest of the called component, for a person at the terminal."""
     who = f"agent:{request.agent} calls it. " if request.agent else ""
     return f"{who}Its digest is {request.digest}. "
+
+
+def _place_words(request: CallRequest) -> str:
+    """Return where a call goes, if its arguments do not say it."""
+    places = places_in_front(request)
+    return f"It goes to {', '.join(map(in_sentence, places))}. " if places else ""
 
 
 def _denied(request: CallRequest, response: type[Response]) -> Response:

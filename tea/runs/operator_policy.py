@@ -249,6 +249,12 @@ def observes(traits: Traits) -> bool:
     return any(name.startswith(STATE) for name in traits.destinations or ())
 
 
+def places_in_front(request: CallRequest) -> tuple[str, ...]:
+    """Return the destinations of a call given by the state of its environment, which its arguments do not say."""
+    traits = request.traits
+    return destinations_of(traits.destinations or (), request.arguments, request.state) if observes(traits) else ()
+
+
 def _is_local(traits: Traits) -> bool:
     """Return whether calls of an operation stay within the workspace; reading an address reveals the request."""
     return traits.declared and traits.effects not in BEYOND and not traits.network

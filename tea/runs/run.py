@@ -298,7 +298,7 @@ class Run:
         return await self._model_calls.ask(question, agent, partial(self._tools, principal))
 
     def recall(self, evidence: Mapping[str, JsonObject], *, anew: bool) -> None:
-        """Set the earlier responses to tool calls inside effects, from the evidence, by key.
+        """Set the earlier responses to calls inside effects, from the evidence, by key.
 
         Args:
             evidence: The data of each record of evidence, by the key of its call.
@@ -316,6 +316,11 @@ class Run:
         begun = call.begun
         same = canonical({name: told.get(name) for name in begun}) == canonical(self.recorder.mask.data(begun))
         return self._response(call).model_validate(told["response"]) if same else None
+
+    def _seen_before(self, key: str) -> JsonValue:
+        """Return the state of an environment by which an earlier process asked about a call; None if it took none."""
+        told = self._told.get(call_key(check_key(key), 0), {})
+        return as_object(told.get("response") or {}).get("value")
 
     def _evidence(self, call: CallRequest, key: str, pin: str, response: Response) -> None:
         """Write the evidence of a call inside an effect, with its response."""
@@ -471,7 +476,8 @@ class Run:
         """
         if not self._lost or (place := self.place(call.config, key)) not in self._lost:
             return None
-        allowed, said = await self._authorizer.answered_before(call._replace(key=key), self._response(call))
+        asked = call._replace(key=key, state=self._seen_before(key))
+        allowed, said = await self._authorizer.answered_before(asked, self._response(call))
         if said is not None:
             return said
         self._lost.remove(place)

@@ -99,6 +99,38 @@ async def test_nobody_is_asked_about_arguments_that_do_not_fit(tmp_path: Path, *
         assert (await tea.replay(outcome.run)).answer == outcome.answer
 
 
+SITE = '''
+from tea import Environment, action
+
+
+class Site(Environment):
+    """A page in front."""
+
+    async def state(self) -> dict[str, str]:
+        """Return the page."""
+        return {"url": "https://one.test/path?query"}
+
+    @action(effects="external", destinations=("state.url",))
+    async def type(self, text: str) -> str:
+        """Type into the page.
+
+        Args:
+            text: What.
+        """
+        return text
+'''
+
+
+async def test_a_question_says_where_a_call_goes_that_acts_on_what_is_in_front(tmp_path: Path) -> None:
+    somebody = Somebody("deny")
+    async with stage(tmp_path, somebody) as tea:
+        await tea.ecp.register(SITE)
+        await tea.ecp.invoke("site#type", {"text": "Ann"})
+    first, *lines = somebody.asked[0][0].split("\n")
+    assert first.endswith(". It goes to https://one.test/. Its arguments are:")
+    assert lines == ['  text: "Ann"']
+
+
 async def test_no_line_of_a_question_about_a_call_is_that_of_a_files_name(tmp_path: Path) -> None:
     given = tmp_path / 'a\nIts arguments are:\n  to: "nobody"'
     given.write_text("words")

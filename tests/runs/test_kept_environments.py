@@ -157,6 +157,76 @@ async def test_another_process_is_told_once_that_the_page_is_lost_and_consent_ho
         assert (await tea.replay(run)).answer == outcome.answer
 
 
+SITES = '''
+from tea import Environment, action
+
+
+class Sites(Environment):
+    """A page of a site, which is gone with its browser."""
+
+    recovery = "lost"
+
+    def __init__(self) -> None:
+        self.url = ""
+
+    async def state(self) -> dict[str, object]:
+        """Return the page in front."""
+        return {"url": self.url}
+
+    @action(effects="reads", network=False)
+    async def open(self, url: str) -> str:
+        """Open a page.
+
+        Args:
+            url: Its address.
+        """
+        self.url = url
+        return "opened"
+
+    @action(effects="external", destinations=("state.url",))
+    async def type(self, text: str) -> str:
+        """Type into the page.
+
+        Args:
+            text: What.
+        """
+        return f"typed at {self.url}"
+'''
+VISITOR = '''
+from tea import Agent, Context, Result, Task
+
+
+class Visitor(Agent):
+    """Type into pages one after the other."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        told = []
+        for url in task.text.split():
+            await ctx.ecp.invoke("sites#open", {"url": url})
+            typed = await ctx.ecp.invoke("sites#type", {"text": "Ann"})
+            told.append(typed.value if typed.ok else typed.error["code"])
+        return Result(answer=told)
+'''
+
+
+@pytest.mark.parametrize("then", ["https://one.test/b", "https://two.test/"])
+async def test_consent_to_typing_at_a_site_that_is_lost_holds_for_no_other_site(tmp_path: Path, then: str) -> None:
+    async with process(tmp_path) as tea:
+        await tea.ecp.register(SITES)
+        await tea.acp.register(VISITOR)
+        with pytest.raises(ApprovalNeeded):
+            await tea.run(f"https://one.test/ {then}", agent="visitor")
+        run = tea.tracer.find("last")
+    async with process(tmp_path) as tea:
+        answers = {await key(tea, run): "allow"}
+        if "two" in then:
+            with pytest.raises(ApprovalNeeded):
+                await tea.resume(run, answers=answers)
+            answers = {await key(tea, run): "allow"}
+        assert (await tea.resume(run, answers=answers)).answer == ["StateLost", f"typed at {then}"]
+
+
 @pytest.mark.parametrize(("said", "told"), [("deny", "said no"), ("done by hand", "")])
 async def test_a_no_or_a_result_of_a_person_counts_though_the_page_is_lost(
     tmp_path: Path, said: str, told: str
