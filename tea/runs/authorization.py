@@ -29,6 +29,7 @@ LOST_MEANWHILE = ". What it has open is lost until then: =always spares further 
 ALWAYS = "always"
 Check = Callable[[], Awaitable[Response]]
 Refusal = Callable[[CallRequest], TeaError | None]
+Seen = Callable[[str], JsonValue]
 Misfit = Callable[[], Awaitable[TeaError | None]]
 
 
@@ -45,6 +46,7 @@ class Authorizer:
         allowed: Names of components, or `kind:name`, that need no such consent; with `*` none does.
         remember: Keeps what a person allows for good; without it that is not offered.
         refusal: Gives the error of a call that would fail whatever a person says, so nobody is asked about it.
+        seen: Gives the state of the environment of a call, by its key, as an earlier process asked about it.
     """
 
     def __init__(
@@ -58,12 +60,13 @@ class Authorizer:
         allowed: Collection[str] = (),
         remember: Remember | None = None,
         refusal: Refusal = lambda request: None,
+        seen: Seen = lambda key: None,
     ) -> None:
         self._policy, self._person, self._recorder = policy, person, recorder
         self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._answers, self._intents = answers, intents
         self._consents, self._allowed, self._remember = consents, allowed, remember
-        self._refusal = refusal
+        self._refusal, self._seen = refusal, seen
         self._said: dict[str, str] = {}
         self._outlived: list[_Consent] = []
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -137,13 +140,9 @@ class Authorizer:
         """Return whether a person allowed a call before its environment was lost, and the parts standing for the call.
 
         Consent to a call that was never made holds for one same call later: same operation, arguments, destinations.
-
-        Args:
-            request: The call, with the state of its environment by which the person was asked.
-            response: The type of what stands in its place.
         """
         answer, asked = self._answers.get(request.key), self._recorder.asked_last(request.key)
-        consent = self._consent(asked, request)
+        consent = self._consent(asked, request._replace(state=self._seen(request.key)))
         if answer is None or consent[:2] != (request.ref, self._recorder.mask.data(dict(request.arguments))):
             return False, None
         if answer not in ("allow", ALWAYS):
@@ -237,7 +236,8 @@ class Authorizer:
         about: dict[str, JsonValue] = {"target": request.ref, "digest": request.digest, "data": dict(request.arguments)}
         about |= {"once": version} if version else {}
         about |= {"destinations": unnamed} if unnamed else {}
-        answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, choices, **about) else None
+        same = self._recorder.same(request.key, asked, choices, **about) and self._is_there_still(request)
+        answer = self._answers.get(request.key) if same else None
         if answer is None:
             self._recorder.ask(request.key, asked, choices, **about)
             consent = self._consent(self._recorder.mask.data(about), request)
@@ -270,6 +270,12 @@ class Authorizer:
         if answer == "deny":
             return _denied(request, response)
         return _answer_as_result(request, response, answer)
+
+    def _is_there_still(self, request: CallRequest) -> bool:
+        """Return whether a call goes where it went when an earlier process asked about it, by the state in front."""
+        before = request._replace(state=self._seen(request.key))
+        before, now = (self._recorder.mask.data([*places_in_front(one)]) for one in (before, request))
+        return before == now
 
     def _consent(self, asked: JsonObject, request: CallRequest) -> _Consent:
         """Return the parts of a question covered by consent to it.

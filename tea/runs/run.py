@@ -119,6 +119,7 @@ class Run:
             run_config.allow,
             deps.remember,
             partial(refusal, context.web),
+            self._seen_before,
         )
         self._resolved: dict[tuple[Kind, str], CallRequest] = {}
         self._inner: Counter[str] = Counter()
@@ -476,8 +477,7 @@ class Run:
         """
         if not self._lost or (place := self.place(call.config, key)) not in self._lost:
             return None
-        asked = call._replace(key=key, state=self._seen_before(key))
-        allowed, said = await self._authorizer.answered_before(asked, self._response(call))
+        allowed, said = await self._authorizer.answered_before(call._replace(key=key), self._response(call))
         if said is not None:
             return said
         self._lost.remove(place)

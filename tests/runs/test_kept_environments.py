@@ -227,6 +227,24 @@ async def test_consent_to_typing_at_a_site_that_is_lost_holds_for_no_other_site(
         assert (await tea.resume(run, answers=answers)).answer == ["StateLost", f"typed at {then}"]
 
 
+async def test_consent_to_typing_at_a_site_holds_for_no_other_that_the_page_has_moved_on_to(tmp_path: Path) -> None:
+    moving = SITES.replace(
+        'return {"url": self.url}', 'self.url = self.url or "https://one.test/"\n        return self.url'
+    )
+    moving = moving.replace(
+        "        return self.url",
+        '        shown, self.url = self.url, "https://two.test/"\n        return {"url": shown}',
+    )
+    async with process(tmp_path) as tea:
+        await tea.ecp.register(moving)
+        await tea.acp.register(VISITOR.replace('await ctx.ecp.invoke("sites#open", {"url": url})', "pass"))
+        with pytest.raises(ApprovalNeeded):
+            await tea.run("once", agent="visitor")
+        run = tea.tracer.find("last")
+        await answered(tea, run, "allow")
+        assert (await tea.resume(run, answers={await key(tea, run): "allow"})).answer == ["typed at https://two.test/"]
+
+
 @pytest.mark.parametrize(("said", "told"), [("deny", "said no"), ("done by hand", "")])
 async def test_a_no_or_a_result_of_a_person_counts_though_the_page_is_lost(
     tmp_path: Path, said: str, told: str
