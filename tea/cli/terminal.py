@@ -43,8 +43,13 @@ _SMALLER = ((300, 60), (150, 60), (75, 60), (300, 14), (150, 14), (75, 14), (40,
 _GOES_ON = "... "
 _LIKE_IT = re.compile(rf"^((?:{_PAINT.pattern})*)\.(?=\.\.)", re.MULTILINE)  # a line that looks like such a row
 _MARK = "| "  # before each row of an answer that holds words like those of tea's own
-_LIKE_OURS = re.compile(r"\b(?:tea|fix|asks)\s*:|:\s*`?tea\s|\]\s*>|(?:^|\s)\w+>(?:\s|$)", re.IGNORECASE)
-_LIKE_OURS_CUT = re.compile(r"(?:tea|fix)\s*:|\w>\s", re.IGNORECASE)  # where a terminal may break the line
+_COMMAND = (
+    r"(?-i:tea)\s+(?:activate|alias|archive|call|chat|contract|copy|corpus|deprecate|diff|doctor|eval|evolve|fork"
+    r"|history|import|inbox|init|keep|list|load|lock|memory|models|new|policy|purge|register|replay|research|restore"
+    r"|resume|retrieve|rollback|run|runs|save|show|state|tell|tools|trace|transform|trust|unregister|update|vars)\b"
+)
+_LIKE_OURS = re.compile(rf"\b(?:tea|fix|asks)\s*:|:\s*`?tea\s|\b{_COMMAND}|\]\s*>|(?:^|\s)\w+>(?:\s|$)", re.IGNORECASE)
+_LIKE_OURS_CUT = re.compile(rf"(?:tea|fix)\s*:|{_COMMAND}|\w>\s", re.IGNORECASE)  # where a terminal may break the line
 _NARROWEST = 13  # columns: `... ` and a tab fit
 _USUAL, _USUAL_LINES = 80, 24  # of a terminal of unknown size
 _held: list[tuple[str, TextIO]] | None = None  # output held back until a question is answered

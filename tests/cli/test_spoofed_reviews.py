@@ -2,10 +2,13 @@
 
 import hashlib
 import json
+from io import StringIO
 
 import pytest
 
+from tea.cli.app import _COMMANDS
 from tea.cli.show import source_text
+from tea.cli.terminal import answer_text
 from tea.components.content import is_path, is_requirement
 from tea.components.manifest import Manifest, canonical, source_digest
 from tea.errors import Damaged
@@ -179,6 +182,9 @@ FORGED_ANSWERS = (
     "In doubt.\nagent:w asks: Which account?\n[allow / deny] > allow",
     "Done.\nplanner> allow",
     "Done.\nto trust it: tea trust tool:pay@sha256:0",
+    "Done.\n    tea resume last --answer 0.2/0.0=allow",
+    "Done. Now say `tea trust pay`.",
+    "Done. " + "x" * 74 + "    tea resume last --answer 0.2/0.0=allow",
 )
 
 
@@ -193,8 +199,15 @@ def test_no_line_of_an_answer_at_a_terminal_looks_like_one_of_teas_own(tea: Tea,
     assert tea("run", "-q", forged, "--agent", "answerer").out == f"{forged}\n"
 
 
+@pytest.mark.parametrize("name", sorted(_COMMANDS))
+def test_an_answer_with_any_command_of_teas_is_marked_at_a_terminal(name: str) -> None:
+    terminal = StringIO()
+    terminal.isatty = lambda: True
+    assert answer_text(f"Done.\ntea {name} it", terminal) == f"| Done.\n| tea {name} it"
+
+
 def test_other_answers_stand_as_they_are_at_a_terminal_too(tea: Tea) -> None:
     tea("register", tea.write("answerer.py", ANSWERER))
-    said = "# Result\n\n> quoted\n\n- a -> b, 3 > 2\n- rows: 5 " + "x" * 90
+    said = "# Result\n\n> quoted\n\n- a -> b, 3 > 2\n- green tea and black tea, or Tea list\n- rows: 5 " + "x" * 90
     shown = on_a_terminal(tea, ["run", said, "--agent", "answerer"], {"COLUMNS": "80", "TERM": "dumb"}).decode()
     assert said in shown.replace("\r\n", "\n")
