@@ -380,7 +380,7 @@ async def test_a_shallow_clone_is_read_pulled_and_pushed(act: Act, folder: Path,
     (await act("pull", folder="w")).unwrap()
     (folder / "w" / "a.txt").write_text("two\n")
     made = (await act("commit", folder="w", message="Own")).unwrap()
-    assert (await act("push", folder="w")).unwrap()["commit"] == made["commit"]
+    assert (await act("push", folder="w", url=str(bare))).unwrap()["commit"] == made["commit"]
     assert len((await act("log", folder="w")).unwrap()) == 3
     assert git(folder / "w", "fsck", "--no-dangling") == ""
     (folder / "w" / ".git" / "shallow").write_text("".join(f"{number:040x}\n" for number in range(5_000)))

@@ -86,6 +86,23 @@ def written(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
+async def test_a_repository_is_pushed_only_to_where_it_was_cloned_from_or_where_the_call_says(
+    tea: Platform, folder: Path, bare: Path, server: GitServer
+) -> None:
+    act, other = acting(tea), bare.with_name("other.git")
+    git(bare.parent, "clone", "-q", "--bare", str(bare), str(other))
+    (await act("clone", url=f"{server.url}/plain.git")).unwrap()
+    (folder / "plain" / "a.txt").write_text("two\n")
+    (await act("commit", folder="plain", message="Own")).unwrap()
+    config = folder / "plain" / ".git" / "config"
+    config.write_text(config.read_text().replace("/plain.git", "/other.git"))
+    assert "/other.git', not to" in await refused(act("push", folder="./plain"))
+    (folder / "plain").rename(folder / "moved")
+    assert f"give its address as `url`: '{server.url}/other.git'" in await refused(act("push", folder="moved"))
+    assert git(other, "rev-parse", "main") == git(bare, "rev-parse", "main")
+    assert (await act("push", folder="moved", url=f"{server.url}/other.git")).ok
+
+
 async def test_a_private_repository_is_cloned_and_pushed_over_http(
     tea: Platform, folder: Path, bare: Path, server: GitServer
 ) -> None:
