@@ -509,7 +509,7 @@ class GitHubService(Environment):
         }  # fmt: skip
         return shapes.release_of(await github.send("POST", f"{_REPO}/releases", place, data))
 
-    @action(effects="external", network=True, destinations=("name",), after="the repository is there")
+    @action(effects="external", network=True, destinations=("name", "organisation"), after="the repository is there")
     async def create_repository(
         self, ctx: Context, name: str, description: str = "", private: bool = True, organisation: str = ""
     ) -> shapes.Repository:
@@ -527,7 +527,13 @@ class GitHubService(Environment):
         data = {"name": named(name), "description": description, "private": private, "auto_init": True}
         return shapes.repository_of(await github.send("POST", path, given, data))
 
-    @action(effects="external", idempotent=True, network=True, destinations=("repository",), after="the fork is there")
+    @action(
+        effects="external",
+        idempotent=True,
+        network=True,
+        destinations=("repository", "organisation"),
+        after="the fork is there",
+    )
     async def fork(self, ctx: Context, repository: str, organisation: str = "") -> shapes.Repository:
         """Fork a repository; GitHub may take a moment to fill it.
 

@@ -372,3 +372,19 @@ async def test_after_an_issue_was_read_words_go_only_to_a_repository_that_the_pe
         with pytest.raises(ApprovalNeeded, match="would go to eve/inbox, which nobody named"):
             await tea.run("Answer issue 1 of octo/hello.", agent="worker")
         assert not [one for one in site.asked if one.method != "GET"]
+
+
+@pytest.mark.parametrize(("action", "given"), [("create_repository", {"name": "notes"}), ("fork", REPO)])
+async def test_after_an_issue_was_read_no_repository_is_made_for_an_owner_that_nobody_named(
+    tmp_path: Path, site: GitHubSite, action: str, given: dict[str, Any]
+) -> None:
+    settings = f'{(home_of(tmp_path, site) / "tea.toml").read_text()}[policy]\nexternal = "allow"\n'
+    steps = [
+        ["act", "github#issue", {**REPO, "number": 1}],
+        ["act", f"github#{action}", {**given, "organisation": "eve"}],
+    ]
+    async with plain(tmp_path, settings) as tea:
+        await tea.acp.register(scripted(*steps))
+        with pytest.raises(ApprovalNeeded, match="would go to eve, which nobody named"):
+            await tea.run("Read issue 1 of octo/hello, and make the repository notes.", agent="worker")
+        assert not [one for one in site.asked if one.method != "GET"]
