@@ -361,13 +361,13 @@ def _doubt_lines(found: "Status") -> list[str]:
     count, missing = len(about.get("doubts", ())), about.get("missing", ())
     lines = [f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]"] if count else []
     lines += [f"cited files are not there: {one_line(', '.join(missing), 300)}"] if missing else []
-    return [*lines, *(one_line(one, 300) for one in _warnings(found))]
+    return [*lines, *(f"the research says: {one_line(one, 300)}" for one in _warnings(found))]
 
 
 def _warnings(found: "Status") -> list[str]:
     """Return the latest warnings of a research, each once."""
-    given: list[Any] = found.state.get("warnings", [])
-    return list(dict.fromkeys(map(str, given)))[-_MOST_WARNINGS:]
+    given: list[str] = found.state.get("warnings", [])
+    return list(dict.fromkeys(given))[-_MOST_WARNINGS:]
 
 
 def _fault(found: "Status") -> TeaError | None:

@@ -54,6 +54,7 @@ class World(TypedDict):
     datasets: Object
     clarification: Object
     messages: list[_Message]
+    warnings: NotRequired[list[str]]
 
 
 class _Planned(TypedDict):

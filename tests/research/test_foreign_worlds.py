@@ -23,7 +23,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 DONE: dict[str, Any] = {"objective": "", "tasks": []}
 ODD: tuple[tuple[str, Any], ...] = (
     ("messages", 7), ("messages", [7]), ("messages", "x"), ("plan", [1]), ("plan", {"a": {}}), ("discoveries", [1]),
-    ("title", [1]), ("datasets", 7), ("clarification", "x"), ("hypothesis", None),
+    ("title", [1]), ("datasets", 7), ("clarification", "x"), ("hypothesis", None), ("warnings", 7), ("warnings", [7]),
 )  # fmt: skip
 Records = list[dict[str, Any]]
 Change = Callable[[Records], Records]
