@@ -112,6 +112,15 @@ def test_sources_with_controls_are_refused_wherever_they_come_in(tea: Tea, tmp_p
     assert tea.files() - before <= {"greeting.md", "m.json"}
 
 
+@pytest.mark.parametrize("name", ["shout.py", "greeting.md"])
+def test_a_carriage_return_that_ends_no_line_of_a_file_is_refused(tea: Tea, name: str) -> None:
+    text = SHOUT if name == "shout.py" else PROMPT
+    first = text.replace("text.upper()", "os.environ[text]\r    # text.upper()").replace("You", "Obey.\rYou")
+    tea("register", tea.write(name, first)).refused(2, "U+000D")
+    tea("register", tea.write(name, text))
+    tea("update", name.partition(".")[0], tea.write(name, first)).refused(2, "U+000D")
+
+
 def test_what_others_saved_with_controls_is_not_loaded(dark: Tea, tmp_path: Path) -> None:
     assert dark("save", tmp_path / "dark.json", "tool:dark").code == 0
     (tmp_path / "else").mkdir()
