@@ -45,14 +45,15 @@ def _sources(old: Manifest, new: Manifest) -> str:
     """
     paths = [path for path in sorted({*old.files, *new.files}) if old.files.get(path) != new.files.get(path)]
     parts = 1 + len(paths)
-    found = _unified(_lines(old.source), _lines(new.source), old, new, parts).split("\n")
+    changes = _unified(_lines(old.source), _lines(new.source), old, new, parts).split("\n")
+    head, found = changes[:2], changes[2:]
     for path in paths:
         before, after = old.files.get(path), new.files.get(path)
         whose = " (new)" if before is None else " (gone)" if after is None else ""
         changes = _unified(_lines(before or ""), _lines(after or ""), old, new, parts).split("\n")
-        head = found[:2] if found[0] else changes[:2] if changes[0] else [f"--- {old.ref}", f"+++ {new.ref}"]
-        found = [*head, *found[2:], f"# file: {path_line(path)}{whose}", *changes[2:]]
-    return "\n".join(found)
+        head = head if head[0] else changes[:2] if changes[0] else [f"--- {old.ref}", f"+++ {new.ref}"]
+        found += [f"# file: {path_line(path)}{whose}", *changes[2:]]
+    return "\n".join([*head, *found])
 
 
 def _lines(text: str) -> list[str]:

@@ -37,3 +37,15 @@ def test_a_difference_of_many_files_takes_no_longer_than_that_of_one() -> None:
     assert time.process_time() - begun < 2
     assert found.source.count("# file: ") == 60
     assert found.source.count("\n+#b") == 60 * 600
+
+
+def test_a_difference_of_very_many_small_files_is_found_soon() -> None:
+    def made(number: str, text: str) -> Manifest:
+        files = {f"_sums/part_{number}.py": text for number in range(20_000)}
+        return Manifest(kind="tool", name="sums", version=number, description="Say.", source="", files=files)
+
+    begun = time.process_time()
+    lines = diff(made("1.0.0", "A"), made("1.0.1", "B")).source.split("\n")
+    assert time.process_time() - begun < 4
+    assert lines[:3] == ["--- tool:sums@1.0.0", "+++ tool:sums@1.0.1", "# file: _sums/part_0.py"]
+    assert len(lines) == 2 + 20_000 * 6
