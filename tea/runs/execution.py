@@ -529,6 +529,7 @@ class Executions:
             left = await self._in_thread(lambda: outcome.unfinished(records, (*OWN, DONE)))
         why = past.quoted(outcome.reason, run.untrusted)
         more = {"doubts": doubts, "made": tuple(run.services.generated.made), **left}
+        more |= {} if past.own else {"remedies": ()}  # its journal may tell of errors that nobody gave
         return replace(outcome, reason=why, files=files, unheard=unheard, error=error, **more)
 
     def _left(self, run: str, last: int, inputs: Iterable[JsonObject]) -> tuple[tuple[str, ...], tuple[str, ...]]:
