@@ -231,13 +231,13 @@ class Authorizer:
     ) -> Response | None:
         places = () if verdict is None or self._remember is None else verdict.unnamed
         choices = (*CONSENT, ALWAYS) if places else CONSENT
-        asked = _question(request, request.key, why)
         unnamed = [] if verdict is None else list(verdict.unnamed)
+        goes = "" if unnamed else _place_words(request)
+        asked = f"{_question(request, request.key, why)}{'' if version else goes}"
         about: dict[str, JsonValue] = {"target": request.ref, "digest": request.digest, "data": dict(request.arguments)}
         about |= {"once": version} if version else {}
         about |= {"destinations": unnamed} if unnamed else {}
-        same = self._recorder.same(request.key, asked, choices, **about) and self._is_there_still(request)
-        answer = self._answers.get(request.key) if same else None
+        answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, choices, **about) else None
         if answer is None:
             self._recorder.ask(request.key, asked, choices, **about)
             consent = self._consent(self._recorder.mask.data(about), request)
@@ -248,8 +248,8 @@ class Authorizer:
                 given = argument_lines(self._recorder.mask.data(about["data"])) or "none"
                 shown = "\n".join(filter(None, (indent(given, "  "), hidden_values(given))))
                 marked = asked.replace("\n", f"\n{ASKED}")  # a destination or the name of a file may have lines
-                who = f"{_caller_words(request)}{'' if unnamed else _place_words(request)}"
-                answer = await self._person(f"{marked} {who}Its arguments are:\n{shown}", choices)
+                who = f"{goes if version else ''} {_caller_words(request)}"
+                answer = await self._person(f"{marked}{who}Its arguments are:\n{shown}", choices)
         if answer is None or not is_text(answer):
             fix = self._recorder.remedy(
                 request.key,
@@ -270,12 +270,6 @@ class Authorizer:
         if answer == "deny":
             return _denied(request, response)
         return _answer_as_result(request, response, answer)
-
-    def _is_there_still(self, request: CallRequest) -> bool:
-        """Return whether a call goes where it went when an earlier process asked about it, by the state in front."""
-        before = request._replace(state=self._seen(request.key))
-        before, now = (self._recorder.mask.data([*places_in_front(one)]) for one in (before, request))
-        return before == now
 
     def _consent(self, asked: JsonObject, request: CallRequest) -> _Consent:
         """Return the parts of a question covered by consent to it.
@@ -309,7 +303,7 @@ def _caller_words(request: CallRequest) -> str:
 def _place_words(request: CallRequest) -> str:
     """Return where a call goes, if its arguments do not say it."""
     places = places_in_front(request)
-    return f"It goes to {', '.join(map(in_sentence, places))}. " if places else ""
+    return f" It goes to {', '.join(map(in_sentence, places))}." if places else ""
 
 
 def _denied(request: CallRequest, response: type[Response]) -> Response:

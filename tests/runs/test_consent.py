@@ -127,8 +127,11 @@ async def test_a_question_says_where_a_call_goes_that_acts_on_what_is_in_front(t
         await tea.ecp.register(SITE)
         await tea.ecp.invoke("site#type", {"text": "Ann"})
     first, *lines = somebody.asked[0][0].split("\n")
-    assert first.endswith(". It goes to https://one.test/. Its arguments are:")
+    assert "needs a person's consent. It goes to https://one.test/. Its digest is sha256:" in first
     assert lines == ['  text: "Ann"']
+    async with stage(tmp_path, None) as tea:
+        with pytest.raises(ApprovalNeeded, match="needs a person's consent. It goes to https://one.test/. Fix"):
+            await tea.ecp.invoke("site#type", {"text": "Ann"})
 
 
 async def test_no_line_of_a_question_about_a_call_is_that_of_a_files_name(tmp_path: Path) -> None:
