@@ -14,6 +14,8 @@ TOPICS = "browser homepage site webpage website"
 PIXELS = ("click_at", "drag")
 WRITTEN = {"fill": ("fields",), "type": ("text",), "select": ("option",)}  # arguments that are texts for a page
 INDEXES = ("index", "press")
+ADDRESS = re.compile(r"https?://[^\s<>\"'`]+", re.IGNORECASE)
+ENDS = ".,;:!?*_~"  # stand behind an address in a sentence
 TRUTHS = {"yes": True, "no": False}
 TRUE = ("accept_dialogs", "new_tab", "clear", "close", "links")  # arguments that are truths
 MONTHS = "january february march april may june july august september october november december"
@@ -59,8 +61,18 @@ class BrowserUse(Agent):
             files=_downloaded,
             completed=_completed,
             told=lambda value: {name: part for name, part in value.items() if name != "links"},  # the state has them
+            begins=_begins,
         )
         return await operate(ctx, task, browser)
+
+
+def _begins(text: str, state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Open the address of a task with a single one, if the page in front is blank."""
+    found = [one.rstrip(ENDS) for one in ADDRESS.findall(text.replace("](", " "))]
+    named = list(dict.fromkeys(one if "(" in one else one.rstrip(")]}" + ENDS) for one in found))
+    if len(named) != 1 or state["url"] != BLANK:
+        return []
+    return [{"action": "navigate", "arguments": {"url": named[0]}}]
 
 
 def _completed(action: str, given: dict[str, Any], seen: dict[str, Any]) -> dict[str, Any]:

@@ -36,6 +36,7 @@ MOST_VAIN = 3  # steps not counted as nothing was done in them: their form was r
 _STEP = ("thinking", "evaluation", "memory", "next_goal", "actions", "extracted")
 STEPS_OF_LOSS = 2  # steps not counted after a loss: noticing it, and reopening the page or program
 _NUMBERS = re.compile(r"\d+(?:[.,:/-]\d+)*%?")
+_BEGUN = "Done for you before your first step"
 _WORKED_OUT = "Worked out from what was read, and standing nowhere in it: {}."
 _GOES_ON = re.compile(
     r"\b(?:click|continue|going to|go to|i(?:'|\u2019)ll|i (?:must|need|should|will)|let me|let(?:'|\u2019)s|navigate"
@@ -60,6 +61,8 @@ class Operated:
         completed: The arguments of an action, given its name, the arguments of the model, and what was seen last: a
             state, or the outcome of an action.
         told: The parts of an action's outcome that the model is told.
+        begins: The actions done before the first question, given the words of the task and the state; they are
+            neither a step nor a failure of the model, and it is told of them.
     """
 
     environment: str
@@ -72,6 +75,7 @@ class Operated:
     files: Callable[[dict[str, Any]], dict[str, str]] = lambda value: {}
     completed: Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]] = lambda action, given, seen: given
     told: Callable[[dict[str, Any]], dict[str, Any]] = lambda value: value
+    begins: Callable[[str, dict[str, Any]], list[dict[str, Any]]] = lambda task, state: []
 
 
 @dataclass(slots=True, kw_only=True)
@@ -164,6 +168,10 @@ async def _left(ctx: Context, work: Work) -> int:
 async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str, Any]:
     """Do the next step, and return its ending, if it has one; with none left, no action is done."""
     state = await _observed(ctx, work)
+    if left and not work.steps and (actions := work.on.begins(task.text, state)):
+        await _executed(ctx, work, {"next_goal": _BEGUN, "actions": actions})
+        work.failures = work.vain = 0
+        state = await _observed(ctx, work)
     try:
         step = await _generated(ctx, task, work, state, left)
     except BadOutput as error:

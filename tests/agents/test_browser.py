@@ -100,6 +100,36 @@ async def test_it_reads_a_page_and_keeps_log_film_and_report(tea: Platform, play
     assert (await tea.replay(outcome.run)).ok
 
 
+@pytest.mark.parametrize(
+    ("task", "at"),
+    [
+        ("What does the kettle cost (see {site}/offers)?", "{site}/offers"),
+        ("Read {site}/offers. Only [{site}/offers]({site}/offers) counts.", "{site}/offers"),
+        ("Compare {site}/1 and {site}/2.", "about:blank"),
+        ("What does the kettle cost?", "about:blank"),
+    ],
+)
+async def test_the_only_address_of_a_task_is_open_before_the_first_question(
+    tea: Platform, played: Played, site: str, task: str, at: str
+) -> None:
+    played.model = ScriptedModel([step(final={"success": True, "answer": "42 crowns."})])
+    outcome = await tea.run(task.format(site=site), agent="browser")
+    (request,) = played.model.requests
+    assert (request.variables["state"]["url"], request.variables["left"]) == (at.format(site=site), 5)
+    assert len(request.variables["steps"]) == (at != "about:blank")
+    assert [one.source for one in outcome.evidence] == ([] if at == "about:blank" else [at.format(site=site)])
+    assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+async def test_an_address_of_a_task_that_is_refused_is_told_with_the_first_question(
+    tea: Platform, played: Played
+) -> None:
+    played.model = ScriptedModel([step(final={"success": False, "reason": "It cannot be reached."})])
+    outcome = await tea.run("Read http://127.0.0.1:9/.", agent="browser")
+    assert (outcome.ok, outcome.reason) == (False, "It cannot be reached.")
+    assert "- navigate: failed " in str(played.model.requests[0])
+
+
 async def test_a_link_is_followed_by_its_path_and_its_page_is_told_once(
     tea: Platform, played: Played, site: str
 ) -> None:

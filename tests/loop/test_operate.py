@@ -46,6 +46,8 @@ class Panel(Environment):
 """
 
 WORKER = """
+import re
+
 from tea import Agent, Context, Operated, Result, Task, operate
 
 
@@ -59,6 +61,9 @@ class Worker(Agent):
         panel = Operated(
             environment="panel", most=lambda done: 3, bounded=lambda state: state, picture="", title="Panel",
             files=lambda value: {name: "printed" for name in value["made"]},
+            begins=lambda text, state: [
+                {"action": "pull", "arguments": {"to": one}} for one in re.findall("from ([0-9a-z]+)", text)
+            ],
         )
         return await operate(ctx, task, panel)
 """
@@ -118,6 +123,26 @@ async def test_a_result_tells_only_what_the_one_before_did_not(tea: Platform) ->
     _, (_, asked) = await worked(tea, "Pull it.", pulled(2, 2, 3), pulled(final=END))
     told = [one["result"] for one in asked["steps"][0]["results"]]
     assert told == ['{"at": 2, "panel": "north", "made": []}', "", '{"at": 3}']
+
+
+async def test_what_a_task_begins_with_is_done_before_the_first_question_and_is_no_step(tea: Platform) -> None:
+    steps = pulled(2), pulled(3), pulled(4), {"final": END}
+    outcome, asked = await worked(tea, "Pull it from 1 on.", *steps)
+    assert outcome.ok
+    assert [(one["state"]["at"], one["left"]) for one in asked] == [(1, 3), (2, 2), (3, 1), (4, 0)]
+    (begun,) = asked[0]["steps"]
+    assert begun["next_goal"] == "Done for you before your first step"
+    assert begun["results"] == [
+        {"action": "pull", "ok": True, "result": '{"at": 1, "panel": "north", "made": []}'},
+    ]
+
+
+async def test_a_beginning_that_fails_is_told_and_not_counted_as_a_failure(tea: Platform) -> None:
+    wrong = {"actions": [{"action": "none"}]}
+    outcome, asked = await worked(tea, "Pull it from afar on.", wrong, wrong, pulled(2, final=END))
+    assert (outcome.ok, outcome.answer) == (True, "It stands.")
+    assert [one["ok"] for one in asked[0]["steps"][0]["results"]] == [False]
+    assert "to" in asked[0]["steps"][0]["results"][0]["result"]
 
 
 async def test_the_last_question_that_a_budget_allows_is_for_the_end_alone(tea: Platform) -> None:
