@@ -36,7 +36,7 @@ MOST_VAIN = 3  # steps not counted as nothing was done in them: their form was r
 _STEP = ("thinking", "evaluation", "memory", "next_goal", "actions", "extracted")
 STEPS_OF_LOSS = 2  # steps not counted after a loss: noticing it, and reopening the page or program
 _NUMBERS = re.compile(r"\d+(?:[.,:/-]\d+)*%?")
-_BEGUN = "Done for you before your first step"
+_BEGUN = "Done for you, and not counted as a step"
 _WORKED_OUT = "Worked out from what was read, and standing nowhere in it: {}."
 _GOES_ON = re.compile(
     r"\b(?:click|continue|going to|go to|i(?:'|\u2019)ll|i (?:must|need|should|will)|let me|let(?:'|\u2019)s|navigate"
@@ -61,8 +61,8 @@ class Operated:
         completed: The arguments of an action, given its name, the arguments of the model, and what was seen last: a
             state, or the outcome of an action.
         told: The parts of an action's outcome that the model is told.
-        begins: The actions done before the first question, given the words of the task and the state; they are
-            neither a step nor a failure of the model, and it is told of them.
+        begins: The actions done before the first question, and again after a loss, given the words of the task and the
+            state; they are neither a step nor a failure of the model, and it is told of them.
     """
 
     environment: str
@@ -99,6 +99,7 @@ class Work:
         actions: Names of the actions done so far.
         failures: Failed steps in a row.
         losses: How often the screen was lost, and had to be begun anew.
+        begun: Number of losses when the first actions of the task were done, -1 before that.
         vain: Steps with nothing done, as the first action or the answer had another form.
         sees: Whether the model is shown pictures, whose words nothing but what it extracts tells.
         ends: Whether the budget allows no question after the next one.
@@ -120,6 +121,7 @@ class Work:
     actions: set[str] = field(default_factory=set[str])
     failures: int = 0
     losses: int = 0
+    begun: int = -1
     vain: int = 0
     sees: bool = False
     ends: bool = False
@@ -168,10 +170,8 @@ async def _left(ctx: Context, work: Work) -> int:
 async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str, Any]:
     """Do the next step, and return its ending, if it has one; with none left, no action is done."""
     state = await _observed(ctx, work)
-    if left and not work.steps and (actions := work.on.begins(task.text, state)):
-        await _executed(ctx, work, {"next_goal": _BEGUN, "actions": actions})
-        work.failures = work.vain = 0
-        state = await _observed(ctx, work)
+    if left and work.begun < work.losses:
+        state = await _begun(ctx, task, work, state)
     try:
         step = await _generated(ctx, task, work, state, left)
     except BadOutput as error:
@@ -180,6 +180,17 @@ async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str,
         work.steps.append(_failed("answer", error.problem))
         return {}
     return await _executed(ctx, work, step if left else {**step, "actions": []})
+
+
+async def _begun(ctx: Context, task: Task, work: Work, state: dict[str, Any]) -> dict[str, Any]:
+    """Do the first actions of the task, if it has any, and return the state then."""
+    work.begun, failures, vain = work.losses, work.failures, work.vain
+    actions = work.on.begins(task.text, state)
+    if not actions:
+        return state
+    await _executed(ctx, work, {"next_goal": _BEGUN, "actions": actions})
+    work.failures, work.vain = failures, vain
+    return await _observed(ctx, work)
 
 
 async def _observed(ctx: Context, work: Work) -> dict[str, Any]:

@@ -265,6 +265,20 @@ async def test_a_fork_behind_a_page_says_that_it_is_lost_and_the_model_opens_it_
     assert (await tea.replay(fork.run)).answer == fork.answer
 
 
+async def test_a_fork_behind_the_only_address_of_a_task_has_its_page_again_after_the_loss(
+    tea: Platform, played: Played, site: str
+) -> None:
+    ends = step(final={"success": True, "answer": "42 crowns."})
+    played.model = ScriptedModel([ends])
+    origin = await tea.run(f"What does the kettle at {site}/ cost?", agent="browser")
+    asked = [one.key for one in tea.tracer.records(origin.run) if one.kind == "start" and one.data["kind"] == "model"]
+    played.model = ScriptedModel([step(("extract", {})), ends])
+    fork = await tea.fork(origin.run, at=asked[0])
+    first, second = (request.variables for request in played.model.requests)
+    assert (fork.answer, first["state"]["url"], second["state"]["url"]) == ("42 crowns.", f"{site}/", f"{site}/")
+    assert [one["ok"] for step in second["steps"] for one in step["results"]] == [True, False, True]
+
+
 async def test_it_ends_after_five_steps_by_elements_without_an_answer(tea: Platform, played: Played, site: str) -> None:
     played.model = ScriptedModel([step(("navigate", {"url": site})) for _ in range(9)])
     outcome = await tea.run("Buy nothing.", agent="browser")

@@ -131,7 +131,7 @@ async def test_what_a_task_begins_with_is_done_before_the_first_question_and_is_
     assert outcome.ok
     assert [(one["state"]["at"], one["left"]) for one in asked] == [(1, 3), (2, 2), (3, 1), (4, 0)]
     (begun,) = asked[0]["steps"]
-    assert begun["next_goal"] == "Done for you before your first step"
+    assert begun["next_goal"] == "Done for you, and not counted as a step"
     assert begun["results"] == [
         {"action": "pull", "ok": True, "result": '{"at": 1, "panel": "north", "made": []}'},
     ]
