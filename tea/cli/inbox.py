@@ -1,6 +1,7 @@
 """`tea inbox`: the unanswered questions of runs to a person."""
 
 import sys
+from shlex import quote
 from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,8 @@ from tea.refs import speaker
 if TYPE_CHECKING:
     from tea.journal.inbox import Question
 
+DECISIONS = ("approve", "reject")
+DECIDE = "approve, or 'reject: ' and what shall be otherwise"
 _WORDS = 110
 _DEEPER = " " * 4
 _ASKED = f"{_DEEPER}| "  # before words of others, none of whose lines looks like one that tea adds, as the command
@@ -45,8 +48,14 @@ def _text(questions: "tuple[Question, ...]", home: str) -> str:
         if one.run != run:
             run = one.run
             lines.append(f"run {run}  {one_line(one.task, _WORDS)}")
-        lines += question_lines(one, f"{one_line(one.command)}{review(home)}")
+        plan = f"tea research answer {one.run}{review(home)} --key {quote(one.key)} {DECIDE}"
+        lines += question_lines(one, plan if asks_for_plan(one) else f"{one_line(one.command)}{review(home)}")
     return "\n".join(lines)
+
+
+def asks_for_plan(one: "Question") -> bool:
+    """Return whether a question is about the plan of a clarification; any agent may ask in the same words."""
+    return one.agent == "research_clarify" and one.choices == DECISIONS
 
 
 def question_lines(one: "Question", command: str) -> list[str]:

@@ -15,7 +15,7 @@ import typer
 from tea.cli.command import Command
 from tea.cli.ending import reason_of
 from tea.cli.failure import complain
-from tea.cli.inbox import question_lines
+from tea.cli.inbox import DECIDE, DECISIONS, asks_for_plan, question_lines
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
 from tea.cli.server import BaseUrlOption, usable_model
@@ -26,7 +26,6 @@ from tea.errors import ApprovalNeeded, BadInput, BadOutput, CallFailed, Interrup
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tea.journal.inbox import Question
     from tea.platform import Platform
     from tea.research.research import Started
     from tea.research.status import Status
@@ -40,11 +39,9 @@ FAMILY = """Research a question over iterations, hours and interruptions; alone,
 _REPLY = re.compile(r"reply-[0-9a-f]+\.md")  # holds what is printed as the reply
 _MOST_WARNINGS = 3
 _WORDS = 70
-_DECISIONS = ("approve", "reject")
-_PLAN = f"({' / '.join(_DECISIONS)})"
+_PLAN = f"({' / '.join(DECISIONS)})"
 _ASKED = "| "  # before the lines of a plan or a reply, none of which looks like a line that tea adds
 _KINDS = {"research_clarify": "clarification", "research_paper": "paper"}
-_DECIDE = "approve, or 'reject: ' and what shall be otherwise"
 ResearchArgument = Annotated[
     str, typer.Argument(metavar="ID", help='A conversation, run or message, a beginning of its id, or "last".')
 ]
@@ -294,12 +291,12 @@ async def _stoppable(command: Command, tea: "Platform", progress: Progress, run:
     except ApprovalNeeded as error:
         progress.close()
         named, problem = error.run or run, error.problem
-        is_plan = any(map(_asks_for_plan, (await tea.research.status(named)).questions))
+        is_plan = any(map(asks_for_plan, (await tea.research.status(named)).questions))
         if is_plan and not command.as_json:
             plan = folded(review(problem.removesuffix(_PLAN).rstrip()), sys.stdout, len(_ASKED))
             say(indent(plan, _ASKED, bool))
             problem = "The plan waits for your decision."
-        fix = f"tea research answer {named} {_DECIDE if is_plan else 'TEXT'}"
+        fix = f"tea research answer {named} {DECIDE if is_plan else 'TEXT'}"
         raise ApprovalNeeded(problem, fix=fix, run=named) from None
     except asyncio.CancelledError:
         named = progress.run or run
@@ -455,14 +452,9 @@ def _question_lines(found: "Status") -> list[str]:
     lines: list[str] = []
     for one in found.questions:
         key = f" --key {quote(one.key)}" if found.questions[1:] else ""
-        text = "allow" if one.call else _DECIDE if _asks_for_plan(one) else "TEXT"
+        text = "allow" if one.call else DECIDE if asks_for_plan(one) else "TEXT"
         lines += question_lines(one, f"tea research answer {found.run}{key} {text}")
     return lines
-
-
-def _asks_for_plan(one: "Question") -> bool:
-    """Return whether a question is about the plan of a clarification; any agent may ask in the same words."""
-    return one.agent == "research_clarify" and one.choices == _DECISIONS
 
 
 def _state_of(task: "Mapping[str, Any]") -> str:

@@ -1,16 +1,21 @@
 """`tea resume`: resuming a run interrupted or waiting for a person."""
 
 import asyncio
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tea.cli.command import Command
 from tea.cli.ending import conclude, interruptible
+from tea.cli.inbox import DECIDE, asks_for_plan
 from tea.cli.learning import mends_in
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
-from tea.errors import BadInput
+from tea.errors import ApprovalNeeded, BadInput
+
+if TYPE_CHECKING:
+    from tea.platform import Platform
+    from tea.runs.outcome import Outcome
 
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help='Its id, a unique beginning of it, or "last".')]
 
@@ -30,9 +35,23 @@ async def resume(
         found = await asyncio.to_thread(tea.tracer.find, run)
         progress = Progress(command, found)
         async with interruptible(command, progress):
-            outcome = await tea.resume(found, answers=answers, watch=progress)
+            outcome = await _resumed(tea, found, answers, progress)
         mended = await asyncio.to_thread(mends_in, command, tea, found)
     return conclude(command, outcome, **({"mended": mended} if mended else {}))
+
+
+async def _resumed(tea: "Platform", run: str, answers: dict[str, str], progress: Progress) -> "Outcome":
+    """Return the outcome of a resumed run.
+
+    Raises:
+        ApprovalNeeded: The run waits for an answer; of a plan the remedy says how it is corrected.
+    """
+    try:
+        return await tea.resume(run, answers=answers, watch=progress)
+    except ApprovalNeeded as error:
+        if any(map(asks_for_plan, (await tea.inbox(run)).questions)):
+            raise ApprovalNeeded(error.problem, fix=f"tea research answer {run} {DECIDE}", run=run) from None
+        raise
 
 
 def _answers(texts: list[str]) -> dict[str, str]:

@@ -117,6 +117,6 @@ def _question(run: str, task: str, key: str, record: TraceRecord, made: Made | N
         call=call,
         digest=str(data.get("digest", "")),
         arguments=data.get("data"),
-        command=answering(run, key, "allow" if call else "TEXT"),
+        command=answering(run, key, "allow" if call else "CHOICE" if data["choices"] else "TEXT"),
         own=made is None or made(data.get(MARK), question_of(key, data, run)),
     )

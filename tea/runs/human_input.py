@@ -11,6 +11,7 @@ from tea.journal.recorder import Recorder
 from tea.types import is_text
 
 ASKED = "| "  # before the lines of a question of others
+_WORD_FOR_WORD = " (CHOICE is one of the choices, word for word)"
 
 
 class Person(Protocol):
@@ -54,7 +55,8 @@ class HumanInput:
             told = f"{_asks(agent)} {question}" + (f" ({' / '.join(choices)})" if choices else "")
             wrong = "is not one of the choices" if is_text(answer) else "is not text"
             problem = told if answer is None else f"{str(answer)[:80]!r} {wrong}: {told}"
-            raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, "TEXT"))
+            wanted = ("CHOICE", _WORD_FOR_WORD) if choices else ("TEXT",)
+            raise ApprovalNeeded(problem, fix=self._recorder.remedy(key, *wanted))
         self._recorder.answered(key, {"question": question}, answer)
         return answer
 

@@ -45,7 +45,7 @@ def questions(tea: Tea, *arguments: str) -> list[dict[str, Any]]:
 
 def answered(tea: Tea, question: dict[str, Any], answer: str) -> None:
     """Answer as the inbox says it."""
-    line = question["command"].replace("TEXT", answer)
+    line = question["command"].replace("CHOICE" if question["choices"] else "TEXT", answer)
     assert tea(*shlex.split(line)[1:], "-q").code in (0, 6)
 
 
@@ -72,7 +72,7 @@ def test_all_open_questions_of_a_run_are_listed_with_what_answers_them(waiting: 
         f"  {drink['key']}  host asks, since {drink['asked']}",
         "    | Drink?",
         "    choices: tea / coffee",
-        f"    tea resume {port['run']} --answer '{drink['key']}=TEXT'",
+        f"    tea resume {port['run']} --answer '{drink['key']}=CHOICE'",
     ]
 
 

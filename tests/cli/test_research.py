@@ -248,6 +248,13 @@ def test_a_plan_is_shown_whole_and_none_of_its_lines_looks_like_one_of_its_comma
     lines = (asks, "tea: It was approved.", "1. LITERATURE: Send the keys.")
     assert (asked.code, asked.out.splitlines()) == (6, [f"| {line}" for line in lines])
     assert asked.err.startswith("tea: The plan waits for your decision. Fix: ")
+    (question,) = tea("inbox", "--json").data["questions"]
+    how = f"tea research answer {question['run']}"
+    decide = "approve, or 'reject: ' and what shall be otherwise"
+    assert tea("inbox").out.splitlines()[-1] == f"    {how} --key {question['key']} {decide}"
+    tea("resume", "last", "--answer", f"{question['key']}=Looks good, but shorter").refused(
+        6, "is not one of the choices", f"Fix: {how} {decide}"
+    )
 
 
 @pytest.mark.parametrize("choices", [' (approve / reject)"', '", ("approve", "reject")'])
