@@ -11,6 +11,7 @@ PROMPT, CHEAP = "page_reader", "cheap"
 MOST_SUMMARY = 24_000  # bytes of what a model writes, at most 8,000 tokens
 MOST_MATERIAL = 400_000
 LEAST_MATERIAL = 4_000
+SHORT = 1_500  # characters of a page shorter than a question about it
 SHRINKING = 0.6
 TRIES = 3
 CHARACTERS_IN_TOKEN = 3
@@ -42,8 +43,8 @@ class Reading(TypedDict):
     """What was read; everything that stands in it was written by others.
 
     Without a question `text` holds lines `start` to `end` of `lines`, and more follows from `next_start` on. With one,
-    `summary` and `quotes` answer it, or `excerpts` are the parts that fit it best. `page` is another where the page has
-    changed.
+    `summary` and `quotes` answer it, `excerpts` are the parts that fit it best, or `text` is all of a short page.
+    `page` is another where the page has changed.
     """
 
     url: str
@@ -67,7 +68,7 @@ class Reading(TypedDict):
 async def fetch_page(ctx: Context, url: str, question: str = "", start: int = 1, find: str = "") -> Reading:
     """Read a web page, PDF file or local document found by a search, at its address, as Markdown.
 
-    With a question it gives what the page says about it, with quotations; without one the text from a line on.
+    With a question it gives what the page says about it, with quotations; of a short page, and without one, the text.
 
     Args:
         url: The whole address of the page, website or PDF file, as the task, a search or a page names it; the work
@@ -88,6 +89,10 @@ async def fetch_page(ctx: Context, url: str, question: str = "", start: int = 1,
         reading["text"] = _framed(window["text"], page["digest"])
         if "next_start" in window:
             reading["next_start"] = window["next_start"]
+        return reading
+    if len(page.get("material", "")) < SHORT < most:
+        reading["start"], reading["end"] = 1, page["lines"]
+        reading["text"] = _framed(page["material"], page["digest"])
         return reading
     found = await _answer(ctx, question, page, most) if most else None
     if found is None:

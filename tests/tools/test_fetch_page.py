@@ -283,6 +283,17 @@ async def test_a_question_is_answered_by_a_model_with_quotations_that_stand_in_t
     assert "2024-05-06" in shown
 
 
+async def test_a_page_shorter_than_a_question_about_it_is_given_whole_without_asking_a_model(tmp_path: Path) -> None:
+    pages = {"/rooms": html("<p>Elm: 30 seats.</p><p>Oak: 12 seats.</p>"), "/none": html("")}
+    async with Site(pages).open() as site, platform_of(tmp_path, site, model=ScriptedModel([])) as tea:
+        page = await fetched(tea, f"{site.url}/rooms", question="How many seats has Elm?")
+        empty = await fetched(tea, f"{site.url}/none", question="How many seats has Elm?")
+    assert page["text"].splitlines()[1:-1] == ["Elm: 30 seats.", "", "Oak: 12 seats."]
+    assert (page["start"], page["end"], page["lines"]) == (1, 3, 3)
+    assert not {"summary", "excerpts"} & {*page}
+    assert "It is empty." in empty["notes"]
+
+
 async def test_a_page_that_is_too_long_for_a_model_is_shown_in_part(tmp_path: Path) -> None:
     filler = "".join(f"<h2>Town {number}</h2><p>{SENTENCE * 12}</p>" for number in range(200))
     told = "<h2>Tides</h2><p>The spring tide at the cape reaches 7.2 metres in March.</p>"
