@@ -291,7 +291,7 @@ def _answer_schema(answer: Mapping[str, Any] | None, *, report: bool) -> dict[st
         "answer": {"anyOf": [form, {"type": "null"}]} if answer else {"type": "string"},
         "supported": {"type": "boolean"},
         "evidence": number_list,
-        "reason": {"type": "string"},
+        "reason": {"type": "string", "default": ""},
     }
     if report:
         section = {"heading": {"type": "string"}, "says": {"type": "string"}, "evidence": number_list}

@@ -214,6 +214,18 @@ async def test_an_answer_in_plain_words_after_a_failed_repair_is_delivered(
     assert again.to_json() == outcome.to_json()
 
 
+@pytest.mark.parametrize(("form", "answer"), [({}, "1871"), ({"answer": {"type": "integer"}}, 1871)])
+async def test_an_answer_without_the_reason_is_taken_as_it_is(
+    form: dict[str, Any], answer: Any, tmp_path: Path
+) -> None:
+    short = {"answer": answer, "supported": True, "evidence": [1]}
+    model = Script(researcher=plan(), researcher_verdict=quoting(BUILT), researcher_answer=short)
+    async with world(tmp_path, model, {"/a": text(BUILT)}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher", **form)
+    assert (outcome.status, outcome.answer) == ("done", answer)
+    assert model.asked()["researcher_answer"] == 1
+
+
 @pytest.mark.parametrize("words", ["", '{"answer": "1871",', "Let me look at the evidence again."])
 async def test_what_is_no_answer_in_plain_words_is_not_delivered(words: str, tmp_path: Path) -> None:
     model = Script(researcher=plan(), researcher_verdict=quoting(BUILT), researcher_answer=turns("In 1871.", words))
