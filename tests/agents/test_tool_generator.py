@@ -187,6 +187,19 @@ async def test_a_wrong_result_on_the_tasks_own_input_is_refused(play: Play) -> N
     )
 
 
+@pytest.mark.parametrize(("text", "judged"), [("banana", 0), pytest.param("anna", 1, marks=pytest.mark.slow)])
+async def test_a_result_that_a_passed_test_wants_for_the_same_input_is_not_asked_about(
+    play: Play, text: str, judged: int
+) -> None:
+    same = {"arguments": {**SPEC["input"], "text": text}, "returns": text.count("a")}
+    made = SOURCE.replace("count_letters", f"count_marks_{judged}")
+    spec = {**SPEC, "name": f"count_marks_{judged}"}
+    outcome = await play.make(spec, NONE, {"cases": [*CASES, same]}, code(made), RIGHT)
+    assert outcome.ok, outcome.reason
+    assert "gives 3" in outcome.answer
+    assert [one.variables["stage"] for one in play.requests].count("judge") == judged
+
+
 async def test_a_result_judged_wrong_by_mistake_is_judged_again(play: Play) -> None:
     wrong = {"right": False, "why": "it counts case"}
     outcome = await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), wrong, RIGHT)
