@@ -10,6 +10,7 @@ ROUNDS = 3
 MOST_LISTED = 12
 OWN = ("done", "todo")  # of the loop, whatever the task
 TRIAL_STEPS = 12
+MOST_WRITTEN, MOST_OF_FILE, MOST_LOOKED_AT = 3, 1_500, 40
 WORKFLOW = "A workflow of fixed steps: "
 
 TEXT: dict[str, Any] = {"type": "string", "maxLength": 4_000}
@@ -131,11 +132,15 @@ async def _fault(
     if not checked["ok"]:
         return str(checked["trouble"])
     for test in tests:
+        before = await _texts(ctx, task)
         result = await _tried(ctx, task, draft, test["task"])
         if not result.ok:
             return f"on {test['task']!r} it failed: {result.reason}"
         answer = json.dumps(result.answer, ensure_ascii=False)[:4_000]
-        verdict = await _ask(ctx, "judge", VERDICT, **wish, test=test, answer=answer)
+        texts = (await _texts(ctx, task)).items()
+        written = [{"name": name, "text": text} for name, text in texts if name in answer or before.get(name) != text]
+        written = written[:MOST_WRITTEN]
+        verdict = await _ask(ctx, "judge", VERDICT, **wish, test=test, answer=answer, written=written)
         if not verdict["right"]:
             return f"on {test['task']!r} it answered {answer[:300]}: {verdict['why']}"
     return ""
@@ -153,6 +158,19 @@ async def _tried(ctx: Context, task: Task, draft: dict[str, Any], text: str) -> 
         environments=draft["environments"],
         max_steps=TRIAL_STEPS,
     )
+
+
+async def _texts(ctx: Context, task: Task) -> dict[str, str]:
+    """Return the beginnings of the text files beside those of a task, by name."""
+    listed = await ctx.ecp.invoke("workspace#list_files", {"limit": MOST_LOOKED_AT})
+    found: list[Any] = listed.value["files"] if listed.ok else []
+    names = [str(one["name"]) for one in found if one["name"] not in task.files]
+    texts: dict[str, str] = {}
+    for name in names:
+        page = await ctx.ecp.invoke("workspace#read", {"name": name, "limit": MOST_OF_FILE})
+        if page.ok:
+            texts[name] = f"{page.value['text']}{' [...]' if page.value['left'] else ''}"
+    return texts
 
 
 def _text(draft: dict[str, Any]) -> str:

@@ -210,3 +210,19 @@ async def test_an_environment_is_among_the_parts_of_an_agent_and_an_action_stand
     (shell,) = [one for one in parts if one["use"] == "environment:shell"]
     assert "Its actions: " in shell["description"]
     assert "python" in shell["description"]
+
+
+async def test_the_judge_is_shown_the_files_that_a_draft_wrote(play: Play) -> None:
+    draft = {**AGENT, "name": "writer", "tools": [], "environments": ["workspace"]}
+
+    def writes(text: str) -> ModelResponse:
+        given = {"name": "totals.md", "text": text}
+        return ModelResponse(calls=(ToolCall(id="1", name="workspace_write", arguments=given),), finish="calls")
+
+    replies = [writes("51 " * 600), ends("Done."), RIGHT, writes("4"), ends("Done."), RIGHT]
+    outcome = await play.make("reckon, and write the value as totals.md", TESTS, draft, *replies)
+    assert outcome.ok, outcome.reason
+    first, second = [one for one in play.requests if one.variables.get("stage") == "judge"]
+    assert first.variables["written"] == [{"name": "totals.md", "text": f"{'51 ' * 500} [...]"}]
+    assert second.variables["written"] == [{"name": "totals.md", "text": "4"}]
+    assert "words of others" in str(second.messages)
