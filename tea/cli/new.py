@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 MAKERS = {"tool": "tool_generator", "agent": "agent_generator", "workflow": "agent_generator"}
 _STEPS = 60
 _USED = {"tool": "--tool", "agent": "--agent"}  # options of `tea run`
+_OF_FILES = re.compile(
+    r"\b(?:csv|tsv|xlsx|excel|spreadsheets?|(?:given|named|two|all|each|every) files?)\b", re.IGNORECASE
+)
 _HOW = {"new": "made", "version": "improved", "reused": "there already:"}
 
 
@@ -48,6 +52,8 @@ async def new(
     async with command.platform() as tea:
         model = usable_model(tea, base_url, model)
         _require_model(tea, model, MAKERS[kind])
+        if not file and (lacking := _lacking(words)):
+            command.tell(f"{lacking}: give a file to try it on with --file, else its tests have none.")
         progress = Progress(command)
         options: dict[str, Any] = {"model": model} if model else {}
         text = words if kind != "workflow" else f"A workflow of fixed steps: {words}"
@@ -63,6 +69,16 @@ async def new(
     command.show("\n".join(_lines(made, str(found["how"]), command.at)), data)
     command.tell(f"trace: tea trace {outcome.run}{command.at} ({cost_words(outcome.cost)})")
     return 0
+
+
+def _lacking(words: str) -> str:
+    """Return words on the files that a wish reads, empty if it seems to read none."""
+    from tea.loop.naming import file_names, to_be_written
+
+    names = [name for name in dict.fromkeys(file_names(words)) if name not in to_be_written(words)]
+    if names:
+        return f"the description names {one_line(', '.join(names), 120)}, and no file was given"
+    return "the description speaks of files, and none was given" if _OF_FILES.search(words) else ""
 
 
 def _adopted(tea: "Platform", run: str) -> "JsonObject":

@@ -126,6 +126,16 @@ async def test_a_tool_made_in_a_run_is_named_at_its_end_with_the_command_that_sh
         assert json.loads(out)["outcome"]["made"] == ["tool:reverse_words@1.0.0"]
 
 
+async def test_a_description_of_files_without_any_says_so_before_the_first_question(tmp_path: Path) -> None:
+    script = Script(DIALECTS["openai_chat"], lambda question: Say(text="{}"))
+    async with Loopback(answer=script.answer).open() as server:
+        home(tmp_path, script.dialect, server.url, capabilities=NATIVE)
+        words = "Sum the amounts of orders.csv by month, and write them to totals.md."
+        code, _, err = await tea(tmp_path, "new", "workflow", words)
+    assert code != 0
+    assert err.startswith("the description names orders.csv, and no file was given: give a file to try it on with")
+
+
 @pytest.mark.slow
 async def test_an_agent_is_used_by_the_printed_lines_in_their_order(tmp_path: Path) -> None:
     script = Script(DIALECTS["openai_chat"], answer)
@@ -133,6 +143,7 @@ async def test_an_agent_is_used_by_the_printed_lines_in_their_order(tmp_path: Pa
         home(tmp_path, script.dialect, server.url, capabilities=NATIVE)
         code, out, err = await tea(tmp_path, "new", "agent", "Puts words in reverse order.")
         assert code == 0, err
+        assert "--file" not in err
         for line in [one for one in out.splitlines() if " tea " in one and not one.startswith("to undo it")]:
             command = line.partition(" tea ")[2]
             code, said, err = await tea(tmp_path, *shlex.split(command.replace("TASK", "b a")))
