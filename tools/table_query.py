@@ -105,7 +105,7 @@ def _answer(
         sql = database.with_forms(database.resolved(sql))
         got = database.select(sql, limit, offset, count=not full)
         whole = not full and database.drops_decimals(sql, got.rows, offset)
-        doubts = [] if full else [*database.absent(sql), *database.miscounted(sql), *database.mistyped(sql)]
+        doubts = [] if full else database.doubts(sql, got.rows)
     if full:
         return {"columns": got.columns, "rows": got.rows, "row_count": len(got.rows), "truncated": got.more}
     answer = _paged(got.columns, got.rows, got.total, offset)

@@ -144,3 +144,39 @@ UNLIKE = "'2025-6-1' is not written as the dates of \"day\", such as '2025-05-31
 )
 async def test_text_taken_for_numbers_or_dates_in_order_is_warned_of(ask_files: Ask, sql: str, warning: str) -> None:
     assert (await ask_files(READINGS, sql=sql)).unwrap().get("warning", "") == warning
+
+
+BUYERS: dict[str, str | bytes] = {
+    "buyers.csv": "buyer_id,name,city,first,last\nb1,Flo Voss,Oslo,Flo,Voss\nb2,Flo Voss,Rome,Flo,Voss\n"
+    "b3,Ed Kern,Rome,Ed,Kern\n",
+    "orders.csv": "id,buyer,amount\n1,b1,10\n2,b2,20\n3,b3,30\n4,b3,5\n",
+    "visits.csv": "visit,ward_id,ward_name,nurse,days\n1,7,North,Di,1\n2,8,North,Di,2\n3,9,South,Ed,3\n"
+    "4,7,North,Ed,1\n",
+}
+BUYERS_OF = "FROM orders o JOIN buyers b ON o.buyer = b.buyer_id"
+TWO = "'Flo Voss' stands for 2 buyer_id, taken as one; GROUP BY b.buyer_id, {} keeps them apart"
+WARDS = "'North' stands for 2 ward_id, taken as one; GROUP BY visits.ward_id, ward_name keeps them apart"
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        (f"SELECT b.name, COUNT(*) AS n {BUYERS_OF} GROUP BY b.name ORDER BY n DESC", TWO.format("b.name")),
+        (f"SELECT name, SUM(amount) {BUYERS_OF} GROUP BY 1 -- all of them", TWO.format("name")),
+        (f"SELECT b.name AS who, COUNT(*) {BUYERS_OF} GROUP BY who HAVING COUNT(*) > 1", TWO.format("b.name")),
+        (f"SELECT MAX(n) FROM (SELECT name, COUNT(*) AS n {BUYERS_OF} GROUP BY name)", TWO.format("name")),
+        (f"SELECT first, last, SUM(amount) {BUYERS_OF} GROUP BY first, last", TWO.format("first, last")),
+        ("SELECT ward_name, SUM(days) FROM visits GROUP BY ward_name", WARDS),
+        (f"SELECT b.name, SUM(amount) {BUYERS_OF} GROUP BY b.buyer_id, b.name", ""),
+        (f"SELECT name, SUM(amount) AS n {BUYERS_OF} GROUP BY name ORDER BY n DESC LIMIT 1", ""),
+        (f"SELECT name, SUM(amount) {BUYERS_OF} WHERE b.city = 'Rome' GROUP BY name", ""),
+        (f"SELECT name, COUNT(DISTINCT buyer_id), SUM(amount) {BUYERS_OF} GROUP BY name", ""),
+        (f"SELECT city, SUM(amount) {BUYERS_OF} GROUP BY city", ""),
+        (f"SELECT b.last, COUNT(*) {BUYERS_OF} GROUP BY b.last", ""),
+        ("SELECT name, COUNT(*) FROM buyers GROUP BY name HAVING COUNT(*) > 1", ""),
+        ("SELECT nurse, SUM(days) FROM visits GROUP BY nurse", ""),
+        ("SELECT ward_name, ward_id, COUNT(*) FROM visits GROUP BY 1, 2", ""),
+    ],
+)
+async def test_a_name_of_several_keys_taken_as_one_is_warned_of(ask_files: Ask, sql: str, warning: str) -> None:
+    assert (await ask_files(BUYERS, sql=sql)).unwrap().get("warning", "") == warning

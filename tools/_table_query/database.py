@@ -22,6 +22,7 @@ from .date_uses import DateUse, date_uses, subtracted_texts, with_forms, without
 from .describing import short
 from .dialect import as_sqlite, concatenated, first_letters, instead_of_syntax, joined, last_letters
 from .joins import Counting, Join, Side, counting, fans
+from .name_groups import NameGroup, joined_keys, name_groups, tells
 from .naming import check_names, unknown_name, with_decimals
 from .numbers import EITHER
 from .stored import StoredTable
@@ -36,6 +37,7 @@ MOST_ABSENT = 3
 MOST_JOINS = 4
 MOST_NEAR = 2_000  # values of a column among which the nearest is told
 LONGEST_NEAR = 40  # characters; the time to compare two grows with the square of them
+LEAST_NAMES = 0.4  # share of different values of a column of names
 MOST_COUNTED = 1_000_000
 MOST_RESULT = 50_000_000  # characters of the rows of an answer
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
@@ -166,6 +168,15 @@ class Database:
         except (sqlite3.Error, OverflowError, ToolError):
             return False
 
+    def doubts(self, sql: str, rows: Sequence[Sequence[Cell]]) -> list[str]:
+        """Return a line about each thing of a statement that may mislead.
+
+        Args:
+            sql: The statement that was just run.
+            rows: Its rows.
+        """
+        return [*self.absent(sql), *self.miscounted(sql), *self.merged(sql, rows), *self.mistyped(sql)]
+
     def absent(self, sql: str) -> list[str]:
         """Return a line about each text that a statement compares a column with, but that no cell of it has.
 
@@ -196,6 +207,25 @@ class Database:
         try:
             lines = chain(self._about_joins(found.joins[:MOST_JOINS], found), self._about_once(found))
             return list(dict.fromkeys(lines))
+        except (sqlite3.Error, ToolError):
+            return []
+
+    def merged(self, sql: str, rows: Sequence[Sequence[Cell]]) -> list[str]:
+        """Return a line about each group by a name that several things of a table have.
+
+        It takes what is left of the statement's time.
+
+        Args:
+            sql: The statement that was just run.
+            rows: Its rows.
+        """
+        self._effort.begin(self._effort.deadline)
+        cells = [str(cell) for row in rows for cell in row if cell is not None][:MOST_NEAR]
+        how = counting(sql, self._columns)
+        sides = [] if how is None else [side for one in how.joins for side in one.sides]
+        try:
+            groups = islice(name_groups(sql, self._columns), MOST_JOINS)
+            return list(dict.fromkeys(filter(None, (self._about_names(one, sides, cells) for one in groups))))
         except (sqlite3.Error, ToolError):
             return []
 
@@ -311,6 +341,49 @@ class Database:
         for table, column in how.once[:MOST_JOINS]:
             if self._repeats(table, [quoted(column)]):
                 yield f"DISTINCT takes equal {quoted(column)} of several rows of {table} once; {fix}"
+
+    def _about_names(self, group: NameGroup, sides: Sequence[Side], cells: Sequence[str]) -> str:
+        """Return a line about a name that stands for several values of a key, empty without one among the cells."""
+        if (key := self._key(group, sides)) is None or re.search(
+            rf"\b{re.escape(key[0])}\b", group.shown, re.IGNORECASE
+        ):
+            return ""
+        merged = {tuple(map(str, names)): n for *names, n in self._connection.execute(group.counts(key[1]))}
+        order = {cell: place for place, cell in reversed(list(enumerate(cells)))}
+        shown = [name for name in merged if all(part in order for part in name)]
+        if not merged or (not shown and self._holds(group, cells)):
+            return ""
+        name = min(shown, key=lambda parts: order[parts[0]]) if shown else next(iter(merged))
+        apart = f"GROUP BY {key[1]}, {', '.join(group.groups)} keeps them apart"
+        return f"{short(' '.join(name))!r} stands for {merged[name]} {key[0]}, taken as one; {apart}"
+
+    def _key(self, group: NameGroup, sides: Sequence[Side]) -> tuple[str, str] | None:
+        """Return the key of what is named, None if nothing tells which column it is."""
+        table, name = quoted(group.table), quoted(group.columns[0][0])
+        unique = [one for one in group.keys if not self._repeats(group.table, [quoted(one[0])])]
+        joined = joined_keys(group, sides)
+        for one in group.keys:
+            if tells(group.columns[0][0], one[0]) and (one not in unique or one in joined):
+                key = quoted(one[0])
+                several = (
+                    f"SELECT 1 FROM {table} WHERE {key} IS NOT NULL GROUP BY {key} HAVING min({name}) <> max({name})"
+                )
+                if self._connection.execute(several).fetchone() is None:
+                    return one
+        named = (one for one in joined if one in unique)
+        return next(named, None) if not group.bare or self._hardly_repeats(table, name) else None
+
+    def _hardly_repeats(self, table: str, column: str) -> bool:
+        """Return whether most values of a column stand in one row or two."""
+        sql = f"SELECT count(DISTINCT {column}) >= {LEAST_NAMES} * count({column}) FROM {table}"
+        return bool(self._connection.execute(sql).fetchone()[0])
+
+    def _holds(self, group: NameGroup, cells: Sequence[str]) -> bool:
+        """Return whether one of some cells is a name."""
+        some = list(dict.fromkeys(cells))[:MOST_COMPARED]
+        there = ", ".join("?" * len(some))
+        sql = f"SELECT 1 FROM {quoted(group.table)} WHERE {quoted(group.columns[0][0])} IN ({there}) LIMIT 1"
+        return self._connection.execute(sql, some).fetchone() is not None
 
     def _repeats(self, table: str, keys: Sequence[str]) -> bool:
         """Return whether several rows of a table have the same values in some expressions."""
