@@ -345,6 +345,16 @@ async def test_a_description_is_short_lines(ask: Ask) -> None:
     }
 
 
+async def test_a_description_counts_the_different_names_of_a_column_with_repeated_ones(ask: Ask) -> None:
+    rows = [f"c{number},Flo {number % 12},{'ab'[number % 2]}\n" for number in range(30)]
+    (table,) = (await ask({"t.csv": "".join(["id,name,kind\n", *rows, "c30,,a\n"])})).unwrap()["tables"]
+    assert table["columns"] == [
+        "id text: c0, c1, c2, c3, c4, …",
+        "name text, 1 missing, 12 different: Flo 0, Flo 1, Flo 2, Flo 3, Flo 4, …",
+        "kind text: a, b",
+    ]
+
+
 @pytest.mark.parametrize("width", [3, 60, 300, 1500])
 async def test_a_description_says_what_it_leaves_out_and_how_that_is_seen(ask: Ask, width: int) -> None:
     names = [f"column number {number}" for number in range(width)]

@@ -98,7 +98,9 @@ def _column(column: ColumnDescription, examples: int, rows: int) -> str:
     form = f" {column['form']}" if column["form"] not in ("", "iso") else ""
     form = " (dates, dmy or mdy)" if column.get("ambiguous") else form
     missing = f", {column['nulls']} missing" if column["nulls"] else ""
-    head = f"{_written(column['name'])} {column['type']}{form}{missing}"
+    repeated = column["type"] == "text" and _FEW < column["distinct"] < rows - column["nulls"]
+    different = f", {column['distinct']} different" if repeated else ""
+    head = f"{_written(column['name'])} {column['type']}{form}{missing}{different}"
     if examples and not form and column["type"] != "text" and _is_mostly_unique(column, rows):
         return f"{head}: {_value(column['min'])}, {_CUT}, {_value(column['max'])}"
     whole = examples == _SOME and column["distinct"] <= _FEW
