@@ -86,6 +86,18 @@ def written_end(text: str, form: JsonSchema | None) -> dict[str, Any] | None:
     return None if form is not None and not value_faults(form, lossless(form, found)) else found
 
 
+def is_blank(arguments: JsonObject, form: JsonSchema | None) -> bool:
+    """Return whether `done` gives no answer; of a typed one its form decides.
+
+    Args:
+        arguments: What `done` was given.
+        form: The form of the answer, None without one.
+    """
+    given = arguments.get(_ANSWER)
+    blank = given is None or (isinstance(given, str) and not given.strip())
+    return blank and (form is None or _ANSWER not in arguments)
+
+
 def confidence(stated: JsonValue) -> int | None:
     """Return a stated confidence from 0 to 100, also of a fraction or a percentage; None for anything else."""
     number = without_slips(dict(SURE), stated)

@@ -57,6 +57,7 @@ PROBLEMS = {
     "parts": OF_PARTS,
     "examples": "{}.",
     "numbers": UNFOUNDED,
+    "warning": 'The last result warned: "{}". If that can change the answer, call again with what it says.',
     "expression": "{} is arithmetic, not its value.",
     "plan": "These items of the plan are open: {}.",
     "failed": "These parts failed: {}.",

@@ -32,7 +32,7 @@ from tea.loop.claims import (
     without_label,
 )
 from tea.loop.confirmation import confirms
-from tea.loop.done_arguments import confidence
+from tea.loop.done_arguments import confidence, is_blank
 from tea.loop.end_words import (
     ANNOUNCED,
     BEGUN,
@@ -59,6 +59,7 @@ from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of, told_once
 from tea.loop.form import formed, read_as
 from tea.loop.grounds import Grounds, narrowed
+from tea.loop.heeding import unheeded
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
 from tea.loop.naming import to_be_written
@@ -224,11 +225,11 @@ class Ending:
             return _refused(outcome, UNSEEN, "look at their results, then call `done` alone.")
         if failed := [one.name for one in others if not one.ok]:
             return _refused(outcome, f"{failed[0]!r} failed beside `done`.", "say so in the reason, or leave it out.")
-        if value["success"] and self._is_blank(outcome):
+        if value["success"] and self._report is None and is_blank(outcome.arguments, self._task.answer):
             return _refused(outcome, NO_ANSWER, "give `answer`, or success false with `reason`.")
         if not value["success"]:
-            if not last and self._is_early(str(value["reason"])):
-                return _refused(outcome, GAVE_UP, TRY)
+            if not last and (early := self._early(str(value["reason"]))):
+                return _refused(outcome, early, TRY)
             self.accepted = self._result(value, evidence_in(value), last=last)
             return outcome
         if (schema := self._task.answer) is not None:
@@ -281,7 +282,6 @@ class Ending:
         talk = schema is None and self._is_talk(text)
         absent = self._unwritten(self._confirmed(answer))
         self._judge(self._confirmed(answer))
-        lacking = schema is None and not talk and gives_up(text, self.words)
         if not last:
             if "nothing" not in self._returned and not talk and self._has_nothing(text):
                 unsure = "" if self._sees else self._guess(answer, ())
@@ -290,7 +290,7 @@ class Ending:
             if schema is None and not talk and self._is_empty(text):
                 problem = self._once((), answer)
                 return self._hold(text, f"{EMPTY_WORDS} {problem}".rstrip())
-        if lacking:
+        if schema is None and not talk and gives_up(text, self.words):
             return self._given_up(text, last=last)
         if not last:
             known = {*self._returned}
@@ -311,6 +311,8 @@ class Ending:
         if not (last or grounds.results or grounds.whole or "nothing" in self._returned):
             self._returned.add("nothing")
             return self._hold(text, f"{NO_RESULT} {NEXT}")
+        if not last and (warned := self._unheeded()):
+            return self._hold(text, f"{warned} {NEXT}")
         self.accepted = self._result({"answer": "", "success": False, "reason": text}, (), last=last)
         return ""
 
@@ -331,14 +333,6 @@ class Ending:
         answer = "" if schema is None else read_as(schema, formed(text.strip(), schema))
         return schema is not None and not isinstance(answer, str) and not value_faults(schema, answer)
 
-    def _is_blank(self, outcome: Observation) -> bool:
-        """Return whether `done` gives no answer; of a typed one its schema decides, and a report may stand for it."""
-        if self._report is not None:
-            return False
-        given = outcome.arguments.get("answer")
-        blank = given is None or (isinstance(given, str) and not given.strip())
-        return blank and (self._task.answer is None or "answer" not in outcome.arguments)
-
     def _grounds(self, evidence: Sequence[Evidence] = ()) -> Grounds:
         spoken = [one.text for one in self._task.history]
         facts = (f"{one.fact}\n{one.quote}" for one in (*self._task.facts, *self._ledger.facts))
@@ -354,14 +348,20 @@ class Ending:
         grounds = self._grounds()
         return self._is_unread(grounds) and not grounds.tells(text)
 
-    def _is_early(self, reason: str) -> bool:
-        """Return whether files are given up before any call or question, for a reason without anything shown; once."""
+    def _early(self, reason: str) -> str:
+        """Return the problem of files given up before any call or question, or after a warning; each once."""
         tried = self._window.results or "nothing" in self._returned or self._challenged >= 0
         looked = names_shown(reason, self.words, (one.all for one in self.heads))
         if self._solver or tried or looked or not self._task.files:
-            return False
+            return self._unheeded()
         self._returned.add("nothing")
-        return True
+        return GAVE_UP
+
+    def _unheeded(self) -> str:
+        """Return the problem of giving up after a result with a warning, once."""
+        warned = "" if self._solver or "warning" in self._returned else unheeded(self._window.results.values())
+        self._returned |= {"warning"} if warned else set()
+        return PROBLEMS["warning"].format(warned) if warned else ""
 
     def _is_talk(self, text: str) -> bool:
         """Return whether words are talk in a conversation, such as thanks, without a value from the shown results."""
@@ -542,6 +542,7 @@ class Ending:
             "parts": doubts_in(one for one in evidence if one.source == ANSWER),
             "examples": example_words(grounds.examples(answer)) if checked else "",
             "numbers": ", ".join(grounds.numbers(answer)[:MOST_NAMED]) if checked else "",
+            "warning": "" if self._solver else unheeded(self._window.results.values(), answer),
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
