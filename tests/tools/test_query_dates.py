@@ -57,7 +57,30 @@ async def test_iso_without_a_known_form_is_refused_with_the_forms(ask_files: Ask
 async def test_a_difference_of_dates_by_another_name_is_answered_with_julianday(ask_files: Ask, call: str) -> None:
     error = (await ask_files(TERMS, sql=f"SELECT {call} FROM t")).error
     assert error is not None
-    assert error["fix"].startswith("use julianday(iso(a, form)) - julianday(iso(b, form))")
+    assert error["fix"].startswith("use julianday(later) - julianday(earlier)")
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("year(began)", 1789),
+        ("month(born)", 2),
+        ("quarter(x.began)", 2),
+        ("day(began, 'dmy')", 30),
+        ("day('2023-07')", None),
+        ("month(NULL)", None),
+    ],
+)
+async def test_parts_of_a_date_are_taken_from_its_known_form(ask_files: Ask, call: str, value: int | None) -> None:
+    got = (await ask_files(TERMS, sql=f"SELECT {call} FROM t x LIMIT 1")).unwrap()
+    assert got["rows"] == [[value]]
+    assert "warning" not in got
+
+
+async def test_a_date_of_another_form_has_no_part_and_is_told(ask_files: Ask) -> None:
+    got = (await ask_files(TERMS, sql="SELECT month(seen) FROM t")).unwrap()
+    assert got["rows"] == [[None]] * 4
+    assert "month(..., 'iso') gives NULL for 4 values, such as '03/04/2019', of form 'dmy' or 'mdy'" in got["warning"]
 
 
 BEGAN = "\"began\" is written as '30/4/1789', in no order of time"

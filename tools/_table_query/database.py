@@ -43,11 +43,11 @@ MOST_RESULT = 50_000_000  # characters of the rows of an answer
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _FUNCTION_NAMES = """
-abs avg ceil ceiling char coalesce concat concat_ws corr count cume_dist date datetime dense_rank exp first_value floor
-format glob group_concat has_item ifnull iif instr iso julianday lag last_value lead left length like ln log log10 log2
-lower ltrim max median min mod norm nth_value ntile nullif percent_rank pi pow power printf quote rank replace right
-round row_number rtrim sign sqrt stddev stddev_pop strftime substr substring sum time total trim trunc typeof
-unicode unixepoch upper var_pop variance
+abs avg ceil ceiling char coalesce concat concat_ws corr count cume_dist date datetime day dense_rank exp first_value
+floor format glob group_concat has_item ifnull iif instr iso julianday lag last_value lead left length like ln log
+log10 log2 lower ltrim max median min mod month norm nth_value ntile nullif percent_rank pi pow power printf quarter
+quote rank replace right round row_number rtrim sign sqrt stddev stddev_pop strftime substr substring sum time total
+trim trunc typeof unicode unixepoch upper var_pop variance year
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
 _TEXTS = (
@@ -476,6 +476,8 @@ class Database:
     def _add_functions(self) -> None:
         for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, self._iso), *_TEXTS):
             self._connection.create_function(name, count, self._timely(function), deterministic=True)
+        for name in ("year", "quarter", "month", "day"):
+            self._connection.create_function(name, -1, self._timely(self._iso.part(name)), deterministic=True)
         for name, (least, compute) in _OF_NUMBERS.items():
             self._connection.create_aggregate(name, 1, partial(Numbers, self._effort, least, compute))
         self._connection.create_aggregate("corr", 2, partial(Pairs, self._effort))

@@ -1,6 +1,7 @@
 """Forms of dates as SQL names them, in the words of several tools, and the dates not read by `iso`."""
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 
 from .numbers import date_forms, iso_date
@@ -9,6 +10,7 @@ FORMS = "'dmy', 'mdy', 'words' (1 May 2018), 'iso', or such as '%d/%m/%Y' and 'D
 _BY_ORDER = {"dmy": "dmy", "mdy": "mdy", "ymd": "iso", "ym": "iso", "dMy": "words", "Mdy": "words"}
 _TIME = re.compile(r"%[HIMSfpzZT]|[hH]|[tT](?=[hH])")
 _PART = re.compile(r"%-?([deFmbBhYy])|([dDmMyY])\2*")
+_PARTS = {"year": (0, 4), "quarter": (5, 7), "month": (5, 7), "day": (8, 10)}
 _MONTH_NAMED = 3  # letters: MMM
 _MOST_TOLD = 100_000
 _LONGEST = 80
@@ -57,6 +59,25 @@ class Iso:
         Raises:
             ValueError: There is no such form.
         """
+        return self._date(value, form, "iso")
+
+    def part(self, name: str) -> Callable[..., int | None]:
+        """Return the function for the year, quarter, month or day of a date, in ISO 8601 without another form.
+
+        Args:
+            name: Its name in SQL.
+        """
+
+        def part(value: object, form: object = "iso", *more: object) -> int | None:
+            if more:
+                raise TypeError(name)
+            begin, end = _PARTS[name]
+            found = (self._date(value, form, name) or "")[begin:end]
+            return None if not found else (int(found) + 2) // 3 if name == "quarter" else int(found)
+
+        return part
+
+    def _date(self, value: object, form: object, name: str) -> str | None:
         if value is None or form is None:
             return None
         if not (known := known_form(str(form))):
@@ -64,7 +85,7 @@ class Iso:
             raise ValueError(form)
         found, text = iso_date(str(value), known), str(value)[:_LONGEST]
         if found is None and len(self._unread) < _MOST_TOLD:
-            self._unread.setdefault(text, str(form))
+            self._unread.setdefault(text, f"{name}(..., {str(form)!r})")
         elif len(self._read) < _MOST_TOLD:
             self._read.add(text)
         return found
@@ -78,4 +99,4 @@ class Iso:
         count = f"{len(unread)} value{'' if len(unread) == 1 else 's'}"
         forms = " or ".join(map(repr, sorted(date_forms(first))))
         written = f", of form {forms}" if forms else ""
-        return [f"iso(..., {self._unread[first]!r}) gives NULL for {count}, such as {first!r}{written}"]
+        return [f"{self._unread[first]} gives NULL for {count}, such as {first!r}{written}"]

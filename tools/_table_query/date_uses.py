@@ -10,13 +10,13 @@ from .joins import ASIDE
 _GIVEN = re.compile(
     rf"\b(?:(?:julianday|unixepoch|date|datetime)\s*+\(|strftime\s*+\(\s*+''\s*+,)\s*+{COLUMN}\s*+[,)]", re.IGNORECASE
 )
-_READ = re.compile(rf"\b(?:iso|substr|substring)\s*+\(\s*+{COLUMN}\s*+,", re.IGNORECASE)
+_READ = re.compile(rf"\b(?:iso|year|quarter|month|day|substr|substring)\s*+\(\s*+{COLUMN}\s*+,", re.IGNORECASE)
 _COMPARED = re.compile(rf"{COLUMN}\s*+[<>]=?\s*+{COLUMN}", re.IGNORECASE)
 _SUBTRACTED = re.compile(rf"{COLUMN}\s*+-\s*+{COLUMN}", re.IGNORECASE)
 _TEXTS_SUBTRACTED = re.compile(
     r"\b(iso|date|datetime)\s*+\([^()]*+\)\s*+-\s*+(?:iso|date|datetime)\s*+\(", re.IGNORECASE
 )
-_ALONE = re.compile(rf"\biso\s*+\(\s*+{COLUMN}\s*+\)", re.IGNORECASE)
+_ALONE = re.compile(rf"\b(?:iso|year|quarter|month|day)\s*+\(\s*+{COLUMN}\s*+\)", re.IGNORECASE)
 
 
 class DateUse(NamedTuple):

@@ -5,12 +5,13 @@ import re
 _FENCED = re.compile(r"```\w*\s(.*?)(?:```)?", re.DOTALL)
 _WORD = re.compile(
     r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*(?:\]|\Z)|`(?:[^`]|``)*`|--[^\n]*|/\*.*?(?:\*/|\Z)"""
-    r"|\b(?P<keyword>left|right)(?=\s*\()|\b(?P<other>(?:if|string_agg)(?=\s*\()|ilike\b)",
+    r"|\bextract\s*\(\s*(?P<part>year|quarter|month|day)\s+from\b|\b(?P<keyword>left|right)(?=\s*\()|\b(?P<other>(?:if|string_agg)(?=\s*\()|ilike\b)",
     re.DOTALL | re.IGNORECASE,
 )
 _NAMES = {"if": "iif", "ilike": "LIKE", "string_agg": "group_concat"}  # LIKE compares letters of either case as equal
-_DAYS = "julianday(iso(a, form)) - julianday(iso(b, form)), which gives days"
-_PART_OF_DATE = "strftime('%Y', iso(date, form)); %m is the month, %d the day"
+_UNLIKE = "; of dates unlike 2024-05-31, take iso(date, form)"
+_DAYS = f"julianday(later) - julianday(earlier), which gives days{_UNLIKE}"
+_PART_OF_DATE = f"year(date), quarter(date), month(date), day(date) or strftime('%Y-%m', date){_UNLIKE}"
 _NO_NULL = "ifnull(x, y)"
 _JOINED = "group_concat(x, ', ')"
 _COUNTED = "sum(CASE WHEN condition THEN 1 ELSE 0 END)"
@@ -20,7 +21,7 @@ _RANKED = "row_number() OVER (...) in a subquery, and WHERE on it"
 _FUNCTIONS = {  # functions of other databases, and what does the same here
     **dict.fromkeys(("datediff", "date_diff", "timestampdiff", "age", "days_between"), _DAYS),
     **dict.fromkeys(
-        ("year", "month", "day", "date_part", "datepart", "extract", "date_format", "to_char"), _PART_OF_DATE
+        ("date_part", "datepart", "extract", "date_format", "to_char", "dayofmonth", "hour", "minute"), _PART_OF_DATE
     ),
     **dict.fromkeys(("to_date", "str_to_date", "parse_date", "strptime", "to_timestamp"), "iso(date, form)"),
     **dict.fromkeys(("isnull", "nvl"), _NO_NULL),
@@ -29,7 +30,9 @@ _FUNCTIONS = {  # functions of other databases, and what does the same here
     **dict.fromkeys(("count_if", "countif", "sumif"), _COUNTED),
     **dict.fromkeys(("regexp", "regexp_like", "regexp_matches"), _LIKE),
     **dict.fromkeys(("percentile", "percentile_cont", "quantile"), "median(x) for the middle, or ORDER BY with OFFSET"),
-    "date_trunc": "strftime('%Y-%m-01', iso(date, form)) for the month",
+    **dict.fromkeys(("weekday", "dayofweek", "dayname"), f"strftime('%w', date), where Sunday is 0{_UNLIKE}"),
+    **dict.fromkeys(("date_add", "dateadd", "date_sub"), "date(x, '+1 day')"),
+    "date_trunc": f"strftime('%Y-%m-01', date) for the month{_UNLIKE}",
     "greatest": "max(x, y)",
     "least": "min(x, y)",
     "any_value": "min(x)",
@@ -62,6 +65,12 @@ def as_sqlite(sql: str) -> str:
     return _WORD.sub(_one, re.sub(r"(?:\s*;)+\Z", "", plain))
 
 
+def around(sql: str, name: str) -> str:
+    """Return the function that a statement gives a name to first, such as DATEDIFF the unit day; empty without one."""
+    found = re.search(rf"\b(\w+)\s*\(\s*{re.escape(name)}\s*,", _bare(sql), re.IGNORECASE)
+    return found[1] if found else ""
+
+
 def instead_of_function(name: str) -> str:
     """Return what does here what a function of other databases does; empty for others."""
     return _FUNCTIONS.get(name.casefold(), "")
@@ -69,7 +78,7 @@ def instead_of_function(name: str) -> str:
 
 def instead_of_syntax(sql: str) -> str:
     """Return what does here what a part of a refused statement does in other databases; empty if it has none."""
-    bare = _WORD.sub(lambda found: "''" if found[0].startswith("'") else " ", sql)
+    bare = _bare(sql)
     return next((fix for pattern, fix in _SYNTAX.items() if re.search(pattern, bare, re.IGNORECASE)), "")
 
 
@@ -101,7 +110,14 @@ def _text(value: object) -> str:
     return text if set(text) & set(".en") else f"{text}.0"
 
 
+def _bare(sql: str) -> str:
+    """Return a statement without its texts, comments and quoted names."""
+    return _WORD.sub(lambda found: "''" if found[0].startswith("'") else " ", sql)
+
+
 def _one(found: re.Match[str]) -> str:
     if found["keyword"]:
         return f'"{found["keyword"]}"'
+    if found["part"]:
+        return f"{found['part']}("
     return _NAMES[found["other"].casefold()] if found["other"] else found[0]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tea import ToolError, nearest
 
-from .dialect import instead_of_function
+from .dialect import around, instead_of_function
 
 _MOST_TOLD = 600
 _TOKEN = re.compile(
@@ -63,8 +63,9 @@ def unknown_name(
     if kind == "table" and (single := [one for one in sheets if _is_of_sheet(one, name)]):
         problem = f"{name[:100]!r} is not a table, as it has one row, and no more than this: {single[0]!r}."
         return ToolError(problem, fix="take what it holds from there, or ask about a table.")
-    if kind == "function" and (other := instead_of_function(name)):
-        return ToolError(f"There is no function {name[:100]!r}.", fix=f"use {other}.")
+    function = name if kind == "function" else around(sql, name) if kind == "column" else ""
+    if other := instead_of_function(function):
+        return ToolError(f"There is no function {function[:100]!r}.", fix=f"use {other}.")
     columns = dict.fromkeys(column for columns in tables.values() for column in columns)
     known = {"table": list(tables), "column": list(columns), "function": sorted(functions)}[kind]
     near = nearest(name, known) or (nearest(_bare(name, tables), known) if kind == "column" else None)
