@@ -28,7 +28,12 @@ LEFT_OUT = "1 rows of ships join none of owners, and are left out; LEFT JOIN kee
             "SELECT count(*) FROM owners o JOIN storms s ON o.city = s.city",
             f'several rows of owners and of storms have the same "city": {EACH_EACH}',
         ),
-        ("SELECT count(*) FROM ships LEFT JOIN owners USING (owner)", "it counts rows of ships, not of owners"),
+        ("SELECT count(*) FROM owners LEFT JOIN ships USING (owner)", "it counts rows of ships, not of owners"),
+        ("SELECT count(*) FROM ships LEFT JOIN owners USING (owner)", ""),
+        (
+            "SELECT count(o.owner) FROM ships s LEFT JOIN owners o ON o.owner = s.owner",
+            "it counts rows of ships, not of owners",
+        ),
         (
             "SELECT count(*) FROM ships s, owners o WHERE s.owner = o.owner",
             f"it counts rows of ships, not of owners; {LEFT_OUT}",

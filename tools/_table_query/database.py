@@ -328,7 +328,7 @@ class Database:
             few = one.right if many == one.left else one.left
             if few in how.summed:
                 yield f"a row of {few} joins several of {many}, so its columns are summed several times"
-            elif how.counts and not how.grouped and not fanned and many not in how.summed:
+            elif how.counts_other(many, few) and not fanned:
                 yield f"it counts rows of {many}, not of {few}"
         for (table, keys), (other, others) in (one.sides, one.sides[::-1]):
             seen = (table, keys) in repeats or (other, others) not in repeats

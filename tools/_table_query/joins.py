@@ -23,6 +23,8 @@ _SIDE = rf"(?:\b(norm|lower|upper|trim)\s*+\(\s*+)?(?:({NAME})\s*+\.\s*+)?({NAME
 _EQUAL = re.compile(rf"{_SIDE}==?\s*+{_SIDE}(?![+\-*/%|(.])", re.IGNORECASE)
 _OUTER = re.compile(r"\b(?:left|right|full)\s++(?:outer\s++)?join\b", re.IGNORECASE)
 _COUNTS = re.compile(r"\bcount\s*+\(\s*+(?!distinct\b)", re.IGNORECASE)
+_COUNTED = re.compile(rf"\bcount\s*+\(\s*+(?!distinct\b)(?:({NAME})\s*+\.\s*+)?({NAME})", re.IGNORECASE)
+_LED = re.compile(r"\s*+left\b", re.IGNORECASE)
 _SELECT = re.compile(r'"(?:[^"]|"")*+"?|[()]|\bselect\b', re.IGNORECASE)
 _GROUPED = re.compile(r"\bgroup\s++by\b", re.IGNORECASE)
 _ONCE = re.compile(rf"\b(?:sum|avg|total)\s*+\(\s*+distinct\s++(?:({NAME})\s*+\.\s*+)?({NAME})", re.IGNORECASE)
@@ -69,6 +71,8 @@ class Counting(NamedTuple):
         counts: Whether it counts rows.
         grouped: Whether it does so by groups.
         summed: The tables with columns of which it takes a sum or an average.
+        counted: The tables with columns of which it counts the values.
+        led: The first table, if a LEFT JOIN keeps its rows, so that it says what it counts.
         once: The columns, each with its table, of which it sums or averages each value once.
     """
 
@@ -77,7 +81,19 @@ class Counting(NamedTuple):
     counts: bool
     grouped: bool
     summed: frozenset[str]
+    counted: frozenset[str]
+    led: str | None
     once: tuple[tuple[str, str], ...]
+
+    def counts_other(self, many: str, few: str) -> bool:
+        """Return whether it may count rows of a table for those of another one, with several of them for each.
+
+        Args:
+            many: The table with several rows.
+            few: The other table.
+        """
+        meant = self.led == many and few not in self.counted
+        return self.counts and not self.grouped and many not in self.summed and not meant
 
 
 def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
@@ -104,6 +120,7 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
         for between, pairs in keys.items()
     )
     owners = (owner(one[1], one[2], aliases, having) for one in sums)
+    counted = (owner(one[1], one[2], aliases, having) for one in _COUNTED.finditer(plain))
     singly = ((owner(one[1], one[2], aliases, having), unquoted(one[2])) for one in once)
     if not (joins or once):
         return None
@@ -113,6 +130,8 @@ def counting(sql: str, columns: Mapping[str, Sequence[str]]) -> Counting | None:
         counts=counts,
         grouped=_GROUPED.search(plain) is not None,
         summed=frozenset(filter(None, owners)),
+        counted=frozenset(filter(None, counted)),
+        led=order[0][0] if order and _LED.match(plain, order[0][1]) else None,
         once=tuple(dict.fromkeys((table, column) for table, column in singly if table is not None)),
     )
 
