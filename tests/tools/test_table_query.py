@@ -406,6 +406,20 @@ async def test_names_in_any_quotes_mean_what_they_name(ask: Ask, sql: str, rows:
 
 
 @pytest.mark.parametrize(
+    ("sql", "fix"),
+    [
+        ("SELECT o.buyer_id FROM orders o", 'did you mean "buyer"? orders has id, buyer, amount; buyers has '),
+        ("SELECT buyers.amount FROM buyers", "buyers has buyer_id, name; orders has "),
+    ],
+)
+async def test_a_column_missing_in_its_table_is_sought_there(ask: Ask, sql: str, fix: str) -> None:
+    files = {"buyers.csv": "buyer_id,name\n1,x\n2,y\n", "orders.csv": "id,buyer,amount\n7,1,5\n8,2,6\n"}
+    error = (await ask(files, sql=sql)).error
+    assert error is not None
+    assert error["fix"].startswith(fix)
+
+
+@pytest.mark.parametrize(
     ("sql", "problem", "fix"),
     [
         ('SELECT AVG("Body Mass (kg)") FROM t', "no column 'Body Mass (kg)'", 'did you mean "Body Mass (g)"?'),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tea import ToolError, nearest
 
 from .dialect import around, instead_of_function
+from .joins import ASIDE, aliases_of
 
 _MOST_TOLD = 600
 _TOKEN = re.compile(
@@ -66,7 +67,11 @@ def unknown_name(
     function = name if kind == "function" else around(sql, name) if kind == "column" else ""
     if other := instead_of_function(function):
         return ToolError(f"There is no function {function[:100]!r}.", fix=f"use {other}.")
-    columns = dict.fromkeys(column for columns in tables.values() for column in columns)
+    if kind == "column" and (meant := _table_of(name, sql, tables)):
+        tables = {meant: tables[meant], **tables}  # told first
+        columns = dict.fromkeys(tables[meant])
+    else:
+        columns = dict.fromkeys(column for columns in tables.values() for column in columns)
     known = {"table": list(tables), "column": list(columns), "function": sorted(functions)}[kind]
     near = nearest(name, known) or (nearest(_bare(name, tables), known) if kind == "column" else None)
     shown = near if kind == "function" else '"' + (near or "").replace('"', '""') + '"'
@@ -86,6 +91,13 @@ def _in_backquotes(found: re.Match[str]) -> str:
     if found[1] is None:
         return found[0]
     return "`" + found[1].replace('""', '"').replace("`", "``") + "`"
+
+
+def _table_of(name: str, sql: str, tables: Mapping[str, Sequence[str]]) -> str:
+    """Return the table that a column is named of, empty if the statement does not tell it."""
+    of, dot, _ = name.partition(".")
+    aliases, _ = aliases_of(ASIDE.sub("''", sql), tables)
+    return aliases.get(of.casefold(), "") if dot else ""
 
 
 def _bare(name: str, tables: Mapping[str, Sequence[str]]) -> str:
