@@ -155,8 +155,8 @@ BUYERS: dict[str, str | bytes] = {
     "buyers.csv": "buyer_id,name,city,first,last\nb1,Flo Voss,Oslo,Flo,Voss\nb2,Flo Voss,Rome,Flo,Voss\n"
     "b3,Ed Kern,Rome,Ed,Kern\n",
     "orders.csv": "id,buyer,amount\n1,b1,10\n2,b2,20\n3,b3,30\n4,b3,5\n",
-    "visits.csv": "visit,ward_id,ward_name,nurse,days\n1,7,North,Di,1\n2,8,North,Di,2\n3,9,South,Ed,3\n"
-    "4,7,North,Ed,1\n",
+    "visits.csv": "visit,ward_id,ward_name,bed,bed_number,nurse,days\n1,7,North,low,11,Di,1\n2,8,North,low,12,Di,2\n"
+    "3,9,South,high,13,Ed,3\n4,7,North,high,14,Ed,1\n",
 }
 BUYERS_OF = "FROM orders o JOIN buyers b ON o.buyer = b.buyer_id"
 TWO = "'Flo Voss' stands for 2 buyer_id, taken as one; GROUP BY b.buyer_id, {} keeps them apart"
@@ -180,6 +180,7 @@ WARDS = "'North' stands for 2 ward_id, taken as one; GROUP BY visits.ward_id, wa
         (f"SELECT b.last, COUNT(*) {BUYERS_OF} GROUP BY b.last", ""),
         ("SELECT name, COUNT(*) FROM buyers GROUP BY name HAVING COUNT(*) > 1", ""),
         ("SELECT nurse, SUM(days) FROM visits GROUP BY nurse", ""),
+        ("SELECT bed, SUM(days) FROM visits GROUP BY bed", ""),
         ("SELECT ward_name, ward_id, COUNT(*) FROM visits GROUP BY 1, 2", ""),
     ],
 )

@@ -18,7 +18,8 @@ _COLUMN = re.compile(rf"\s*+{COLUMN}\s*+", re.IGNORECASE)
 _CALLED = re.compile(r'(.*?)\s++(?:as\s++)?("(?:[^"]|"")++"|[^\W\d]\w*+)\s*+', re.IGNORECASE | re.DOTALL)
 _CAPITALS = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MOST, _LONGEST, _DIGITS = 20, 300, 3  # of what is read; characters of an item
-_KEYS = {"id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "ref", "ident"}
+_IDS = {"id", "key", "uuid", "guid", "ident"}
+_KEYS = {*_IDS, "code", "no", "nr", "num", "number", "ref"}
 _PARTS = {"first", "last", "given", "family", "middle", "surname", "forename", "firstname", "lastname"}
 _NAMES = {"name", "title", "label", "full", "nom", "nombre", "nome", "naam", "navn", "namn", *_PARTS}
 
@@ -103,8 +104,9 @@ def joined_keys(group: NameGroup, sides: Sequence[tuple[str, tuple[str, ...]]]) 
 
 def tells(name: str, key: str) -> bool:
     """Return whether a column says by its name that it has the key of what another one names: customer_id, customer."""
-    words = set(_words(key))
-    return bool(words & _KEYS) and bool(words - _KEYS) and words - _KEYS == set(_words(name)) - _NAMES
+    words, named = set(_words(key)), set(_words(name))
+    keys = _KEYS if named & _NAMES else _IDS  # a model has several model numbers
+    return bool(words & keys) and bool(words - keys) and words - keys == named - _NAMES
 
 
 def _named(
