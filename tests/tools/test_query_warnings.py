@@ -170,6 +170,11 @@ WARDS = "'North' stands for 2 ward_id, taken as one; GROUP BY visits.ward_id, wa
         (f"SELECT name, SUM(amount) {BUYERS_OF} GROUP BY 1 -- all of them", TWO.format("name")),
         (f"SELECT b.name AS who, COUNT(*) {BUYERS_OF} GROUP BY who HAVING COUNT(*) > 1", TWO.format("b.name")),
         (f"SELECT MAX(n) FROM (SELECT name, COUNT(*) AS n {BUYERS_OF} GROUP BY name)", TWO.format("name")),
+        (
+            "WITH o AS (SELECT * FROM orders WHERE id > 0) "
+            "SELECT b.name, SUM(o.amount) FROM o JOIN buyers b ON o.buyer = b.buyer_id GROUP BY b.name",
+            TWO.format("b.name"),
+        ),
         (f"SELECT first, last, SUM(amount) {BUYERS_OF} GROUP BY first, last", TWO.format("first, last")),
         ("SELECT ward_name, SUM(days) FROM visits GROUP BY ward_name", WARDS),
         (f"SELECT b.name, SUM(amount) {BUYERS_OF} GROUP BY b.buyer_id, b.name", ""),

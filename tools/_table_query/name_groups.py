@@ -33,6 +33,7 @@ class NameGroup(NamedTuple):
         keys: Columns with a value for each of what is so named, and as the statement may write them.
         bare: Whether no word of the name tells what it names.
         groups: All it groups by, as the statement writes it.
+        tables: What the statement says before it of tables of its own, beginning with WITH.
         rows: The part of the statement with its rows, from FROM on.
         shown: What its SELECT gives.
     """
@@ -42,6 +43,7 @@ class NameGroup(NamedTuple):
     keys: tuple[tuple[str, str], ...]
     bare: bool
     groups: tuple[str, ...]
+    tables: str
     rows: str
     shown: str
 
@@ -49,13 +51,15 @@ class NameGroup(NamedTuple):
         """Return a statement for the names with several values of a key, each with their number."""
         names = ", ".join(written for _, written in self.columns)
         groups = ", ".join(self.groups)
-        return f"SELECT {names}, count(DISTINCT {key}) AS n {self.rows} GROUP BY {groups} HAVING n > 1 LIMIT 1000"
+        begin = f"{self.tables}SELECT {names}, count(DISTINCT {key}) AS n"
+        return f"{begin} {self.rows} GROUP BY {groups} HAVING count(DISTINCT {key}) > 1 LIMIT 1000"
 
 
 class _Select:
     """The places of the parts of a SELECT."""
 
-    def __init__(self, start: int) -> None:
+    def __init__(self, at: int, start: int, *, within: bool) -> None:
+        self.at, self.within = at, within
         self.start, self.rows, self.group, self.by, self.end = start, -1, -1, -1, -1
         self.commas = list[int]()
 
@@ -72,7 +76,9 @@ def name_groups(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Name
         sql = ASIDE.sub(lambda found: found[0] if found[0][0] == "'" else " ", sql)
     aliases, _ = aliases_of(plain, columns)
     having = having_of(aliases, columns)
-    for select in _selects(plain)[:_MOST]:
+    selects = _selects(plain)
+    first = next((one.at for one in selects if not one.within), 0)
+    for select in [one for one in selects if one.by >= 0 and one.end >= 0 and len(one.commas) <= _LONGEST][:_MOST]:
         ends = [*(at for at in select.commas if at < select.rows), select.rows]
         shown = [sql[start:end].strip(" ,\n\t") for start, end in zip([select.start, *ends], ends, strict=False)]
         ends = [*(at for at in select.commas if at > select.by), select.end]
@@ -85,10 +91,11 @@ def name_groups(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Name
             if found is not None and table is not None:
                 of_tables.setdefault(table, []).append((unquoted(found[2]), one))
         rows, listed = sql[select.rows : select.group].strip(), sql[select.start : select.rows]
+        tables = "" if select.within else sql[:first]  # named by WITH
         for table, grouped in of_tables.items():
             called = [name for name, meant in aliases.items() if meant == table]
             if group := _named(table, grouped, columns[table], called):
-                yield group._replace(groups=groups, rows=rows, shown=listed)
+                yield group._replace(groups=groups, tables=tables, rows=rows, shown=listed)
 
 
 def joined_keys(group: NameGroup, sides: Sequence[tuple[str, tuple[str, ...]]]) -> list[tuple[str, str]]:
@@ -99,7 +106,8 @@ def joined_keys(group: NameGroup, sides: Sequence[tuple[str, tuple[str, ...]]]) 
         sides: The tables joined, each with its expressions.
     """
     joined = {keys[0] for table, keys in sides if table == group.table and len(keys) == 1}
-    return [one for one in group.keys if '"' + one[0].replace('"', '""') + '"' in joined]
+    quoted = {name: '"' + name.replace('"', '""') + '"' for name, _ in group.keys}
+    return [one for one in group.keys if quoted[one[0]] in joined or _is_compared(one[1], group.rows)]
 
 
 def tells(name: str, key: str) -> bool:
@@ -107,6 +115,12 @@ def tells(name: str, key: str) -> bool:
     words, named = set(_words(key)), set(_words(name))
     keys = _KEYS if named & _NAMES else _IDS  # a model has several model numbers
     return bool(words & keys) and bool(words - keys) and words - keys == named - _NAMES
+
+
+def _is_compared(column: str, rows: str) -> bool:
+    """Return whether a column is said to equal another one, perhaps of a table of the statement's own."""
+    name = re.escape(column)
+    return re.search(rf"{name}\s*+==?\s*+[\"\w]*+\.|\.[\"\w]++\s*+==?\s*+{name}(?!\w)", rows, re.IGNORECASE) is not None
 
 
 def _named(
@@ -122,7 +136,7 @@ def _named(
     before = names[0][1].rpartition(".")[0] or called[0]
     keys = tuple((one, f"{before}.{_quoted(one)}") for one in columns if one.casefold() not in by)
     bare = not set(_words(names[0][0])) - _NAMES
-    return NameGroup(table, tuple(names), keys, bare, (), "", "")
+    return NameGroup(table, tuple(names), keys, bare, (), "", "", "")
 
 
 def _is_name(column: str, table: str, columns: Sequence[str]) -> bool:
@@ -149,7 +163,7 @@ def _meant(group: str, shown: Sequence[str], having: Mapping[str, set[str]]) -> 
 
 
 def _selects(plain: str) -> list[_Select]:
-    """Return the SELECTs of a statement with GROUP BY."""
+    """Return the SELECTs of a statement."""
     found, around = list[_Select](), list[_Select | None]([None])
     for token in chain(_CLAUSE.finditer(plain), [None]):
         word = "" if token is None else token[0].split()[0].casefold()
@@ -158,7 +172,7 @@ def _selects(plain: str) -> list[_Select]:
             around.append(None)
             continue
         if word == "select" and token is not None:
-            around[-1] = _Select(token.end())
+            around[-1] = _Select(at, token.end(), within=len(around) > 1)
             found.append(around[-1])
         elif word in ("", ")") or word in ("having", "order", "limit", "window", "union", "except", "intersect"):
             if open_ is not None and open_.by >= 0 > open_.end:
@@ -172,7 +186,7 @@ def _selects(plain: str) -> list[_Select]:
                 open_.rows = at
             elif word == "group" and open_.rows >= 0:
                 open_.group, open_.by = at, token.end()
-    return [one for one in found if one.by >= 0 and one.end >= 0]
+    return found
 
 
 def _quoted(name: str) -> str:
