@@ -43,7 +43,7 @@ def unheeded(results: Iterable[Observation], answer: JsonValue = None) -> str:
 
 
 def _is_nothing(answer: JsonValue) -> bool:
-    """Return whether an answer is zero, empty, or says that there is nothing."""
+    """Return whether an answer is zero, empty, or says there is nothing."""
     if not isinstance(answer, str):
         return not answer
     return gives_up(answer, "") or _NOTHING.search(answer[:_LONGEST]) is not None

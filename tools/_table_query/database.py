@@ -169,7 +169,7 @@ class Database:
             return False
 
     def doubts(self, sql: str, rows: Sequence[Sequence[Cell]]) -> list[str]:
-        """Return a line about each thing of a statement that may mislead.
+        """Return a line about each misleading part of a statement.
 
         Args:
             sql: The statement that was just run.
@@ -211,7 +211,7 @@ class Database:
             return []
 
     def merged(self, sql: str, rows: Sequence[Sequence[Cell]]) -> list[str]:
-        """Return a line about each group by a name that several things of a table have.
+        """Return a line about each group by a name of several things.
 
         It takes what is left of the statement's time.
 
@@ -343,7 +343,7 @@ class Database:
                 yield f"DISTINCT takes equal {quoted(column)} of several rows of {table} once; {fix}"
 
     def _about_names(self, group: NameGroup, sides: Sequence[Side], cells: Sequence[str]) -> str:
-        """Return a line about a name that stands for several values of a key, empty without one among the cells."""
+        """Return a line about a name for several values of a key, empty without one among the cells."""
         if (key := self._key(group, sides)) is None or re.search(
             rf"\b{re.escape(key[0])}\b", group.shown, re.IGNORECASE
         ):
@@ -358,7 +358,7 @@ class Database:
         return f"{short(' '.join(name))!r} stands for {merged[name]} {key[0]}, taken as one; {apart}"
 
     def _key(self, group: NameGroup, sides: Sequence[Side]) -> tuple[str, str] | None:
-        """Return the key of what is named, None if nothing tells which column it is."""
+        """Return the key of the named things, None if no column is known for it."""
         table, name = quoted(group.table), quoted(group.columns[0][0])
         unique = [one for one in group.keys if not self._repeats(group.table, [quoted(one[0])])]
         joined = joined_keys(group, sides)

@@ -66,7 +66,7 @@ def as_sqlite(sql: str) -> str:
 
 
 def around(sql: str, name: str) -> str:
-    """Return the function that a statement gives a name to first, such as DATEDIFF the unit day; empty without one."""
+    """Return the function given a name first, such as DATEDIFF the unit day; empty without one."""
     found = re.search(rf"\b(\w+)\s*\(\s*{re.escape(name)}\s*,", _bare(sql), re.IGNORECASE)
     return found[1] if found else ""
 

@@ -25,7 +25,7 @@ _NAMES = {"name", "title", "label", "full", "nom", "nombre", "nome", "naam", "na
 
 
 class NameGroup(NamedTuple):
-    """Rows grouped by the name of what a table holds.
+    """Rows grouped by the name of the things in a table.
 
     Args:
         table: The table.
@@ -99,7 +99,7 @@ def name_groups(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Name
 
 
 def joined_keys(group: NameGroup, sides: Sequence[tuple[str, tuple[str, ...]]]) -> list[tuple[str, str]]:
-    """Return the keys of a group that its table is joined by.
+    """Return the keys of a group used to join its table.
 
     Args:
         group: The group.
@@ -111,7 +111,7 @@ def joined_keys(group: NameGroup, sides: Sequence[tuple[str, tuple[str, ...]]]) 
 
 
 def tells(name: str, key: str) -> bool:
-    """Return whether a column says by its name that it has the key of what another one names: customer_id, customer."""
+    """Return whether the name of a column is that of a key beside another column: customer_id, customer."""
     words, named = set(_words(key)), set(_words(name))
     keys = _KEYS if named & _NAMES else _IDS  # a model has several model numbers
     return bool(words & keys) and bool(words - keys) and words - keys == named - _NAMES
@@ -126,7 +126,7 @@ def _is_compared(column: str, rows: str) -> bool:
 def _named(
     table: str, grouped: Sequence[tuple[str, str]], columns: Sequence[str], called: Sequence[str]
 ) -> NameGroup | None:
-    """Return the names among the columns that a table is grouped by, None without any."""
+    """Return the names among the grouped columns of a table, None without any."""
     parts = [one for one in grouped if _PARTS & set(_words(one[0]))]
     whole = [one for one in grouped if one not in parts and _is_name(one[0], table, columns)]
     names = whole[:1] or (parts if len(parts) > 1 else [])
@@ -140,7 +140,7 @@ def _named(
 
 
 def _is_name(column: str, table: str, columns: Sequence[str]) -> bool:
-    """Return whether a column names what its table holds, or what another column has the key of."""
+    """Return whether a column has the names of the things in its table, or of those with a key in another column."""
     words = set(_words(column))
     rest = words - _NAMES
     return not rest or rest == set(_words(table)) or any(tells(column, key) for key in columns)
@@ -151,7 +151,7 @@ def _words(name: str) -> list[str]:
 
 
 def _meant(group: str, shown: Sequence[str], having: Mapping[str, set[str]]) -> str:
-    """Return what a statement groups by, where it tells its place in the SELECT or a name given there."""
+    """Return the meaning of a group told by its place in the SELECT, or by a name given there."""
     place = int(group) if group.isdecimal() and len(group) <= _DIGITS else 0
     if 0 < place <= len(shown):
         found = _CALLED.fullmatch(shown[place - 1][:_LONGEST])

@@ -94,7 +94,7 @@ def _in_backquotes(found: re.Match[str]) -> str:
 
 
 def _table_of(name: str, sql: str, tables: Mapping[str, Sequence[str]]) -> str:
-    """Return the table that a column is named of, empty if the statement does not tell it."""
+    """Return the table of a column with its name before it, empty if the statement does not tell it."""
     of, dot, _ = name.partition(".")
     aliases, _ = aliases_of(ASIDE.sub("''", sql), tables)
     return aliases.get(of.casefold(), "") if dot else ""
