@@ -51,14 +51,13 @@ from tea.loop.end_words import (
     absent_words,
     example_words,
     no_file,
-    part_words,
     remedy,
     short,
 )
 from tea.loop.fields import MOST_NAMED, Fields
-from tea.loop.findings import MOST_ASKED, MOST_FINDING, findings_of, told_once
+from tea.loop.findings import findings_of
 from tea.loop.form import formed, read_as
-from tea.loop.grounds import Grounds, narrowed
+from tea.loop.grounds import Grounds
 from tea.loop.heeding import unheeded
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
@@ -66,6 +65,7 @@ from tea.loop.naming import to_be_written
 from tea.loop.observation import Observation, clipped
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
+from tea.loop.parts import Parts
 from tea.loop.standing import Standing
 from tea.loop.values import holds_value, names_shown, shown_values
 from tea.loop.window import Window
@@ -107,14 +107,9 @@ class Ending:
         self._solver = solver
         self.words = task.text
         self._words_held = ""
-        self._given: set[str] = set()
         self.heads: Sequence[Head] = ()
         self.told: Sequence[str] = ()
-        self._parts: list[tuple[str, Result]] = []
-        self._failed: dict[str, str] = {}
-        self._report: str | None = None
-        self._report_gaps: tuple[str, ...] = ()
-        self._reported: list[tuple[str, Fact]] = []
+        self._parts = Parts()
         self._returned: set[str] = set()
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
@@ -133,8 +128,7 @@ class Ending:
     @property
     def facts(self) -> tuple[Fact, ...]:
         """Facts from the finished parts of the task, for agents working on another part."""
-        parts = ((f"{clipped(text, MOST_ASKED)} {as_text(one.answer)}", one.evidence) for text, one in self._parts)
-        return tuple(fact for said, sources in parts for fact in told_once(said, sources or (Evidence(source=""),)))
+        return self._parts.facts
 
     def findings(self, agent: str) -> tuple[Fact, ...]:
         """Return the question, the answers of other agents with reports, and the latest results.
@@ -142,12 +136,12 @@ class Ending:
         Args:
             agent: Name of the agent to write of them; its own earlier reports are left out.
         """
-        told = (fact for name, fact in self._reported if name != agent)
-        return (Fact(fact=f"The question was: {self.words}"), *told, *self._latest())
+        question = Fact(fact=f"The question was: {self.words}")
+        return (question, *self._parts.reported(agent), *self._latest())
 
     def _latest(self) -> list[Fact]:
         kept = self._window.results.values()
-        results = [one for one in kept if one.ok and not one.repeated and one.id not in self._given]
+        results = [one for one in kept if one.ok and not one.repeated and one.id not in self._parts.ids]
         return [fact for one in results[-MOST_FINDINGS:] for fact in findings_of(one)]
 
     def reopen(self) -> None:
@@ -187,7 +181,7 @@ class Ending:
     def state(self, result: Result) -> WorkState:
         """Return the state of the work at its result: facts, failures, and leads left open."""
         results = list(self._window.results.values())
-        parts = [f"{short(text)}: {why}" for text, why in self._failed.items()]
+        parts = [f"{short(text)}: {why}" for text, why in self._parts.failed.items()]
         items = [one.item for one in self._ledger.plan if one.state == "failed"]
         calls = [one.failure(MOST_WHY) for one in results if one.error is not None]
         fields = self._ledger.fields
@@ -225,7 +219,7 @@ class Ending:
             return _refused(outcome, UNSEEN, "look at their results, then call `done` alone.")
         if failed := [one.name for one in others if not one.ok]:
             return _refused(outcome, f"{failed[0]!r} failed beside `done`.", "say so in the reason, or leave it out.")
-        if value["success"] and self._report is None and is_blank(outcome.arguments, self._task.answer):
+        if value["success"] and self._parts.report is None and is_blank(outcome.arguments, self._task.answer):
             return _refused(outcome, NO_ANSWER, "give `answer`, or success false with `reason`.")
         if not value["success"]:
             if not last and (early := self._early(str(value["reason"]))):
@@ -374,7 +368,7 @@ class Ending:
 
     def _guess(self, answer: JsonValue, evidence: Sequence[Evidence]) -> str:
         """Return the problem of an answer with values shown nowhere, after calls without a result; once."""
-        known = self._parts or self._task.facts or self._ledger.facts
+        known = self._parts.done or self._task.facts or self._ledger.facts
         grounds = self._grounds(evidence)
         if "nothing" in self._returned or self._sees or known or not self._is_unread(grounds):
             return ""
@@ -388,7 +382,7 @@ class Ending:
     def _insisted(self, answer: JsonValue, evidence: Sequence[Evidence]) -> str:
         """Return the doubt about an answer if it was raised before and still holds."""
         grounds = self._grounds(evidence)
-        unread, known = self._is_unread(grounds), self._parts or self._task.facts or self._ledger.facts
+        unread, known = self._is_unread(grounds), self._parts.done or self._task.facts or self._ledger.facts
         if not self._returned & {"nothing", "examples", "numbers"} or self._sees or self._solver or (unread and known):
             return ""
         return grounds.doubt(answer)
@@ -410,7 +404,9 @@ class Ending:
 
     def is_answer(self, text: str) -> bool:
         """Return whether words beside an end without an answer are one: they hold a value, and announce nothing."""
-        return self._task.answer is None and self._report is None and not announces(text) and self._holds_value(text)
+        return (
+            self._task.answer is None and self._parts.report is None and not announces(text) and self._holds_value(text)
+        )
 
     def _holds_value(self, text: str) -> bool:
         """Return whether words hold a value out of the results, the heads, or the known facts."""
@@ -457,29 +453,28 @@ class Ending:
         self.refused = next((one.arguments for one in outcomes if one.name == DONE and not one.ok), None)
         self.standing.keep(self.refused or {})
         if any(one.ok and not one.repeated and one.name != DONE for one in outcomes):
-            self._failed.clear()  # what came later made good for it, or went round it
+            self._parts.failed.clear()  # what came later made good for it, or went round it
         for outcome, result in zip(outcomes, results, strict=False):
             if result is not None:
-                self._given.add(outcome.id)
-                self._take(outcome, result)
+                self._parts.take(outcome, result)
         return self.accepted if any(one.name == DONE and one.ok for one in outcomes) else None
 
     def so_far(self) -> Result | None:
         """Return the answer so far, None if there is none."""
-        return self.best("", ok=True) if self._parts or self._formed_so_far() is not None else None
+        return self.best("", ok=True) if self._parts.done or self._formed_so_far() is not None else None
 
     def _formed_so_far(self) -> JsonValue:
         """Return the best object in the form asked for, None if the task wants none or nothing of it is known."""
         fields = self._ledger.fields
-        return None if fields is None else fields.best(self._unfit, *(one.answer for _, one in reversed(self._parts)))
+        return (
+            None if fields is None else fields.best(self._unfit, *(one.answer for one in reversed(self._parts.results)))
+        )
 
     def best(self, reason: str, *, exhausted: bool = True, ok: bool = False) -> Result:
         """Return the joined answers of the parts, or one held back for a person's word, as unfinished unless `ok`."""
         if self._withdrawn is not None and not ok:
             return changed(self._withdrawn, ok=False, reason=reason, exhausted=exhausted)
-        found = [one for _, one in self._parts]
-        answer: JsonValue = found[0].answer if len(found) == 1 else "\n".join(part_words(*one) for one in self._parts)
-        evidence = tuple(source for one in found for source in one.evidence)
+        answer = self._parts.answer
         formed, gaps = self._formed_so_far(), tuple[str, ...]()
         if formed is not None:
             answer, gaps = formed, self._gaps(formed)
@@ -487,8 +482,8 @@ class Ending:
             answer=answer,
             ok=ok,
             reason=reason,
-            evidence=evidence,
-            report=self._report,
+            evidence=tuple(self._parts.evidence),
+            report=self._parts.report,
             exhausted=exhausted and not ok,
             gaps=gaps,
             partial=bool(gaps),
@@ -496,31 +491,14 @@ class Ending:
 
     def with_report(self, result: Result) -> Result:
         """Return a held answer with the report as it was last written."""
-        if result.report == self._report:
+        if result.report == self._parts.report:
             return result
-        return changed(result, report=self._report, gaps=(*self._gaps(result.answer), *self._report_gaps))
+        return changed(result, report=self._parts.report, gaps=(*self._gaps(result.answer), *self._parts.report_gaps))
 
     def _gaps(self, answer: JsonValue) -> tuple[str, ...]:
         """Return a line for each place of an answer in a form without a value."""
         schema = self._task.answer
         return () if schema is None else tuple((self._ledger.fields or Fields(schema)).gaps(answer)[:MOST_NAMED])
-
-    def _take(self, outcome: Observation, result: Result) -> None:
-        text = str(outcome.arguments.get("task", ""))
-        if result.report:
-            self._report, self._report_gaps = result.report, result.gaps
-        if not result.ok:
-            self._failed[text] = result.reason or f"{outcome.name} did not succeed"
-            return
-        self._failed.pop(text, None)
-        if result.answer != "" and result.report is None:
-            self._parts.append((text, result))
-        elif result.answer != "":
-            said = (
-                f"{outcome.name}, asked {clipped(text, MOST_ASKED)!r}: {clipped(as_text(result.answer), MOST_FINDING)}"
-            )
-            named = result.evidence or (Evidence(source=result.report or ""),)
-            self._reported += [(outcome.name, fact) for fact in told_once(said, named)]
 
     def _once(self, evidence: Sequence[Evidence], answer: JsonValue, *, anew: bool = False) -> str:
         """Return the problems to raise once before an end is accepted; empty if all were raised.
@@ -545,7 +523,7 @@ class Ending:
             "warning": "" if self._solver else unheeded(self._window.results.values(), answer),
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
-            "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._failed.items()),
+            "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._parts.failed.items()),
         }
         new = {name: text for name, text in asked.items() if text and name not in self._returned}
         self._returned.update(new)
@@ -553,24 +531,15 @@ class Ending:
 
     def _of_parts(self, answer: JsonValue) -> list[Evidence]:
         """Return the evidence of finished parts; doubts about numbers are limited to those in the answer."""
-        text = as_text(answer)
         if answer is None:
-            return [source for _, one in self._parts for source in one.evidence]
-        own = self._own_texts() if any(one.source == ANSWER for _, part in self._parts for one in part.evidence) else ""
-        known = standing_in(own)
-        found = [
-            source
-            if source.source != ANSWER
-            else source.model_copy(update={"doubt": narrowed(source.doubt, as_text(one.answer), text, known)})
-            for _, one in self._parts
-            for source in one.evidence
-        ]
-        return [one for one in found if one.source != ANSWER or one.doubt]
+            return self._parts.evidence
+        known = standing_in(self._own_texts() if self._parts.are_doubted else "")
+        return self._parts.evidence_for(as_text(answer), known)
 
     def _own_texts(self) -> str:
         """Return the task and the results read for it by this agent itself."""
         kept = self._window.results.values()
-        return "\n".join([self.words, *(one.text for one in kept if one.ok and one.id not in self._given)])
+        return "\n".join([self.words, *(one.text for one in kept if one.ok and one.id not in self._parts.ids)])
 
     def _sources(self, answer: JsonValue = None) -> Sources:
         """Return the sources for evidence; heads count as whole files if they tell the answer for sure."""
@@ -579,7 +548,7 @@ class Ending:
             heads = [one._replace(whole=True) for one in heads]
         facts = (*self._task.facts, *self._ledger.facts)
         results, of_parts = self._window.results.values(), self._of_parts(answer)
-        return Sources(self.words, facts, results, of_parts, heads, self._missing, self._made, self._given)
+        return Sources(self.words, facts, results, of_parts, heads, self._missing, self._made, self._parts.ids)
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])
@@ -589,9 +558,9 @@ class Ending:
             ok=success,
             reason=value["reason"],
             evidence=evidence,
-            report=self._report,
+            report=self._parts.report,
             exhausted=last and not success,
-            gaps=(*gaps, *self._report_gaps, *gaps_about((one for _, one in self._parts), as_text(value["answer"]))),
+            gaps=(*gaps, *self._parts.report_gaps, *gaps_about(self._parts.results, as_text(value["answer"]))),
             partial=bool(gaps),
         )
 
