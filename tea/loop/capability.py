@@ -9,7 +9,7 @@ from typing import Any, cast
 from tea.components.context import Context
 from tea.components.lossless import lossless
 from tea.components.naming import understood
-from tea.errors import TeaError
+from tea.errors import TeaError, UnknownComponent
 from tea.loop.schemas import compact
 from tea.refs import Kind
 from tea.types import JsonObject, JsonSchema
@@ -153,6 +153,19 @@ def actions_of(name: str, facts: JsonObject) -> list[Capability]:
     return [
         replace(one, codes=action == coding, shows=one.reads or coding is not None) for action, one in actions.items()
     ]
+
+
+def chosen(actions: list[Capability], name: str, wanted: set[str]) -> list[Capability]:
+    """Return the actions of an environment named by an agent.
+
+    Raises:
+        UnknownComponent: There is none of a name.
+    """
+    known = {one.name.removeprefix(f"{name}_"): one for one in actions}
+    if unknown := sorted(wanted - known.keys()):
+        problem = f"The environment {name!r} has no action {unknown[0]!r}."
+        raise UnknownComponent(problem, fix=f"it has {', '.join(known)}.")
+    return [one for action, one in known.items() if not wanted or action in wanted]
 
 
 def _capability(kind: Kind, ref: str, name: str, operation: JsonObject) -> Capability:

@@ -59,6 +59,8 @@ _HEDGES = re.compile(rf"\b(?:{_HEDGING})\b", re.IGNORECASE)
 _ABOUT_KNOWING = re.compile(rf"\b(?:be|to) (?:{_KNOWING})\w*", re.IGNORECASE)
 _FENCE = "```"
 _LANGUAGES = frozenset(("bash", "py", "python", "python3", "sh", "shell", "sql", "sqlite", "tool_code", "zsh"))
+_SQL = frozenset(("sql", "sqlite"))
+_OPENS = re.compile(r"^[ \t>]{0,8}```[ \t]{0,3}(\w{1,20})[ \t]*\n", re.MULTILINE)
 _QUERY = re.compile(r"(?:[^\n:]{0,40}:\s{0,3})?(?:SELECT|WITH)\s.+?\sFROM\s")
 _OF_PROGRAMS = re.compile(
     r"\b(?:codes?|coded?|command|function|implement\w*|one-liner|program\w*|query|queries|regex|script\w*"
@@ -66,6 +68,11 @@ _OF_PROGRAMS = re.compile(
     re.IGNORECASE,
 )
 _IN_A_LANGUAGE = re.compile(r"\b(?:bash|python|shell|sql)\b", re.IGNORECASE)
+_BY_PROGRAM = re.compile(  # how the task is to be done, not what it asks for
+    r"\b(?:by|execute|run(?:ning)?|through|using|via|with|mit) (?:(?:a|an|some|the|your|einem|dem) )?(?:own )?"
+    r"(?:(?:bash|python|shell|short|sql) )?(?:codes?|command|program\w*|quer(?:y|ies)|script\w*|skript\w*)\b",
+    re.IGNORECASE,
+)
 _WANTS_RESULT = re.compile(r"\b(?:calculate|compute|execute|how (?:many|much)|run|simulate)\b", re.IGNORECASE)
 _EXPRESSION = re.compile(r"[\d\s.,()*/+\u00d7\u00f7^%-]{1,300}")
 _OPERATION = re.compile(r"\d\)?\s*(?:\*{1,2}|[+\u00d7\u00f7^])\s*[(-]?\d")
@@ -147,10 +154,36 @@ def is_program(text: str, task: str) -> bool:
         written = block.partition("\n")[0].strip().casefold() in _LANGUAGES
     else:
         written = _QUERY.match(said.rpartition("\n")[2][:_LONGEST]) is not None
-    if not written or _OF_PROGRAMS.search(task):
-        return False
+    return written and not _asks_for_program(said, task)
+
+
+def holds_program(text: str, task: str, *, code: bool, sql: bool) -> bool:
+    r"""Return whether a text holds code for a function to run, for a task asking for none.
+
+    Args:
+        text: The words.
+        task: The task.
+        code: Whether a function runs programs and commands.
+        sql: Whether a function runs queries.
+
+    Examples:
+        >>> words = "I run:\n```python\nprint(6 * 7)\n```\nIt gives 42."
+        >>> holds_program(words, "How much is 6 times 7?", code=True, sql=True)
+        True
+        >>> holds_program(words, "How much is 6 times 7?", code=False, sql=True)
+        False
+    """
+    run = (_LANGUAGES - _SQL if code else frozenset[str]()) | (_SQL if sql else frozenset[str]())
+    found = any(one[1].casefold() in run for one in _OPENS.finditer(text))
+    return found and not _asks_for_program(text.strip(), task)
+
+
+def _asks_for_program(said: str, task: str) -> bool:
+    """Return whether a task asks for code; one naming a language alone may want the result of a step."""
+    if _OF_PROGRAMS.search(_BY_PROGRAM.sub(" ", task)):
+        return True
     is_step = announces(said.partition(_FENCE)[0]) or _WANTS_RESULT.search(task) is not None
-    return is_step or not _IN_A_LANGUAGE.search(task)
+    return not is_step and _IN_A_LANGUAGE.search(task) is not None
 
 
 def is_expression(answer: object) -> bool:

@@ -41,6 +41,10 @@ IN_WORDS = (" again", " with the whole answer")  # where words were to be the en
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
 TOO_EARLY = "it was given before results of calls beside it were seen: {}"
 NO_RESULT = "No function has given a result yet."
+NOT_RUN = (
+    "These words hold code, but no function has run it: what it gives is not known. Run it with a call now; if they "
+    "are the answer as they are, say so with `done`."
+)
 GAVE_UP = "The task was given up before any function was called."
 TRY = (
     "if what was shown holds the answer, give it; else call the function that can tell it; if it really cannot be "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from tea.components.context import Context
@@ -24,6 +24,7 @@ from tea.loop.claims import (
     announces,
     file_names,
     gives_up,
+    holds_program,
     is_choice,
     is_expression,
     is_program,
@@ -43,6 +44,7 @@ from tea.loop.end_words import (
     NEXT,
     NO_ANSWER,
     NO_RESULT,
+    NOT_RUN,
     NOT_THERE,
     PROBLEMS,
     TOO_EARLY,
@@ -95,6 +97,7 @@ class Ending:
         ledger: Its facts and plan.
         window: Its results.
         solver: Whether a solver works on it, which computes its numbers itself.
+        runs: Tells whether functions run code, and whether they run queries.
 
     `words` are the task and what a person said since, `heads` are what was shown of the task's files before the first
     step, and `told` what else; `pressed` says whether words were just refused, so that the next reply should be a call;
@@ -102,7 +105,16 @@ class Ending:
     refused last; `unseen` are results of calls beside it.
     """
 
-    def __init__(self, task: Task, ledger: Ledger, window: Window, *, solver: bool = False) -> None:
+    def __init__(
+        self,
+        task: Task,
+        ledger: Ledger,
+        window: Window,
+        *,
+        solver: bool = False,
+        runs: Callable[[], tuple[bool, bool]] = lambda: (False, False),
+    ) -> None:
+        self._runs = runs
         self._task, self._ledger, self._window = task, ledger, window
         self._solver = solver
         self.words = task.text
@@ -277,6 +289,8 @@ class Ending:
         absent = self._unwritten(self._confirmed(answer))
         self._judge(self._confirmed(answer))
         if not last:
+            if schema is None and self._is_not_run(text):
+                return self._hold(text, NOT_RUN)
             if "nothing" not in self._returned and not talk and self._has_nothing(text):
                 unsure = "" if self._sees else self._guess(answer, ())
                 self._returned.add("nothing")
@@ -298,6 +312,16 @@ class Ending:
         marked = self._with_claims(with_doubts(evidence, self._sources()), answer)
         self.accepted = self._result(value, marked, last=bool(absent))
         return ""
+
+    def _is_not_run(self, text: str) -> bool:
+        """Return whether words before any call hold code for an open function to run; once."""
+        if self._window.results or "run" in self._returned:
+            return False
+        code, sql = self._runs()
+        if not holds_program(text, self.words, code=code, sql=sql):
+            return False
+        self._returned.add("run")
+        return True
 
     def _given_up(self, text: str, *, last: bool) -> str:
         """Accept words about the lack of an answer as the reason of a failure; without results ask once."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,3 +34,12 @@ def state_source(name: str, facts: JsonObject, state: Response) -> StateSource:
 def observed(response: Response) -> Any:
     """Return an observation, bounded; a failed one is an observation too."""
     return shortened(response.value, MOST_IN_STATE) if response.error is None else {"error": response.error}
+
+
+def rooms_of(environments: Sequence[str]) -> dict[str, set[str]]:
+    """Return the environments named by an agent, each with the only actions it names, empty for all."""
+    found: dict[str, set[str]] = {}
+    for one in environments:
+        name, _, action = one.partition("#")
+        found.setdefault(name, set()).update({action} - {""})
+    return found

@@ -15,7 +15,7 @@ from tea.components.context import Context
 from tea.components.manifest import canonical
 from tea.components.operation import reasons
 from tea.errors import BadArguments, BadComponent, CallFailed, ToolError, UnknownComponent
-from tea.loop.capability import Capability, actions_of, agent_of, callables, needs, tool_of
+from tea.loop.capability import Capability, actions_of, agent_of, callables, chosen, needs, tool_of
 from tea.loop.delegated_files import with_files, with_own_files
 from tea.loop.done_arguments import corrected, fault_beside
 from tea.loop.fields import Fields
@@ -40,7 +40,7 @@ from tea.loop.offer import (
 )
 from tea.loop.shortlist import MOST_SCHEMAS, MOST_TOKENS, Fixed, nearest, ranked, within_limits
 from tea.loop.skills import naming_skills, with_skills
-from tea.loop.state_source import StateSource, observed, state_source
+from tea.loop.state_source import StateSource, observed, rooms_of, state_source
 from tea.refs import Kind, Ref
 from tea.retrieval.embedding.wordpiece import words as words_of
 from tea.types import EVERY, Budget, Fact, JsonObject, JsonValue, Response, Result, Task, ToolCall, changed
@@ -140,11 +140,11 @@ class Toolset:
                 found.append(await _completed(ctx, replace(tool_of(name, facts), trusted=nearby[name]), task))
         found += await _agents(ctx, task, agents)
         places: list[StateSource] = []
-        rooms, whole = _rooms(_on(ctx, "environment", environments)), set[str]()
+        rooms, whole = rooms_of(_on(ctx, "environment", environments)), set[str]()
         for name, facts in zip(rooms, await ctx.ecp.facts([*rooms]), strict=True):
             if needs(facts) == "sandbox" and not (ctx.sandbox and (task.tools is None or EVERY in task.tools)):
                 continue  # it could only refuse, or the task names the tools that it is to be done with
-            actions = _chosen(await _actions(ctx, name, facts, with_packages=reads_texts), name, rooms[name])
+            actions = chosen(await _actions(ctx, name, facts, with_packages=reads_texts), name, rooms[name])
             found += actions
             if not rooms[name]:
                 places.append(state_source(name, facts, await ctx.ecp.state(name)))
@@ -370,6 +370,11 @@ class Toolset:
                 return near
         return name
 
+    def runs(self) -> tuple[bool, bool]:
+        """Return whether open functions run code, and whether they run queries."""
+        there = [one for name, one in self._known.items() if self.is_open(name)]
+        return any(one.codes for one in there), any("sql" in one.parameters.get("properties", {}) for one in there)
+
     def reads(self, name: str) -> bool:
         """Return whether a call of the given name is allowed, and declares to change nothing."""
         return name in self._known and self._known[name].reads and self._is_allowed(name)
@@ -564,28 +569,6 @@ def _on(ctx: Context, kind: Kind, names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of a kind not switched off for the run; of an action counts its environment."""
     rooms = {name: name.partition("#")[0] for name in names}
     return tuple(name for name, room in rooms.items() if not {room, f"{kind}:{room}"} & {*ctx.without})
-
-
-def _rooms(environments: Sequence[str]) -> dict[str, set[str]]:
-    """Return the environments named by an agent, each with the only actions it names, empty for all."""
-    found: dict[str, set[str]] = {}
-    for one in environments:
-        name, _, action = one.partition("#")
-        found.setdefault(name, set()).update({action} - {""})
-    return found
-
-
-def _chosen(actions: list[Capability], name: str, wanted: set[str]) -> list[Capability]:
-    """Return the actions of an environment named by an agent.
-
-    Raises:
-        UnknownComponent: There is none of a name.
-    """
-    known = {one.name.removeprefix(f"{name}_"): one for one in actions}
-    if unknown := sorted(wanted - known.keys()):
-        problem = f"The environment {name!r} has no action {unknown[0]!r}."
-        raise UnknownComponent(problem, fix=f"it has {', '.join(known)}.")
-    return [one for action, one in known.items() if not wanted or action in wanted]
 
 
 def _outcome(call: ToolCall, response: Response) -> Observation:

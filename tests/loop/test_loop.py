@@ -829,6 +829,45 @@ async def test_code_that_nobody_ran_is_no_answer_to_a_task_that_wants_its_result
     assert outcome.answer == words
 
 
+@pytest.mark.parametrize("task", ["How many are even? Compute it with code.", "How many are even?"])
+@pytest.mark.parametrize(
+    "words", ["Let me run it:\n```python\nprint(6)\n```\nOutput:\n```\n6\n```\nSo it is 6.", "```py\n6\n```\nIt is 6."]
+)
+async def test_code_before_other_words_is_asked_about_once_where_a_function_runs_it(
+    stage: Stage, words: str, task: str
+) -> None:
+    outcome, model = await stage.play(words, step(sum_of("3 + 1")), step(done("4")), task=task)
+    assert (outcome.answer, len(model.requests)) == ("4", 3)
+    assert "no function has run it" in told(model.requests[1])
+    outcome, model = await stage.play(words, step(done("The answer holds.")), task=task)
+    assert (outcome.answer, len(model.requests)) == (words, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "task"),
+    [
+        ("It is 6:\n```sql\nSELECT 6\n```\nas above.", "How many are even?"),  # nothing runs it
+        ("```python\nprint(6)\n```\nIt prints 6.", "Write a program that prints the even numbers."),
+        ("```yaml\nn: 6\n```\nas above.", "How many are even?"),
+    ],
+)
+async def test_code_before_other_words_is_an_answer_where_it_is_asked_for_or_nothing_runs_it(
+    stage: Stage, words: str, task: str
+) -> None:
+    outcome, model = await stage.play(words, task=task)
+    assert (outcome.answer, len(model.requests)) == (words, 1)
+
+
+async def test_a_query_before_other_words_is_asked_about_beside_a_table(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("n,m\n" + "1,2\n3,4\n" * 50)
+    words = "```sql\nSELECT sum(n) FROM a\n```\nThe sum of n is 3."
+    query = ("table_query", {"files": ["a.csv"], "sql": "SELECT sum(n) AS s FROM a"})
+    task, files = "What is the sum of n?", [tmp_path / "a.csv"]
+    outcome, model = await stage.play(words, step(query), step(done("200")), task=task, files=files)
+    assert (outcome.answer, len(model.requests)) == ("200", 3)
+    assert "no function has run it" in told(model.requests[1])
+
+
 @pytest.mark.parametrize("name", ["final_answer", "finish"])
 async def test_names_of_other_libraries_for_the_end_are_understood(stage: Stage, name: str) -> None:
     outcome, _ = await stage.play(step(sum_of("3 + 1")), step((name, {"answer": "4"})))
