@@ -33,6 +33,10 @@ BEGUN = (
     "the passage that says it as evidence (source and quote)."
 )
 UNFOUNDED = "These numbers of the answer stand in no result, and follow from none by simple arithmetic: {}."
+WRITTEN = (
+    "These numbers of a file that you wrote stand in no result, and follow from none by simple arithmetic: {}. If they "
+    "are wrong, write the file anew."
+)
 TELL = "call what tells them, or call `done` again if they are right."
 MEND = "mend it, or call `done` again if it is right."
 TELL_OR_KEEP = 'call what tells them; if they are right, call `done` with "The answer holds." to keep the whole answer.'
@@ -62,6 +66,7 @@ PROBLEMS = {
     "examples": "{}.",
     "numbers": UNFOUNDED,
     "warning": 'The last result warned: "{}". If that can change the answer, call again with what it says.',
+    "written": WRITTEN,
     "expression": "{} is arithmetic, not its value.",
     "plan": "These items of the plan are open: {}.",
     "failed": "These parts failed: {}.",

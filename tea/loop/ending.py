@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 from tea.components.context import Context
@@ -59,7 +59,7 @@ from tea.loop.end_words import (
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import findings_of
 from tea.loop.form import formed, read_as
-from tea.loop.grounds import Grounds
+from tea.loop.grounds import Grounds, unknown_words
 from tea.loop.heeding import unheeded
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
@@ -71,6 +71,8 @@ from tea.loop.parts import Parts
 from tea.loop.standing import Standing
 from tea.loop.values import holds_value, names_shown, shown_values
 from tea.loop.window import Window
+from tea.loop.work_state import MOST_WHY, work_state
+from tea.loop.written import Functions, Written
 from tea.types import (
     Evidence,
     Fact,
@@ -86,7 +88,6 @@ from tea.types import (
 
 MOST_SCHEMA = 600
 MOST_FINDINGS = 16
-MOST_FAILED, MOST_WHY = 12, 300
 
 
 class Ending:
@@ -96,8 +97,8 @@ class Ending:
         task: What was asked.
         ledger: Its facts and plan.
         window: Its results.
+        functions: The functions of the agent.
         solver: Whether a solver works on it, which computes its numbers itself.
-        runs: Tells whether functions run code, and whether they run queries.
 
     `words` are the task and what a person said since, `heads` are what was shown of the task's files before the first
     step, and `told` what else; `pressed` says whether words were just refused, so that the next reply should be a call;
@@ -110,11 +111,11 @@ class Ending:
         task: Task,
         ledger: Ledger,
         window: Window,
+        functions: Functions,
         *,
         solver: bool = False,
-        runs: Callable[[], tuple[bool, bool]] = lambda: (False, False),
     ) -> None:
-        self._runs = runs
+        self._functions, self._written = functions, Written(window, functions)
         self._task, self._ledger, self._window = task, ledger, window
         self._solver = solver
         self.words = task.text
@@ -192,19 +193,8 @@ class Ending:
 
     def state(self, result: Result) -> WorkState:
         """Return the state of the work at its result: facts, failures, and leads left open."""
-        results = list(self._window.results.values())
-        parts = [f"{short(text)}: {why}" for text, why in self._parts.failed.items()]
-        items = [one.item for one in self._ledger.plan if one.state == "failed"]
-        calls = [one.failure(MOST_WHY) for one in results if one.error is not None]
-        fields = self._ledger.fields
-        missing = [f"find {name!r}" for name in fields.missing] if fields is not None and fields.known else []
-        noted = {(one.fact, one.source): one for one in (*self._ledger.facts, *self.facts, *self._latest())}
-        return WorkState(
-            confidence=self._confidence if result.ok else None,
-            facts=tuple(noted.values()),
-            failed=tuple(dict.fromkeys([*parts, *items, *calls]))[-MOST_FAILED:],
-            leads=tuple(dict.fromkeys([*self._ledger.open_items, *missing])),
-        )
+        sure, facts = self._confidence if result.ok else None, (*self.facts, *self._latest())
+        return work_state(self._ledger, self._window.results.values(), self._parts.failed, facts, sure)
 
     def check(
         self,
@@ -317,7 +307,7 @@ class Ending:
         """Return whether words before any call hold code for an open function to run; once."""
         if self._window.results or "run" in self._returned:
             return False
-        code, sql = self._runs()
+        code, sql = self._functions.runs()
         if not holds_program(text, self.words, code=code, sql=sql):
             return False
         self._returned.add("run")
@@ -355,7 +345,14 @@ class Ending:
         spoken = [one.text for one in self._task.history]
         facts = (f"{one.fact}\n{one.quote}" for one in (*self._task.facts, *self._ledger.facts))
         told, quotes = [*self.told, *spoken, *facts], [one.quote for one in evidence if one.quote.strip()]
-        return Grounds.of(self.words, told, self.heads, self._window.results.values(), quotes, spoken)
+        results, silent = self._window.results.values(), set[str]() if self._solver else self._written.silent
+        read = [json.dumps(one.arguments, ensure_ascii=False) for one in results if self._functions.reads(one.name)]
+        return Grounds.of(self.words, told, self.heads, results, quotes, spoken, read, silent)
+
+    def _written_words(self, grounds: Grounds) -> str:
+        """Return the numbers of written files that follow from nothing, in one line."""
+        found = self._written.unknown(grounds.numbers).items()
+        return "; ".join(f"{name!r}: {', '.join(map(grounds.near, one[:MOST_NAMED]))}" for name, one in found)
 
     def _is_unread(self, grounds: Grounds) -> bool:
         """Return whether files were given, or calls made, without any result or any file shown whole."""
@@ -457,6 +454,9 @@ class Ending:
         """Return evidence with the doubt about a repeated answer, and one for each missing file it names."""
         known = {one.source.strip() for one in evidence}
         claims = [Evidence(source=name, doubt=no_file(name)) for name in self._claimed(answer) if name not in known]
+        if "written" in self._returned:
+            found = self._written.unknown(self._grounds().numbers)
+            claims += [Evidence(source=name, doubt=unknown_words(numbers)) for name, numbers in found.items()]
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
 
     def _hold(self, text: str, problem: str) -> str:
@@ -536,15 +536,16 @@ class Ending:
         self._returned -= {"files", "evidence", "parts"} if anew else set()
         cited = {one.source.strip() for one in evidence}
         grounds = self._grounds()
-        checked = bool(grounds.results or grounds.whole) and not (self._sees or self._solver)
+        checked = bool(grounds.shown or grounds.whole) and not (self._sees or self._solver)
         asked = {
             "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
             "files": "; ".join(map(no_file, (name for name in self._claimed(answer) if name not in cited))),
             "evidence": doubts_in(one for one in evidence if one.source != ANSWER),
             "parts": doubts_in(one for one in evidence if one.source == ANSWER),
             "examples": example_words(grounds.examples(answer)) if checked else "",
-            "numbers": ", ".join(grounds.numbers(answer)[:MOST_NAMED]) if checked else "",
+            "numbers": ", ".join(map(grounds.near, grounds.numbers(answer)[:MOST_NAMED])) if checked else "",
             "warning": "" if self._solver else unheeded(self._window.results.values(), answer),
+            "written": self._written_words(grounds) if checked else "",
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._parts.failed.items()),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from tea.loop.checks import is_about, numbers_stand_in, standing_in, stands_in
 from tea.loop.claims import was_shown
+from tea.loop.nearby import MOST_READ, nearest_number
 from tea.loop.observation import Observation
 from tea.loop.opening import Head, described
 from tea.loop.shown import named_whole, picked, shared_years
@@ -30,6 +31,8 @@ class Grounds(NamedTuple):
         results: What else calls gave.
         quoted: Passages of the heads that the answer names as its evidence.
         spoken: Contributions to the conversation before the task, also among what was stated.
+        asked: Arguments of calls that only read, such as the bounds of a query.
+        silent: Ids of results that show nothing: of calls that only wrote, or of texts written by hand and read back.
     """
 
     task: str
@@ -38,6 +41,8 @@ class Grounds(NamedTuple):
     results: Sequence[Observation]
     quoted: Sequence[str] = ()
     spoken: Sequence[str] = ()
+    asked: Sequence[str] = ()
+    silent: Collection[str] = ()
 
     @classmethod
     def of(
@@ -48,6 +53,8 @@ class Grounds(NamedTuple):
         results: Iterable[Observation],
         quotes: Iterable[str] = (),
         spoken: Sequence[str] = (),
+        asked: Sequence[str] = (),
+        silent: Collection[str] = (),
     ) -> Grounds:
         """Return the grounds of a run; the description of a table counts as a head."""
         heads = list(heads)
@@ -56,11 +63,18 @@ class Grounds(NamedTuple):
         return cls(
             task,
             "\n".join(stated),
-            [*heads, *(head for _, head in found if head is not None)],
+            [*heads, *(head for one, head in found if head is not None and one.id not in silent)],
             [one for one, head in found if head is None],
             [one for one in quotes if any(head.prose and stands_in(one, head.all) for head in heads)],
             spoken,
+            asked,
+            silent,
         )
+
+    @property
+    def shown(self) -> list[Observation]:
+        """The results that show anything."""
+        return [one for one in self.results if one.id not in self.silent]
 
     @property
     def whole(self) -> list[Head]:
@@ -74,7 +88,7 @@ class Grounds(NamedTuple):
 
     def examples(self, answer: JsonValue) -> list[str]:
         """Return the values of an answer known only as examples in a head."""
-        read = (rendered(one.value) for one in self.results)
+        read = (rendered(one.value) for one in self.shown)
         known = "\n".join([self.task, self.stated, self.sure, *read])
         return picked(answer, [each for one in self.heads for each in one.listed], known)
 
@@ -82,12 +96,17 @@ class Grounds(NamedTuple):
         """Return the numbers of an answer found nowhere and following from nothing."""
         from tea.loop.numbers import unfounded  # answers of solvers are not asked for it
 
-        asked = [json.dumps(one.arguments, ensure_ascii=False) for one in self.results]
         begun = [one.text for one in self.heads if one.prose]
         years = shared_years(each for one in self.heads for each in one.listed) if self.results else []
-        stated = "\n".join([self.stated, self.sure, *begun, *self._named(answer), *asked, *years])
-        read = [*(one.text for one in self.whole), *(one.value for one in self.results), *self.spoken]
+        stated = "\n".join([self.stated, self.sure, *begun, *self._named(answer), *self.asked, *years])
+        read = [*(one.text for one in self.whole), *(one.value for one in self.shown), *self.spoken]
         return unfounded(answer, self.task, read, stated)
+
+    def near(self, number: str) -> str:
+        """Return a number with the nearest one among the results beside it; alone if none is near."""
+        read = "\n".join([*(one.text for one in self.whole), *(one.text for one in self.shown)])
+        found = nearest_number(number, read[:MOST_READ])
+        return f"{number} (a result holds {found})" if found else number
 
     def tells(self, text: str) -> bool:
         """Return whether words need no call: they were shown before, or follow from the conversation."""
@@ -112,7 +131,7 @@ class Grounds(NamedTuple):
         held = set(map(str.casefold, examples))
         left = [one for one in numbers if one.casefold() not in held]
         words = [f"only the head of a file shows {', '.join(examples)}, as one of several values"] if examples else []
-        words += [_unknown(left)] if left else []
+        words += [unknown_words(left)] if left else []
         if not words and begun and not self.results:
             words = [f"only the first lines of {', '.join(begun)} were read"]
         return "; ".join(words)
@@ -142,12 +161,13 @@ def narrowed(doubt: str, given: str, answer: str, known: Callable[[str], bool]) 
         if found := _UNKNOWN.fullmatch(piece):
             numbers = found["numbers"].split(", ")
             left = [one for one in numbers if stand(one) and not known(one)]
-            kept += [_unknown(left)] if left else []
+            kept += [unknown_words(left)] if left else []
         elif is_about(piece, answer) or stand(given):
             kept.append(piece)
     return "; ".join(kept)
 
 
-def _unknown(numbers: Sequence[str]) -> str:
+def unknown_words(numbers: Sequence[str]) -> str:
+    """Return the doubt about unknown numbers."""
     stand, follow = ("stands", "follows") if len(numbers) == 1 else ("stand", "follow")
     return f"{', '.join(numbers)} {stand} {_IN_NONE} {follow} {_FROM_NONE}"

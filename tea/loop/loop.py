@@ -186,7 +186,7 @@ class _Loop:
             ledger=ledger,
             window=window,
             actions=actions,
-            ending=Ending(task, ledger, window, solver=bool(model["solver"]), runs=toolset.runs),
+            ending=Ending(task, ledger, window, toolset, solver=bool(model["solver"])),
             solver=bool(model["solver"]),
             max_calls=max_calls,
             revision=Revision(ctx.reflect),

@@ -375,6 +375,13 @@ class Toolset:
         there = [one for name, one in self._known.items() if self.is_open(name)]
         return any(one.codes for one in there), any("sql" in one.parameters.get("properties", {}) for one in there)
 
+    def written_by(self, outcome: Observation) -> JsonObject | None:
+        """Return the arguments of a call that changed a file of the workspace, None for another."""
+        one = self._known.get(outcome.name)
+        if one is None or one.kind != "environment" or one.reads or _bare(one.ref) != "workspace":
+            return None
+        return one.understood(outcome.arguments)
+
     def reads(self, name: str) -> bool:
         """Return whether a call of the given name is allowed, and declares to change nothing."""
         return name in self._known and self._known[name].reads and self._is_allowed(name)

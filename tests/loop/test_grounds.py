@@ -203,6 +203,50 @@ async def test_a_wrong_sum_beside_right_results_is_asked_about_with_all_else_at_
     assert len(model.requests) == 2
 
 
+RAIN = "station,rain_mm\n" + "".join(f"{name},{n}\n" for n in (101.5, 240.25, 532.25) for name in ("Cedar", "Elm"))
+
+
+async def test_a_number_written_into_a_file_is_not_shown_by_it(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "rain.csv").write_text(RAIN)
+    ask = ("table_query", {"files": ["rain.csv"], "sql": "SELECT sum(rain_mm) AS s FROM rain WHERE station = 'Cedar'"})
+    write, back = (("workspace_write", {"name": "rain.md", "text": "Cedar: 847.0"}), ("read_file", {"path": "rain.md"}))
+    task, files = "What is the rain of Cedar? Write it to rain.md, too.", [tmp_path / "rain.csv"]
+    ends = (step(done("847.0")), step(("workspace_write", {"name": "rain.md", "text": "Cedar: 874.0"}), done("874.0")))
+    outcome, model = await stage.play(
+        step(ask), step(write), step(back), *ends, step(done("874.0")), task=task, files=files
+    )
+    problem = observations(model.requests[4])[-1]["calls"][0]["error"]["problem"]
+    assert "simple arithmetic: 847.0 (a result holds 874.0)." in problem
+    assert "a file that you wrote" in problem
+    assert "'rain.md': 847.0 (a result holds 874.0)" in problem
+    assert (outcome.answer, [one.doubt for one in outcome.evidence if one.doubt]) == ("874.0", [])
+
+
+async def test_numbers_of_a_written_file_are_asked_about_once_and_then_doubted(stage: Stage, tmp_path: Path) -> None:
+    (tmp_path / "rain.csv").write_text(RAIN)
+    ask = (
+        "table_query",
+        {"files": ["rain.csv"], "sql": "SELECT station, sum(rain_mm) AS s FROM rain GROUP BY station"},
+    )
+    write = ("workspace_write", {"name": "rain.md", "text": "# Rain in 2 stations\n\n1. Cedar: 847.0 mm"})
+    end = step(done("It is written to rain.md."))
+    task, files = "Write the rain of each station to rain.md.", [tmp_path / "rain.csv"]
+    outcome, model = await stage.play(step(ask), step(write), end, end, task=task, files=files)
+    assert (outcome.ok, len(model.requests)) == (True, 4)
+    assert [(one.source, one.doubt[:24]) for one in outcome.evidence if one.doubt] == [
+        ("rain.md", "847.0 stands in no resul")
+    ]
+    right = ("workspace_write", {"name": "rain.md", "text": "Cedar: 874.0 mm"})
+    outcome, model = await stage.play(step(ask), step(right), end, task=task, files=files)
+    assert (outcome.ok, len(model.requests)) == (True, 3)
+
+
+async def test_numbers_of_a_file_made_up_for_its_task_are_its_own(stage: Stage) -> None:
+    write = ("workspace_write", {"name": "sample.csv", "text": "name,age\nAda,37\nBo,41\n"})
+    outcome, model = await stage.play(step(write), step(done("Two rows, aged 37 and 41.")), task="Make a sample.csv.")
+    assert (outcome.ok, len(model.requests)) == (True, 2)
+
+
 ROWS = {"columns": ["town", "n", "m"], "rows": [["Vik", 120, 3.5], ["Holm", 340, 4.25], ["Oster", 275, 8]]}
 TEXT = "The bridge was built in 1871 and closed in 1994; in 12 years 1,204 boats passed, 38 % of them at night."
 
