@@ -124,6 +124,7 @@ class Ending:
         self.told: Sequence[str] = ()
         self._parts = Parts()
         self._returned: set[str] = set()
+        self._raised: set[str] = set()
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
         self._judged: JsonValue = None
@@ -253,6 +254,10 @@ class Ending:
         marked = (*self._with_claims(marked, value["answer"]), *self._doubt_of_unseen())
         self.accepted = self._result(value, marked, last=bool(absent))
         return outcome
+
+    def points(self, result: Result) -> list[str]:
+        """Return what other agents left open of an answer, and nobody was asked about."""
+        return self._parts.open_points(result, self._raised)
 
     def _doubt_of_unseen(self) -> list[Evidence]:
         """Return the doubt about an answer given before the results of calls beside it, with these; none without."""
@@ -551,6 +556,7 @@ class Ending:
             "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._parts.failed.items()),
         }
         new = {name: text for name, text in asked.items() if text and name not in self._returned}
+        self._raised |= {one.doubt for one in evidence if one.doubt} if new.keys() & {"evidence", "parts"} else set()
         self._returned.update(new)
         return " ".join(PROBLEMS[name].format(text.rstrip(".")) for name, text in new.items())
 

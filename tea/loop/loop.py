@@ -22,16 +22,16 @@ from tea.loop.form import holds_form, with_declared_form
 from tea.loop.ledger import DRAFT, MOST_FACT, NOTE, PLAN, READ_RESULT, STALL, Ledger
 from tea.loop.limits import Limits, with_limit
 from tea.loop.media import show_files
+from tea.loop.memories import recalled, remember
 from tea.loop.mending import Mending
 from tea.loop.naming import to_be_written
 from tea.loop.observation import Observation, limit_of, shortened
 from tea.loop.offer import DONE
-from tea.loop.opening import Head, conversation, heads
-from tea.loop.revision import HELD, REVISE, UNCHANGED, Revision
+from tea.loop.opening import Head, heads
+from tea.loop.revision import HELD, UNCHANGED, Revision, look_again
 from tea.loop.step import Reply, said
 from tea.loop.toolset import Toolset
 from tea.loop.window import Window
-from tea.memory.insights import TOLD, insight_id
 from tea.models.context_length import limit_in
 from tea.models.rendering import rendered
 from tea.types import JsonObject, Message, Result, Task, ToolCall, changed, data_part, message
@@ -57,7 +57,6 @@ SHORT_TOKENS = (1_000, 500, 250, 100)  # of results in a short question, the mos
 LEFT_OUT = ("files", "heads", "memories", "agents", "environments", "further", "limits")  # of a short question
 THE_TASK = "The task was: {task}"
 ITS_FORM = "\nIts answer must fit {schema}"
-SOLVED = "A task like this was solved before, and checked ({ref}): {task} -> {content}"
 UNDELIVERED = "The answer was not delivered: the person said more."
 ANEW = "mind what was said, and call `done` anew."
 PERSON = "The person says: {text}"
@@ -96,8 +95,8 @@ async def work(
         max_calls: Most calls in one step.
         insights: What is known already and worth remembering, beside what the memory gives.
         variables: Further variables for the prompt.
-        closing: Whether it ends by a step of its own, which repeats the task and the form of its answer, once another
-            agent was asked.
+        closing: Whether it ends by a step of its own, which repeats the task and the form of its answer, where another
+            agent was asked and left something open.
         known: Texts that the prompt shows already, by the names of their sources; they count as read.
 
     Raises:
@@ -201,7 +200,7 @@ class _Loop:
         except BudgetExceeded as error:
             result = self.revision.held or await self._end_in_short() or self.ending.best(error.problem)
         self.revision.note(self.ctx, result)
-        await self.remember(result)
+        await remember(self.ctx, self.task, result, self.ledger.facts, self.told)
         return self._with_state(result)
 
     async def _end_in_short(self) -> Result | None:
@@ -285,12 +284,7 @@ class _Loop:
 
     async def prepare(self, insights: Sequence[str], variables: JsonObject) -> None:
         """Collect the prompt variables: task, files, functions and memories."""
-        memory = self.ctx.memory
-        before = conversation(self.task) or await memory.summarise(earlier=True)
-        solved = [SOLVED.format(**one) for one in await self.ctx.solutions(self.task.text)]
-        learned = await memory.insights(earlier=True)
-        self.told = [insight_id(one) for one in learned]
-        remembered = [before, *learned, *insights, *solved]
+        remembered, self.told = await recalled(self.ctx, self.task, insights)
         await self.limits.look()
         self.variables = {
             "task": self.task.text,
@@ -344,12 +338,13 @@ class _Loop:
             if heard and self.ended:
                 self.window.refuse(self.ended, ToolError(UNDELIVERED, fix=ANEW))
             if result is not None and not heard:
-                if not self.revision.wanted(result, self.limits.questions):
+                points = self.ending.points(result) if self.closing else []
+                if not self.revision.wanted(result, self.limits.questions, points):
                     return self._remarked(result)
                 self.last, self.spent = 0, ""
                 self.ending.reopen()
                 self.window.hold(self.ended, HELD)
-                self._tell(REVISE.format(task=self._task_again))
+                self._tell(look_again(points, self._task_again))
             if self.last and step - self.last + 1 >= LAST_TRIES:
                 break
         short = None if self.limits.questions or self.revision.held else await self._short_end()
@@ -477,8 +472,6 @@ class _Loop:
         if self.ctx.evolve and not self.last:
             outcomes = await self.mending.after(outcomes)
         given = [self.toolset.delegated(one) for one in outcomes]
-        if self.closing and any(one is not None for one in given):
-            self.revision.require()
         result = self.ending.finished(outcomes, given)
         self.ended = next((one.id for one in outcomes if one.name == DONE and one.ok), "")
         best = self.ending.so_far()
@@ -583,17 +576,6 @@ class _Loop:
         results = [one.record() for one in outcomes]
         self.ctx.note("step", {**record, **more, "observation": self.seen, "results": results})
         self.seen = {"state": state} if state else {}
-
-    async def remember(self, result: Result) -> None:
-        """Record the result in memory, and an insight if the task failed."""
-        facts = {"agent": self.ctx.agent, "task": self.task.text, "ok": result.ok, "reason": result.reason}
-        answer = {"answer": result.answer} if result.ok else {}
-        noted = [one.fact for one in self.ledger.facts if one not in self.task.facts]
-        more = {**({"facts": noted} if noted else {}), **({TOLD: self.told} if self.told else {})}
-        await self.ctx.memory.record("result", {**facts, **answer, **more})
-        if not result.ok:
-            text = f"{self.ctx.agent} could not do {shortened(self.task.text, 200)!r}: {result.reason}"
-            await self.ctx.memory.record("insight", {"text": text})
 
     def _tell(self, text: str, *, lasting: bool = False) -> None:
         self.window.add(said(text), lasting=lasting)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
-from tea.loop.checks import ANSWER
-from tea.loop.end_words import part_words
+from tea.loop.checks import ANSWER, gaps_about
+from tea.loop.end_words import part_words, short
 from tea.loop.findings import MOST_ASKED, MOST_FINDING, told_once
 from tea.loop.grounds import narrowed
 from tea.loop.observation import Observation, clipped
@@ -20,6 +20,7 @@ class Parts:
     Args:
         done: The task of each finished part, and its result.
         failed: The reasons of failed parts, by their tasks.
+        failures: Those reasons, also where later results made good for it.
         report: Name of the report as it was last written, None without one.
         report_gaps: What that report lacks.
         ids: Ids of the calls.
@@ -27,6 +28,7 @@ class Parts:
 
     done: list[tuple[str, Result]] = field(default_factory=list[tuple[str, Result]])
     failed: dict[str, str] = field(default_factory=dict[str, str])
+    failures: dict[str, str] = field(default_factory=dict[str, str])
     report: str | None = None
     report_gaps: tuple[str, ...] = ()
     ids: set[str] = field(default_factory=set[str])
@@ -39,9 +41,10 @@ class Parts:
         if result.report:
             self.report, self.report_gaps = result.report, result.gaps
         if not result.ok:
-            self.failed[text] = result.reason or f"{outcome.name} did not succeed"
+            self.failed[text] = self.failures[text] = result.reason or f"{outcome.name} did not succeed"
             return
         self.failed.pop(text, None)
+        self.failures.pop(text, None)
         if result.answer != "" and result.report is None:
             self.done.append((text, result))
         elif result.answer != "":
@@ -67,6 +70,20 @@ class Parts:
         """Facts from finished parts, for agents working on another part."""
         parts = ((f"{clipped(text, MOST_ASKED)} {as_text(one.answer)}", one.evidence) for text, one in self.done)
         return tuple(fact for said, sources in parts for fact in told_once(said, sources or (Evidence(source=""),)))
+
+    def open_points(self, result: Result, raised: Collection[str]) -> list[str]:
+        """Return a line for each failed part, each gap that concerns a result, and each doubt; none without parts.
+
+        Args:
+            result: The result.
+            raised: Doubts that were asked about before; so was a doubt about the answer itself.
+        """
+        if not self.ids:
+            return []
+        failed = [f"{short(text)!r} failed, as {why.rstrip('.')}" for text, why in self.failures.items()]
+        doubts = [one.doubt for one in result.evidence if one.doubt and one.source != ANSWER]
+        gaps = [*self.report_gaps, *gaps_about(self.results, as_text(result.answer))]
+        return list(dict.fromkeys([*failed, *gaps, *(one for one in doubts if one not in raised)]))
 
     def reported(self, agent: str) -> Iterator[Fact]:
         """Yield the answers of agents with reports, but for one agent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tea.components.context import Context
@@ -14,6 +15,12 @@ REVISE = (
     "is the form the one asked for, was something left out? Call what is still needed. Only another `done` changes the "
     'answer; if it is right as it is, end with "The answer holds."\n{task}'
 )
+REVISE_POINTS = (
+    "Before your answer is delivered, look at what the agents left open: {points} Call what is still needed, or say in "
+    '`doubts` what stays open. Only another `done` changes the answer; if it is right as it is, end with "The answer '
+    'holds."\n{task}'
+)
+MOST_POINTS, MOST_POINT = 6, 300
 HELD = "held, not delivered yet"
 UNCHANGED = (
     "These words neither confirm nor change the held answer. If it is wrong, call `done` with the right one, whole; if "
@@ -22,6 +29,20 @@ UNCHANGED = (
 UNCONFIRMED = "the last look at it did not confirm it"
 NOTE = "revision"
 LEAST_LEFT = 1  # requests to the model that a revision needs
+
+
+def look_again(points: Sequence[str], task: str) -> str:
+    """Return the question for another look at an answer.
+
+    Args:
+        points: What other agents left open.
+        task: The task and the form of its answer, once more.
+    """
+    if not points:
+        return REVISE.format(task=task)
+    cut = [one if len(one) <= MOST_POINT else f"{one[:MOST_POINT]} ..." for one in points[:MOST_POINTS]]
+    more = [f"and {len(points) - MOST_POINTS} more"] if len(points) > MOST_POINTS else []
+    return REVISE_POINTS.format(points=f"{'; '.join([*cut, *more]).rstrip('.')}.", task=task)
 
 
 @dataclass(slots=True)
@@ -45,19 +66,16 @@ class Revision:
         """The last answer to revise, None without one."""
         return self.answers[-1] if self.answers else None
 
-    def require(self) -> None:
-        """Require at least one look, so the work ends with a step repeating the task."""
-        self.most = max(self.most, 1)
-
-    def wanted(self, result: Result, left: int) -> bool:
+    def wanted(self, result: Result, left: int, points: Sequence[str] = ()) -> bool:
         """Return whether an answer needs another revision; a revision without a change is the last.
 
         Args:
             result: The answer.
             left: How many questions to the model are left.
+            points: What other agents left open; it is worth one look.
         """
         same = self.last is not None and self.last.answer == result.answer
-        if not result.ok or same or self.looks >= self.most or left < LEAST_LEFT:
+        if not result.ok or same or self.looks >= max(self.most, 1 if points else 0) or left < LEAST_LEFT:
             return False
         self.looks += 1
         self.answers.append(result)

@@ -103,8 +103,10 @@ def shown(results: Iterable[Observation], texts: Mapping[str, str], functions: F
 
 def _content(value: JsonValue) -> str:
     """Return what a result holds of a file, without its size and the like."""
-    members = cast("Mapping[str, Any]", value) if isinstance(value, Mapping) else {}
-    return rendered(next((members[name] for name in ("text", "rows") if name in members), value))
+    if not isinstance(value, Mapping):
+        return rendered(value)
+    members = cast("Mapping[str, Any]", value)
+    return rendered(members.get("text", members.get("rows", value)))
 
 
 def _names(arguments: JsonObject, name: str) -> bool:
