@@ -51,6 +51,19 @@ _CONCLUDES = re.compile(  # the end of words that tell what is missing
     rf"\b(?:can(?:not|(?:'|\u2019)t| not)|could(?: not|n(?:'|\u2019)t)) be (?:{_KNOWING}|given|told)\w*\W*\Z",
     re.IGNORECASE,
 )
+_TOLD = "documented|given|included|known|listed|measured|mentioned|provided|recorded|reported|specified|stated"
+_LACKS = re.compile(  # a thing of which nothing is told
+    rf"(?P<one>[^,;:.]{{3,120}}?)(?:,[^,;:.]{{1,80}},)? (?:(?:is|was|are|were)(?: not|n(?:'|\u2019)t)"
+    rf"|(?:has|have)(?: not|n(?:'|\u2019)t) been)(?: \w{{2,12}}ly)?"
+    rf" (?:{_TOLD}|available|in the (?:data|files?|tables?))\b"
+    r"|(?:the|this|that|these|those|my|your) (?:\w+ )?(?:data(?: ?set)?|documents?|files?|notes?|pages?|tables?|texts?)"
+    r" (?:(?:does|do|did)(?: not|n(?:'|\u2019)t))"
+    r" (?:contain|give|hold|include|list|mention|record|report|say|show|state|tell)"
+    r" (?P<other>[^,;:.]{3,120})",
+    re.IGNORECASE,
+)
+_ASKS_VALUE = re.compile(r"\b(?:what|when|where|which|who|whom|whose|how (?!many\b|much\b)\w+)\b", re.IGNORECASE)
+_SMALL = 3  # letters of a word that says nothing of a thing
 _NOT_GIVEN = re.compile(
     r"\b(?:not|n(?:'|\u2019)t) (?:yet )?(?:attached|available|given|have|included|provided|shared)\b", re.IGNORECASE
 )
@@ -105,6 +118,8 @@ def gives_up(text: str, task: str) -> bool:
         True
         >>> gives_up("A is 17. The stock of B is not known, so the total cannot be given.", "How many are there?")
         True
+        >>> gives_up("The wind at Cedar was not recorded; rain was.", "What was the wind at Cedar?")
+        True
         >>> gives_up("It cannot be determined exactly, but is about 5.", "How long is it?")
         False
     """
@@ -117,7 +132,16 @@ def gives_up(text: str, task: str) -> bool:
     if _HEDGES.search(first):
         return False
     lacks = _NOT_GIVEN.search(first) is not None and _ASKS_FOR.search(said) is not None
-    return lacks or _GIVES_UP.search(first) is not None
+    return lacks or _GIVES_UP.search(first) is not None or _lacks_what_is_asked(first, task)
+
+
+def _lacks_what_is_asked(sentence: str, task: str) -> bool:
+    """Return whether a sentence says of the thing asked for, in the words of the task, that nothing is told of it."""
+    found = _LACKS.match(sentence)
+    if found is None or not _ASKS_VALUE.search(task) or re.search(rf"\b(?:{_TOLD}|not|n't|missing)\b", task):
+        return False
+    named = {one for one in _words(found["one"] or found["other"]) if len(one) > _SMALL}
+    return bool(named) and named <= {*_words(task)}
 
 
 def is_choice(text: str, task: str) -> bool:

@@ -463,6 +463,26 @@ async def test_words_about_the_lack_of_an_answer_are_no_answer(stage: Stage, tmp
     assert (outcome.ok, outcome.answer) == (True, "T4")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The wind speed at Cedar was not recorded; the file only gives rain (20.9 mm).",
+        "The file does not contain the wind speed. It gives 20.9 mm of rain.",
+        "Wind speed, like sun, wasn't measured.",
+    ],
+)
+@pytest.mark.parametrize("asked_before", [True, False])
+async def test_the_thing_asked_for_told_missing_is_a_failure_before_and_after_a_call(
+    stage: Stage, tmp_path: Path, words: str, *, asked_before: bool
+) -> None:
+    (tmp_path / "a.csv").write_text("station,rain\n" + "".join(f"T{n % 7},{n}\n" for n in range(300)) + "Cedar,20.9\n")
+    task, files = "What was the wind speed at Cedar?", [tmp_path / "a.csv"]
+    query = ("table_query", {"files": ["a.csv"], "sql": "SELECT rain FROM a WHERE station = 'Cedar'"})
+    before = [step(query)] if asked_before else []
+    outcome, _ = await stage.play(*before, words, words, task=task, files=files)
+    assert (outcome.ok, outcome.reason, outcome.exit_code) == (False, words, 1)
+
+
 async def test_a_task_that_lacks_its_data_is_not_done(stage: Stage) -> None:
     words = "The dataset is not given to me, so the rates are open. Please provide the dataset."
     outcome, _ = await stage.play(words, words, task="Compare the rates of return in the dataset.")
@@ -476,6 +496,9 @@ async def test_a_task_that_lacks_its_data_is_not_done(stage: Stage) -> None:
         ("How long is it?", "It cannot be determined exactly, but it is about as long as a bus."),
         ("Write a line that asks for a file.", "Please provide the file by Monday."),
         ("What became of the ship?", "The ship was never found."),
+        ("Was the wind recorded?", "The wind was not recorded."),
+        ("Which stations are not listed?", "The stations of Elm are not listed."),
+        ("What became of the ship?", "The captain was not mentioned again."),
     ],
 )
 async def test_an_answer_with_words_of_a_lack_is_one(stage: Stage, task: str, words: str) -> None:
