@@ -106,11 +106,9 @@ class Actions:
             work = [self._call(named, index, agents, last, ending) for index in indexes]
             outcomes |= zip(indexes, await _together(self.ctx, batch, work), strict=True)
             self._notice(outcomes[index] for index in indexes)
-        found = [await self._ended(named, outcomes, index, last, ending) for index in range(len(named))]
-        for index, one in enumerate(found):
-            if index not in kept:
-                self._keep(one)
-        return found
+        for index in sorted(outcomes.keys() - kept):
+            self._keep(outcomes[index])
+        return [await self._ended(named, outcomes, index, last, ending) for index in range(len(named))]
 
     def _batches(self, calls: Sequence[ToolCall], beside: Sequence[bool]) -> Iterator[list[int]]:
         """Yield the places of calls made side by side; an agent given all results comes after the calls beside it."""
@@ -200,6 +198,7 @@ class Actions:
         others = [one for at, one in outcomes.items() if at != index and self._is_shown(one)]
         await ending.look(self.ctx, outcome.value)
         unseen = [one for one in others if not one.repeated and (self.toolset.shows(one.name) or not last)]
+        unseen = [one for one in unseen if self.toolset.written_by(one) is None]
         return ending.check(outcome, others, last=last, unseen=unseen, more=self.limits.questions > 0)
 
     def _is_shown(self, outcome: Observation) -> bool:

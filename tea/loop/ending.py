@@ -59,7 +59,7 @@ from tea.loop.end_words import (
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import findings_of
 from tea.loop.form import formed, read_as
-from tea.loop.grounds import Grounds, unknown_words
+from tea.loop.grounds import Grounds, is_told, unknown_words
 from tea.loop.heeding import unheeded
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
@@ -216,6 +216,7 @@ class Ending:
             more: Whether the budget allows another question after the last one, which is asked once for such results.
         """
         value = cast(JsonObject, outcome.value)
+        unseen = () if is_told(value["answer"], unseen) else unseen
         self.unseen = unseen or self.unseen
         if unseen and (not last or (more and "unseen" not in self._returned)):
             self._returned |= {"unseen"} if last else set()

@@ -57,7 +57,7 @@ async def test_the_answer_is_the_analyzers_with_evidence_report_and_plan(stage: 
         ("Write the report", "done"),
         ("Give the answer", "done"),
     ]
-    assert len(stage.requests["planner"]) == 4
+    assert len(stage.requests["planner"]) == 3
     assert (await stage.tea.replay(outcome.run)).answer == "US"
 
 

@@ -286,7 +286,7 @@ async def test_a_report_written_again_in_the_last_look_is_the_report_of_the_held
         return {**words, "calls": [{"name": name, "arguments": given}]}
 
     steps = [step("reporter", task="one"), step("done", answer="x"), step("reporter", task="two"), "The answer holds."]
-    outcome = await stage.play({"planner": steps}, "Report it.")
+    outcome = await stage.play({"planner": steps}, "Report it.", reflect=1)
     assert (outcome.answer, outcome.report.name) == ("x", "report-2.md")
 
 

@@ -180,6 +180,30 @@ async def test_done_beside_a_call_whose_result_nobody_has_seen_does_not_count(st
         assert outcome.answer == "late"
 
 
+@pytest.mark.parametrize(
+    ("answer", "beside"),
+    [(42, sum_of("41 + 1")), ("The sum is 42.", sum_of("41 + 1")), ("a.txt", ("workspace_write", {"name": "a.txt"}))],
+)
+async def test_done_counts_beside_calls_that_tell_it_or_only_wrote(
+    stage: Stage, answer: Any, beside: tuple[str, Any]
+) -> None:
+    name, given = beside
+    given = {**given, "text": "hello"} if name == "workspace_write" else given
+    for calls in (((name, given), done(answer)), (done(answer), (name, given))):
+        outcome, model = await stage.play(step(*calls))
+        assert (outcome.answer, outcome.ok, len(model.requests)) == (answer, True, 1)
+        assert [one.doubt for one in outcome.evidence if one.doubt] == []
+
+
+@pytest.mark.parametrize("answer", [43, "The sum is 43.", "It is done.", ""])
+async def test_done_waits_for_calls_beside_it_that_tell_something_else(stage: Stage, answer: Any) -> None:
+    outcome, model = await stage.play(step(sum_of("41 + 1"), done(answer)), step(done(42)))
+    assert (outcome.answer, len(model.requests)) == (42, 2)
+    wrong = ("workspace_write", {"name": "../a.txt", "text": "hello"})
+    outcome, model = await stage.play(step(wrong, done("a.txt")), step(done("No file.")))
+    assert (outcome.answer, len(model.requests)) == ("No file.", 2)
+
+
 async def test_done_may_stand_beside_notes_and_plans(stage: Stage) -> None:
     calls = [("note", {"fact": "a fact"}), ("plan", {"items": [{"item": "a part", "state": "done"}]}), done(2)]
     outcome, model = await stage.play(step(*calls))
