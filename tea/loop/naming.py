@@ -17,6 +17,10 @@ _SMALL = """
     agent der die das den dem ein eine einen einem und oder um zu für auf von ob le la les un une et ou pour à de que
     el los las una y o para si
 """
+_HABITS = {  # names of functions in other libraries, without marks between their words
+    "fetch_page": "browse browseurl browsepage fetch fetchurl fetchwebpage getpage geturl httpget openpage openurl"
+    " readpage readurl readwebpage urlfetch visit visitpage visiturl webbrowse webfetch webfetcher webreader",
+}
 _KINDS = ("agent", "environment", "tool")
 _CALLS = ("call", "invoke", "run")  # what is called of a component in code
 _FILE = re.compile(r"[\w-]++(\.[A-Za-z][A-Za-z0-9]{1,4}\b)?")  # also of a word without an ending, read once so
@@ -54,6 +58,21 @@ def plain_names(name: str) -> list[str]:
     before, dot, last = whole.rpartition(".")
     called = [before] if last in _CALLS else []
     return [whole, *called, last.strip()] if dot else [whole]
+
+
+def habitual_name(name: str, candidates: Iterable[str]) -> str:
+    """Return the function meant by its name in other libraries, empty if it is not among the candidates.
+
+    Args:
+        name: The name as a model wrote it.
+        candidates: Names of functions.
+
+    Examples:
+        >>> habitual_name("web_fetch", ["fetch_page", "calculator"])
+        'fetch_page'
+    """
+    letters, there = _letters(name), {*candidates}
+    return next((one for one, others in _HABITS.items() if one in there and letters in others.split()), "")
 
 
 def nearest_name(name: str, candidates: Iterable[str], shortened: Iterable[str]) -> str:

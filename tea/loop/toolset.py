@@ -22,7 +22,7 @@ from tea.loop.fields import Fields
 from tea.loop.form import holds_form
 from tea.loop.ledger import DRAFT, FIND_TOOLS, FUNCTIONS, NOTE, PLAN
 from tea.loop.limits import least
-from tea.loop.naming import nearest_name, plain_names
+from tea.loop.naming import habitual_name, nearest_name, plain_names
 from tea.loop.observation import Observation
 from tea.loop.offer import (
     BOOKKEEPING,
@@ -368,6 +368,8 @@ class Toolset:
                 return DONE
             if near := nearest_name(one, (*self._known, *OWN), filter(self._is_allowed, self._known)):
                 return near
+            if meant := habitual_name(one, filter(self._is_allowed, self._known)):
+                return meant
         return name
 
     def runs(self) -> tuple[bool, bool]:
@@ -499,11 +501,12 @@ class Toolset:
 
     def _unknown(self, name: str) -> UnknownComponent:
         """Return the error for a function not allowed, with the nearest name and the way to further ones."""
-        there = list(dict.fromkeys((*sorted({*self._offered, *self._added}), *sorted(self._granted))))[:MOST_SCHEMAS]
+        usable = [one for one in self._granted if one in self._known]  # without a search engine no search is
+        there = list(dict.fromkeys((*sorted({*self._offered, *self._added}), *sorted(usable))))[:MOST_SCHEMAS]
         if name in self._known:
             fix = f'call {FIND_TOOLS} with {{"query": "{name}"}} first, or use what is there: {", ".join(there)}.'
             return UnknownComponent(f"{name!r} is not among the functions offered.", fix=fix)
-        near = difflib.get_close_matches(name.casefold(), sorted({*there, *self._granted}), n=1)
+        near = difflib.get_close_matches(name.casefold(), sorted({*there, *usable}), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         more = f"; {FIND_TOOLS} adds others" if FIND_TOOLS in self._offered else ""
         fix = f"{hint}there is {', '.join(there)}{more}."

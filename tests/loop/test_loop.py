@@ -93,6 +93,28 @@ async def test_unknown_name_is_refused_with_the_nearest_and_all_there_is(stage: 
     assert outcome.ok
 
 
+@pytest.mark.parametrize("name", ["fetch", "web_fetch", "openUrl", "tool:browse", "WebFetch"])
+async def test_a_page_is_fetched_by_the_names_of_other_libraries_where_that_may_be_called(
+    stage: Stage, name: str
+) -> None:
+    wish, end = step((name, {"place": "a.html"})), step(done("There is none."))
+    _, model = await stage.play(wish, end, task="Read http://localhost/a.html.")
+    (call,) = observations(model.requests[1])[0]["calls"]
+    assert call["error"]["fix"].startswith("its parameters are url (string), needed; question")
+    _, model = await stage.play(wish, end, tools=["calculator"])
+    (call,) = observations(model.requests[1])[0]["calls"]
+    assert call["error"]["code"] == "UnknownComponent"
+    assert not {"fetch_page", "web_search"} & {*re.findall(r"\w+", call["error"]["fix"])}
+
+
+async def test_a_search_without_an_engine_is_not_suggested(stage: Stage) -> None:
+    _, model = await stage.play(
+        step(("web_searcher", {"query": "a"})), step(done("none")), task="Read http://localhost/."
+    )
+    fix = observations(model.requests[1])[0]["calls"][0]["error"]["fix"]
+    assert "web_search" not in fix
+
+
 async def test_a_task_narrows_the_tools_but_not_the_bookkeeping(stage: Stage) -> None:
     outcome, model = await stage.play(step(sum_of("1"), ("note", {"fact": "it is so"})), step(done()), tools=[])
     arithmetic, noted = observations(model.requests[1])[0]["calls"]
