@@ -14,6 +14,7 @@ from tea.types import JsonObject, JsonValue, ModelRequest, ModelResponse, change
 Read = Callable[[Any], JsonValue]
 """Makes the wanted value of an output or a text, or raises BadOutput."""
 WANTED = "`calls` wants at least one object with `name` and `arguments`"
+A_CALL = 'a call is {"name": "FUNCTION", "arguments": {...}}, with a function on offer and all its parameters inside'
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # what all providers take as the name of a function
 _ODD = re.compile(r"[^A-Za-z0-9_-]")
 _UNNAMED = "unnamed"
@@ -115,6 +116,8 @@ def _unusable_reason(response: ModelResponse, schema: JsonObject, problem: str) 
         return "The answer is empty: it has neither words nor calls."
     if object_in(said).keys() & cast("JsonObject", schema["properties"]).keys():
         return f"The answer is a record without a call: {WANTED}."
+    if attempted(said) and object_in(said):
+        return f"The answer holds no call that can be read: {A_CALL}."
     if attempted(said):
         return f"The calls in the answer cannot be read: {_line(problem)}"
     return f"The JSON of the answer cannot be read: {_line(problem)}" if is_broken(said) else ""

@@ -16,6 +16,9 @@ from tea.types import JsonObject
 CALLS = "calls"
 _LISTS = (CALLS, "tool_calls")
 _GIVEN = ("arguments", "parameters")
+_NAMES = ("name", "tool", "tool_name", "function", "function_name", "action")  # as other libraries ask for them
+_GIVENS = (*_GIVEN, "args", "params", "input", "action_input", "kwargs")
+_BESIDE = frozenset((*_NAMES, *_GIVENS, "id", "type", "thought", "reasoning"))
 _LINE_ENDS = re.compile(r"[ \t`]*(?:\n|\Z)")
 _BEGINS = re.compile(r'\{\s*["}]')
 # What models put before a call: a fence, a tag such as <tool_call>, a mark such as [TOOL_CALLS], a list.
@@ -25,7 +28,7 @@ _WRAPPING = re.compile(
     r"```\w*|</?[\w|:]{0,40}(?:tool|function)[\w|]{0,40}>|\[/?TOOL_CALLS\]"
     r"|^[\s\[\],]+|(?<![\s\[\],])[\s\[\],]+$"
 )
-_SPEAKS_OF_CALLS = re.compile(r"""["'](?:tool_)?calls["']\s*:|["'](?:arguments|parameters)["']\s*:""")
+_SPEAKS_OF_CALLS = re.compile(r"""["'](?:tool_)?calls["']\s*:|["'](?:arguments|parameters|args)["']\s*:""")
 _ACTION = re.compile(
     r"^[ \t>*]{0,8}Action[ \t*]{0,4}:[ \t*`]{0,6}([A-Za-z_][\w.-]{0,79})[ \t*`()]{0,6}\n\s{0,4}"
     r"[ \t>*]{0,8}Action[ _]Input[ \t*]{0,4}:[ \t*]{0,4}(?:\n?\s{0,4}```\w{0,10})?\s{0,4}",
@@ -91,8 +94,13 @@ def calls_in(text: str, functions: Collection[str] = ()) -> Written | None:
         for name in _LISTS:
             calls = one.get(name)
             if isinstance(calls, list) and any(isinstance(call, dict) for call in cast("list[Any]", calls)):
-                return Written(calls=cast("list[Any]", calls), record=one, words=_unwrapped(said[:begin] + said[end:]))
-    alone = [one for one in found if _is_call(one[2])]
+                return Written(
+                    calls=[*map(_meant, cast("list[Any]", calls))],
+                    record=one,
+                    words=_unwrapped(said[:begin] + said[end:]),
+                )
+    meant = [(begin, end, one if _is_call(one) else _meant(one, functions)) for begin, end, one in found]
+    alone = [one for one in meant if _is_call(one[2])]
     if not alone:
         return _tagged(said) or _in_xml(said, functions) or _actions(said) or _coded(said, functions)
     words, at = "", 0
@@ -255,6 +263,21 @@ def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
 def _is_call(node: dict[str, Any]) -> bool:
     inner = _inner(node)
     return isinstance(inner.get("name"), str) and any(isinstance(inner.get(name), dict | str) for name in _GIVEN)
+
+
+def _meant(call: Any, functions: Collection[str] | None = None) -> Any:
+    """Return a call with `name` and `arguments` where it has them by other names; any other value unchanged.
+
+    Args:
+        call: A member of a list of calls, or an object that stands alone.
+        functions: Names of functions of which an object that stands alone must name one; None for a member.
+    """
+    one = cast("dict[str, Any]", call) if isinstance(call, dict) else {}
+    name = next((one[each] for each in _NAMES if isinstance(one.get(each), str)), "")
+    given = next((one[each] for each in _GIVENS if isinstance(one.get(each), dict)), None)
+    if not name or given is None or not one.keys() <= _BESIDE or (functions is not None and name not in functions):
+        return cast("Any", call)
+    return {"name": name, "arguments": given}
 
 
 def _name_and_arguments(call: Any) -> tuple[Any, Any]:

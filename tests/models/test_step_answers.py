@@ -99,6 +99,7 @@ CUT, REFUSED = {"finish": "length"}, {"finish": "refusal"}
         (json.dumps(RECORD)[:-3], "The calls in the answer cannot be read: The answer is not JSON"),
         (f"```json\n{json.dumps(RECORD)[:-3]}\n```", "The calls in the answer cannot be read"),
         ("{'thinking': 't', 'calls': [{'name': 'add'}]}", "The calls in the answer cannot be read"),
+        ('{"tool": "sub", "parameters": {"a": 1}}', 'no call that can be read: a call is {"name": "FUNCTION"'),
         (json.dumps(WORDS), "a record without a call: `calls` wants at least one object with `name` and `arguments`"),
         (json.dumps({**WORDS, "calls": []}), "a record without a call"),
         (WORDS, "`calls` wants at least one object"),

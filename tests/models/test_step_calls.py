@@ -98,6 +98,10 @@ async def test_a_call_that_cannot_be_read_goes_back_beside_the_good_ones(dialect
         f"I add.\n```json\n{json.dumps(RECORD)}\n```",
         '<think>{"calls": [{"name": "no"}]}</think>I add. {"name": "add", "arguments": {"a": 6}}',
         '<tool_call>\n{"name": "add", "arguments": "{\\"a\\": 6}"}\n</tool_call>',
+        '```json\n{"tool": "add", "parameters": {"a": 6}}\n```',
+        'I add.\n```json\n{"function": "add", "args": {"a": 6}}\n```',
+        '{"action": "add", "action_input": {"a": 6}}',
+        '{"calls": [{"tool": "add", "args": {"a": 6}}]}',
         '[TOOL_CALLS] [{"name": "add", "parameters": {"a": 6}}]',
         "add(a=6)",
         "[add(a=6)]",
@@ -135,7 +139,17 @@ async def test_code_that_does_more_than_call_functions_with_values_is_no_call(te
     assert (found.text, found.calls) == (text, ())
 
 
-@pytest.mark.parametrize("text", ["It is 42.", '{"answer": 42}', 'Use {"a": 1} or {b}.', '{"calls": [3]}', "{" * 2000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is 42.",
+        '{"tool": "saw", "args": {}, "n": 1}',
+        '{"answer": 42}',
+        'Use {"a": 1} or {b}.',
+        '{"calls": [3]}',
+        "{" * 2000,
+    ],
+)
 async def test_other_words_are_no_calls(text: str) -> None:
     found, _, _ = await both(DIALECTS["openai_chat"], words(text), STEP, **NATIVE)
     assert (found.text, found.calls) == (text, ())
