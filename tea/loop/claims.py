@@ -136,7 +136,7 @@ def gives_up(text: str, task: str) -> bool:
 
 
 def _lacks_what_is_asked(sentence: str, task: str) -> bool:
-    """Return whether a sentence says of the thing asked for, in the words of the task, that nothing is told of it."""
+    """Return whether a sentence calls the thing asked for, in the words of the task, missing."""
     found = _LACKS.match(sentence)
     if found is None or not _ASKS_VALUE.search(task) or re.search(rf"\b(?:{_TOLD}|not|n't|missing)\b", task):
         return False

@@ -257,7 +257,7 @@ class Ending:
         return outcome
 
     def points(self, result: Result) -> list[str]:
-        """Return what other agents left open of an answer, and nobody was asked about."""
+        """Return the points of an answer left open by other agents, without those asked about."""
         return self._parts.open_points(result, self._raised)
 
     def _doubt_of_unseen(self) -> list[Evidence]:
@@ -356,7 +356,7 @@ class Ending:
         return Grounds.of(self.words, told, self.heads, results, quotes, spoken, read, silent)
 
     def _written_words(self, grounds: Grounds) -> str:
-        """Return the numbers of written files that follow from nothing, in one line."""
+        """Return the unfounded numbers of written files, in one line."""
         found = self._written.unknown(grounds.numbers).items()
         return "; ".join(f"{name!r}: {', '.join(map(grounds.near, one[:MOST_NAMED]))}" for name, one in found)
 

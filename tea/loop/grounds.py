@@ -74,7 +74,7 @@ class Grounds(NamedTuple):
 
     @property
     def shown(self) -> list[Observation]:
-        """The results that show anything."""
+        """The results showing anything."""
         return [one for one in self.results if one.id not in self.silent]
 
     @property

@@ -1,4 +1,4 @@
-"""Memories: what an agent is told of earlier work, and what it keeps of its own."""
+"""Memories: those of earlier work for an agent, and the record of its own."""
 
 from __future__ import annotations
 

@@ -378,7 +378,7 @@ class Toolset:
         return any(one.codes for one in there), any("sql" in one.parameters.get("properties", {}) for one in there)
 
     def written_by(self, outcome: Observation) -> JsonObject | None:
-        """Return the arguments of a call that changed a file of the workspace, None for another."""
+        """Return the arguments of a call changing a file of the workspace, None for another."""
         one = self._known.get(outcome.name)
         if one is None or one.kind != "environment" or one.reads or _bare(one.ref) != "workspace":
             return None

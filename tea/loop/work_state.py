@@ -1,4 +1,4 @@
-"""Work state: what an attempt at a task leaves to the next one."""
+"""Work state: facts, failures and leads of an attempt at a task, for the next one."""
 
 from __future__ import annotations
 

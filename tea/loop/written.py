@@ -1,4 +1,4 @@
-"""Written files: the texts that an agent wrote by hand, and results that only repeat them."""
+"""Written files: texts written by hand by an agent, and results without more than these."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Functions(Protocol):
         ...
 
     def written_by(self, outcome: Observation) -> JsonObject | None:
-        """Return the arguments of a call that changed a file of the workspace, None for another."""
+        """Return the arguments of a call changing a file of the workspace, None for another."""
         ...
 
     def reads(self, name: str) -> bool:
@@ -35,7 +35,7 @@ class Functions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The files that an agent wrote by hand.
+    """The files written by hand by an agent.
 
     Args:
         window: The results of its calls.
@@ -47,13 +47,13 @@ class Written:
 
     @property
     def silent(self) -> set[str]:
-        """Ids of the results that show nothing, as they wrote a file, or read back what was written by hand."""
+        """Ids of the results showing nothing: of writing calls, and of hand-written texts read back."""
         results = self.window.results
         texts = texts_of(results.values(), self.functions)
         return {*results} - {one.id for one in shown(results.values(), texts, self.functions)}
 
     def unknown(self, numbers: Callable[[str], list[str]]) -> dict[str, list[str]]:
-        """Return the numbers of files for persons that follow from nothing, by the names of the files.
+        """Return the unfounded numbers of files for persons, by the names of the files.
 
         Args:
             numbers: Returns such numbers of a text.
@@ -85,7 +85,7 @@ def texts_of(results: Iterable[Observation], functions: Functions) -> dict[str, 
 
 
 def shown(results: Iterable[Observation], texts: Mapping[str, str], functions: Functions) -> list[Observation]:
-    """Return the results that show anything: neither calls that wrote, nor what reads back a text written by hand.
+    """Return the results showing anything, but for writing calls and hand-written texts read back.
 
     Args:
         results: What calls gave.
@@ -102,7 +102,7 @@ def shown(results: Iterable[Observation], texts: Mapping[str, str], functions: F
 
 
 def _content(value: JsonValue) -> str:
-    """Return what a result holds of a file, without its size and the like."""
+    """Return the content of a file in a result, without its size and the like."""
     if not isinstance(value, Mapping):
         return rendered(value)
     members = cast("Mapping[str, Any]", value)
