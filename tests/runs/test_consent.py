@@ -130,7 +130,7 @@ async def test_a_question_says_where_a_call_goes_that_acts_on_what_is_in_front(t
     assert "needs a person's consent. It goes to https://one.test/. Its digest is sha256:" in first
     assert lines == ['  text: "Ann"']
     async with stage(tmp_path, None) as tea:
-        with pytest.raises(ApprovalNeeded, match="needs a person's consent. It goes to https://one.test/. Fix"):
+        with pytest.raises(ApprovalNeeded, match=r"needs a person.s consent\. It goes to https://one\.test/\. Fix"):
             await tea.ecp.invoke("site#type", {"text": "Ann"})
 
 
