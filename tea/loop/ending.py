@@ -361,13 +361,13 @@ class Ending:
         return "; ".join(f"{name!r}: {', '.join(map(grounds.near, one[:MOST_NAMED]))}" for name, one in found)
 
     def _is_unread(self, grounds: Grounds) -> bool:
-        """Return whether files were given, or calls made, without any result or any file shown whole."""
-        return bool(self._task.files or self._window.results) and not (grounds.results or grounds.whole)
+        """Return whether files or an address were given, or calls made, without any result or any file shown whole."""
+        given = self._task.files or self._window.results or "://" in self.words
+        return bool(given) and not (grounds.results or grounds.whole)
 
     def _has_nothing(self, text: str) -> bool:
-        """Return whether files were given, or calls made, without any result, and the words were not shown before."""
-        grounds = self._grounds()
-        return self._is_unread(grounds) and not grounds.tells(text)
+        """Return whether something was given, or calls made, without any result, and the words are new."""
+        return self._is_unread(grounds := self._grounds()) and not grounds.tells(text)
 
     def _early(self, reason: str) -> str:
         """Return the problem of files given up before any call or question, or after a warning; each once."""
@@ -431,9 +431,8 @@ class Ending:
 
     def is_answer(self, text: str) -> bool:
         """Return whether words beside an end without an answer are one: they hold a value, and announce nothing."""
-        return (
-            self._task.answer is None and self._parts.report is None and not announces(text) and self._holds_value(text)
-        )
+        free = self._task.answer is None and self._parts.report is None
+        return free and not announces(text) and self._holds_value(text)
 
     def _holds_value(self, text: str) -> bool:
         """Return whether words hold a value out of the results, the heads, or the known facts."""

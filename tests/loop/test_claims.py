@@ -216,6 +216,13 @@ async def test_words_that_a_head_shows_end_at_once(stage: Stage, tmp_path: Path)
     assert "No function has given a result yet" in told(model.requests[1])
 
 
+async def test_words_about_an_address_that_nobody_read_are_asked_about_once(stage: Stage) -> None:
+    task = "What does the room Oak cost on https://example.org/rooms?"
+    outcome, model = await stage.play("8.50 an hour", "8.50 an hour", task=task)
+    assert "what was shown does not tell these numbers for sure: 8.50" in told(model.requests[1])
+    assert (outcome.answer, len(model.requests)) == ("8.50 an hour", 2)
+
+
 async def test_a_typed_answer_in_a_fence_is_read_and_its_faults_are_those_of_the_value(stage: Stage) -> None:
     form = {
         "type": "object",
