@@ -59,7 +59,7 @@ def question_of(key: str, data: JsonObject, run: str) -> JsonObject:
 
 
 AGAIN = "again"
-_CALLED = ("target", "digest", "data")  # what a question says of the call that it is about
+_CALLED = ("target", "digest", "data", "places")  # what a question says of the call that it is about
 Watcher = Callable[[Event], None]
 NO_SECRETS = Mask({})
 

@@ -29,7 +29,6 @@ LOST_MEANWHILE = ". What it has open is lost until then: =always spares further 
 ALWAYS = "always"
 Check = Callable[[], Awaitable[Response]]
 Refusal = Callable[[CallRequest], TeaError | None]
-Seen = Callable[[str], JsonValue]
 Misfit = Callable[[], Awaitable[TeaError | None]]
 
 
@@ -46,7 +45,6 @@ class Authorizer:
         allowed: Names of components, or `kind:name`, that need no such consent; with `*` none does.
         remember: Keeps what a person allows for good; without it that is not offered.
         refusal: Gives the error of a call that would fail whatever a person says, so nobody is asked about it.
-        seen: Gives the state of the environment of a call, by its key, as an earlier process asked about it.
     """
 
     def __init__(
@@ -60,13 +58,12 @@ class Authorizer:
         allowed: Collection[str] = (),
         remember: Remember | None = None,
         refusal: Refusal = lambda request: None,
-        seen: Seen = lambda key: None,
     ) -> None:
         self._policy, self._person, self._recorder = policy, person, recorder
         self._standing = policy if isinstance(policy, StandingPolicy) else None
         self._answers, self._intents = answers, intents
         self._consents, self._allowed, self._remember = consents, allowed, remember
-        self._refusal, self._seen = refusal, seen
+        self._refusal = refusal
         self._said: dict[str, str] = {}
         self._outlived: list[_Consent] = []
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -142,7 +139,7 @@ class Authorizer:
         Consent to a call that was never made holds for one same call later: same operation, arguments, destinations.
         """
         answer, asked = self._answers.get(request.key), self._recorder.asked_last(request.key)
-        consent = self._consent(asked, request._replace(state=self._seen(request.key)))
+        consent = _consent(asked)
         if answer is None or consent[:2] != (request.ref, self._recorder.mask.data(dict(request.arguments))):
             return False, None
         if answer not in ("allow", ALWAYS):
@@ -236,11 +233,12 @@ class Authorizer:
         asked = f"{_question(request, request.key, why)}{'' if version else goes}"
         about: dict[str, JsonValue] = {"target": request.ref, "digest": request.digest, "data": dict(request.arguments)}
         about |= {"once": version} if version else {}
-        about |= {"destinations": unnamed} if unnamed else {}
+        front = [] if unnamed or version else list(places_in_front(request))
+        about |= {"destinations": unnamed} if unnamed else {"places": front} if front else {}
         answer = self._answers.get(request.key) if self._recorder.same(request.key, asked, choices, **about) else None
         if answer is None:
             self._recorder.ask(request.key, asked, choices, **about)
-            consent = self._consent(self._recorder.mask.data(about), request)
+            consent = _consent(self._recorder.mask.data(about))
             if consent in self._outlived:
                 self._outlived.remove(consent)
                 answer = "allow"
@@ -271,14 +269,6 @@ class Authorizer:
             return _denied(request, response)
         return _answer_as_result(request, response, answer)
 
-    def _consent(self, asked: JsonObject, request: CallRequest) -> _Consent:
-        """Return the parts of a question covered by consent to it.
-
-        These are the call, its arguments, and the destinations that nobody named; without any, those in front.
-        """
-        places = asked.get("destinations") or self._recorder.mask.data([*places_in_front(request)])
-        return str(asked.get("target", "")), asked.get("data"), places
-
 
 def _question(request: CallRequest, key: str, why: str) -> str:
     """Return the question about a call under a key."""
@@ -286,6 +276,14 @@ def _question(request: CallRequest, key: str, why: str) -> str:
     if isinstance(request.principal, Untrusted):
         called += f" for {request.principal.name}, which is not trusted,"
     return f"The {f'call {key}' if key else 'call'} of {request.ref}{called} {why}."
+
+
+def _consent(asked: JsonObject) -> _Consent:
+    """Return the parts of a question covered by consent to it.
+
+    These are the call, its arguments, and the destinations that nobody named; without any, those in front.
+    """
+    return str(asked.get("target", "")), asked.get("data"), asked.get("destinations") or asked.get("places")
 
 
 def _answer_as_result(request: CallRequest, response: type[Response], answer: str) -> Response:

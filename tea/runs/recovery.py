@@ -19,7 +19,7 @@ from tea.journal.history import entry_of, pins_of
 from tea.journal.pin import Pin
 from tea.journal.record import TraceRecord, as_mapping
 from tea.kernel.entry import Entry
-from tea.kernel.key import effect_key, is_check, path_of
+from tea.kernel.key import effect_key, path_of
 from tea.protocols.instances import JOINED, SNAPSHOT, Instances, Place
 from tea.refs import Ref
 from tea.runs.run import Run
@@ -164,11 +164,9 @@ def _ended(records: Sequence[TraceRecord]) -> Iterator[_Done]:
 
 
 def _recorded_responses(records: Sequence[TraceRecord]) -> dict[str, JsonObject]:
-    """Return the recorded tool calls inside effects, and looks before calls, with their responses, by key."""
+    """Return the recorded tool calls inside effects with their responses, by key."""
     evidence = {one.key: as_mapping(one.data) for one in records if one.kind == "evidence"}
-    calls = {
-        key: one for key, one in evidence.items() if "target" in one and (one.get("kind") == "tool" or is_check(key))
-    }
+    calls = {key: one for key, one in evidence.items() if one.get("kind") == "tool" and "target" in one}
     return {key: as_mapping(one["data"]) for key, one in calls.items()}
 
 

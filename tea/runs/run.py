@@ -119,7 +119,6 @@ class Run:
             run_config.allow,
             deps.remember,
             partial(refusal, context.web),
-            self._seen_before,
         )
         self._resolved: dict[tuple[Kind, str], CallRequest] = {}
         self._inner: Counter[str] = Counter()
@@ -317,11 +316,6 @@ class Run:
         begun = call.begun
         same = canonical({name: told.get(name) for name in begun}) == canonical(self.recorder.mask.data(begun))
         return self._response(call).model_validate(told["response"]) if same else None
-
-    def _seen_before(self, key: str) -> JsonValue:
-        """Return the state of an environment by which an earlier process asked about a call; None if it took none."""
-        told = self._told.get(call_key(check_key(key), 0), {})
-        return as_object(told.get("response") or {}).get("value")
 
     def _evidence(self, call: CallRequest, key: str, pin: str, response: Response) -> None:
         """Write the evidence of a call inside an effect, with its response."""
