@@ -1,5 +1,6 @@
 """Test SQL as other databases write it: it runs, or the error names what to write instead."""
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -75,3 +76,9 @@ async def test_no_function_is_listed_that_is_unknown(ask_files: Ask) -> None:
     for name in listed:
         refused = await ask_files(TOWNS, sql=f"SELECT {name}(name, name, name, name, name, name, name) FROM towns")
         assert "There is no function" not in str(refused.error)
+
+
+@pytest.mark.parametrize("end", [";" * 100_000, " ;" * 50_000, " " * 100_000, "left" + " " * 100_000])
+async def test_no_signs_within_a_query_take_long_to_tell_from_those_behind_it(ask_files: Ask, end: str) -> None:
+    async with asyncio.timeout(10):
+        assert (await ask_files(TOWNS, sql=f"SELECT 1 FROM towns{end}x y")).error

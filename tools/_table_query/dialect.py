@@ -8,6 +8,7 @@ _WORD = re.compile(
     r"|\bextract\s*\(\s*(?P<part>year|quarter|month|day)\s+from\b|\b(?P<keyword>left|right)(?=\s*\()|\b(?P<other>(?:if|string_agg)(?=\s*\()|ilike\b)",
     re.DOTALL | re.IGNORECASE,
 )
+_END = " \t\r\n\f\v;"  # blanks and signs behind a statement
 _NAMES = {"if": "iif", "ilike": "LIKE", "string_agg": "group_concat"}  # LIKE compares letters of either case as equal
 _UNLIKE = "; of dates unlike 2024-05-31, take iso(date, form)"
 _DAYS = f"julianday(later) - julianday(earlier), which gives days{_UNLIKE}"
@@ -62,7 +63,7 @@ def as_sqlite(sql: str) -> str:
     """Return a statement with what means the same in SQLite: LIKE for ILIKE, iif for IF, without a fence around it."""
     fenced = _FENCED.fullmatch(sql.strip())
     plain = (fenced[1] if fenced else sql).strip()
-    return _WORD.sub(_one, re.sub(r"(?:\s*;)+\Z", "", plain))
+    return _WORD.sub(_one, plain.rstrip(_END))
 
 
 def around(sql: str, name: str) -> str:
