@@ -9,7 +9,7 @@ from typer.core import TyperCommand
 from tea.characters import shell_word
 from tea.cli.command import Command
 from tea.cli.person import person
-from tea.cli.terminal import folded, write
+from tea.cli.terminal import folded, review, write
 from tea.errors import ApprovalNeeded, BadInput
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ async def _agreed(command: Command, trust: "HomeTrust") -> bool:
     routes = "\n".join(f"  {one.words}" for one in trust.routes)
     shown = f"The settings of the home {trust.place} want what is yours:\n{routes}\n  digest {trust.digest}\n"
     somebody = None if command.as_json else person()
-    write("" if command.as_json else folded(shown, sys.stderr), sys.stderr)
+    write("" if command.as_json else folded(review(shown), sys.stderr), sys.stderr)
     if somebody is None:
         return False
     question = f"Do you grant all of that to the home {trust.place}, {trust.digest}?"  # alone, as a long one is cut

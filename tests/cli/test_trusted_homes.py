@@ -141,6 +141,12 @@ def test_who_is_asked_sees_which_home_it_is(tea: Tea, tmp_path: Path) -> None:
     assert first == f"The settings of the home {tea.folder.resolve()}/below\\u202e\\n want what is yours:"
 
 
+def test_a_number_that_a_home_spells_is_shown_as_one_that_is_spelled(tea: Tea) -> None:
+    tea.write("tea.toml", '[models.x]\npreset = "openai"\nbase_url = "http://127.0.0.1:9/<U+202E>"\n')
+    shown = tea("trust", "--home", OPENAI_API_KEY=KEY)
+    assert "sends OPENAI_API_KEY to http://127.0.0.1:9/<U+003C>U+202E>\n" in shown.err
+
+
 def test_who_is_asked_about_a_home_was_shown_all_that_it_wants(tea: Tea) -> None:
     one = '[models.x{0}]\npreset = "openai"\nbase_url = "http://127.0.0.1:9/{0}/{1}"\n'
     tea.write("tea.toml", "".join(one.format(number, "x" * 70) for number in range(20)))
