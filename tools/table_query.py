@@ -101,11 +101,14 @@ def _answer(
         return {**_described(tables, full), "found": found} if full else _found(found, limit, offset)
     if not sql.strip():
         return _described(tables, full)
-    with Database(tables) as database:
-        sql = database.with_forms(database.resolved(sql))
-        got = database.select(sql, limit, offset, count=not full)
-        whole = not full and database.drops_decimals(sql, got.rows, offset)
-        doubts = [] if full else database.doubts(sql, got.rows)
+    try:
+        with Database(tables) as database:
+            sql = database.with_forms(database.resolved(sql))
+            got = database.select(sql, limit, offset, count=not full)
+            whole = not full and database.drops_decimals(sql, got.rows, offset)
+            doubts = [] if full else database.doubts(sql, got.rows)
+    except MemoryError:
+        raise ToolError("The SQL holds too much at once.", fix="ask for less, or for its parts.") from None
     if full:
         return {"columns": got.columns, "rows": got.rows, "row_count": len(got.rows), "truncated": got.more}
     answer = _paged(got.columns, got.rows, got.total, offset)

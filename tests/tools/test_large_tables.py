@@ -342,3 +342,50 @@ async def test_rows_that_hold_too_much_are_refused_before_they_are_held(ask: Ask
     response = await ask("t.csv", "a,b\n1,2\n", sql=sql, limit=900)
     assert response.error is not None
     assert "hold more than" in response.error["problem"]
+
+
+WIDE = """\
+import resource, sqlite3, sys
+from pathlib import Path
+from tools._table_query.files import table_file
+from tools.table_query import _answer
+resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+try:
+    print(str(_answer([table_file("t.csv", Path("t.csv"))], {}, None, sys.stdin.read(), (), 100, 0, False))[:300])
+except Exception as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+LONG = "printf('%9000000d', people) || '\U0001f600'"
+DOUBLED = ", ".join(f"c{n} AS (SELECT * FROM c{n - 1} UNION ALL SELECT * FROM c{n - 1})" for n in range(1, 30))
+COUNTED = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT {', '.join([LONG] * 200)} FROM t",
+        f"SELECT length(concat({', '.join([LONG] * 99)})) FROM t",
+        f"SELECT length(concat_ws({LONG}, {', '.join(['1'] * 98)})) FROM t",
+        f"WITH c0 AS (SELECT 1), {DOUBLED} SELECT count(*) FROM c29",
+        f"{COUNTED} SELECT sum(length(x)) FROM (SELECT printf('%9000000d', i) AS x FROM n ORDER BY x)",
+        f"{COUNTED} SELECT i, first_value(printf('%9000000d', i)) OVER (ORDER BY i) FROM n",
+    ],
+)
+async def test_no_few_words_of_a_query_hold_a_gigabyte_of_values(tmp_path: Path, sql: str) -> None:
+    (tmp_path / "t.csv").write_text("name,people\nAsk,1200\n")
+    line = [sys.executable, "-W", "ignore", "-c", WIDE]
+    begun = time.monotonic()
+    done = await asyncio.to_thread(
+        subprocess.run,
+        line,
+        cwd=tmp_path,
+        input=sql,
+        env={"PYTHONPATH": str(FOLDER.parents[1])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.splitlines()[-1]) < 1_500, done.stdout
+    assert time.monotonic() - begun < 40

@@ -41,6 +41,8 @@ LEAST_NAMES = 0.4  # share of different values of a column of names
 MOST_COUNTED = 1_000_000
 MOST_RESULT = 50_000_000  # characters of the rows of an answer
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
+MOST_HEAP = 1_000_000_000  # bytes of SQLite in this process
+_FEWEST_BYTES, _MOST_GIVEN = 100_000, 100  # of one value beside many, and the values given to `concat`
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _FUNCTION_NAMES = """
 abs avg ceil ceiling char coalesce concat concat_ws corr count cume_dist date datetime day dense_rank exp first_value
@@ -58,6 +60,8 @@ _TEXTS = (
 )
 _NAME = r'"(?:[^"]|"")+"|\w+'
 _JOINED = re.compile(rf"\bnorm\s*\([^()]*\)\s*==?\s*norm\s*\(\s*(?:({_NAME})\s*\.\s*)?({_NAME})\s*\)", re.IGNORECASE)
+_EXPLAINED = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
+_CONCAT = re.compile(r"\bconcat", re.IGNORECASE)
 _ISO_FORMS = f"write iso(date, form); forms are {FORMS}."
 _ACTIONS = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 
@@ -87,6 +91,7 @@ class Database:
         self._sheets = [line for one in tables if isinstance(one, Table) for line in one.sheets]
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, uri=True)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+        self._connection.execute(f"PRAGMA hard_heap_limit = {MOST_HEAP}")
         self._columns = {table.name: [column.name for column in table.columns] for table in tables}
         self._typed = {(table.name, one.name.casefold()): one for table in tables for one in table.columns}
         self._files = {table.name: table.file for table in tables}
@@ -128,10 +133,11 @@ class Database:
         deadline = time.monotonic() + SECONDS
         self._effort.begin(deadline)
         self._iso.begin()
-        self._connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
+        self._connection.set_progress_handler(lambda: time.monotonic() > deadline, 1_000)
         try:
             self._index(sql)
             check_names(self._connection, sql)
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._longest(sql))
             cursor = self._connection.execute(sql)
             if cursor.description is None:
                 raise ToolError("The SQL is not a query.", fix="write one SELECT or WITH statement.")
@@ -430,6 +436,13 @@ class Database:
                         self._connection.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {quoted(table)} (norm({key}))")
         finally:
             self._connection.set_authorizer(_authorize)
+
+    def _longest(self, sql: str) -> int:
+        """Return the most bytes of one value, so that a row, and what one function is given, fit into memory."""
+        steps = self._connection.execute(f"EXPLAIN {sql}") if not _EXPLAINED.match(sql) else ()
+        columns = max((step[3] for step in steps if step[1] == "ResultRow"), default=1)
+        together = max(columns, _MOST_GIVEN if _CONCAT.search(sql) else 1)
+        return min(MOST_BYTES, max(MOST_RESULT // together, _FEWEST_BYTES))
 
     def _refusal(self, error: Exception, sql: str) -> ToolError:
         text = str(error)
