@@ -14,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from tea.components.manifest import canonical
 from tea.errors import BadComponent, BadInput, StorageError
 from tea.interop.skill import LONGEST_NAME, OWN, Skill, read_skill
+from tea.source.text import check_characters
 from tea.store.files import followed, publish, read_regular, storage_error, writing
 from tea.store.scratch import PUBLIC_FILE, Scratch, make_folders, sync_folder
 from tea.store.strict import Refused
@@ -41,6 +42,8 @@ def read_folder(folder: Path) -> Skill:
     texts, assets = _divided(found)
     if main not in texts:
         raise BadComponent(f"{main} is not UTF-8 text without NUL.", fix="save it as UTF-8.")
+    if "\r" in texts[main]:  # as it is in the file: a skill's text has plain line ends
+        check_characters("", {MAIN: texts[main]})
     skill = read_skill(texts.pop(main), texts, assets)
     if skill.name != place.name:
         problem = f"The skill {skill.name!r} is in a folder called {place.name[:80]!r}."
