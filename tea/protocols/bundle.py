@@ -17,10 +17,11 @@ from tea.refs import Kind, Ref
 from tea.registry.own_words import check_draft
 from tea.registry.transfer import LIMIT, House, Loaded, load, saved
 from tea.registry.version import VersionManager
-from tea.source.text import check_characters, check_content
+from tea.source.text import check_characters, check_content, check_texts
 from tea.store.bulk import write_whole
-from tea.store.files import read_json_strict
+from tea.store.files import parse_json_strict, read_json_strict
 from tea.store.strict import dumps
+from tea.types import JsonValue
 
 _FIX = "give a file that `tea save` wrote."
 Libraries = Mapping[Kind, Reading]
@@ -132,11 +133,21 @@ def received(library: Reading, found: Manifest) -> Manifest:
     check_content(found.files, found.requires)
     if not library.executed:
         return _described(library, found)
+    if is_recipe(found.source):
+        check_texts(_written(found.source))
     if not is_recipe(found.source) and library.services.trust(found.digest):
         with suppress(BadComponent):  # what it needs is not installed here
             made = _described(library, found)
             return made if made.digest == found.digest else found
     return found
+
+
+def _written(source: str) -> JsonValue:
+    """Return a recipe's document; None for a text that is none, of which nothing is made."""
+    try:
+        return parse_json_strict(source.encode())
+    except BadInput:
+        return None
 
 
 def _described(library: Reading, found: Manifest) -> Manifest:

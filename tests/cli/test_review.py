@@ -10,7 +10,7 @@ import pytest
 
 from tea.characters import is_hidden
 from tea.cli.person import AtTerminal
-from tea.components.manifest import ToolConfig
+from tea.components.manifest import AgentConfig, ToolConfig
 from tea.components.operation import Signature
 from tea.platform import Platform
 
@@ -140,6 +140,19 @@ def test_what_others_saved_with_controls_is_not_loaded(dark: Tea, tmp_path: Path
     other("load", tmp_path / "dark.json").refused(2, "U+001B", "nothing was changed")
     assert "dark" not in other("list").out
     assert dark("load", tmp_path / "dark.json").code == 0
+
+
+def test_a_recipe_that_others_saved_with_escaped_controls_is_not_loaded(tea: Tea, tmp_path: Path) -> None:
+    source = (
+        '{"name":"boss","operands":[{"digest":"sha256:%s","ref":"tool:x@1.0.0"}],"role":"a\\u202e","transform":"T2A"}'
+    )
+    config = AgentConfig(kind="agent", name="boss", version="1.0.0", description="Boss.", source=source % ("0" * 64))
+    home = Platform(tea.folder, state=tea.state)
+    home.versions.add("agent", "boss", lambda _: config, version="1.0.0")
+    assert tea("save", tmp_path / "boss.json", "agent:boss").code == 0
+    (tmp_path / "else").mkdir()
+    other = Tea(tmp_path / "else", tmp_path / "else", tea.warm)
+    other("load", tmp_path / "boss.json").refused(2, "U+202E", "nothing was changed")
 
 
 def test_escapes_in_a_source_are_fine_and_stay_as_they_are_written(tea: Tea) -> None:
