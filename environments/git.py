@@ -5,7 +5,6 @@ import configparser
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from posixpath import normpath
 from typing import Any, ClassVar, TypedDict
 
 from tea import Context, Environment, ToolError, action
@@ -90,10 +89,6 @@ class GitRepositories(Environment):
         nothing is pushed, and the files are named.
     """
 
-    def __init__(self) -> None:
-        # Addresses by workspace and folder: the settings of a repository are files, and anything may change them.
-        self._cloned = dict[tuple[str, str], str]()
-
     async def state(self, ctx: Context) -> list[str]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return the folders with a repository."""
         return list(await asyncio.to_thread(repositories, _root(ctx)))[:MOST_FILES]
@@ -120,9 +115,7 @@ class GitRepositories(Environment):
             try:
                 async with opened(ctx.workspace, name, await commit_identity(ctx)) as git:
                     git.settle(remote)
-                    made = await _cloned(git, remote, name, branch)
-                    self._cloned[ctx.workspace, normpath(name)] = url
-                    return made
+                    return await _cloned(git, remote, name, branch)
             except BaseException:
                 await asyncio.to_thread(remove, ctx.workspace, name)
                 raise
@@ -259,17 +252,19 @@ class GitRepositories(Environment):
         destinations=("url",),
         after="the remote branch holds the own commits",
     )
-    async def push(self, ctx: Context, folder: str, branch: str = "", rebase: bool = True, url: str = "") -> Pushed:
+    async def push(self, ctx: Context, folder: str, url: str, branch: str = "", rebase: bool = True) -> Pushed:
         """Push a branch to where the repository was cloned from.
 
         Args:
             folder: The repository.
+            url: Where it was cloned from: its own settings are files, and anything may change them.
             branch: The present one by default.
             rebase: After a rejection, put own commits behind those of others, and push again.
-            url: Where it was cloned from; with it a person who named that need not be asked.
         """
         _check(_BRANCH, branch or "x", "branch")
-        async with _opened(ctx, folder) as git, opened_way(ctx, await self._pushed_to(ctx, folder, url)) as remote:
+        if not url:
+            raise ToolError("The call does not say where to push to.", fix="give the address of the clone as `url`.")
+        async with _opened(ctx, folder) as git, opened_way(ctx, await _origin(ctx, folder, url)) as remote:
             git.settle(remote)
             present = await _branch(git)
             name = branch or present
@@ -288,19 +283,6 @@ class GitRepositories(Environment):
                 await _fetch(git, remote)
                 commit = await _rebased(git, commit, await _commit(git, f"refs/remotes/origin/{name}"))
             raise ToolError("Others pushed again and again; nothing was pushed.", fix="try again.")
-
-    async def _pushed_to(self, ctx: Context, folder: str, url: str) -> str:
-        """Return where a repository is pushed to: where the call says, or where it was cloned from here.
-
-        Raises:
-            ToolError: Neither, so that a person who was asked about the call was not told; or it is another one's.
-        """
-        address = url or self._cloned.get((ctx.workspace, normpath(folder)), "")
-        found = await _origin(ctx, folder, address)
-        if not address:
-            problem = f"The call does not say where {folder[:80]!r} is pushed to."
-            raise ToolError(problem, fix=f"give its address as `url`: {found[:200]!r}.")
-        return found
 
 
 async def _cloned(git: Git, remote: Remote, folder: str, branch: str) -> Cloned:

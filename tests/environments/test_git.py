@@ -99,9 +99,9 @@ async def test_a_change_is_cloned_committed_and_pushed(act: Act, folder: Path, b
     assert (await act("commit", folder="plain", message="Change")).unwrap() == made
     assert "Nothing is changed" in await refused(act("commit", folder="plain", message="Other"))
     assert (await act("status", folder="plain")).unwrap()["ahead"] == 1
-    pushed = (await act("push", folder="plain")).unwrap()
+    pushed = (await act("push", folder="plain", url=str(bare))).unwrap()
     assert pushed == {"branch": "main", "commit": made["commit"], "rebased": False}
-    assert (await act("push", folder="plain")).unwrap() == pushed
+    assert (await act("push", folder="plain", url=str(bare))).unwrap() == pushed
     assert git(bare, "rev-parse", "main") == made["commit"]
     log = (await act("log", folder="plain")).unwrap()
     assert [one["subject"] for one in log] == ["Change", "Begin"]
@@ -138,8 +138,8 @@ async def test_a_rejected_push_follows_the_others_and_is_made_again(
     other_pushes(bare, tmp_path, "b.txt", "of another\n")
     (folder / "w" / "c.txt").write_text("own\n")
     await act("commit", folder="w", message="Own")
-    assert "rejected" in await refused(act("push", folder="w", rebase=False))
-    assert (await act("push", folder="w")).unwrap()["rebased"]
+    assert "rejected" in await refused(act("push", folder="w", url=str(bare), rebase=False))
+    assert (await act("push", folder="w", url=str(bare))).unwrap()["rebased"]
     assert git(bare, "log", "--format=%s", "main").split("\n") == ["Own", "Change b.txt", "Begin"]
     assert sorted(path.name for path in (folder / "w").iterdir()) == [".git", "a.txt", "b.txt", "c.txt"]
     assert (await act("status", folder="w")).unwrap()["changes"] == []
@@ -152,7 +152,7 @@ async def test_a_push_that_meets_the_same_lines_changes_nothing(
     other_pushes(bare, tmp_path, "a.txt", "of another\n")
     (folder / "w" / "a.txt").write_text("own\n")
     made = (await act("commit", folder="w", message="Own")).unwrap()
-    assert "Others changed the same lines: 'a.txt'" in await refused(act("push", folder="w"))
+    assert "Others changed the same lines: 'a.txt'" in await refused(act("push", folder="w", url=str(bare)))
     status = (await act("status", folder="w")).unwrap()
     assert (status["commit"], status["changes"], status["ahead"], status["behind"]) == (made["commit"], [], 1, 1)
     assert (folder / "w" / "a.txt").read_text() == "own\n"
@@ -179,7 +179,7 @@ async def test_what_the_remote_refuses_is_told_in_its_words(act: Act, folder: Pa
     await act("clone", url=str(bare), folder="w")
     (folder / "w" / "a.txt").write_text("two\n")
     await act("commit", folder="w", message="Own")
-    words = await refused(act("push", folder="w"))
+    words = await refused(act("push", folder="w", url=str(bare)))
     assert "pre-receive hook declined" in words
     assert "main is protected" in words
 
@@ -222,7 +222,7 @@ async def test_branches_are_made_and_checked_out(act: Act, folder: Path, bare: P
     await act("commit", folder="w", message="On a branch", files=["a.txt"])
     assert (await act("branch", folder="w", name="main")).ok
     assert (folder / "w" / "a.txt").read_text() == "one\n"
-    assert (await act("push", folder="w", branch="work/new")).ok
+    assert (await act("push", folder="w", url=str(bare), branch="work/new")).ok
     assert git(bare, "for-each-ref", "--format=%(refname:short)") == "main\nwork/new"
     for name in ("-x", "a..b", "x@{1}", "", "--help"):
         assert not (await act("branch", folder="w", name=name)).ok
@@ -254,7 +254,7 @@ async def test_nothing_that_a_repository_brings_is_run(act: Act, folder: Path, b
         ("branch", {"name": "other"}),
         ("log", {}),
         ("pull", {}),
-        ("push", {}),
+        ("push", {"url": str(bare)}),
     ):
         assert (await act(action, folder="w", **arguments)).error is None, action
     assert not told.exists()

@@ -86,7 +86,7 @@ def written(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
 
 
-async def test_a_repository_is_pushed_only_to_where_it_was_cloned_from_or_where_the_call_says(
+async def test_a_repository_is_pushed_only_to_where_the_call_says(
     tea: Platform, folder: Path, bare: Path, server: GitServer
 ) -> None:
     act, other = acting(tea), bare.with_name("other.git")
@@ -96,11 +96,13 @@ async def test_a_repository_is_pushed_only_to_where_it_was_cloned_from_or_where_
     (await act("commit", folder="plain", message="Own")).unwrap()
     config = folder / "plain" / ".git" / "config"
     config.write_text(config.read_text().replace("/plain.git", "/other.git"))
-    assert "/other.git', not to" in await refused(act("push", folder="./plain"))
-    (folder / "plain").rename(folder / "moved")
-    assert f"give its address as `url`: '{server.url}/other.git'" in await refused(act("push", folder="moved"))
+    assert "/other.git', not to" in await refused(act("push", folder="plain", url=f"{server.url}/plain.git"))
+    assert "give the address of the clone" in await refused(act("push", folder="plain", url=""))
+    missing = await act("push", folder="plain")
+    assert missing.error
+    assert missing.error["code"] == "BadArguments"
     assert git(other, "rev-parse", "main") == git(bare, "rev-parse", "main")
-    assert (await act("push", folder="moved", url=f"{server.url}/other.git")).ok
+    assert (await act("push", folder="plain", url=f"{server.url}/other.git")).ok
 
 
 async def test_a_private_repository_is_cloned_and_pushed_over_http(
@@ -112,7 +114,11 @@ async def test_a_private_repository_is_cloned_and_pushed_over_http(
     (folder / "plain" / "a.txt").write_text("two\n")
     (folder / "plain" / "big.bin").write_bytes(os.urandom(2_000_000))  # larger than one piece of a push
     made = (await act("commit", folder="plain", message="Own")).unwrap()
-    assert (await act("push", folder="plain")).unwrap()["commit"] == made["commit"] == git(bare, "rev-parse", "main")
+    assert (
+        (await act("push", folder="plain", url=f"{server.url}/plain.git")).unwrap()["commit"]
+        == made["commit"]
+        == git(bare, "rev-parse", "main")
+    )
     assert server.given() == {f"ada:{TOKEN}"}
     assert TOKEN.encode() not in written(folder)
 
@@ -129,8 +135,8 @@ async def test_a_rejected_push_over_http_follows_the_others(
     git(tmp_path / "other", "push", "-q", "origin", "main")
     (folder / "w" / "c.txt").write_text("own\n")
     await act("commit", folder="w", message="Own")
-    assert "rejected" in await refused(act("push", folder="w", rebase=False))
-    assert (await act("push", folder="w")).unwrap()["rebased"]
+    assert "rejected" in await refused(act("push", folder="w", url=f"{server.url}/plain.git", rebase=False))
+    assert (await act("push", folder="w", url=f"{server.url}/plain.git")).unwrap()["rebased"]
     assert git(bare, "log", "--format=%s", "main").split("\n") == ["Own", "Theirs", "Begin"]
 
 
@@ -263,6 +269,6 @@ async def test_tools_made_of_the_environment_share_its_repositories(
     assert cloned.ok, cloned.error
     (folder / "plain" / "new.txt").write_text("new\n")
     made = await tea.tcp.invoke("git_commit", {"folder": "plain", "message": "New"}, session="s")
-    pushed = await tea.tcp.invoke("git_push", {"folder": "plain"}, session="s")
+    pushed = await tea.tcp.invoke("git_push", {"folder": "plain", "url": f"{server.url}/plain.git"}, session="s")
     assert pushed.unwrap()["commit"] == made.unwrap()["commit"]
     assert (await tea.ecp.state("git", session="s")).unwrap() == ["plain"]
