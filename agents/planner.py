@@ -30,7 +30,7 @@ class Planner(Agent):
     """
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Work in at most fifty steps, and look once more at the answer if others were asked."""
+        """Work in at most fifty steps, and look once more at the answer where others left something open."""
         return await work(
             ctx,
             task,
