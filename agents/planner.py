@@ -30,7 +30,7 @@ class Planner(Agent):
     """
 
     async def run(self, ctx: Context, task: Task) -> Result:
-        """Work in at most fifty steps, and look once more at the answer where others left something open."""
+        """Work in at most fifty steps, and look once more at the answer for open points of others."""
         return await work(
             ctx,
             task,

@@ -461,7 +461,7 @@ def _not_set_up() -> ToolError:
 
 
 def _decided(ctx: Context) -> str:
-    """Return the id of an action, also for the look at the state by which it is decided; others go on meanwhile."""
+    """Return the id of an action, the same for the look at the state before its decision; others go on meanwhile."""
     return ctx.change.partition("?")[0]
 
 

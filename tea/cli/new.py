@@ -72,7 +72,7 @@ async def new(
 
 
 def _lacking(words: str) -> str:
-    """Return words on the files that a wish reads, empty if it seems to read none."""
+    """Return words on the files read by a wish, empty if it seems to read none."""
     from tea.loop.naming import file_names, to_be_written
 
     names = [name for name in dict.fromkeys(file_names(words)) if name not in to_be_written(words)]

@@ -149,7 +149,7 @@ class Grounds(NamedTuple):
 
 
 def is_told(answer: JsonValue, results: Sequence[Observation]) -> bool:
-    """Return whether short results hold an answer: all its numbers, or its words where it has none.
+    """Return whether short results hold an answer: all its numbers, or its words without any.
 
     Args:
         answer: The answer.

@@ -72,7 +72,7 @@ class Parts:
         return tuple(fact for said, sources in parts for fact in told_once(said, sources or (Evidence(source=""),)))
 
     def open_points(self, result: Result, raised: Collection[str]) -> list[str]:
-        """Return a line for each failed part, each gap that concerns a result, and each doubt; none without parts.
+        """Return a line for each failed part, each gap of a result, and each doubt; none without parts.
 
         Args:
             result: The result.

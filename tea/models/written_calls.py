@@ -266,7 +266,7 @@ def _is_call(node: dict[str, Any]) -> bool:
 
 
 def _meant(call: Any, functions: Collection[str] | None = None) -> Any:
-    """Return a call with `name` and `arguments` where it has them by other names; any other value unchanged.
+    """Return a call with `name` and `arguments` in place of other names for them; any other value unchanged.
 
     Args:
         call: A member of a list of calls, or an object that stands alone.

@@ -143,7 +143,7 @@ def received(library: Reading, found: Manifest) -> Manifest:
 
 
 def _written(source: str) -> JsonValue:
-    """Return a recipe's document; None for a text that is none, of which nothing is made."""
+    """Return a recipe's document; None for any other text, as nothing is made of it."""
     try:
         return parse_json_strict(source.encode())
     except BadInput:

@@ -250,7 +250,7 @@ def observes(traits: Traits) -> bool:
 
 
 def places_in_front(request: CallRequest) -> tuple[str, ...]:
-    """Return the destinations of a call given by the state of its environment, which its arguments do not say."""
+    """Return the destinations of a call given by the state of its environment, not by its arguments."""
     traits = request.traits
     return destinations_of(traits.destinations or (), request.arguments, request.state) if observes(traits) else ()
 

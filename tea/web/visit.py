@@ -215,7 +215,7 @@ class Visitor:
 
 
 def _rules(settings: WebSettings) -> str:
-    """Return the operator's rules for places, as a part of keys; empty for those of a home that sets none."""
+    """Return the operator's rules for places, as a part of keys; empty without any."""
     rules = [sorted(settings.allow), sorted(settings.deny)]
     return f"{json.dumps(rules)} " if any(rules) else ""
 

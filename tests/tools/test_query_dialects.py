@@ -1,4 +1,4 @@
-"""Test SQL as other databases write it: it runs, or the error names what to write instead."""
+"""Test SQL as other databases write it: it runs, or the error names the words for SQLite."""
 
 import asyncio
 from collections.abc import Callable, Coroutine

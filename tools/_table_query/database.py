@@ -438,7 +438,7 @@ class Database:
             self._connection.set_authorizer(_authorize)
 
     def _longest(self, sql: str) -> int:
-        """Return the most bytes of one value, so that a row, and what one function is given, fit into memory."""
+        """Return the most bytes of one value, so that a row, and the values for one function, fit into memory."""
         steps = self._connection.execute(f"EXPLAIN {sql}") if not _EXPLAINED.match(sql) else ()
         columns = max((step[3] for step in steps if step[1] == "ResultRow"), default=1)
         together = max(columns, _MOST_GIVEN if _CONCAT.search(sql) else 1)

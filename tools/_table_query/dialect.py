@@ -60,7 +60,7 @@ _SYNTAX = {  # how other databases write it, and what does the same here
 
 
 def as_sqlite(sql: str) -> str:
-    """Return a statement with what means the same in SQLite: LIKE for ILIKE, iif for IF, without a fence around it."""
+    """Return a statement in the words of SQLite: LIKE for ILIKE, iif for IF, without a fence around it."""
     fenced = _FENCED.fullmatch(sql.strip())
     plain = (fenced[1] if fenced else sql).strip()
     return _WORD.sub(_one, plain.rstrip(_END))
@@ -73,12 +73,12 @@ def around(sql: str, name: str) -> str:
 
 
 def instead_of_function(name: str) -> str:
-    """Return what does here what a function of other databases does; empty for others."""
+    """Return the replacement of a function of other databases; empty for others."""
     return _FUNCTIONS.get(name.casefold(), "")
 
 
 def instead_of_syntax(sql: str) -> str:
-    """Return what does here what a part of a refused statement does in other databases; empty if it has none."""
+    """Return the replacement of a part of a refused statement from other databases; empty without one."""
     bare = _bare(sql)
     return next((fix for pattern, fix in _SYNTAX.items() if re.search(pattern, bare, re.IGNORECASE)), "")
 
