@@ -191,8 +191,8 @@ def read_text(source: str | bytes, path: str = "") -> str:
     r"""Return source text without byte order mark and with plain line ends.
 
     Raises:
-        BadComponent: It is larger than 1 MiB, holds NUL, is not UTF-8, has f-strings of too many fields, or is a file
-            with another carriage return than those of its line ends `\r\n`.
+        BadComponent: It is larger than 1 MiB, holds NUL or another carriage return than those of its line ends
+            `\r\n`, is not UTF-8, or has f-strings of too many fields.
     """
     if len(source) > MOST_BYTES:
         raise refusal(_spaced(path, "is larger than 1 MiB."), "write a smaller component.")
@@ -205,9 +205,9 @@ def read_text(source: str | bytes, path: str = "") -> str:
         raise refusal(_spaced(path, "is larger than 1 MiB."), "write a smaller component.")
     if "\0" in text:
         raise refusal(_spaced(path, "holds a NUL character."), "write \\0 as an escape, or remove it.")
-    if isinstance(source, bytes) and "\r" in text:  # without a newline a terminal writes the next line over it
+    if "\r" in text:  # without a newline a terminal writes the next line over it
         check_characters("", {path: text})
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    text = text.replace("\r\n", "\n")
     _check_coding(text, path)
     if text.count("{") > MOST_BRACES and _FORMATTED.search(text):
         problem = f"holds f-strings, and more than {MOST_BRACES:,} braces that open."

@@ -10,8 +10,9 @@ import pytest
 
 from tea.characters import is_hidden
 from tea.cli.person import AtTerminal
-from tea.components.manifest import AgentConfig, ToolConfig
+from tea.components.manifest import AgentConfig, Lineage, ToolConfig
 from tea.components.operation import Signature
+from tea.errors import BadComponent
 from tea.platform import Platform
 
 from .conftest import PAYER, PROMPT, SHOUT, Tea
@@ -131,6 +132,19 @@ def test_a_file_of_other_line_ends_than_a_terminal_shows_as_lines_is_refused(
     text = f"---\nname: skill\ndescription: d\n---\nSteal.{end}Greet politely.\n"
     (tmp_path / "skill" / "SKILL.md").write_bytes(text.encode())
     tea("import", tmp_path / "skill").refused(2, "U+000D")
+
+
+def test_a_carriage_return_that_ends_no_line_of_a_text_is_refused(tea: Tea) -> None:
+    tea("register", tea.write("shout.py", SHOUT))
+    text = SHOUT.replace("    return", "    import os\r    # Nothing is to be seen here.\n    return")
+    tea("vars", "shout", "--set", f"source={text}").refused(2, "column 14", "U+000D")
+    with pytest.raises(BadComponent, match=r"U\+000D"):
+        asyncio.run(_generated(tea, text))
+
+
+async def _generated(tea: Tea, source: str) -> None:
+    async with Platform(tea.folder, state=tea.state) as home:
+        await home.libraries["tool"].register(source, lineage=Lineage(how="generated"))
 
 
 def test_what_others_saved_with_controls_is_not_loaded(dark: Tea, tmp_path: Path) -> None:

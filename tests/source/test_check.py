@@ -509,7 +509,6 @@ def test_the_kind_must_be_the_one_asked_for() -> None:
 def test_line_ends_and_byte_order_marks_make_no_difference() -> None:
     assert check("\ufeff" + TOOL.replace("\n", "\r\n")).source == TOOL
     assert check(b"\xef\xbb\xbf" + TOOL.replace("\n", "\r\n").encode()).source == TOOL
-    assert check(TOOL.replace("\n", "\r")).source == TOOL
 
 
 def test_components_know_every_public_name_of_tea_but_those_that_start_runs() -> None:
