@@ -28,7 +28,7 @@ class PromptLibrary(ContextManager):
         check_characters(source, files)
         check_content(files, requires)
         prompt = self.services.prompts.parse(source)
-        check_texts([prompt.description, prompt.metadata, dict(prompt.variables)])
+        check_texts([prompt.description, prompt.metadata, dict(prompt.variables), prompt.output])
         return SourceText(
             kind="prompt",
             name=prompt.name,

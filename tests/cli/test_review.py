@@ -174,6 +174,13 @@ def test_a_prompt_that_escapes_controls_in_the_words_of_a_variable_is_refused(te
     tea("register", tea.write("greeting.md", words)).refused(2, "U+202E")
 
 
+def test_a_prompt_that_escapes_controls_in_the_words_of_its_output_is_refused(tea: Tea) -> None:
+    words = PROMPT.replace(
+        "{who: string}", r"{who: string}" + "\n" + r'output: {type: object, description: "a\u202e b"}'
+    )
+    tea("register", tea.write("greeting.md", words)).refused(2, "U+202E")
+
+
 def test_escapes_in_a_source_are_fine_and_stay_as_they_are_written(tea: Tea) -> None:
     tea("register", tea.write("shout.py", SHOUT.replace("text.upper()", r'text.upper() + "\x1b\u202e"')))
     assert r'"\x1b\u202e"' in tea("show", "shout", "--source").out
