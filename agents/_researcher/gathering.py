@@ -178,6 +178,8 @@ def _take(page: Source, reading: Mapping[str, Any]) -> None:
     told = [Words(text=str(one["text"]), line=int(one["line"])) for one in reading.get("quotes", ())]
     told += [Words(text=unframed(one["text"]), line=int(one["start"])) for one in reading.get("excerpts", ())]
     if "text" in reading:
+        if reading["start"] == 1 and "next_start" not in reading:
+            page.words = []  # what a search gave of it is a part of the whole page
         told.append(Words(text=unframed(reading["text"]), line=int(reading["start"])))
     page.record(told)
     if "summary" in reading:
