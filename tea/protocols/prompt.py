@@ -8,6 +8,7 @@ from dataclasses import replace
 from tea.components.manifest import Lineage, Manifest
 from tea.components.variable import Variable
 from tea.prompts.source import read_heading
+from tea.prompts.text import split
 from tea.protocols.manager import ContextManager
 from tea.refs import Ref
 from tea.source.text import SourceText, check_characters, check_content, check_texts
@@ -28,7 +29,7 @@ class PromptLibrary(ContextManager):
         check_characters(source, files)
         check_content(files, requires)
         prompt = self.services.prompts.parse(source)
-        check_texts([prompt.description, prompt.metadata, dict(prompt.variables), prompt.output])
+        check_texts(split(source)[0])
         return SourceText(
             kind="prompt",
             name=prompt.name,
@@ -50,6 +51,7 @@ class PromptLibrary(ContextManager):
 
     def rewritten(self, found: Manifest, values: Mapping[str, str]) -> SourceText:
         """Return a prompt with replaced sections; raises NotEvolvable, BadComponent."""
+        check_characters("", values)  # as they are given: a prompt has plain line ends
         return self.draft(self.services.prompts.with_vars(found.source, values), found.files)
 
     def build(self, text: SourceText, version: str, lineage: Lineage, created: str, reason: str) -> Manifest:

@@ -144,7 +144,7 @@ def test_a_carriage_return_that_ends_no_line_of_a_text_is_refused(tea: Tea) -> N
 
 async def _generated(tea: Tea, source: str) -> None:
     async with Platform(tea.folder, state=tea.state) as home:
-        await home.libraries["tool"].register(source, lineage=Lineage(how="generated"))
+        await home.libraries["tool"].register(source, lineage=Lineage(how="generator"))
 
 
 def test_what_others_saved_with_controls_is_not_loaded(dark: Tea, tmp_path: Path) -> None:
@@ -179,6 +179,19 @@ def test_a_prompt_that_escapes_controls_in_the_words_of_its_output_is_refused(te
         "{who: string}", r"{who: string}" + "\n" + r'output: {type: object, description: "a\u202e b"}'
     )
     tea("register", tea.write("greeting.md", words)).refused(2, "U+202E")
+
+
+def test_a_prompt_that_escapes_controls_around_its_description_is_refused(tea: Tea) -> None:
+    words = PROMPT.replace("Greets somebody.", r'"Greets somebody.\x85"')
+    tea("register", tea.write("greeting.md", words)).refused(2, "U+0085")
+
+
+def test_a_new_text_of_a_prompt_with_a_carriage_return_is_refused(tea: Tea) -> None:
+    words = PROMPT.replace("{who: string}", "{who: string}\ntrainable: [system]")
+    tea("register", tea.write("greeting.md", words))
+    tea("vars", "prompt:greeting", "--set", "system=one\rtwo").refused(2, "column 4", "U+000D")
+    tea("vars", "prompt:greeting", "--set", "system=one\r\ntwo")
+    assert "one\ntwo" in tea("show", "prompt:greeting", "--source").out
 
 
 def test_escapes_in_a_source_are_fine_and_stay_as_they_are_written(tea: Tea) -> None:
