@@ -164,8 +164,9 @@ async def test_an_example_is_resumed_after_sigkill_to_the_same_answer(tea: Killa
             assert (await asyncio.to_thread(tea, home, "trust", "--home", f"@{json.loads(out)['digest']}"))[0] == 0
         code, out = await asyncio.to_thread(tea, seat.home, "run", "task.json", "--json", "-q")
         expected, length = json.loads(out), len(records(seat.home))
+        least = 2 * length // 3 if "browser" in seat.sitting.agents else length  # an early page may spare a step
         for home in homes:
-            moment = chance.randint(3, length - 1), 0.0
+            moment = chance.randint(3, least - 1), 0.0
             killed, _ = await asyncio.to_thread(tea, home, "run", "task.json", "--json", "-q", moment=moment)
             assert killed == KILLED
             before = records(home)
