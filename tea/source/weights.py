@@ -541,7 +541,7 @@ class _Scale:
         return bool(self._cached("short", node, self._shortness, False))
 
     def _may_be_exact(self, node: ast.expr) -> bool:
-        """Return whether a value may be, or hold, an exact number; its exponent stands for as many signs."""
+        """Return whether a value may be, or hold, a Decimal or Fraction."""
         return bool(self._cached("exact", node, self._is_exact, False))
 
     def _is_exact(self, node: ast.expr) -> bool:
