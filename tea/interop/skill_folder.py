@@ -42,8 +42,7 @@ def read_folder(folder: Path) -> Skill:
     texts, assets = _divided(found)
     if main not in texts:
         raise BadComponent(f"{main} is not UTF-8 text without NUL.", fix="save it as UTF-8.")
-    if "\r" in texts[main]:  # as it is in the file: a skill's text has plain line ends
-        check_characters("", {MAIN: texts[main]})
+    check_characters("", {MAIN: texts[main]})
     skill = read_skill(texts.pop(main), texts, assets)
     if skill.name != place.name:
         problem = f"The skill {skill.name!r} is in a folder called {place.name[:80]!r}."

@@ -12,6 +12,7 @@ import skills_ref
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tea.characters import forbidden
 from tea.components.manifest import Manifest
 from tea.components.operation import Signature
 from tea.errors import AlreadyRegistered, BadComponent, BadInput, BadRef
@@ -74,6 +75,10 @@ def test_any_component_is_a_valid_skill(kind: str, name: str, words: str) -> Non
         (place,) = write_skills(Path(folder), [skill])
         assert skills_ref.validate(place) == []
         assert [path.name for path in Path(folder).iterdir()] == [skill.name]
+        if forbidden((place / "SKILL.md").read_text("utf-8")):
+            with pytest.raises(BadComponent, match="holds the character"):
+                read_folder(place)
+            return
         again = read_folder(place)
     assert (again.name, again.description, again.body) == (skill.name, skill.description, skill.body.strip("\n"))
 
@@ -88,7 +93,11 @@ def test_a_skill_is_read_back_as_it_was_written(skill: Skill) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (place,) = write_skills(Path(folder), [skill])
         assert skills_ref.validate(place) == []
-        assert read_folder(place) == skill
+        if forbidden(skill.document()):
+            with pytest.raises(BadComponent, match="holds the character"):
+                read_folder(place)
+        else:
+            assert read_folder(place) == skill
 
 
 @given(SKILLS, st.none() | NAMES)
@@ -226,6 +235,9 @@ GOOD = "---\nname: good\ndescription: Does good.\n---\nBe good.\n"
         ("---\nname: good\ndescription: !!python/object:os.system a\n---\n", "quotes"),
         ("---\nname: &a good\ndescription: *a\n---\n", "anchors"),
         ("---\nname: good\nname: good\ndescription: a\n---\n", "twice"),
+        ("---\nname: good\ndescription: a  # \u202e\n---\n", r"line 3: column 19 holds the character U\+202E"),
+        ("---\nname: good\ndescription: a\nmetadata:\n  tea-x: \u2067\n---\n", r"line 5: .* U\+2067"),
+        (GOOD + "\x1b[2J", r"U\+001B"),
         (GOOD + "\0", "NUL"),
         (GOOD + "a" * 300_000, "256 KiB"),
     ],
