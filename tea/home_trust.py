@@ -48,7 +48,7 @@ _FREE_OPTIONS = frozenset(
         "top_p", "verbosity",
     }
 )  # fmt: skip
-_SHOWN = 100  # characters of an address in an error
+_SHOWN, _LONGEST_ADDRESS = 100, 500  # characters in an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,12 +211,12 @@ class HomeTrust:
     def _require(self, setting: str, key: str, address: str, *, does: str = "loads the model") -> None:
         if self.granted:
             return
-        shown = _plain(in_sentence(address))
-        shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 3]}..."
+        shown = _shortened(_plain(in_sentence(address)), _LONGEST_ADDRESS)
         does = f"sends {_plain(key)} of the environment to {shown}" if key else f"{does} {shown}"
         here = shell_word(str(self._home))
         command = f"tea trust --home {here}" if len(here) <= _SHOWN else "tea trust --home"
-        raise UntrustedHome(f"{setting} {does}, and nobody granted that.", fix=f"`{command}` shows it, and grants it.")
+        problem = f"{_shortened(setting, _SHOWN)} {does}, and nobody granted that."
+        raise UntrustedHome(problem, fix=f"`{command}` shows it, and grants it.")
 
 
 def _of_model(config: ModelConfig) -> Route | None:
@@ -333,3 +333,9 @@ def _value(value: object) -> str:
 def _plain(text: str) -> str:
     """Return text in ASCII, without control characters, and without the backticks around commands of tea's own."""
     return text.encode("unicode_escape").decode("ascii").replace("`", "\\x60")
+
+
+def _shortened(text: str, longest: int) -> str:
+    """Return a text whole, or its beginning and its end with the number of characters between them."""
+    half = longest // 2
+    return text if len(text) <= longest else f"{text[:half]}[... {len(text) - 2 * half:,} more ...]{text[-half:]}"

@@ -11,10 +11,19 @@ import typer
 
 from tea.characters import number
 from tea.cli.terminal import brief, discard, document, folded, one_line, painted, remove_passing, review, write
-from tea.errors import ApprovalNeeded, BadInput, InternalError, Interrupted, StorageError, TeaError, sentence
+from tea.errors import (
+    ApprovalNeeded,
+    BadInput,
+    InternalError,
+    Interrupted,
+    StorageError,
+    TeaError,
+    UntrustedHome,
+    sentence,
+)
 
 MOST_CHARACTERS = 300
-MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked
+MOST_OF_QUESTION = 1_000  # a person has to read all of what they are asked, or may grant
 READER_GONE = 128 + signal.SIGPIPE  # as the shell says it of a command that the signal ended
 _PREFIX = "tea: "
 _REMEDY = re.compile(r"\bf(?=ix\s*:)", re.IGNORECASE)  # in the words of others, which may be a question
@@ -59,7 +68,7 @@ def report(error: BaseException, *, as_json: bool, verbose: int, home: str = "")
 
 def complain(fault: TeaError) -> None:
     """Write an error for people: one line on standard error, in marked rows at a terminal."""
-    most = MOST_OF_QUESTION if isinstance(fault, ApprovalNeeded) else MOST_CHARACTERS
+    most = MOST_OF_QUESTION if isinstance(fault, ApprovalNeeded | UntrustedHome) else MOST_CHARACTERS
     line = in_one_line(fault.problem, fault.fix, most)
     remove_passing()
     write(folded(painted(_PREFIX, "red", sys.stderr) + line.removeprefix(_PREFIX), sys.stderr) + "\n", sys.stderr)

@@ -55,6 +55,20 @@ def test_a_refusal_names_key_and_address_though_env_calls_both_of_them_secrets(t
         assert "sends OPENAI_API_KEY of the environment to http://collector.test/v1, and nobody granted that" in shown
 
 
+def test_a_refusal_names_a_long_address_whole_and_both_ends_of_one_that_is_very_long(tea: Tea) -> None:
+    for path in ("a" * 400, "b" * 4_000):
+        address = f"http://collector.test/{path}/v1/last"
+        tea.write("tea.toml", f'[models.x]\nbase_url = "{address}"\nkey_env = "OPENAI_API_KEY"\nmodel = "m"\n')
+        shown = tea("run", "hello", "--model", "x", OPENAI_API_KEY=KEY)
+        assert shown.code == 2
+        if len(address) < 500:
+            assert f"sends OPENAI_API_KEY of the environment to {address}, and nobody granted that. Fix:" in shown.err
+        else:
+            assert "to http://collector.test/bbb" in shown.err
+            assert f"[... {len(address) - 500:,} more ...]bbb" in shown.err
+            assert "b/v1/last, and nobody granted that. Fix: `tea trust --home" in shown.err
+
+
 def test_a_grant_is_of_what_was_seen(tea: Tea) -> None:
     tea.write("tea.toml", SETTINGS)
     seen = digest(tea)
