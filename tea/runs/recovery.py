@@ -22,8 +22,9 @@ from tea.kernel.entry import Entry
 from tea.kernel.key import effect_key, path_of
 from tea.protocols.instances import JOINED, SNAPSHOT, Instances, Place
 from tea.refs import Ref
+from tea.runs.rules import state_before
 from tea.runs.run import Run
-from tea.types import JsonObject
+from tea.types import JsonObject, JsonValue
 
 _CALLS = ("tool", "environment")
 _KEPT = {("memory", "record"), ("state", "save"), ("state", "merge"), ("state", "put"), ("state", "swap")}
@@ -61,7 +62,7 @@ async def recover(run: Run, records: Sequence[TraceRecord], instances: Instances
             await _keep(run, one)
         config = _config(run, one) if one.start.kind == "environment" else None
         if config is not None and config.recovery == "rerun" and run.place(config, one.start.key) not in there | lost:
-            await _repeat(run, one)
+            await _repeat(run, one, state_before(records, one.start.key))
     for place, (config, found) in _snapshots(run, records).items():
         if place not in there | lost:
             await _restore(run, instances, place, config, found)
@@ -101,7 +102,7 @@ async def rebuild(
         effects = _config(run, one).operation(Ref.parse(one.start.target).operation or "").traits.effects
         recovery = _config(run, one).recovery if one.start.kind == "environment" else ""
         if recovery == "rerun" or (effects == "writes" and recovery != "snapshot"):
-            await _repeat(run, one)
+            await _repeat(run, one, state_before(records, one.start.key))
         elif effects != "reads":
             outside.append(f"{one.start.target} ({one.start.key}) is not done again; what it gave then stands.")
     for place, (config, held) in {**found, **_snapshots(run, records)}.items():
@@ -128,10 +129,10 @@ def _enter(run: Run, records: Sequence[TraceRecord]) -> None:
                 run.attempts.enter(scope, config)
 
 
-async def _repeat(run: Run, one: _Done) -> None:
+async def _repeat(run: Run, one: _Done, state: JsonValue) -> None:
     what = f"{one.start.target} ({one.start.key})"
     try:
-        response = await run.repeat(one.start, one.agent)
+        response = await run.repeat(one.start, one.agent, state)
     except ApprovalNeeded as error:
         problem = f"{what} has to be done again, and the policy asks a person first."
         raise BadInput(problem, fix="fork before it.") from error

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import cast
 
 from tea.errors import BadInput
 from tea.journal.header import RunConfig
 from tea.journal.history import History
-from tea.journal.record import as_mapping
+from tea.journal.record import TraceRecord, as_mapping
 from tea.journal.status import ASKED
 from tea.kernel.key import check_key
 from tea.policy.rules import Rule, effects_of, first_fitting, read_option, read_task_rules
@@ -86,15 +86,15 @@ def recorded_call(past: History, pins: Pins, key: str, ways: Mapping[str, tuple[
         run = past.run_config
         operation = Ref.parse(target).operation or ""
         call = CallRequest.to(config, operation, run.principal, run.run, run.session, ways)
-        return call._replace(arguments=arguments, agent=one.agent, key=key, state=_observed(past, key))
+        return call._replace(arguments=arguments, agent=one.agent, key=key, state=state_before(past.records, key))
     fix = f"`tea trace {past.run_config.run}` shows its calls with their keys."
     raise BadInput(f"The run has no call with the key {key[:60]!r}.", fix=fix)
 
 
-def _observed(past: History, key: str) -> JsonValue:
+def state_before(records: Iterable[TraceRecord], key: str) -> JsonValue:
     """Return the last state of an environment looked at before a call was decided; None if none was."""
     found: JsonValue = None
-    for one in past.records:
+    for one in records:
         data = as_mapping(one.data)
         if one.kind == "evidence" and one.key.startswith(check_key(key)) and str(data.get("target")).endswith("#state"):
             found = as_mapping(as_mapping(data.get("data")).get("response")).get("value")

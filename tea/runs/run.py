@@ -35,7 +35,7 @@ from tea.runs.guarded import refusal
 from tea.runs.human_input import HumanInput
 from tea.runs.memories import Memories
 from tea.runs.model_calls import ModelCalls
-from tea.runs.operator_policy import observes
+from tea.runs.operator_policy import observes, places_in_front
 from tea.runs.pins import Pins, component
 from tea.runs.ports import AgentPort, LeafPort
 from tea.runs.readings import Readings
@@ -322,20 +322,33 @@ class Run:
         data = {**call.begun, "response": response.model_dump(mode="json"), "pin": pin}
         self.recorder.write("evidence", key, {"kind": call.config.kind, "target": call.ref, "data": data})
 
-    async def repeat(self, entry: Entry, agent: str) -> Response:
+    async def repeat(self, entry: Entry, agent: str, state: JsonValue) -> Response:
         """Repeat a recorded call outside the gate, to restore its effects; nothing is recorded.
 
         Args:
             entry: Its start.
             agent: Who asked.
+            state: The state of its environment when it was decided; None if nothing was looked at.
 
         Raises:
             ApprovalNeeded: The policy wants to ask a person.
+            BadInput: By the state of its environment it would go elsewhere now.
         """
         ref, data = Ref.parse(entry.target), as_object(entry.data)
         call = self._call_of(self.pins.exact(entry.target, data["digest"]), ref).by(agent, data["arguments"], 0)
         with self.recorder.silence():
+            await self._check_places(call, entry.key, state)
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
+
+    async def _check_places(self, call: CallRequest, key: str, state: JsonValue) -> None:
+        """Refuse a repeated call that goes elsewhere by the state of its environment now, which nobody allowed."""
+        request = await self._declared(call, key)
+        if not observes(request.traits):
+            return
+        now = self.recorder.mask.data({"state": await self._observed(call, key)})["state"]
+        if places_in_front(request._replace(state=now)) != places_in_front(request._replace(state=state)):
+            problem = "by the state of its environment it would go elsewhere than it went then."
+            raise BadInput(problem, fix="go on before it: `tea fork` with an earlier position.")
 
     async def outside(self, config: Manifest, branch: str = "") -> tuple[Definition, Context]:
         """Return the definition of a version held by this run, and the context of work outside any call."""

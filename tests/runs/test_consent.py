@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tea import Platform
-from tea.errors import ApprovalNeeded, BadTask, UnknownComponent
+from tea.errors import ApprovalNeeded, BadInput, BadTask, UnknownComponent
 from tea.runs.policy import CallRequest, Decision
 from tea.store.sealed import sealed, unsealed
 
@@ -479,6 +479,57 @@ async def test_consent_is_not_asked_for_again_to_bring_an_environment_back(tmp_p
         outcome = await tea.resume("last", answers={question.key: "yes"})
         assert outcome.answer == [1, "yes", 1]
         assert (await tea.replay(outcome.run)).answer == outcome.answer
+
+
+PARCELS = '''
+from pathlib import Path
+from tea import Context, Environment, action
+
+SENT, FRONT = SENT_FILE, FRONT_FILE
+
+class Courier(Environment):
+    """Sends."""
+
+    recovery = "rerun"
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @action(effects="external", idempotent=True, destinations=("state.url",))
+    async def order(self, ctx: Context) -> int:
+        """Send one more to where it is."""
+        self.count += 1
+        with Path(SENT).open("a") as sent:
+            sent.write(Path(FRONT).read_text())
+        return self.count
+
+    async def state(self) -> dict:
+        """Return where it is."""
+        return {"url": Path(FRONT).read_text(), "sent": self.count}
+'''
+
+
+async def test_a_call_brings_no_environment_back_by_going_where_nobody_allowed_it(tmp_path: Path) -> None:
+    sent, front = tmp_path / "sent", tmp_path / "front"
+    front.write_text("https://one.test/\n")
+    async with plain(tmp_path) as tea:
+        await tea.ecp.register(PARCELS.replace("SENT_FILE", repr(str(sent))).replace("FRONT_FILE", repr(str(front))))
+        await tea.acp.register(CUSTOMER.replace('(await ctx.ecp.state("courier")).value', "0"))
+        with pytest.raises(ApprovalNeeded, match="courier"):
+            await tea.run("x", agent="customer")
+        (consent,) = (await tea.inbox()).questions
+        with pytest.raises(ApprovalNeeded, match="Content"):
+            await tea.resume("last", answers={consent.key: "allow"})
+        (question,) = (await tea.inbox()).questions
+    front.write_text("https://two.test/\n")
+    async with plain(tmp_path) as tea:
+        with pytest.raises(BadInput, match="would go elsewhere than it went then"):
+            await tea.resume("last", answers={question.key: "yes"})
+    assert sent.read_text() == "https://one.test/\n"
+    front.write_text("https://one.test/\n")
+    async with plain(tmp_path) as tea:
+        assert (await tea.resume("last", answers={question.key: "yes"})).answer == [1, "yes", 0]
+    assert sent.read_text() == "https://one.test/\n" * 2
 
 
 async def test_who_is_asked_is_told_which_arguments_are_not_shown(tmp_path: Path) -> None:
