@@ -1,6 +1,8 @@
 """Test SQL as other databases write it: it runs, or the error names the words for SQLite."""
 
 import asyncio
+import sqlite3
+import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -14,9 +16,41 @@ Ask = Callable[..., Coroutine[Any, Any, ToolResponse]]
 TOWNS = {"towns.csv": "name,people,since,share\nAsk,1200,2001-02-03,0.5\nEmbla,800,2010-11-12,\n"}
 
 
+LONG = "printf('%.*c', 900000, 'a')"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        f"instr({LONG}, printf('%.*c', 450000, 'a') || 'b')",
+        f"length(replace({LONG}, printf('%.*c', 450000, 'a') || 'b', 'c'))",
+        f"length(trim({LONG}, printf('%.*c', 450000, 'b') || 'a'))",
+        f"length(replace({LONG}, 'a', {LONG}))",
+        f"{LONG} LIKE '%' || printf('%.*c', 40000, 'a') || 'b'",
+    ],
+)
+async def test_functions_of_long_texts_end_in_time(ask_files: Ask, expression: str) -> None:
+    begun = time.monotonic()
+    await ask_files(TOWNS, sql=f"SELECT {expression} FROM towns LIMIT 1")
+    assert time.monotonic() - begun < 10
+
+
+async def test_functions_of_texts_give_what_those_of_sqlite_give(ask_files: Ask) -> None:
+    values = ["NULL", "''", "'aba'", "'a'", "12", "-1.5", "1e20", "1e-7", "' a '", "x'6162'", "'ä🙂ä'"]
+    calls = [f"{name}({one})" for name in ("trim", "ltrim", "rtrim") for one in values]
+    calls += [f"{name}({one}, {other})" for name in ("trim", "rtrim", "instr") for one in values for other in values]
+    calls += [f"replace({one}, {other}, 'x')" for one in values for other in values]
+    with sqlite3.connect(":memory:") as plain:
+        for call in calls:
+            sql = f"SELECT CAST({call} AS TEXT) AS found"
+            (wanted,) = plain.execute(sql).fetchone()
+            assert (await ask_files(TOWNS, sql=f"{sql} FROM towns LIMIT 1")).unwrap()["rows"] == [[wanted]], call
+
+
 @pytest.mark.parametrize(
     ("sql", "value"),
     [
+        ("SELECT left(name, NULL) FROM towns LIMIT 1", None),
         ("SELECT CONCAT(name, ': ', people, share) FROM towns WHERE people > 1000", "Ask: 12000.5"),
         ("SELECT concat_ws('-', name, share, people) FROM towns WHERE people < 1000", "Embla-800"),
         ("SELECT LEFT(name, 2) || right(name, 1) FROM towns LIMIT 1", "Ask"),

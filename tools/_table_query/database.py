@@ -20,7 +20,7 @@ from .as_numbers import NumberUse, number_uses
 from .date_forms import FORMS, Iso
 from .date_uses import DateUse, date_uses, subtracted_texts, with_forms, without_forms
 from .describing import short
-from .dialect import as_sqlite, concatenated, first_letters, instead_of_syntax, joined, last_letters
+from .dialect import as_sqlite, instead_of_syntax
 from .joins import Counting, Join, Side, counting, fans
 from .name_groups import NameGroup, joined_keys, name_groups, tells
 from .naming import check_names, unknown_name, with_decimals
@@ -28,6 +28,7 @@ from .numbers import EITHER
 from .stored import StoredTable
 from .table_names import with_table_names
 from .tables import Cell, Table
+from .text_functions import ADDED, linear
 from .words import list_items, norm
 
 SECONDS = 20.0
@@ -41,6 +42,7 @@ LEAST_NAMES = 0.4  # share of different values of a column of names
 MOST_COUNTED = 1_000_000
 MOST_RESULT = 50_000_000  # characters of the rows of an answer
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
+MOST_OF_PATTERN = 500  # bytes of LIKE and GLOB, whose time grows with those of text and pattern together
 MOST_HEAP = 1_000_000_000  # bytes of SQLite in this process
 _FEWEST_BYTES, _MOST_GIVEN = 100_000, 100  # of one value beside many, and the values given to `concat`
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
@@ -52,12 +54,6 @@ quote rank replace right round row_number rtrim sign sqrt stddev stddev_pop strf
 trim trunc typeof unicode unixepoch upper var_pop variance year
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
-_TEXTS = (
-    ("concat", -1, concatenated),
-    ("concat_ws", -1, joined),
-    ("left", 2, first_letters),
-    ("right", 2, last_letters),
-)
 _NAME = r'"(?:[^"]|"")+"|\w+'
 _JOINED = re.compile(rf"\bnorm\s*\([^()]*\)\s*==?\s*norm\s*\(\s*(?:({_NAME})\s*\.\s*)?({_NAME})\s*\)", re.IGNORECASE)
 _EXPLAINED = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
@@ -134,6 +130,7 @@ class Database:
         self._effort.begin(deadline)
         self._iso.begin()
         self._connection.set_progress_handler(lambda: time.monotonic() > deadline, 1_000)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, MOST_OF_PATTERN)
         try:
             self._index(sql)
             check_names(self._connection, sql)
@@ -487,7 +484,13 @@ class Database:
             raise ToolError(f"{table.file!r} cannot be read as a table: {error}.", fix="ask again.") from None
 
     def _add_functions(self) -> None:
-        for name, count, function in (("norm", 1, _norm), ("has_item", 2, _has_item), ("iso", 2, self._iso), *_TEXTS):
+        for name, count, function in (
+            ("norm", 1, _norm),
+            ("has_item", 2, _has_item),
+            ("iso", 2, self._iso),
+            *ADDED,
+            *linear(MOST_BYTES),
+        ):
             self._connection.create_function(name, count, self._timely(function), deterministic=True)
         for name in ("year", "quarter", "month", "day"):
             self._connection.create_function(name, -1, self._timely(self._iso.part(name)), deterministic=True)

@@ -83,34 +83,6 @@ def instead_of_syntax(sql: str) -> str:
     return next((fix for pattern, fix in _SYNTAX.items() if re.search(pattern, bare, re.IGNORECASE)), "")
 
 
-def concatenated(*values: object) -> str:
-    """Return values one behind another, empty ones left out, as newer versions of SQLite do."""
-    return "".join(_text(one) for one in values if one is not None)
-
-
-def joined(between: object, *values: object) -> str | None:
-    """Return values with a text between them, empty ones left out, as newer versions of SQLite do."""
-    return None if between is None else _text(between).join(_text(one) for one in values if one is not None)
-
-
-def first_letters(value: object, count: int) -> str | None:
-    """Return the first letters of a value."""
-    return None if value is None else _text(value)[: max(count, 0)]
-
-
-def last_letters(value: object, count: int) -> str | None:
-    """Return the last letters of a value."""
-    return None if value is None else _text(value)[-count:] if count > 0 else ""
-
-
-def _text(value: object) -> str:
-    """Return a value as SQLite writes it."""
-    if not isinstance(value, float):
-        return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
-    text = f"{value:.15g}"
-    return text if set(text) & set(".en") else f"{text}.0"
-
-
 def _bare(sql: str) -> str:
     """Return a statement without its texts, comments and quoted names."""
     return _WORD.sub(lambda found: "''" if found[0].startswith("'") else " ", sql)
