@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from tea.components.context import Context
 from tea.components.docstring import cleaned
-from tea.components.manifest import MAX_STEPS
+from tea.components.manifest import MAX_STEPS, Recovery, Sharing
 from tea.components.operation import Traits
 from tea.errors import BadComponent, BadRef
 from tea.refs import check_name
@@ -21,8 +21,6 @@ from tea.types import Effects, JsonSchema, Result, Task
 P = ParamSpec("P")
 R = TypeVar("R")
 ActionT = TypeVar("ActionT", bound=Callable[..., Awaitable[Any]])
-Recovery = Literal["durable", "snapshot", "rerun", "lost"]
-Sharing = Literal["shared", "private"]
 Relation = Literal["hierarchical", "cooperative", "competitive"]
 Loop: TypeAlias = Callable[[Context, Task], Coroutine[Any, Any, Result]]
 TRAITS, LOOP = "__tea_traits__", "__tea_loop__"

@@ -27,6 +27,8 @@ _FACTS: Mapping[str, type[object]] = {  # what an agent declares in its metadata
     "max_steps": int,
     "settings": dict,
 }
+Recovery = Literal["durable", "snapshot", "rerun", "lost"]
+Sharing = Literal["shared", "private"]
 How = Literal[
     "hand", "bundled", "copy", "restore", "textgrad", "gepa", "reflection", "random", "generator", "imported", "follow"
 ]
@@ -96,8 +98,8 @@ class Manifest:
     metadata: Mapping[str, Any] = field(default_factory=dict[str, Any])
     evolvable: bool = True
     rules: str = ""
-    recovery: str = "lost"
-    sharing: str = "shared"
+    recovery: Recovery = "lost"
+    sharing: Sharing = "shared"
     lineage: Lineage = field(default_factory=Lineage)
     created: str = ""
     reason: str = ""

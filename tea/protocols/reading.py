@@ -292,9 +292,9 @@ class Reading:
         """Record the origin of a version as this account's own."""
         self._registry.words.record(found)
 
-    def misdescribed(self, found: Manifest) -> bool:
-        """Return whether the registry's description of a trusted version differs from its source's."""
-        return self._registry.words.differs(found)
+    def misdescribed(self, found: Manifest) -> str:
+        """Return what is wrong with the registry's description of a trusted version, in words; empty for nothing."""
+        return self._registry.words.fault(found)
 
     def unstored(self, name: str) -> Manifest | None:
         """Return the shipped component of a name, unless it is a stored version."""

@@ -9,6 +9,7 @@ else it is what the sender says, who cannot make a version one that ships with t
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 from collections.abc import Callable, Mapping
@@ -19,13 +20,16 @@ from typing import Any, cast
 from tea.components.manifest import Lineage, Manifest, canonical, source_digest
 from tea.components.operation import Signature, Traits
 from tea.errors import StorageError, TeaError
-from tea.source.text import SourceText, refusal
+from tea.source.text import SourceText, parsed, refusal
 from tea.source.trust import Trust
 from tea.types import JsonValue
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
 Draft = Callable[[str, Mapping[str, str], tuple[str, ...]], SourceText]
 _TOLD = ("description", "operations", "metadata", "evolvable", "rules", "recovery", "sharing")
+
+_USUAL = {"tool": "call", "agent": "run"}  # the only operation, whatever its function is called
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 _RECORDED = "origin"
 _ORIGIN = ("lineage", "created", "reason", "changes")
@@ -78,7 +82,7 @@ class OwnWords:
             return found
         made = self._described(found)
         if made is None:
-            return _without_description(found)
+            return self._without_description(found)
         if words_digest(made) == words_digest(found):
             self.trust(found)
             return found
@@ -94,21 +98,21 @@ class OwnWords:
             with suppress(StorageError):  # then it is compared again
                 self._trust.told.grant(_entry(made), str(made.ref.at(None)))
 
-    def differs(self, found: Manifest) -> bool:
-        """Return whether a trusted version's manifest differs from its source's own description.
+    def fault(self, found: Manifest) -> str:
+        """Return what is wrong with a trusted version's manifest beside its source, in words; empty for nothing.
 
         One that this account wrote is compared to the letter. In others, schemas may lack what the library that wrote
         them did not say, but hold nothing else than those made here.
         """
         if not self._trust(found.digest) or self._trust.told(_entry(found)):
-            return False
+            return ""
         made = self._described(found)
         if made is None:
-            return False
+            return "cannot be compared with its source here, where that cannot be described, and is not used"
         same = words_digest(made) == words_digest(found)
         ours = self.recorded(found) or self.is_forged(found)
         lenient = not ours and _description(made) == _description(found) and _is_within(_schemas(found), _schemas(made))
-        return not (same or lenient)
+        return "" if same or lenient else "does not match its source, which counts"
 
     def _described(self, found: Manifest) -> Manifest | None:
         """Return a source's own description, None if it cannot be made here, as something it needs is missing."""
@@ -120,6 +124,36 @@ class OwnWords:
                 if made.digest == found.digest:
                     self.take(made)
         return self._made.get(found.digest)
+
+    def _without_description(self, found: Manifest) -> Manifest:
+        """Return a version without what its manifest says, as that cannot be compared with its source here.
+
+        It cannot be used either. Of the names of its operations those stay that its source gives to functions.
+        """
+        usual, evolvable = _USUAL.get(found.kind), False
+        names = frozenset({usual} if usual else ())
+        with suppress(TeaError):
+            text = self._draft(found.source, found.files, found.requires)
+            names, evolvable = names if usual else _function_names(text), text.evolvable
+        mute = {
+            name: Signature(name=name, description="", parameters={"type": "object"}, returns={}, traits=Traits())
+            for name in found.operations
+            if name in names
+        }
+        words = "It cannot be described here: what its source needs is missing, or its source is refused."
+        return replace(
+            found, description=words, operations=mute, metadata={}, rules="", evolvable=evolvable,
+            recovery="lost", sharing="shared",
+        )  # fmt: skip
+
+
+def _function_names(text: SourceText) -> frozenset[str]:
+    """Return the names that a checked source gives to functions, in any of its files."""
+    found = set[str]()
+    for source in (text.source, *text.files.values()):
+        with suppress(SyntaxError, ValueError):  # a document, or data beside the code
+            found |= {one.name for one in ast.walk(parsed(source)) if isinstance(one, _FUNCTIONS)}
+    return frozenset(found)
 
 
 def check_draft(text: SourceText, found: Manifest) -> None:
@@ -152,16 +186,6 @@ def _digest(found: Manifest, names: tuple[str, ...]) -> str:
 
 def _entry(found: Manifest) -> str:
     return f"{found.digest}/{words_digest(found)}"
-
-
-def _without_description(found: Manifest) -> Manifest:
-    """Remove the description of a version, as it cannot be verified here; the version cannot be used either."""
-    mute = {
-        name: Signature(name=name, description="", parameters={"type": "object"}, returns={}, traits=Traits())
-        for name in found.operations
-    }
-    words = "It cannot be described here: what its source needs is missing, or its source is refused."
-    return replace(found, description=words, operations=mute, metadata={}, rules="")
 
 
 def _description(found: Manifest) -> bytes:

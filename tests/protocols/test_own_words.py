@@ -1,6 +1,7 @@
 """Test own words: a trusted version's description comes from its source, not from the registry's files."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 from protocol_kit import CASES
 
+from tea.components.manifest import source_digest
+from tea.errors import Damaged
 from tea.platform import Platform
 from tea.store.sealed import sealed, unsealed
 
@@ -208,7 +211,72 @@ async def test_an_edited_schema_is_named_though_all_its_words_are_those_of_the_s
             stage.trust.grant(raw.digest, "pay")
             assert (await stage.tcp.info("pay")).operations["call"] == true
             is_told = lie not in (dropped, disowned) or state == "state"  # another library may say less
-            assert stage.libraries["tool"].misdescribed(raw) is is_told
+            assert bool(stage.libraries["tool"].misdescribed(raw)) is is_told
+
+
+COUNTER = '''
+# /// script
+# dependencies = ["pydantic"]
+# ///
+import pydantic
+
+from tea import Context, Environment, action
+
+
+class Counter(Environment):
+    """Counts."""
+
+    async def setup(self, ctx: Context) -> None:
+        """Begin with nothing."""
+        self.count = 0
+
+    @action(effects="writes")
+    async def add(self, ctx: Context) -> int:
+        """Count one more."""
+        self.count += 1
+        return self.count
+
+    async def state(self) -> int:
+        """Return the count."""
+        return self.count
+'''
+
+
+def missing(one: Manifest) -> None:
+    """Let a version need what is not installed, under a digest of its own, beside lies."""
+    one["source"], one["requires"] = one["source"].replace("pydantic", "notinstalled"), ["notinstalled"]
+    one["digest"] = source_digest(one["kind"], one["name"], one["source"], one["files"], tuple(one["requires"]))
+    one["operations"]["this_home_is_audited"] = one["operations"]["add"] | {"description": LIE}
+    one["description"] = one["rules"] = LIE
+    one["metadata"] = {"when": LIE}
+    one["recovery"], one["sharing"] = "durable", "private"
+
+
+async def test_of_a_trusted_version_that_cannot_be_described_no_manifest_says_anything(tmp_path: Path) -> None:
+    async with platform(tmp_path) as stage:
+        await stage.ecp.register(COUNTER)
+    edited(tmp_path / "home", "environments", "counter", missing)
+    shutil.rmtree(tmp_path / "home" / "registry" / ".catalogue", ignore_errors=True)
+    async with Platform(tmp_path / "home", state=tmp_path / "stranger") as stage:
+        raw = stage.versions.manifest("environment", "counter", "1.0.0")
+        stage.trust.grant(raw.digest, "counter")
+        found = await stage.ecp.info("counter")
+        assert sorted(found.operations) == ["add", "state"]
+        assert (found.recovery, found.sharing, dict(found.metadata)) == ("lost", "shared", {})
+        assert found.description.startswith("It cannot be described here")
+        for words in (found.text(), await stage.ecp.contract(names=["counter"]), json.dumps(found.function_schemas())):
+            assert not any(lie in words for lie in ("evil", "audited", "durable"))
+        assert "cannot be compared with its source" in stage.libraries["environment"].misdescribed(raw)
+
+
+async def test_a_manifest_with_words_in_the_place_of_a_recovery_is_damaged(tmp_path: Path) -> None:
+    async with platform(tmp_path) as stage:
+        await stage.ecp.register(COUNTER)
+    for field in ("recovery", "sharing"):
+        edited(tmp_path / "home", "environments", "counter", lambda one, field=field: one.update({field: LIE}))
+        async with platform(tmp_path) as stage:
+            with pytest.raises(Damaged, match="is not a manifest"):
+                stage.versions.manifest("environment", "counter", "1.0.0")
 
 
 async def test_listing_an_edited_manifest_executes_nothing(tmp_path: Path) -> None:
