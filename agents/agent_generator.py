@@ -8,6 +8,7 @@ from tea import Agent, Context, Result, Task, consult, follow, heads, work
 
 ROUNDS = 3
 MOST_LISTED = 12
+MOST_PLACES = 3  # for a workflow, which is told each action of each
 OWN = ("done", "todo")  # of the loop, whatever the task
 TRIAL_STEPS = 12
 MOST_WRITTEN, MOST_OF_FILE, MOST_LOOKED_AT = 3, 1_500, 40
@@ -70,18 +71,32 @@ async def _ask(ctx: Context, stage: str, members: dict[str, Any], **variables: A
 
 
 async def _parts(ctx: Context, words: str, *, flow: bool) -> list[dict[str, Any]]:
-    """Return the best components for the words: tools and agents, and for the draft of an agent environments."""
+    """Return the best components for the words: tools, agents and environments, for a workflow the actions of these."""
     found: list[dict[str, Any]] = []
-    for kind, port in (("tool", ctx.tcp), ("agent", ctx.acp), *([] if flow else [("environment", ctx.ecp)])):
-        near = await port.retrieve(words, MOST_LISTED, among=["*"], besides=[ctx.agent, *OWN])
+    places = MOST_PLACES if flow else MOST_LISTED
+    for kind, port, most in (
+        ("tool", ctx.tcp, MOST_LISTED),
+        ("agent", ctx.acp, MOST_LISTED),
+        ("environment", ctx.ecp, places),
+    ):
+        near = await port.retrieve(words, most, among=["*"], besides=[ctx.agent, *OWN])
         for one in await port.facts([str(one["name"]) for one in near]):
             about, operations = one["description"], one["operations"]
+            if kind == "environment" and flow:
+                found += [
+                    _part(f"{kind}:{one['name']}#{action['name']}", action["description"], action)
+                    for action in operations
+                ]
+                continue
             if kind == "environment":
                 about = f"{about} Its actions: {', '.join(action['name'] for action in operations)}."
-            schema: Any = operations[0]["parameters"].get("properties") if kind == "tool" else None
-            given = json.dumps(schema or {}, ensure_ascii=False)[:600]
-            found.append({"use": f"{kind}:{one['name']}", "description": about, "parameters": given})
+            found.append(_part(f"{kind}:{one['name']}", about, operations[0] if kind == "tool" else None))
     return found
+
+
+def _part(use: str, about: str, operation: Mapping[str, Any] | None) -> dict[str, Any]:
+    schema: Any = operation["parameters"].get("properties") if operation else None
+    return {"use": use, "description": about, "parameters": json.dumps(schema or {}, ensure_ascii=False)[:600]}
 
 
 def _with_prefixes(draft: dict[str, Any], parts: Sequence[str]) -> dict[str, Any]:
@@ -92,7 +107,7 @@ def _with_prefixes(draft: dict[str, Any], parts: Sequence[str]) -> dict[str, Any
     """
     found = dict(draft)
     for number, step in enumerate(steps := list(found.get("steps", ()))):
-        if len(meant := [one for one in parts if one.partition(":")[2] == step["use"]]) == 1:
+        if len(meant := [one for one in parts if step["use"] in _names_of(one)]) == 1:
             steps[number] = {**step, "use": meant[0]}
     if steps:
         found["steps"] = steps
@@ -105,6 +120,12 @@ def _with_prefixes(draft: dict[str, Any], parts: Sequence[str]) -> dict[str, Any
             found["tools"] = [one for one in found["tools"] if one != tool]
             found["environments"] = list(dict.fromkeys([*found["environments"], name]))
     return found
+
+
+def _names_of(part: str) -> tuple[str, ...]:
+    """Return the names that models give to a part in place of its own."""
+    kind, _, name = part.partition(":")
+    return (name, name.replace("#", "_"), f"tool:{name.replace('#', '_')}") if kind == "environment" else (name,)
 
 
 def _action_prefix(part: str) -> tuple[str, ...]:

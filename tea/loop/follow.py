@@ -1,4 +1,4 @@
-"""Follow: the fixed steps of a workflow, each a call of a tool or an agent with the results of earlier steps."""
+"""Follow: the fixed steps of a workflow, each a call of a component with the results of earlier steps."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tea.types import AgentResponse, Evidence, Fact, JsonObject, JsonValue, Resp
 MOST_STEPS = 20
 _PLACE = re.compile(r"\{([a-z][a-z0-9_]*)\}")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+_USE = re.compile(rf"(?:tool|agent):{_NAME.pattern}|environment:{_NAME.pattern}#{_NAME.pattern}")
 _NAME_RULE = "a small letter followed by small letters, digits and `_`, without blanks"
 _GIVEN = ("task", "files")
 
@@ -27,10 +28,10 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
     Args:
         ctx: What the workflow may reach.
         task: What it was asked to do.
-        steps: Of each its `name`, what to `use` (`tool:NAME` or `agent:NAME`), and its `arguments`, for an agent
-            `task` in words. In texts `{task}`, `{files}` and the name of an earlier step in braces stand for what
-            they gave; a text that is nothing else becomes the value itself. An agent gets answers with their sources,
-            which are its facts, too.
+        steps: Of each its `name`, what to `use` (`tool:NAME`, `agent:NAME` or `environment:NAME#ACTION`), and its
+            `arguments`, for an agent `task` in words. In texts `{task}`, `{files}` and the name of an earlier step in
+            braces stand for what they gave; a text that is nothing else becomes the value itself. An agent gets answers
+            with their sources, which are its facts, too.
 
     Raises:
         BadTask: They are not steps.
@@ -46,7 +47,8 @@ async def follow(ctx: Context, task: Task, steps: Sequence[Mapping[str, Any]]) -
             given = Task(text=str(arguments["task"]), files=task.files, facts=tuple(facts))
             one = _result_of(await ctx.acp.invoke(name, given))
         else:
-            one = _result_of(await ctx.tcp.invoke(name, arguments), tuple(_sources(arguments, task, name)))
+            port = ctx.tcp if kind == "tool" else ctx.ecp
+            one = _result_of(await port.invoke(name, arguments), tuple(_sources(arguments, task, name)))
         so_far = _after(so_far, one)
         if not one.ok:
             reason = f"The step {step['name']!r} failed: {one.reason or 'it did not succeed'}"
@@ -108,10 +110,11 @@ def _step_faults(number: int, one: object, known: list[str]) -> Iterator[str]:
         yield f"the name of step {number}, {str(name)[:60]!r}, is not {_NAME_RULE}"
     elif name in known:
         yield f"the name of step {number}, {name!r}, is taken: give it another one"
-    kind, _, target = str(step["use"]).partition(":")
-    if kind not in ("tool", "agent") or not _NAME.fullmatch(target):
-        yield f"step {number} uses {str(step['use'])[:60]!r}, which is neither tool:NAME nor agent:NAME"
-    if kind == "agent" and not isinstance(cast("Mapping[str, Any]", arguments).get("task"), str):
+    use = str(step["use"])
+    if not _USE.fullmatch(use):
+        forms = "none of tool:NAME, agent:NAME and environment:NAME#ACTION"
+        yield f"step {number} uses {use[:60]!r}, which is {forms}"
+    if use.startswith("agent:") and not isinstance(cast("Mapping[str, Any]", arguments).get("task"), str):
         yield f"step {number} gives its agent no `task`"
     places = _PLACE.findall(json.dumps(arguments, ensure_ascii=False, default=str))
     if unknown := next((one for one in places if one not in known), None):

@@ -17,7 +17,7 @@ from tea.errors import BadComponent, BadRef, RegistryError
 from tea.loop.follow import steps_fault
 from tea.protocols.declared import Parts
 from tea.protocols.manager import ContextManager
-from tea.refs import Kind, numbered
+from tea.refs import Kind, Ref, numbered
 from tea.types import JsonObject
 
 _NAME = r"^[a-z][a-z0-9_]{2,47}$"
@@ -34,7 +34,7 @@ class {class_name}(Agent):
 
     name = "{name}"
     tools = {tools}
-    agents = {agents}
+    agents = {agents}{environments}
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Go through the steps in their order."""
@@ -120,8 +120,10 @@ async def _parts(libraries: Libraries, draft: Draft) -> list[tuple[Kind, object]
         if fault := steps_fault(draft.steps):
             raise BadComponent(f"Its steps cannot be used: {fault}.", fix="correct all of that.")
         for use in (str(one["use"]) for one in draft.steps):
-            kind, _, name = use.partition(":")
-            await libraries["tool" if kind == "tool" else "agent"].info(name)
+            part = Ref.parse(use)
+            found = await libraries[part.kind].info(part.name)
+            if part.operation:
+                found.operation(part.operation)
         text = await asyncio.to_thread(libraries["agent"].read, workflow_source(draft))
         return [("agent", text)]
     if not draft.instructions.strip():
@@ -141,16 +143,19 @@ async def _parts(libraries: Libraries, draft: Draft) -> list[tuple[Kind, object]
 
 def workflow_source(draft: Draft) -> str:
     """Return the source of a workflow: its steps as data, and the same few lines for each."""
-    used = [str(one["use"]).partition(":") for one in draft.steps]
-    tools, agents = ([name for kind, _, name in used if kind == wanted] for wanted in ("tool", "agent"))
+    used = [Ref.parse(str(one["use"])) for one in draft.steps]
+    tools, agents, places = (
+        list(dict.fromkeys(one.name for one in used if one.kind == kind)) for kind in ("tool", "agent", "environment")
+    )
     words = re.sub(r'[\\"]', "", " ".join(draft.description.split()))
     return _WORKFLOW.format(
         steps=_literal([*draft.steps]),
         class_name="".join(part.title() for part in draft.name.split("_")),
         description=words if words.endswith(".") else f"{words}.",
         name=draft.name,
-        tools=_literal(list(dict.fromkeys(tools))),
-        agents=_literal(list(dict.fromkeys(agents))),
+        tools=_literal(tools),
+        agents=_literal(agents),
+        environments=f"\n    environments = {_literal(places)}" if places else "",
     )
 
 

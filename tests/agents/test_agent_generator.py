@@ -212,6 +212,25 @@ async def test_an_environment_is_among_the_parts_of_an_agent_and_an_action_stand
     assert "python" in shell["description"]
 
 
+async def test_a_workflow_may_act_in_an_environment(play: Play) -> None:
+    written = {"name": "kept.txt", "text": "{value}"}
+    steps = [*FLOW["steps"], {"name": "kept", "use": "workspace_write", "arguments": written}]
+    outcome = await play.make(
+        "A workflow of fixed steps: reckon an expression and write what it is worth to a file of the workspace",
+        TESTS, {**FLOW, "name": "reckon_and_keep", "steps": steps}, RIGHT, RIGHT,
+    )  # fmt: skip
+    assert outcome.ok, outcome.reason
+    asked = str(play.requests[1].messages)
+    assert 'use="environment:workspace#write"' in asked
+    found = await play.tea.acp.info("reckon_and_keep")
+    assert "environment:workspace#write" in found.source
+    assert list(found.metadata["environments"]) == ["workspace"]
+    await play.tea.acp.manager.trust(found.ref.at(found.digest))
+    used = await play.tea.run("6 * 7", agent="reckon_and_keep")
+    assert used.ok, used.reason
+    assert (used.trace / "workspace" / "kept.txt").read_text() == "42"
+
+
 async def test_the_judge_is_shown_the_files_that_a_draft_wrote(play: Play) -> None:
     draft = {**AGENT, "name": "writer", "tools": [], "environments": ["workspace"]}
 
