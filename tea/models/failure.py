@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import email.utils
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from tea.clock import epoch_seconds
 from tea.models.context_length import exceeds
 
 RETRIED = frozenset({408, 409, 425, 429})
+_BLANKS = re.compile(r"(?:[ \t\n]|\r\n)+")
 LASTING = ("insufficient_quota",)  # waiting does not help, though the status is one of temporary failures
 
 
@@ -17,7 +19,8 @@ class CallFailure(Exception):
     """A failed attempt; it never leaves `tea.models`.
 
     Args:
-        problem: What went wrong, in words; some come from the provider, so line breaks and the like are taken out.
+        problem: What went wrong, in words; some come from the provider, so they are put on one printable line, with
+            escapes of Python in the place of hidden characters, and of backslashes.
         again: Whether another try may succeed.
         status: The HTTP status, if there was a response.
         wait: Seconds that the provider asks to wait.
@@ -36,10 +39,14 @@ class CallFailure(Exception):
         code: str = "",
     ) -> None:
         super().__init__(problem)
-        self.problem = " ".join("".join(one if one.isprintable() else " " for one in problem).split())
+        self.problem = "".join(map(_printable, _BLANKS.sub(" ", problem).strip(" ")))
         self.too_long = exceeds(self.problem, code, status)
         self.again = again and not self.too_long  # the same question is not shorter at another time
         self.status, self.wait, self.unheard = status, wait, unheard
+
+
+def _printable(one: str) -> str:
+    return one if one.isprintable() and one != "\\" else repr(one)[1:-1]
 
 
 def repeatable(status: int) -> bool:
