@@ -19,7 +19,7 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])(?!U\+[0-9A-F]{4,6}>)")  # a number of a cha
 
 def plain(text: str) -> str:
     """Return `text` with bare newlines, spaces in place of tabs, and each hidden character as its number."""
-    return numbered(text.replace("\r\n", "\n").replace("\t", " "))
+    return numbered(text.replace("\t", " "))
 
 
 def one_line(text: str) -> str:

@@ -245,9 +245,10 @@ def _field(front: dict[str, Any], name: str, longest: int, *, needed: bool = Tru
     text = front.get(name, "")
     if not isinstance(text, str) or (needed and not text.strip()):
         raise _bad(f"has no usable field {name!r}", "give it text.")
-    if len(text.strip()) > longest:
+    plain = text.strip(" \t\n")  # no control characters, which its registration refuses
+    if len(plain) > longest:
         raise _bad(f"has a field {name!r} of more than {longest} characters", "shorten it.")
-    return check_name(text.strip()) if name == "name" else text.strip()
+    return check_name(plain) if name == "name" else plain
 
 
 def _is_fact(fact: tuple[object, object]) -> bool:

@@ -285,6 +285,14 @@ def test_a_folder_with_a_trap_is_refused_in_one_line(tmp_path: Path, trap: str) 
     assert len(str(caught.value)) < 300
 
 
+async def test_no_field_loses_a_hidden_character_that_it_escapes(tmp_path: Path) -> None:
+    (tmp_path / "good").mkdir()
+    (tmp_path / "good" / "SKILL.md").write_text('---\nname: good\ndescription: "Does good.\\x1c"\n---\nBe good.\n')
+    async with Platform(home=tmp_path / "home", state=tmp_path / "state") as tea:
+        with pytest.raises(BadComponent, match="001C"):
+            await import_skill(tea.libraries["prompt"], tmp_path / "good")
+
+
 def test_what_is_hidden_is_left_out_and_fields_are_read_as_text(tmp_path: Path) -> None:
     (tmp_path / "good" / ".git").mkdir(parents=True)
     (tmp_path / "good" / ".env").write_text("KEY=1")

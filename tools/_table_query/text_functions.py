@@ -1,4 +1,4 @@
-"""Functions of texts in SQL: those SQLite lacks, and its own ones that take quadratic time and do not look at a clock."""
+"""Functions of texts in SQL: those SQLite lacks, and those it computes in quadratic time without looking at a clock."""
 
 from __future__ import annotations
 
