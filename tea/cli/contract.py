@@ -47,7 +47,8 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
     import asyncio
 
     from tea.interop.skill import skill_of
-    from tea.interop.skill_folder import exported, write_skills
+    from tea.interop.skill_folder import MAIN, exported, write_skills
+    from tea.source.text import check_characters
 
     found: list[Manifest] = []
     left: list[str] = []
@@ -56,7 +57,10 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
         listed = [] if names else await library.list()
         left += [f"{kind}:{one.name}" for one in listed if not one.trusted]
         found += [await library.info(name) for name in names or [one.name for one in listed if one.trusted]]
-    written = await asyncio.to_thread(write_skills, folder, [skill_of(one) for one in found])
+    made = [skill_of(one) for one in found]
+    for one in made:
+        check_characters("", {f"{one.name}/{MAIN}": one.document(), **one.files})
+    written = await asyncio.to_thread(write_skills, folder, made)
     names = {path.name for path in written}
     ahead = await asyncio.to_thread(exported, folder)
     gone = [name for name, ref in ahead.items() if name not in names and not await _is_there(tea, ref)]

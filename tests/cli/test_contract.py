@@ -1,5 +1,11 @@
 """`tea contract` and `tea import`."""
 
+import json
+import shutil
+
+from tea.components.manifest import source_digest
+from tea.store.sealed import sealed, unsealed
+
 from .conftest import SHOUT, Tea
 
 
@@ -32,6 +38,21 @@ def test_skills_are_written_and_imported_again(stocked: Tea) -> None:
     assert exported.code == 0
     old, new = (stocked.folder / folder / "tool-shout" / "SKILL.md" for folder in ("skills", "again"))
     assert new.read_text().partition("\n---\n")[2] == old.read_text().partition("\n---\n")[2]
+
+
+def test_no_skill_is_written_that_holds_hidden_characters(stocked: Tea) -> None:
+    stocked("contract", "tool:shout", "--skills", "skills")
+    stocked("import", "skills/tool-shout")
+    (version,) = stocked.folder.glob("**/registry/prompts/tool_shout/versions/1.0.0.json")
+    planted = json.loads(json.dumps(dict(unsealed(version))))
+    planted["source"] = planted["source"].replace("Say it", "Say\u202e it")
+    held = (planted[name] for name in ("kind", "name", "source", "files"))
+    planted["digest"] = source_digest(*held, tuple(planted["requires"]))
+    version.write_bytes(sealed(planted))
+    for catalogue in stocked.folder.glob("**/registry/.catalogue"):
+        shutil.rmtree(catalogue)
+    stocked("contract", "prompt:tool_shout", "--skills", "planted").refused(2, "holds the character U+202E")
+    assert not (stocked.folder / "planted").exists()
 
 
 def test_skills_of_components_that_are_gone_are_named_and_what_others_wrote_is_not(tea: Tea) -> None:
