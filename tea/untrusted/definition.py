@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast, get_args
+from typing import Any, cast
 
-from tea.components.component import Environment, Recovery, Sharing
+from tea.components.component import Environment
 from tea.components.context import Context
 from tea.components.definition import Definition
 from tea.components.manifest import Manifest
@@ -51,8 +51,8 @@ def sandboxed(config: Manifest, workers: Workers) -> Definition:
         metadata=config.metadata,
         evolvable=config.evolvable,
         rules=config.rules,
-        recovery=cast(Recovery, config.recovery if config.recovery in get_args(Recovery) else "lost"),
-        sharing=cast(Sharing, config.sharing if config.sharing in get_args(Sharing) else "private"),
+        recovery=config.recovery,
+        sharing=config.sharing,
         create=creates.get(config.kind),
     )
 
