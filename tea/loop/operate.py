@@ -37,6 +37,11 @@ _STEP = ("thinking", "evaluation", "memory", "next_goal", "actions", "extracted"
 STEPS_OF_LOSS = 2  # steps not counted after a loss: noticing it, and reopening the page or program
 _NUMBERS = re.compile(r"\d+(?:[.,:/-]\d+)*%?")
 _BEGUN = "Done for you, and not counted as a step"
+_UNSEEN = (
+    "It was said beside actions whose results nobody had seen: {}. They are done, and told here: give `final` again, "
+    "alone, as they show it."
+)
+_TOO_EARLY = "It was said before the results of the actions beside it were seen."
 _WORKED_OUT = "Worked out from what was read, and standing nowhere in it: {}."
 _GOES_ON = re.compile(
     r"\b(?:click|continue|going to|go to|i(?:'|\u2019)ll|i (?:must|need|should|will)|let me|let(?:'|\u2019)s|navigate"
@@ -103,6 +108,8 @@ class Work:
         vain: Steps with nothing done, as the first action or the answer had another form.
         sees: Whether the model is shown pictures, whose words nothing but what it extracts tells.
         ends: Whether the budget allows no question after the next one.
+        beside: The actions of the last step, if an end was said beside them and not taken.
+        early: Whether the end was said beside actions with the last question of the budget.
     """
 
     id: str
@@ -125,6 +132,8 @@ class Work:
     vain: int = 0
     sees: bool = False
     ends: bool = False
+    beside: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    early: bool = False
 
     @property
     def most(self) -> int:
@@ -306,23 +315,39 @@ async def _shown(ctx: Context, work: Work, state: dict[str, Any]) -> tuple[Messa
 
 
 async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str, Any]:
-    """Do the actions of a step until one fails, note it, and return its ending, if it has one."""
+    """Do the actions of a step until one fails, note it, and return its ending, if it has one.
+
+    An ending beside actions is not taken, as their results are not known to it, unless the budget allows no question
+    more. With the same actions once more it is, and these are not done again.
+    """
     actions: list[dict[str, Any]] = step.get("actions", [])[:MOST_ACTIONS]
+    ending = _ending(step)
+    actions = [] if ending and actions == work.beside else actions
     work.actions.update(one["action"] for one in actions)
     results: list[dict[str, Any]] = []
     for one in actions:
         results.append(await _act(ctx, work, one, first=not results))
         if not results[-1]["ok"]:
             break
-    if words := str(step.get("extracted") or "").strip():
-        work.extracted.append(words)
+    words = str(step.get("extracted") or "").strip()
+    work.extracted += [words] if words and words not in work.extracted else []
     work.failures = work.failures + 1 if results and not results[-1]["ok"] else 0
     told = {name: step.get(name, "") for name in ("evaluation", "memory", "next_goal")}
     done = [{"action": one["action"], "arguments": one.get("arguments", {})} for one in actions[: len(results)]]
     work.steps.append({**told, "results": results})
     _log(work, told, done, results)
     _note(ctx, work, step, done, results)
-    return _ending(step) if not results or results[-1]["ok"] else {}
+    work.beside = []
+    if not (ending and results):
+        return ending
+    if not results[-1]["ok"]:
+        return {}
+    if work.ends:
+        work.early = True
+        return ending
+    work.beside = actions
+    work.steps.append(_failed("final", _UNSEEN.format(_text(ending))))
+    return {}
 
 
 async def _act(ctx: Context, work: Work, one: dict[str, Any], *, first: bool) -> dict[str, Any]:
@@ -363,7 +388,8 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
     ok = success and bool(answer)
     report = await _reported(ctx, task, work, answer, records)
     if ok:
-        return Result(answer=answer, report=report, evidence=_evidence(work), gaps=_concluded(task, work, answer))
+        gaps = (*([_TOO_EARLY] if work.early else ()), *_concluded(task, work, answer))
+        return Result(answer=answer, report=report, evidence=_evidence(work), gaps=gaps)
     reason = final.get("reason") or f"The task was not done in {work.asked} steps."
     return Result(ok=False, answer=answer or None, reason=reason, report=report, evidence=_evidence(work))
 

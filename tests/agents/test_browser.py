@@ -246,7 +246,7 @@ async def test_a_fork_behind_a_page_says_that_it_is_lost_and_the_model_opens_it_
     tea: Platform, played: Played, site: str
 ) -> None:
     words = "The kettle costs 42 crowns."
-    opens, ends = step(("navigate", {"url": site})), step(("extract", {}), extracted=words, final={"success": True})
+    opens, ends = step(("navigate", {"url": site})), step(extracted=words, final={"success": True})
     played.model = ScriptedModel([opens, ends])
     origin = await tea.run("What does the kettle cost?", agent="browser")
     asked = [one.key for one in tea.tracer.records(origin.run) if one.kind == "start" and one.data["kind"] == "model"]

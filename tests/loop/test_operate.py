@@ -139,7 +139,7 @@ async def test_what_a_task_begins_with_is_done_before_the_first_question_and_is_
 
 async def test_a_beginning_that_fails_is_told_and_not_counted_as_a_failure(tea: Platform) -> None:
     wrong = {"actions": [{"action": "none"}]}
-    outcome, asked = await worked(tea, "Pull it from afar on.", wrong, wrong, pulled(2, final=END))
+    outcome, asked = await worked(tea, "Pull it from afar on.", wrong, wrong, pulled(2), pulled(final=END))
     assert (outcome.ok, outcome.answer) == (True, "It stands.")
     assert [one["ok"] for one in asked[0]["steps"][0]["results"]] == [False]
     assert "to" in asked[0]["steps"][0]["results"][0]["result"]
@@ -219,7 +219,8 @@ async def test_a_number_that_was_worked_out_is_told_beside_the_answer(tea: Platf
     told = []
     for place in (7, 84):
         end = {"success": True, "answer": answer}
-        outcome, _ = await worked(tea, "Look at 30.", pulled(7, extracted="It costs 42."), pulled(place, final=end))
+        steps = pulled(7, extracted="It costs 42."), pulled(place), pulled(final=end)
+        outcome, _ = await worked(tea, "Look at 30.", *steps)
         assert (outcome.ok, outcome.answer) == (True, answer)
         told.append(outcome.gaps)
     assert told == [("Worked out from what was read, and standing nowhere in it: 84.",), ()]
@@ -238,10 +239,33 @@ async def test_an_ending_without_words_beside_actions_is_ignored_and_the_work_go
     vain = ({"answer": "", "success": False}, {"success": True}, {})
     outcome, asked = await worked(tea, "Pull it.", *(pulled(2, final=one) for one in vain[1:]), pulled(final=END))
     assert (outcome.ok, outcome.answer, len(asked)) == (True, "It stands.", 3)
-    outcome, asked = await worked(
-        tea, "Pull it.", pulled(2, final=vain[0]), pulled(2, final={"reason": "It is stuck."})
-    )
+    outcome, asked = await worked(tea, "Pull it.", pulled(2, final=vain[0]), pulled(final={"reason": "It is stuck."}))
     assert (outcome.ok, outcome.reason, len(asked)) == (False, "It is stuck.", 2)
+
+
+async def test_an_ending_beside_actions_is_asked_for_again_once_their_results_are_told(tea: Platform) -> None:
+    outcome, asked = await worked(tea, "Pull it.", pulled(2, final=END), {"final": {**END, "answer": "It is at 2."}})
+    assert (outcome.ok, outcome.answer, outcome.gaps) == (True, "It is at 2.", ())
+    (done,), (held,) = (one["results"] for one in asked[1]["steps"])
+    assert (done["action"], done["ok"], held["action"], held["ok"]) == ("pull", True, "final", False)
+    assert "nobody had seen" in held["result"]
+    assert "It stands." in held["result"]
+    assert asked[1]["state"]["at"] == 2
+
+
+async def test_an_ending_beside_the_same_actions_again_is_taken_and_these_are_not_done_twice(tea: Platform) -> None:
+    outcome, asked = await worked(tea, "Pull it.", pulled(3, 2, final=END), pulled(3, 2, final=END))
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, "It stands.", 2)
+    begun = [str(one.data) for one in tea.tracer.records(outcome.run) if one.kind == "start"]
+    assert sum("#pull" in one for one in begun) == 2
+    outcome, asked = await worked(tea, "Pull it.", pulled(3, final=END), pulled(2, final=END), {"final": END})
+    assert (outcome.answer, len(asked), asked[2]["state"]["at"]) == ("It stands.", 3, 2)
+
+
+async def test_an_ending_beside_actions_with_the_last_question_of_a_budget_is_taken_with_a_gap(tea: Platform) -> None:
+    outcome, asked = await worked(tea, "Pull it.", pulled(2, final=END), budget={"steps": 1})
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, "It stands.", 1)
+    assert outcome.gaps == ("It was said before the results of the actions beside it were seen.",)
 
 
 async def test_what_was_extracted_beside_a_failure_is_neither_its_end_nor_its_answer(tea: Platform) -> None:
