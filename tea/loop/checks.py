@@ -219,7 +219,7 @@ def stands_in(quote: str, text: str) -> bool:
     in one sentence or row, in their order; cells and clauses, which follow a comma or the like, may change places.
     """
     whole = _plain(text)
-    if _is_piece(_plain(quote).strip(" \"'."), whole):
+    if _stands_whole(quote, whole):
         return True
     pieces = [piece for piece in (_plain(one).strip(" \"'.,:") for one in _FRAGMENT.split(quote)) if piece]
     if len(pieces) > _MOST_SOUGHT:
@@ -228,6 +228,15 @@ def stands_in(quote: str, text: str) -> bool:
     bare = any(_WORD.search(piece) is None for piece in pieces)
     everything = [number for line in lines for number in numbers_in(line)] if bare else []
     return bool(pieces) and all(_is_piece(one, whole) or _in_a_line(one, lines, everything) for one in pieces)
+
+
+def holds(quote: str, text: str) -> bool:
+    """Return whether a quote occurs in a text as it is; white space, case, kinds of quotation marks do not count."""
+    return _stands_whole(quote, _plain(text))
+
+
+def _stands_whole(quote: str, whole: str) -> bool:
+    return _is_piece(_plain(quote).strip(" \"'."), whole)
 
 
 def _overlap(one: str, other: str) -> bool:

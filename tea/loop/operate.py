@@ -15,7 +15,7 @@ from typing import Any, cast
 
 from tea.components.context import Context
 from tea.errors import BadArguments, BadOutput, StateLost, TeaError
-from tea.loop.checks import standing_in, stands_in
+from tea.loop.checks import holds, standing_in, stands_in
 from tea.loop.claims import announces, gives_up
 from tea.loop.fields import MOST_NAMED
 from tea.loop.observation import MOST_IN_RECORD, shortened
@@ -398,8 +398,7 @@ def _evidence(work: Work) -> tuple[Evidence, ...]:
     """Return the pages looked at, each with the extracted words found there, and the files."""
     quotes: dict[str, list[str]] = {}
     for words in work.extracted:
-        holding = [page for page in work.pages if stands_in(words, "\n".join(work.read.get(page, ())))]
-        for page in holding[-1:]:
+        for page in _holding(work, words)[-1:]:
             quotes.setdefault(page, []).append(words)
     pages = [
         Evidence(source=page, detail=title, quote=quote)
@@ -407,6 +406,19 @@ def _evidence(work: Work) -> tuple[Evidence, ...]:
         for quote in quotes.get(page, [""])
     ]
     return (*pages, *(Evidence(source=name, detail=about) for name, about in work.files.items()))
+
+
+def _holding(work: Work, words: str) -> list[str]:
+    """Return the pages that hold some words; a line that stands on any page as it is counts on no other."""
+    texts = {page: "\n".join(work.read.get(page, ())) for page in work.pages}
+    holding = [page for page, text in texts.items() if holds(words, text)]
+    if holding:
+        return holding
+    holding = list(texts)
+    for line in filter(str.strip, words.splitlines()):
+        exact = [page for page, text in texts.items() if holds(line, text)]
+        holding = [page for page in holding if (page in exact if exact else stands_in(line, texts[page]))]
+    return holding
 
 
 def _concluded(task: Task, work: Work, answer: str) -> tuple[str, ...]:

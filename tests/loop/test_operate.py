@@ -226,6 +226,36 @@ async def test_a_number_that_was_worked_out_is_told_beside_the_answer(tea: Platf
     assert told == [("Worked out from what was read, and standing nowhere in it: 84.",), ()]
 
 
+ROOMS = {
+    2: "| Sala 11 | 16 | Faro |\n| Sala 12 | 10 | Porto |",
+    3: "| Sala 14 | 11 | Faro |\n| Sala 16 | 12 | Braga |\n| Sala 18 | 13 | Porto |",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("| Sala 11 | 16 | Faro |", 2),
+        ("Sala 11 | 16 | Faro", 2),
+        ("| Sala 11 | 16 | Faro |\nSala 12, 10", 2),
+        ("| Sala 14 | 11 | Faro |\n| Sala 18 | 13 | Porto |", 3),
+        ("Sala", 3),
+        ("| Sala 11 | 16 | Faro |\n| Sala 18 | 13 | Porto |", 0),
+    ],
+)
+async def test_the_page_of_a_quote_is_one_with_its_lines_as_they_are(tea: Platform, words: str, page: int) -> None:
+    await tea.acp.register(
+        WORKER.replace(
+            'picture="",',
+            f'picture="", pages=lambda value: {{str(value["at"]): "Rooms"}},'
+            f' read=lambda value: {ROOMS!r}.get(value["at"], ""),',
+        )
+    )
+    outcome, _ = await worked(tea, "Look.", pulled(2, 3), {"extracted": words, "final": END})
+    quotes = {one.source: one.quote for one in outcome.evidence}
+    assert quotes == {"0": "", "2": "", "3": "", **({str(page): words} if page else {})}
+
+
 async def test_an_answer_that_cannot_be_read_is_a_failed_step_and_the_work_goes_on(tea: Platform) -> None:
     steps = (pulled(1, extracted="It is at 1."), "I pull it.", "I did.", pulled(final=END))
     outcome, asked = await worked(tea, "Pull it.", *steps)
