@@ -35,6 +35,7 @@ class ComputerUse(Agent):
             picture="The screen as it looks now, 1024 by 768 pixels.",
             title="Work on the computer",
             read=_read,
+            exact=False,
         )
         return await operate(ctx, task, computer)
 

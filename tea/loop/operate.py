@@ -18,6 +18,7 @@ from tea.errors import BadArguments, BadOutput, StateLost, TeaError
 from tea.loop.checks import holds, standing_in, stands_in
 from tea.loop.claims import announces, gives_up
 from tea.loop.fields import MOST_NAMED
+from tea.loop.nearby import nearest_number
 from tea.loop.observation import MOST_IN_RECORD, shortened
 from tea.loop.step import consult
 from tea.models.format import braced
@@ -42,6 +43,10 @@ _UNSEEN = (
     "alone, as they show it."
 )
 _TOO_EARLY = "It was said before the results of the actions beside it were seen."
+_NEAR = (
+    "These numbers of it stand in nothing that was read, and follow from none by simple arithmetic: {}. Mend it, or "
+    "give it again if it is right."
+)
 _WORKED_OUT = "Worked out from what was read, and standing nowhere in it: {}."
 _GOES_ON = re.compile(
     r"\b(?:click|continue|going to|go to|i(?:'|\u2019)ll|i (?:must|need|should|will)|let me|let(?:'|\u2019)s|navigate"
@@ -62,6 +67,7 @@ class Operated:
         title: Title of the report.
         pages: The pages that a state or an outcome shows: titles by address. They are the evidence of the result.
         read: The words that a state or an outcome shows.
+        exact: Whether these words are those of the screen for sure, and not recognised in its picture.
         files: The files that an action brought into the workspace: origins by name. They are evidence, too.
         completed: The arguments of an action, given its name, the arguments of the model, and what was seen last: a
             state, or the outcome of an action.
@@ -77,6 +83,7 @@ class Operated:
     title: str
     pages: Callable[[dict[str, Any]], dict[str, str]] = lambda state: {}
     read: Callable[[dict[str, Any]], str] = lambda value: json.dumps(value, ensure_ascii=False)
+    exact: bool = True
     files: Callable[[dict[str, Any]], dict[str, str]] = lambda value: {}
     completed: Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]] = lambda action, given, seen: given
     told: Callable[[dict[str, Any]], dict[str, Any]] = lambda value: value
@@ -109,6 +116,7 @@ class Work:
         sees: Whether the model is shown pictures, whose words nothing but what it extracts tells.
         ends: Whether the budget allows no question after the next one.
         beside: The actions of the last step, if an end was said beside them and not taken.
+        doubted: Whether an end was asked for again, for numbers that are near to some that were read.
         early: Whether the end was said beside actions with the last question of the budget.
     """
 
@@ -133,6 +141,7 @@ class Work:
     sees: bool = False
     ends: bool = False
     beside: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    doubted: bool = False
     early: bool = False
 
     @property
@@ -165,7 +174,7 @@ async def operate(ctx: Context, task: Task, on: Operated) -> Result:
     final: dict[str, Any] = {}
     while not final and work.failures < SAME_FAILURES and (left := await _left(ctx, work)) > 0:
         work.asked += 1
-        final = await _stepped(ctx, task, work, left)
+        final = _undoubted(task, work, await _stepped(ctx, task, work, left))
     return await _recorded(ctx, task, work, final or await _stepped(ctx, task, work, 0))
 
 
@@ -189,6 +198,26 @@ async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str,
         work.steps.append(_failed("answer", error.problem))
         return {}
     return await _executed(ctx, work, step if left else {**step, "actions": []})
+
+
+def _undoubted(task: Task, work: Work, final: dict[str, Any]) -> dict[str, Any]:
+    """Return an ending, none where it is asked for again, once: its numbers may be slips of some that were read."""
+    known = work.on.exact or not work.sees  # else a model may know better
+    if not final.get("success") or not known or work.doubted or work.ends:
+        return final
+    answer, read = _answer(work, final), [text for texts in work.read.values() for text in texts]
+    near = {one: nearest_number(one, "\n".join(read)) for one in _unread(task, work, answer)}
+    if not any(near.values()):
+        return final
+    from tea.loop.numbers import unfounded  # loads slowly; most ends are not asked for it
+
+    doubtful = unfounded(answer, task.text, read, "\n".join(work.extracted if work.sees else ()))
+    told = [f"{one} ({near[one]} was read)" for one in doubtful if near.get(one)]
+    if not told:
+        return final
+    work.doubted = True
+    work.steps.append(_failed("final", _NEAR.format(", ".join(told[:MOST_NAMED]))))
+    return {}
 
 
 async def _begun(ctx: Context, task: Task, work: Work, state: dict[str, Any]) -> dict[str, Any]:
@@ -384,7 +413,7 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
         filmed = await ctx.ecp.invoke(f"{name}#film", {"pictures": work.pictures, "name": f"{folder}/steps.gif"})
         records += [f"{folder}/steps.gif"] if filmed.ok else []
     success = bool(final.get("success", False))
-    answer = str(final.get("answer") or "").strip() or ("\n\n".join(work.extracted) if success else "")
+    answer = _answer(work, final)
     ok = success and bool(answer)
     report = await _reported(ctx, task, work, answer, records)
     if ok:
@@ -392,6 +421,12 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
         return Result(answer=answer, report=report, evidence=_evidence(work), gaps=gaps)
     reason = final.get("reason") or f"The task was not done in {work.asked} steps."
     return Result(ok=False, answer=answer or None, reason=reason, report=report, evidence=_evidence(work))
+
+
+def _answer(work: Work, final: dict[str, Any]) -> str:
+    """Return the answer of an ending: its words, else what was extracted."""
+    found = work.extracted if final.get("success") else ()
+    return str(final.get("answer") or "").strip() or "\n\n".join(found)
 
 
 def _evidence(work: Work) -> tuple[Evidence, ...]:
@@ -423,12 +458,17 @@ def _holding(work: Work, words: str) -> list[str]:
 
 def _concluded(task: Task, work: Work, answer: str) -> tuple[str, ...]:
     """Return a gap naming the numbers of the answer that were neither read nor given; else none."""
+    unread = _unread(task, work, answer)
+    return (_WORKED_OUT.format(", ".join(unread[:MOST_NAMED])),) if unread else ()
+
+
+def _unread(task: Task, work: Work, answer: str) -> list[str]:
+    """Return the numbers of an answer that were neither read nor given, the whole answer if they are not told apart."""
     seen = work.extracted if work.sees else ()
     stands = standing_in("\n".join([task.text, *seen, *(one for texts in work.read.values() for one in texts)]))
     if stands(answer):
-        return ()
-    worked_out = dict.fromkeys(one for one in _NUMBERS.findall(answer) if not stands(one))
-    return (_WORKED_OUT.format(", ".join(list(worked_out)[:MOST_NAMED]) or answer),)
+        return []
+    return list(dict.fromkeys(one for one in _NUMBERS.findall(answer) if not stands(one))) or [answer]
 
 
 async def _reported(ctx: Context, task: Task, work: Work, answer: str, records: list[str]) -> str | None:

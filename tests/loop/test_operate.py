@@ -256,6 +256,33 @@ async def test_the_page_of_a_quote_is_one_with_its_lines_as_they_are(tea: Platfo
     assert quotes == {"0": "", "2": "", "3": "", **({str(page): words} if page else {})}
 
 
+async def test_a_number_near_to_one_that_was_read_is_asked_about_once(tea: Platform) -> None:
+    wrong, right = ({"final": {**END, "answer": f"The reference is R-{one}."}} for one in (4731, 4713))
+    for last, gaps in (right, 0), (wrong, 1):
+        outcome, asked = await worked(tea, "Which reference?", pulled(4713), wrong, last)
+        assert (outcome.ok, outcome.answer, len(outcome.gaps)) == (True, last["final"]["answer"], gaps)
+        (held,) = asked[2]["steps"][-1]["results"]
+        assert (held["action"], held["ok"], asked[2]["left"]) == ("final", False, 1)
+        assert "4731 (4713 was read)" in held["result"]
+
+
+@pytest.mark.parametrize("answer", ["R-4713 it is.", "Both are 9426.", "It is 4731, as you said.", "It is 12345."])
+async def test_a_number_that_was_read_or_given_or_follows_or_is_near_to_none_is_not_asked_about(
+    tea: Platform, answer: str
+) -> None:
+    task = "Is it 4731?" if "said" in answer else "Which reference?"
+    outcome, asked = await worked(tea, task, pulled(4713), {"final": {**END, "answer": answer}})
+    assert (outcome.ok, outcome.answer, len(asked)) == (True, answer, 2)
+
+
+async def test_a_near_number_is_not_asked_about_with_the_last_question(tea: Platform) -> None:
+    wrong = {"final": {**END, "answer": "It is 4731."}}
+    outcome, asked = await worked(tea, "Which?", pulled(4713), wrong, budget={"steps": 2})
+    assert (outcome.answer, len(outcome.gaps), len(asked)) == ("It is 4731.", 1, 2)
+    outcome, asked = await worked(tea, "Which?", pulled(4713), pulled(1), pulled(2), wrong)
+    assert (outcome.answer, len(outcome.gaps), len(asked)) == ("It is 4731.", 1, 4)
+
+
 async def test_an_answer_that_cannot_be_read_is_a_failed_step_and_the_work_goes_on(tea: Platform) -> None:
     steps = (pulled(1, extracted="It is at 1."), "I pull it.", "I did.", pulled(final=END))
     outcome, asked = await worked(tea, "Pull it.", *steps)
