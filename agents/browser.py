@@ -50,6 +50,7 @@ class BrowserUse(Agent):
 
     async def run(self, ctx: Context, task: Task) -> Result:
         """Work in at most 5 steps by elements, 50 by pixels, or more if a budget says so; up to eight actions each."""
+        links = _Links()
         browser = Operated(
             environment="browser",
             most=lambda done: BY_PIXELS if any(one in done for one in PIXELS) else BY_ELEMENTS,
@@ -60,10 +61,28 @@ class BrowserUse(Agent):
             read=_read,
             files=_downloaded,
             completed=_completed,
-            told=lambda value: {name: part for name, part in value.items() if name != "links"},  # the state has them
+            before=links.before,
+            told=links.told,
             begins=_begins,
         )
         return await operate(ctx, task, browser)
+
+
+class _Links:
+    """The addresses of links that opened pages gave; the policy lets them be opened, as they count as read."""
+
+    def __init__(self) -> None:
+        self._given = set[str]()
+
+    def told(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Note the links in what an action gave, and return the rest: the state shows them, too."""
+        self._given.update(value.get("links", ()))
+        return {name: part for name, part in value.items() if name != "links"}
+
+    def before(self, action: str, given: dict[str, Any], seen: dict[str, Any]) -> list[dict[str, Any]]:
+        """Read the links of the page in front before another address is opened: a click may have led to it."""
+        known = action != "navigate" or seen["url"] == BLANK or str(given.get("url")) in self._given
+        return [] if known else [{"action": "links", "arguments": {}}]
 
 
 def _begins(text: str, state: dict[str, Any]) -> list[dict[str, Any]]:

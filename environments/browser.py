@@ -202,7 +202,8 @@ class Browser(Environment):
             try:
                 told.append(await self._filled(ctx, one, given))
             except ToolError as error:
-                raise _unfilled(error, one["index"], [before["index"] for before in fields[: len(told)]]) from error
+                before = [each["index"] for each in fields[: len(told)]]
+                raise forms.unfilled(error, one["index"], before) from error
         async with self._driven() as driver:
             await forms.require_held(driver, given, pressing=press is not None)
         if press is not None:
@@ -338,6 +339,12 @@ class Browser(Environment):
         if offset + MOST_PAGE < len(text):
             page["next_offset"] = offset + MOST_PAGE
         return page
+
+    @action(effects="reads", network=True)
+    async def links(self, ctx: Context) -> Seen:
+        """Give the addresses of the page's links, as `navigate` does."""
+        async with self._driven() as driver:
+            return {**await _seen(driver), "links": await links(driver)}
 
     @action(effects="writes", idempotent=True, network=False, after="the file shows the pictures one after the other")
     async def film(self, ctx: Context, pictures: list[str], name: str, seconds: float = 1.0) -> str:
@@ -533,13 +540,6 @@ async def _node(driver: Driver, index: int) -> Any:
     """Return an element of the page as it is now, None if there is none."""
     await driver.session.get_browser_state_summary(include_screenshot=False)
     return (await driver.session.get_selector_map()).get(index)
-
-
-def _unfilled(error: ToolError, index: int, before: list[int]) -> ToolError:
-    """Return the failure of a form with its field, and with what was done before."""
-    done = f"filled in before: {', '.join(map(str, before))}; " if before else ""
-    problem = f"The field {index} was not filled in: {error.problem}"
-    return ToolError(problem, fix=f"{error.fix} ({done}nothing was pressed)")
 
 
 async def _require_origin(driver: Driver, looked: str) -> None:

@@ -160,6 +160,13 @@ async def require_taken(driver: Driver, given: Given) -> None:
         raise _not_held(given, f"it is empty, and not {str(given.value)[:MOST_WORDS]!r}")
 
 
+def unfilled(error: ToolError, index: int, before: Sequence[int]) -> ToolError:
+    """Return the failure of a form with its field, and with what was done before."""
+    done = f"filled in before: {', '.join(map(str, before))}; " if before else ""
+    problem = f"The field {index} was not filled in: {error.problem}"
+    return ToolError(problem, fix=f"{error.fix} ({done}nothing was pressed)")
+
+
 async def _fault(driver: Driver, given: Given, pressing: bool) -> str:
     """Return the reason for a field without its given value; empty if it has it, or if nothing can be told of it."""
     value = given.value

@@ -71,6 +71,8 @@ class Operated:
         files: The files that an action brought into the workspace: origins by name. They are evidence, too.
         completed: The arguments of an action, given its name, the arguments of the model, and what was seen last: a
             state, or the outcome of an action.
+        before: The actions done right before an action, given its name, its arguments, and what was seen last; the
+            model is not told of them.
         told: The parts of an action's outcome that the model is told.
         begins: The actions done before the first question, and again after a loss, given the words of the task and the
             state; they are neither a step nor a failure of the model, and it is told of them.
@@ -86,6 +88,7 @@ class Operated:
     exact: bool = True
     files: Callable[[dict[str, Any]], dict[str, str]] = lambda value: {}
     completed: Callable[[str, dict[str, Any], dict[str, Any]], dict[str, Any]] = lambda action, given, seen: given
+    before: Callable[[str, dict[str, Any], dict[str, Any]], list[dict[str, Any]]] = lambda action, given, seen: []
     told: Callable[[dict[str, Any]], dict[str, Any]] = lambda value: value
     begins: Callable[[str, dict[str, Any]], list[dict[str, Any]]] = lambda task, state: []
 
@@ -381,8 +384,13 @@ async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str,
 
 async def _act(ctx: Context, work: Work, one: dict[str, Any], *, first: bool) -> dict[str, Any]:
     given = work.on.completed(one["action"], one.get("arguments", {}), work.seen)
+    ahead = work.on.before(one["action"], given, work.seen)
+    calls = [*((each["action"], each["arguments"]) for each in ahead), (one["action"], given)]
     try:
-        response = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", given)
+        for action, arguments in calls:
+            response = await ctx.ecp.invoke(f"{work.on.environment}#{action}", arguments)
+            if response.error is not None and response.error["code"] == StateLost.__name__:
+                break
     except TeaError as error:
         return {"action": one["action"], "ok": False, "result": f"{error.problem} {error.fix}"}
     if response.error is not None:

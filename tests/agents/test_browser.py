@@ -43,7 +43,9 @@ class Shop(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.end_headers()
-        self.wfile.write({"/form": FORM, "/booking": BOOKING}.get(self.path, PAGE))
+        at = self.path.rpartition("/rooms/")[2]
+        page = f"<!doctype html><title>Rooms</title><input><a href=/rooms/{int(at) + 1}>Next" if at.isdigit() else ""
+        self.wfile.write({"/form": FORM, "/booking": BOOKING}.get(self.path, page.encode() or PAGE))
 
     def log_message(self, *words: Any) -> None:
         pass
@@ -350,6 +352,42 @@ async def test_under_the_default_policy_it_acts_at_the_site_that_the_person_name
             return
         with pytest.raises(ApprovalNeeded, match=f"would go to {site}/, which nobody named"):
             await tea.run(task, agent="browser")
+
+
+class Reader:
+    """A model following the first link of a page by a click and the next by its address, perhaps typing before."""
+
+    def __init__(self, *first: tuple[str, dict[str, Any]]) -> None:
+        self._first, self._asked = first, 0
+
+    async def complete(self, request: Any, *more: Any) -> Any:
+        self._asked += 1
+        elements = request.variables["state"]["elements"]
+        typed = [
+            (name, {**one, "index": int(re.findall(r"\[(\d+)\]<input", elements)[0])}) for name, one in self._first
+        ]
+        (index, href), *_ = re.findall(r"\[(\d+)\]<a href=(\S+)", elements)
+        given = {
+            1: step(*typed, ("click", {"index": int(index)})),
+            2: step(("navigate", {"url": href}), ("navigate", {"url": "/rooms/4"})),
+        }.get(self._asked, step(final={"answer": request.variables["state"]["url"]}))
+        return await ScriptedModel([given]).complete(request, *more)
+
+
+@pytest.mark.parametrize("words", ["", "Ann"])
+async def test_a_link_of_a_page_that_a_click_led_to_is_followed_by_its_address_unless_words_were_typed(
+    site: str, tmp_path: Path, words: str
+) -> None:
+    (tmp_path / "tea.toml").write_text(f'[web]\nallow = ["{site.removeprefix("http://")}"]\n')
+    model = Reader(*([("type", {"text": words})] if words else []))
+    async with Platform(tmp_path, model=model, state=tmp_path / "state", trust_home=True) as tea:
+        if not words:
+            outcome = await tea.run(f"Read on from {site}/rooms/1.", agent="browser")
+            assert (outcome.ok, outcome.answer) == (True, f"{site}/rooms/4"), outcome
+            assert (await tea.replay(outcome.run)).ok
+            return
+        with pytest.raises(ApprovalNeeded, match=f"would fetch {site}/rooms/3, which stood nowhere"):
+            await tea.run(f"Read on from {site}/rooms/1.", agent="browser")
 
 
 class Shopper:
