@@ -25,7 +25,7 @@ from tea.models.format import braced
 from tea.models.written_calls import answered, is_broken
 from tea.models.written_json import read_json
 from tea.store.strict import Refused
-from tea.types import Evidence, Message, ModelResponse, Result, Task, as_text
+from tea.types import Evidence, Message, ModelResponse, Response, Result, Task, as_text
 
 MOST_ACTIONS = 8
 MOST_RESULT = 12_000
@@ -238,7 +238,7 @@ async def _observed(ctx: Context, work: Work) -> dict[str, Any]:
     """Return the state of the environment, and keep the name of its picture; a lost state is told as a step."""
     response = await ctx.ecp.state(work.on.environment)
     if not response.ok and response.error is not None:
-        work.losses += response.error["code"] == StateLost.__name__
+        work.losses += _is_lost(response)
         work.steps.append(_failed("state", f"{response.error['problem']} {response.error['fix']}"))
         response = await ctx.ecp.state(work.on.environment)
     state: dict[str, Any] = response.unwrap()
@@ -384,17 +384,12 @@ async def _executed(ctx: Context, work: Work, step: dict[str, Any]) -> dict[str,
 
 async def _act(ctx: Context, work: Work, one: dict[str, Any], *, first: bool) -> dict[str, Any]:
     given = work.on.completed(one["action"], one.get("arguments", {}), work.seen)
-    ahead = work.on.before(one["action"], given, work.seen)
-    calls = [*((each["action"], each["arguments"]) for each in ahead), (one["action"], given)]
     try:
-        for action, arguments in calls:
-            response = await ctx.ecp.invoke(f"{work.on.environment}#{action}", arguments)
-            if response.error is not None and response.error["code"] == StateLost.__name__:
-                break
+        response = await _invoked(ctx, work, one["action"], given)
     except TeaError as error:
         return {"action": one["action"], "ok": False, "result": f"{error.problem} {error.fix}"}
     if response.error is not None:
-        work.losses += response.error["code"] == StateLost.__name__
+        work.losses += _is_lost(response)
         work.vain += first and response.error["code"] == BadArguments.__name__
     if not response.ok or not isinstance(response.value, dict):
         words = response.value if response.ok else response.error
@@ -405,6 +400,19 @@ async def _act(ctx: Context, work: Work, one: dict[str, Any], *, first: bool) ->
     other = {name: part for name, part in value.items() if name not in work.last or work.last[name] != part}
     work.last = value
     return {"action": one["action"], "ok": True, "result": _text(other) if other else ""}
+
+
+async def _invoked(ctx: Context, work: Work, action: str, given: dict[str, Any]) -> Response:
+    """Do an action after those that go before it, of which one that finds the screen lost tells it for all."""
+    for one in work.on.before(action, given, work.seen):
+        ahead = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", one["arguments"])
+        if _is_lost(ahead):
+            return ahead
+    return await ctx.ecp.invoke(f"{work.on.environment}#{action}", given)
+
+
+def _is_lost(response: Response) -> bool:
+    return response.error is not None and response.error["code"] == StateLost.__name__
 
 
 def _text(value: Any) -> str:
