@@ -1,6 +1,7 @@
 """The work of an agent with a screen: its beginning, what each step is told, and what it leaves."""
 
 import json
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -178,6 +179,15 @@ class Asking:
     async def decide(self, request: CallRequest) -> Decision:
         """Decide."""
         return "ask" if request.arguments.get("to") == 2 else "allow"
+
+
+async def test_what_goes_before_an_action_is_done_and_not_told(tea: Platform) -> None:
+    ahead = 'before=lambda action, given, seen: [{"action": action, "arguments": {"to": seen["at"] + 40}}],'
+    await tea.acp.register(WORKER.replace('picture="",', f'picture="", {ahead}'))
+    outcome, (_, asked) = await worked(tea, "Pull it.", pulled(2, 3), {"final": END})
+    begun = [str(one.data) for one in tea.tracer.records(outcome.run) if one.kind == "start"]
+    assert re.findall(r"'to': (\d+)", " ".join(begun)) == ["40", "2", "42", "3"]
+    assert [one["action"] for one in asked["steps"][0]["results"]] == ["pull", "pull"]
 
 
 async def test_steps_that_a_loss_of_the_screen_took_are_not_counted(tmp_path: Path) -> None:
