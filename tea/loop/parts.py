@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 
@@ -11,6 +12,10 @@ from tea.loop.findings import MOST_ASKED, MOST_FINDING, told_once
 from tea.loop.grounds import narrowed
 from tea.loop.observation import Observation, clipped
 from tea.types import Evidence, Fact, JsonValue, Result, as_text
+
+LEAST_LETTERS = 4  # of a word that tells of what a sentence says
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_SENTENCE = re.compile(r"\n|;|(?<=[.!?])\s")
 
 
 @dataclass(slots=True)
@@ -74,6 +79,8 @@ class Parts:
     def open_points(self, result: Result, raised: Collection[str]) -> list[str]:
         """Return a line for each failed part, each gap of a result, and each doubt; none without parts.
 
+        What the words beside the answer name already is not among them.
+
         Args:
             result: The result.
             raised: Doubts that were asked about before; so was a doubt about the answer itself.
@@ -83,7 +90,8 @@ class Parts:
         failed = [f"{short(text)!r} failed, as {why.rstrip('.')}" for text, why in self.failures.items()]
         doubts = [one.doubt for one in result.evidence if one.doubt and one.source != ANSWER]
         gaps = [*self.report_gaps, *gaps_about(self.results, as_text(result.answer))]
-        return list(dict.fromkeys([*failed, *gaps, *(one for one in doubts if one not in raised)]))
+        points = dict.fromkeys([*failed, *gaps, *(one for one in doubts if one not in raised)])
+        return [one for one in points if not _is_named(one, result.reason)]
 
     def reported(self, agent: str) -> Iterator[Fact]:
         """Yield the answers of agents with reports, but for one agent."""
@@ -114,3 +122,14 @@ class Parts:
             for source in one.evidence
         ]
         return [one for one in found if one.source != ANSWER or one.doubt]
+
+
+def _is_named(point: str, words: str) -> bool:
+    """Return whether a sentence of some words has at least half of its longer words and numbers from a point."""
+    known = _told(point)
+    sentences = (_told(one) for one in _SENTENCE.split(words))
+    return any(one and 2 * len(one & known) >= len(one) for one in sentences)
+
+
+def _told(text: str) -> set[str]:
+    return {one for one in _WORD.findall(text.casefold()) if len(one) >= LEAST_LETTERS or one[0].isdecimal()}

@@ -73,6 +73,22 @@ async def test_an_answer_is_looked_at_once_where_the_agent_asked_failed(stage: S
     assert (refused.answer, len(model.requests)) == (7, 3)  # nobody was asked
 
 
+@pytest.mark.parametrize(
+    ("doubts", "asked"),
+    [
+        ("The part to add 3 and 4 failed.", 4),
+        ("It is in euros.\nThe sum of 3 and 4 failed, nothing is known of it", 4),
+        ("It is assumed that both are in euros.", 5),
+    ],
+)
+async def test_an_answer_whose_doubts_name_what_is_open_is_not_held(stage: Stage, doubts: str, asked: int) -> None:
+    part = [step(("analyzer", {"task": "Add 3 and 4."})), step(done(success=False, reason="Nothing is known."))]
+    own = [step(sum_of("3 + 4")), *3 * [step(done(7, doubts=doubts))]]
+    outcome, model = await stage.play(*part, *own, task="How much is it?", answer={"type": "integer"})
+    assert (outcome.ok, outcome.answer, len(model.requests)) == (True, 7, asked)
+    assert doubts.splitlines()[0].rstrip(".") in outcome.reason
+
+
 async def test_an_answer_of_the_last_question_is_not_looked_at_again(stage: Stage) -> None:
     part = [step(("analyzer", {"task": "Add 3 and 4."})), step(done(7))]
     outcome, model = await stage.play(*part, step(done(7)), budget={"steps": 3})
