@@ -114,7 +114,7 @@ class Sources:
             return evidence
         for name in read:
             if (at := _place_of(name, text)) is not None:
-                return self._split(evidence, name, f"{text[:at]} {text[at + len(name) :]}")
+                return self._split(evidence, name, f"{text[:at]} {text[at + len(name) :]}", read)
         if evidence.quote:
             return evidence
         if name := next((name for name in read if any(stands_in(text, one) for one in self._shown(name))), ""):
@@ -123,16 +123,19 @@ class Sources:
         name = next(held, "") if any(map(str.isdecimal, text)) and " " in text else ""
         return evidence.model_copy(update={"source": name, "detail": text}) if name else evidence
 
-    def _split(self, evidence: Evidence, source: str, beside: str) -> Evidence:
+    def _split(self, evidence: Evidence, source: str, beside: str, read: Sequence[str]) -> Evidence:
         """Return evidence with the words beside its source: a place as its detail, the rest as its quote if missing.
 
-        Other words without a number count as a detail where they do not stand in the source.
+        Other words without a number, but for places and the ends of names of sources, count as a detail where they do
+        not stand in the source.
         """
         rest = " ".join(beside.split()).strip(_AROUND)
         place = found[0] if (found := _PLACE.match(rest)) else ""
         rest = rest[len(place) :].strip(_AROUND)
         details = [evidence.detail, place.strip(_AROUND)]
-        quoted = any(map(str.isdecimal, rest)) or any(stands_in(rest, one) for one in self._shown(source))
+        ends = [one for one in rest.split() if any(map(str.isalpha, one)) and any(name.endswith(one) for name in read)]
+        told = [one for one in _PLACE.sub(" ", rest).split() if one not in ends]
+        quoted = any(map(str.isdecimal, "".join(told))) or any(stands_in(rest, one) for one in self._shown(source))
         quotes = bool(rest) and quoted and not evidence.quote
         details += [rest] if not quotes else []
         detail = ", ".join(filter(None, details))
@@ -476,8 +479,11 @@ def _is_of(source: str, name: str) -> bool:
 
 
 def _place_of(name: str, text: str) -> int | None:
-    """Return the position of a source's name in a text, None without it; a part of a longer name does not count."""
-    found = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-])", text, re.IGNORECASE)
+    """Return the position of a source's name in a text, None without it; a part of a longer name does not count.
+
+    An address with a query is longer than the one without.
+    """
+    found = re.search(rf"(?<![\w./-]){re.escape(name)}(?![\w/-]|[?&]\w)", text, re.IGNORECASE)
     return None if found is None else found.start()
 
 

@@ -27,6 +27,8 @@ _TRUTHS: Mapping[str, bool] = {"yes": True, "no": False, "partial": True, "parti
 _PARTLY = ("partial", "partially", "partly")  # a success with a doubt
 PARTIAL = "Only a part of it was answered for sure."
 _APART, _FILE = re.compile(r"[,;\n]"), re.compile(r"[^\s/][^\n]*\.[A-Za-z0-9]{1,5}")
+_ADDRESS = r"https?://(?:(?!,\s*https?://)[^\s;<>\"'])+"
+_ADDRESSES = re.compile(rf"\s*{_ADDRESS}(?:[\s,;]+(?:[^\W\d]+\s+)?{_ADDRESS})+[\s,;.]*")  # a word may join two
 _MOST_NAMED = 8
 
 
@@ -196,10 +198,22 @@ def _sources(value: JsonValue) -> JsonValue:
     """Return sources as objects."""
     if isinstance(value, str) and not value.lstrip().startswith(("[", "{")):
         names = [one.strip() for one in _APART.split(value) if one.strip()]
-        return [{_SOURCE: one} for one in (names if all(map(_FILE.fullmatch, names)) else [value])]
+        alone = names if all(map(_FILE.fullmatch, names)) else [value]
+        return [each for one in alone for each in _each({_SOURCE: one})]
     if isinstance(value, dict):
-        return [_source(value)]
-    return [_source(one) for one in cast("list[Any]", value)] if isinstance(value, list) else value
+        return _each(_source(value))
+    if not isinstance(value, list):
+        return value
+    return [each for one in cast("list[Any]", value) for each in _each(_source(one))]
+
+
+def _each(source: Any) -> list[Any]:
+    """Return a source without a quote that names several addresses as one for each."""
+    given = cast("dict[str, Any]", source) if isinstance(source, dict) else dict[str, Any]()
+    text = given.get(_SOURCE)
+    if given.get(_QUOTE) or not isinstance(text, str) or not _ADDRESSES.fullmatch(text):
+        return [source]
+    return [{**given, _SOURCE: one.rstrip(".,")} for one in re.findall(_ADDRESS, text)]
 
 
 def _source(data: Any) -> Any:

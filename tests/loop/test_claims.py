@@ -265,11 +265,19 @@ async def test_members_of_a_typed_answer_given_beside_it_and_bare_sources_are_un
         ("a b.csv, c.txt; d.xlsx", ["a b.csv", "c.txt", "d.xlsx"]),
         ("the sum, of calculator", ["the sum, of calculator"]),
         (" ", []),
+        (
+            "http://a.example/r?page=2 and http://a.example/r?page=4.",
+            ["http://a.example/r?page=2", "http://a.example/r?page=4"],
+        ),
+        ("http://a.example/x,y, https://b.example", ["http://a.example/x,y", "https://b.example"]),
+        ("http://a.example/x,https://b.example", ["http://a.example/x", "https://b.example"]),
+        ("http://a.example/x, as told by https://b.example", ["http://a.example/x, as told by https://b.example"]),
     ],
 )
 async def test_evidence_in_one_text_is_one_source_for_each_file(text: str, sources: list[str]) -> None:
-    found = corrected({"properties": {"evidence": {}}}, {"evidence": text}, None)
-    assert [one["source"] for one in found["evidence"]] == sources
+    for given in (text, [text]) if "://" in text else (text,):
+        found = corrected({"properties": {"evidence": {}}}, {"evidence": given}, None)
+        assert [one["source"] for one in found["evidence"]] == sources
 
 
 async def test_members_of_a_typed_answer_that_do_not_fit_are_told_to_go_into_the_answer(stage: Stage) -> None:

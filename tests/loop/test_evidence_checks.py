@@ -110,6 +110,33 @@ def test_a_quote_that_does_not_stand_is_answered_with_the_nearest_line(source: s
     assert doubt.endswith(f"nearest to it is {line!r}") if line else "nearest" not in doubt
 
 
+PAGES = [
+    outcome(f"c1_{at}", "fetch_page", f"Rooms of page {at}, with 15 seats.", url=f"http://a.example/rooms{query}")
+    for at, query in enumerate(("", "?page=2", "?page=4"))
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "quote", "doubt"),
+    [
+        ("http://a.example/rooms?page=2", "?page=2", "", ""),
+        ("http://a.example/rooms?page=2 and page=4", "?page=2", "", ""),
+        ("http://a.example/rooms?page=2 and page 4", "?page=2", "", ""),
+        ("http://a.example/rooms?page=2: with 15 seats", "?page=2", "with 15 seats", ""),
+        ("http://a.example/rooms?page=2: with 16 seats", "?page=2", "with 16 seats", "does not stand"),
+        ("http://a.example/rooms, all of them", "", "", ""),
+        ("http://a.example/rooms?page=3 and page=4", "?page=3 and page=4", "", "was not opened"),
+    ],
+)
+def test_an_address_is_whole_with_its_query_whatever_words_stand_beside_it(
+    text: str, source: str, quote: str, doubt: str
+) -> None:
+    sources = Sources("", [], PAGES)
+    found = sources.located(Evidence(source=text))
+    assert (found.source, found.quote) == (f"http://a.example/rooms{source}", quote)
+    assert doubt in sources.doubt(found) if doubt else not sources.doubt(found)
+
+
 def test_the_nearest_line_is_cut_with_a_mark() -> None:
     line = nearest_line("bridge", f"none\n{'the bridge ' * 90}")
     assert line.endswith(("bridge the ...", "the bridge ..."))
