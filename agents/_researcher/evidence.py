@@ -116,7 +116,7 @@ class Store:
 
     def add(self, source: Source, about: str, claim: str, quote: str, line: int) -> Claim:
         """Add a claim whose quote was found in its source; the same one counts once, in words that its quote says."""
-        self._forgive(claim, quote, source.url)
+        self._forgive(claim, f"{about} {quote}", source.url)
         known = self.known(source, claim, quote)
         if known is not None and not known.unsaid:
             return known
@@ -143,21 +143,25 @@ class Store:
         self.rejected.append({"url": url, **said, "why": why, "stands_in": stands_in})
 
     def _forgive(self, claim: str, quote: str = "", url: str | None = None) -> None:
-        """Drop a claim from the rejected ones: it was given again, in the same words or in more.
+        """Drop a claim from the rejected ones: it was given again, in the same words, or with the same numbers.
 
         Args:
             claim: It, as it is given now.
-            quote: Its quotation, if that holds.
+            quote: What it is about, and its quotation, if that holds.
             url: The source of that.
         """
         given = tokens(_line(claim)[:MOST_CLAIM])
-        words = dict.fromkeys([*given, *tokens(quote)])
+        held = f"{claim} {quote}"
+        words = dict.fromkeys(tokens(held))
 
         def is_given(one: Mapping[str, str]) -> bool:
             said = tokens(one["claim"])
-            return said == given or (
-                url in (one["url"] or url, one["stands_in"]) and all(each in words for each in said)
-            )
+            if said == given or url not in (one["url"] or url, one["stands_in"]):
+                return said == given
+            named = [each for each in said if len(each) >= _STEM and each.isalpha()]
+            alike = any(map(str.isdecimal, one["claim"])) and not unsaid(one["claim"], held)
+            alike = alike and 2 * sum(each in words for each in named) >= len(named)
+            return alike or all(each in words for each in said)
 
         self.rejected = [one for one in self.rejected if not is_given(one)]
 

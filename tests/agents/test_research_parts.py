@@ -223,6 +223,26 @@ def test_a_claim_left_out_is_dropped_once_it_is_given_again_and_holds() -> None:
     assert [one["claim"] for one in store.rejected] == ["A later note says 1902"]
 
 
+@pytest.mark.parametrize(
+    ("again", "quote", "left"),
+    [
+        ("At the end of 2024 the headcount of Harrow was 162", "Headcount: Harrow 162.", 0),
+        ("The headcount at year end in Harrow was 162", "Headcount at the end of 2024: Harrow 162.", 0),
+        ("At the end of 2024 the headcount of Harrow was 171", "Headcount: Harrow 171.", 1),
+        ("In 2024 they paid 162 crowns", "162 crowns", 1),
+    ],
+)
+def test_a_claim_left_out_is_known_again_by_its_source_and_numbers(again: str, quote: str, left: int) -> None:
+    store, notes = evidence.Store(), source(PAGE)
+    store.reject(notes.url, "Harrow had a headcount of 162 when 2024 ended", "Harrow: 162", "it does not stand")
+    other = source(PAGE)
+    other.url = "https://other.example/"
+    store.add(other, "headcount", again, quote, 1)
+    assert len(store.rejected) == 1
+    store.add(notes, "headcount", again, quote, 1)
+    assert len(store.rejected) == left
+
+
 @pytest.mark.parametrize("sides", [[[1]], [[1], [1]], [[1], [9]], [], [[], []]])
 def test_what_is_no_contradiction_of_known_claims_is_left_out(sides: Any) -> None:
     store = claims(("", 1, "a"), ("", 1, "b"))
