@@ -32,6 +32,7 @@ class Claim:
         date: The day of the source.
         host: Its host.
         tier: Its tier.
+        dates: The dates beside the quote, in its lines and in the headings above them.
         doubt: Why other sources count for more, or which of its numbers its own quote lacks; empty where neither is so.
     """
 
@@ -46,12 +47,13 @@ class Claim:
     date: str
     host: str
     tier: int
+    dates: str = ""
     doubt: str = ""
 
     @property
     def unsaid(self) -> str:
-        """Which of its numbers its own source does not say in the quote, its title, place or date; empty for none."""
-        lacking = unsaid(self.claim, " ".join([self.quote, self.title, self.position, self.date]))
+        """Which of its numbers its own source does not say in the quote, its title, place or dates; empty for none."""
+        lacking = unsaid(self.claim, " ".join([self.quote, self.title, self.position, self.date, self.dates]))
         return f"its quote does not say {' and '.join(lacking)}" if lacking else ""
 
     @property
@@ -127,7 +129,7 @@ class Store:
         made = Claim(
             number=number, about=_line(about), claim=_line(claim)[:MOST_CLAIM], quote=quote[:MOST_QUOTE],
             source=source.number, url=source.url, title=source.title, position=place, date=source.date,
-            host=source.host, tier=source.tier,
+            host=source.host, tier=source.tier, dates=source.dated(quote),
         )  # fmt: skip
         made.doubt = made.unsaid
         if known is None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any, Literal
 
 LOCAL = "file://"
@@ -20,6 +21,12 @@ _ALIKE = str.maketrans({"\u2018": "'", "\u2019": "'", "\u2212": "-", "\u2013": "
 _GAP = re.compile(r"\[?(?:\.{3}|\u2026)\]?")
 _GROUP = re.compile(r"(?<=\d)[.,](?=\d{3}(?!\d))")
 _MONTH = re.compile(r"\b(\d{4})-\d{2}-(\d{2})\b")  # a month that its source may have as a name
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
+_DATE = re.compile(  # a year, with the day and the month beside it
+    r"(?:(?<![\w.])(?:\d{1,2}(?:\.|st|nd|rd|th)?\s(?:(?:de|of)\s)?[^\W\d_]{3,}\.?,?\s(?:de\s)?"
+    r"|[^\W\d_]{3,}\.?\s\d{1,2}(?:st|nd|rd|th)?,?\s|(?:\d{1,2}[./]\s?){2})|(?<!\w)(?<!\d[.,]))"
+    r"(?:1[5-9]|20)\d\d(?:-\d\d(?:-\d\d)?)?(?!\w|[.,]\d)"
+)
 _SPELLED = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _CUT = ("...", "\u2026")
 _LEAST_PIECE = 2  # words between two gaps of a quote
@@ -83,6 +90,18 @@ class Source:
         """Return the first line of a quote, 0 for an unknown line, None if the quote is not in the source."""
         lines = [line for one in (*self.words, *self.placed) if (line := _line_in(quote, one)) is not None]
         return next(filter(None, lines), lines[0] if lines else None)
+
+    def dated(self, quote: str) -> str:
+        """Return the dates in the lines of a quote, in the heading above them, and in the first line."""
+        found = list[str]()
+        for one in (*self.words, *self.placed):
+            if (place := _place_in(quote, one)) is not None:
+                lines = one.text.splitlines()
+                above = [line for line in lines[: place[0]] if _HEADING.match(line)]
+                first = [line for line in lines if line.strip()][:1] if one.line <= 1 else []
+                found += [*first, *above[-1:], *lines[place[0] : place[1] + 1]]
+        dates = (match[0] for line in dict.fromkeys(found) for match in _DATE.finditer(line))
+        return ", ".join(dict.fromkeys(" ".join(re.findall(r"\w+", one)) for one in dates))
 
     def shown(self, most: int) -> dict[str, Any]:
         """Return it as a model is shown it, with at most so many characters of its words."""
@@ -213,6 +232,13 @@ def _ending(number: str) -> str:
 
 
 def _line_in(quote: str, words: Words) -> int | None:
+    """Return the first line of a quote, 0 for an unknown line, None if the words do not hold it."""
+    place = _place_in(quote, words)
+    return None if place is None else place[0] + words.line if words.line else 0
+
+
+def _place_in(quote: str, words: Words) -> tuple[int, int] | None:
+    """Return which lines of some words hold a quote, the first and the last one, from 0; None if they do not."""
     pieces = [tokens(one) for one in _GAP.split(quote)]
     pieces = [one for one in pieces if one] if len(pieces) == 1 else [one for one in pieces if len(one) >= _LEAST_PIECE]
     if not pieces:
@@ -224,12 +250,6 @@ def _line_in(quote: str, words: Words) -> int | None:
         if at < 0:
             return None
         first = at if first < 0 else first
-    if not words.line:
-        return 0
-    before, number = whole[:first].count(" "), 0
-    for line in lines:
-        before -= len(line)
-        if before < 0:
-            break
-        number += 1
-    return words.line + number
+    ends = list(accumulate(map(len, lines)))
+    begin, end = whole[:first].count(" "), whole[:at].count(" ") + len(pieces[-1])
+    return sum(one <= begin for one in ends), sum(one < end for one in ends)

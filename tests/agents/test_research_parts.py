@@ -243,6 +243,38 @@ def test_a_claim_left_out_is_known_again_by_its_source_and_numbers(again: str, q
     assert len(store.rejected) == left
 
 
+REPORT = """Ferro, annual report 2024 (excerpt)
+Headcount: Harrow 162.
+
+## Half of 2022
+Headcount: Harrow 151.
+12 May 2023. The plant opened. It employs 140 people, the mole 310.
+On 3. Juni 2021 it was planned, with 1999,50 euros and 2000 tonnes.
+It was drawn on 4.6.2020."""
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "lacking"),
+    [
+        ("In 2024 Harrow had 162", "Harrow 162", ""),
+        ("In 2022 Harrow had 151", "Harrow 151", ""),
+        ("On 12 May 2023 it had 140", "employs 140 people", ""),
+        ("On 12 May 2023 it had 310", "employs 140 people", "310"),
+        ("In 2022 it had 162", "Harrow 162", "2022"),
+        ("In 2021 Harrow had 151", "Harrow 151", "2021"),
+        ("On 3 June 2021 it was planned", "it was planned", ""),
+        ("On 4 June 2020 it was drawn", "It was drawn", ""),
+        ("It was planned in 1999", "it was planned", "1999"),
+    ],
+)
+def test_a_date_in_the_line_of_a_quote_or_in_a_heading_over_it_is_said(claim: str, quote: str, lacking: str) -> None:
+    store, notes = evidence.Store(), source(REPORT)
+    line = notes.line_of(quote)
+    assert line is not None
+    found = store.add(notes, "headcount", claim, quote, line)
+    assert found.doubt == (f"its quote does not say {lacking}" if lacking else "")
+
+
 @pytest.mark.parametrize("sides", [[[1]], [[1], [1]], [[1], [9]], [], [[], []]])
 def test_what_is_no_contradiction_of_known_claims_is_left_out(sides: Any) -> None:
     store = claims(("", 1, "a"), ("", 1, "b"))
