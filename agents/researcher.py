@@ -10,7 +10,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar
 
-from tea import Agent, BadOutput, BudgetExceeded, Context, Evidence, Result, Task, consult, conversation
+from tea import (
+    Agent,
+    BadOutput,
+    BudgetExceeded,
+    Context,
+    Evidence,
+    Result,
+    Task,
+    consult,
+    conversation,
+    numbers_following,
+)
 
 from ._researcher.enumeration import enumerated, row_schema
 from ._researcher.evidence import Claim
@@ -240,9 +251,9 @@ async def _answered(research: Research, plan: Plan) -> Result:
         return research.without_answer(f"The sources do not say it: {draft['reason']}")
     said = json.dumps(draft["answer"], ensure_ascii=False)
     said = CITED.sub("", said) if isinstance(draft["answer"], str) else said
-    if lacking := unsaid(
-        said, " ".join([research.question, *(f"{one.claim} {one.quote} {one.date}" for one in claims)])
-    ):
+    told = " ".join([research.question, *(f"{one.claim} {one.quote} {one.date}" for one in claims)])
+    follow = unsaid(" ".join(numbers_following(said, told)), "")
+    if lacking := [one for one in unsaid(said, told) if one not in follow]:
         research.missing.append(
             f"The evidence does not say {' and '.join(lacking[:MOST_LACKING])}, as the answer does."
         )

@@ -30,6 +30,7 @@ if _typing.TYPE_CHECKING:
     from tea.loop.limits import budget_share as budget_share
     from tea.loop.loop import work as work
     from tea.loop.media import show_files as show_files
+    from tea.loop.numbers import numbers_following as numbers_following
     from tea.loop.observation import clipped as clipped
     from tea.loop.opening import conversation as conversation
     from tea.loop.opening import heads as heads
@@ -92,6 +93,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.loop.limits": "budget_share",
         "tea.loop.loop": "work",
         "tea.loop.media": "show_files",
+        "tea.loop.numbers": "numbers_following",
         "tea.loop.observation": "clipped",
         "tea.loop.operate": "Operated operate",
         "tea.loop.opening": "conversation heads",

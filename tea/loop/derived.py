@@ -165,6 +165,12 @@ def loosely(tables: Sequence[Rows], numbers: Iterable[float], stated: Sequence[f
     return Numbers(found.values, sorted({*found.shares, *map(abs, compared)}))
 
 
+def simply(numbers: Iterable[float]) -> Numbers:
+    """Return the sums, differences and shares of any two numbers."""
+    pairs = list(combinations(list(dict.fromkeys(numbers))[:MOST_POOL], 2))
+    return Numbers.of((one + other for one, other in pairs), (), pairs)
+
+
 def converted(numbers: Iterable[float]) -> Numbers:
     """Return numbers in other units, such as miles or a day's hours."""
     pool = list(dict.fromkeys(numbers))[-MOST_POOL:]

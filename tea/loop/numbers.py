@@ -12,7 +12,18 @@ from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import numbers_in
 from tea.loop.dates import dates_apart, dates_of, spans, years_between
-from tea.loop.derived import LARGEST, Numbers, Rows, closely, converted, holds, holds_surely, loosely, numbers_of
+from tea.loop.derived import (
+    LARGEST,
+    Numbers,
+    Rows,
+    closely,
+    converted,
+    holds,
+    holds_surely,
+    loosely,
+    numbers_of,
+    simply,
+)
 from tea.loop.number_words import numbers_in_words
 from tea.loop.working import worked
 from tea.models.rendering import rendered
@@ -87,6 +98,38 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: 
     return list(dict.fromkeys(one.text for one in left))
 
 
+def numbers_following(answer: JsonValue, text: str) -> list[str]:
+    """Return the numbers of an answer that are a sum, a difference or a share of two numbers of a text.
+
+    Each digit counts, also zeros at the end. Those of the answer itself that the text says count for sure, and what
+    follows from them; others where a number of as many digits would hardly follow by chance.
+
+    Args:
+        answer: The answer.
+        text: What it rests on.
+
+    Examples:
+        >>> numbers_following("It grew from 140 to 162, by 22 or 15.7 %, not by 23.", "First 140, then 162.")
+        ['22', '15.7']
+    """
+    known = sorted({abs(one) for one in _all_numbers(text[:MOST_READ])})
+    left = [one.exact for one in _wanted(answer, {*dates_of(rendered(answer)[:MOST_ANSWER])})]
+    own, found, far = list[float](), list[str](), simply(known)
+    for one in [*left]:
+        if standing := [value for value, _ in one.readings if holds(known, value, 0)]:
+            own += standing
+            left.remove(one)
+    for _ in range(2):
+        near, new = simply(own), list[_Wanted]()
+        for one in left:
+            if one.follows(near, by_chance=False) or one.follows(far, by_chance=True):
+                new.append(one)
+        left = [one for one in left if one not in new]
+        found += [one.text for one in new]
+        own += [value for one in new for value, _ in one.readings]
+    return list(dict.fromkeys(found))
+
+
 class _Wanted(NamedTuple):
     """A number of an answer."""
 
@@ -99,6 +142,30 @@ class _Wanted(NamedTuple):
     def is_small(self) -> bool:
         """Whether it has too few digits to be told from another number in another unit."""
         return all(one.value < LEAST_CONVERTED and one.near >= 0.5 for one in self.readings)
+
+    @property
+    def exact(self) -> _Wanted:
+        """This number with zeros at its end as digits."""
+        return self._replace(readings=tuple(_Reading(value, min(near, 0.5)) for value, near in self.readings))
+
+    def follows(self, numbers: Numbers, *, by_chance: bool, shares: bool = False) -> bool:
+        """Return whether it is among derived numbers.
+
+        Args:
+            numbers: These.
+            by_chance: Whether it is refused where one of as many digits would often be among them by chance.
+            shares: Whether it may be a percentage that is not marked as such.
+        """
+        return any(
+            numbers.give(
+                value,
+                near,
+                is_share=self.is_share,
+                may_be_share=shares or not value.is_integer(),
+                by_chance=by_chance,
+            )
+            for value, near in self.readings
+        )
 
 
 class _Found(NamedTuple):
@@ -170,23 +237,11 @@ class _Found(NamedTuple):
         near = Numbers(
             sorted({*near.values, *self.counts, *self.spans, *self.squares}), sorted({*near.shares, *self.squares})
         )
-        left = [one for one in left if not self._given(one, near, by_chance=False)]
+        left = [one for one in left if not one.follows(near, by_chance=False, shares=self.shares)]
         far = loosely(self.tables, [*self.few, *numbers], self.stated) if left and self.few else Numbers([], [])
         other = converted(self.few) if left and self.few else Numbers([], [])
-        left = [one for one in left if not self._given(one, far, by_chance=True)]
-        return [one for one in left if one.is_small or not self._given(one, other, by_chance=True)]
-
-    def _given(self, one: _Wanted, numbers: Numbers, *, by_chance: bool) -> bool:
-        return any(
-            numbers.give(
-                value,
-                near,
-                is_share=one.is_share,
-                may_be_share=self.shares or not value.is_integer(),
-                by_chance=by_chance,
-            )
-            for value, near in one.readings
-        )
+        left = [one for one in left if not one.follows(far, by_chance=True, shares=self.shares)]
+        return [one for one in left if one.is_small or not one.follows(other, by_chance=True, shares=self.shares)]
 
 
 def _named(rows: Rows, words: str, numbers: set[float]) -> list[int]:

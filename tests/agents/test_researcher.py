@@ -511,6 +511,30 @@ async def test_a_number_that_the_evidence_does_not_say_is_a_gap(
     assert outcome.gaps == tuple(f"The evidence does not say {one}, as the answer does." for one in gaps)
 
 
+STAFF = "In 2023 the plant employed 140 people, the mole 310.\nIn 2024 the plant employed 162 people, the mole 295."
+
+
+@pytest.mark.parametrize(
+    ("answer", "gaps"),
+    [
+        ("162 people, 22 more than the 140 at first, about 16 % more.", ""),
+        ("It grew by 22 people.", ""),
+        ("162 and 295 people, 457 in all.", ""),
+        ("162 people, 25 more than the 140 at first, about 19 % more.", "25 and 19"),
+        ("162 and 295 people, 475 in all.", "475"),
+    ],
+)
+async def test_what_follows_from_two_numbers_of_the_evidence_is_no_gap(tmp_path: Path, answer: str, gaps: str) -> None:
+    def judged(request: Any) -> dict[str, Any]:
+        return verdict(*(claim(number_of(request, "140"), line) for line in STAFF.splitlines()))
+
+    model = Script(researcher=plan(), researcher_verdict=judged, researcher_answer=draft(answer, 1, 2))
+    async with world(tmp_path, model, docs={"staff.md": f"# lighthouse built\n\n{STAFF}\n"}) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher")
+    assert outcome.answer == answer
+    assert outcome.gaps == ((f"The evidence does not say {gaps}, as the answer does.",) if gaps else ())
+
+
 async def test_an_answer_missing_for_want_of_true_quotes_says_so(tmp_path: Path) -> None:
     wrong = "It was built in 1871 at the cape."
     model = Script(

@@ -12,7 +12,7 @@ from loop_kit import Stage, done, observations, step, sum_of, told
 
 from tea.loop.checks import standing_in
 from tea.loop.grounds import narrowed
-from tea.loop.numbers import unfounded
+from tea.loop.numbers import numbers_following, unfounded
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -500,3 +500,18 @@ async def test_words_of_a_guess_are_told_which_of_their_numbers_nothing_shows(st
     assert "does not tell these numbers for sure: 1207." in str(told(model.requests[1]))
     assert "say so with `done`" in str(told(model.requests[1]))
     assert outcome.answer == "1207"
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        ("It is 20,300 t, 1,700 t below the 22,000 t of the plan.", ["1,700"]),
+        ("It is 20,300 t, 1,600 t below the 22,000 t of the plan.", []),
+        ("Of 295 and 162, 35.4 % are in the south, 457 in all.", ["35.4", "457"]),
+        ("On 12 May 2023 it had 141, then 162: 21 more, or 14.9 %.", ["21", "14.9"]),
+        ("It had 141, then 162: 25 more, or 19 %.", []),
+    ],
+)
+async def test_the_numbers_following_from_two_of_a_text_are_told(answer: str, found: list[str]) -> None:
+    text = "First 141 people, then 162, and 295 in the north. It makes 20,300 t of the planned 22,000 t."
+    assert sorted(numbers_following(answer, text)) == sorted(found)
