@@ -74,6 +74,7 @@ class Research:
         gathering: What was searched and read.
         store: The evidence.
         missing: What is still not known.
+        wrong: What the answer or the report says and the evidence does not.
         partial: Why the result is incomplete, empty where it is not.
         question: The task as one question, understood alone; empty before it is planned.
     """
@@ -87,6 +88,7 @@ class Research:
     gathering: Gathering
     store: Store = field(default_factory=Store)
     missing: list[str] = field(default_factory=list[str])
+    wrong: list[str] = field(default_factory=list[str])
     partial: str = ""
     question: str = ""
 
@@ -118,11 +120,10 @@ class Research:
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """Everything missing, contradictory, or impossible to search, read or confirm."""
+        """Everything wrong, missing, contradictory, or impossible to search, read or confirm; errors come first."""
         why, unheld = [self.partial] * bool(self.partial), [self.unheld] * bool(self.unheld)
-        return tuple(
-            [*why, *self.missing, *self.conflicts, *self.store.doubtful, *unheld, *self.gathering.problems][:MOST_GAPS]
-        )
+        doubts = [*self.conflicts, *self.store.doubtful, *unheld]
+        return tuple([*self.wrong, *why, *self.missing, *doubts, *self.gathering.problems][:MOST_GAPS])
 
     @property
     def unheld(self) -> str:

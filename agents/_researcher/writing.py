@@ -38,7 +38,7 @@ async def written(research: Research, draft: dict[str, Any]) -> str | None:
         research.missing.append(f"The report could not be written: {error.problem}")
         return None
     doubts = [f"The report says {one['value']!r}, which its source does not contain." for one in completed["doubts"]]
-    research.missing += doubts[:5]
+    research.wrong += doubts[:5]
     return str(completed["files"][0])
 
 
@@ -81,6 +81,7 @@ def _noted(research: Research) -> str:
         lines.append(f"- Sources disagree about {conflict.about}; {order}:")
         held = [one for side in conflict.sides for one in research.store.claims if one.number in side]
         lines += [f"  - {one.claim} [{numbers[one.url]}](<{one.url}>) {one.date}".rstrip() for one in held]
+    lines += [f"- {one}" for one in research.wrong]
     lines += [f"- Not found: {one}" for one in research.missing]
     lines += [f"- Not found as quoted, so left out: {one['claim']}" for one in research.store.rejected]
     return "\n".join(["## Contradictions and gaps\n", *lines]) if lines else ""

@@ -535,6 +535,25 @@ async def test_what_follows_from_two_numbers_of_the_evidence_is_no_gap(tmp_path:
     assert outcome.gaps == ((f"The evidence does not say {gaps}, as the answer does.",) if gaps else ())
 
 
+async def test_what_is_wrong_comes_before_what_is_missing(tmp_path: Path) -> None:
+    sections = [{"heading": "Tower", "says": "", "evidence": [1]}]
+    model = Script(
+        researcher=plan(kind="report"),
+        researcher_verdict=quoting(BUILT, says="absent", missing=["the month"]),
+        researcher_answer=draft("Built in 1978.", 1, title="Tower", sections=sections),
+        researcher_section={"markdown": "It was built in 1817 [1](harrow.md)."},
+    )
+    async with world(tmp_path, model, docs={"harrow.md": f"# Harrow\n\n{BUILT}\n"}) as (tea, _):
+        outcome = await tea.run("Write a report on it.", agent="researcher")
+        assert outcome.report is not None
+        words = outcome.report.read_text()
+    unsaid, *doubts, missing = outcome.gaps
+    assert unsaid == "The evidence does not say 1978, as the answer does."
+    assert any("'1817'" in one for one in doubts)
+    assert missing == "the month"
+    assert f"\n- {unsaid}\n- Not found: the month\n" in words
+
+
 async def test_an_answer_missing_for_want_of_true_quotes_says_so(tmp_path: Path) -> None:
     wrong = "It was built in 1871 at the cape."
     model = Script(
