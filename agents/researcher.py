@@ -133,7 +133,8 @@ async def _rounds(research: Research, plan: Plan) -> None:
             research.partial = "The budget of questions ended before the search did."
             return
         known = [] if number == 1 else [one.number for one in gathering.sources.all()]
-        asked = gathering.new(queries)
+        given = number == 1 and not research.ctx.searches and gathering.sources.all()  # files may say all that is asked
+        asked = [] if given else gathering.new(queries)
         await gathering.search(asked, plan.since)
         pages = gathering.chosen(wanted)
         await gathering.read(pages, plan.question)
@@ -254,9 +255,7 @@ async def _answered(research: Research, plan: Plan) -> Result:
     told = " ".join([research.question, *(f"{one.claim} {one.quote} {one.date}" for one in claims)])
     follow = unsaid(" ".join(numbers_following(said, told)), "")
     if lacking := [one for one in unsaid(said, told) if one not in follow]:
-        research.missing.append(
-            f"The evidence does not say {' and '.join(lacking[:MOST_LACKING])}, as the answer does."
-        )
+        research.wrong.append(f"The evidence does not say {' and '.join(lacking[:MOST_LACKING])}, as the answer does.")
     research.ctx.so_far(research.result(draft["answer"], claims))
     name = await written(research, draft) if report else None
     return research.result(draft["answer"], claims, name)

@@ -554,6 +554,23 @@ async def test_what_is_wrong_comes_before_what_is_missing(tmp_path: Path) -> Non
     assert f"\n- {unsaid}\n- Not found: the month\n" in words
 
 
+@pytest.mark.parametrize("queries", [[], ["lighthouse keeper"]])
+async def test_of_given_files_alone_nothing_is_searched_unless_they_lack_something(
+    tmp_path: Path, queries: list[str]
+) -> None:
+    says = "more" if queries else "complete"
+    first = quoting(BUILT, says=says, queries=queries)
+    model = Script(
+        researcher=plan(), researcher_verdict=turns(first, verdict(says="absent")), researcher_answer=draft("1871")
+    )
+    (tmp_path / "notes.md").write_text(f"# Notes\n\n{BUILT}\n")
+    async with world(tmp_path / "home", model) as (tea, _):
+        outcome = await tea.run(QUESTION, agent="researcher", files=[tmp_path / "notes.md"])
+    assert outcome.answer == "1871"
+    assert [one.startswith("No search engine is configured") for one in outcome.gaps] == [True] * bool(queries)
+    assert "search engine" not in str(model.requests["researcher_verdict"][0].messages)
+
+
 async def test_an_answer_missing_for_want_of_true_quotes_says_so(tmp_path: Path) -> None:
     wrong = "It was built in 1871 at the cape."
     model = Script(
