@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from .calculations import calculated, calculations, follows
 from .claims import ASIDE, UNIT, is_claim
+from .dates import DATES, MONTHS, YEAR_AND_MONTH, blank, dates_in, days_in, days_of
 from .marks import Mark, marked
 from .tables import Table, cells_of
 from .totals import Totals, texts_of
@@ -63,30 +64,6 @@ _BEHIND = re.compile(
 )
 _SHORT = re.compile(
     r"(?:\b[A-Z]|\b(?:e\.g|i\.e|cf|vs|al|approx|ca|Dr|Mr|Mrs|Ms|Prof|St|No|Nos|Fig|Inc|Ltd|Co|Jr|Sr|Vol|pp?))$"
-)
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_YEAR_AND_MONTH = re.compile(r"(?<![\d-])\d{4}-(0[1-9]|1[0-2])(?![\d-])")
-_MONTH = "|".join(f"{name}|{name[:3]}\\.?" for name in _MONTHS)
-_DATES = (
-    re.compile(r"\b(?P<y>\d{4})(?P<mark>[-/])(?P<m>\d{1,2})(?P=mark)(?P<d>\d{1,2})(?!\d)"),
-    re.compile(r"\b(?P<d>\d{1,2})\.[ ]?(?P<m>\d{1,2})\.[ ]?(?P<y>\d{4})\b"),
-    re.compile(r"\b(?P<m>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{4})\b"),
-    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?(?: of)? (?P<m>{_MONTH})\b,? (?P<y>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"\b(?P<m>{_MONTH}) (?P<d>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<y>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"\b(?P<m>{_MONTH}),? (?P<y>\d{{4}})\b", re.IGNORECASE),
 )
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,'’\u00a0\u202f ]\d{3})*(?:[.,]\d+)?(?![\w]*\d)")
 _CELL = re.compile(r"(?<![\w.])\d++(?:\.\d++)?(?!\w*\d)")
@@ -177,9 +154,9 @@ class Evidence:
         self.words = {one.casefold() for one in _WORD.findall(text)} | {
             one.casefold() for one in re.findall(r"\w+", text)
         }
-        self.dates = {one for match in _dates(text) for one in _day(match)}
+        self.dates = {one for match in dates_in(text) for one in days_of(match)}
         self.dates |= {(year, month, 0) for year, month, _ in self.dates}  # a source with a day tells the month
-        self._months = {*(month for _, month, _ in self.dates), *map(int, _YEAR_AND_MONTH.findall(text))}
+        self._months = {*(month for _, month, _ in self.dates), *map(int, YEAR_AND_MONTH.findall(text))}
         self.numbers = {one for number in set(_NUMBER.findall(said)) for one in _readings(number)}
         self.numbers |= {str(n) for n, word in enumerate(_WORDS) if word in _spelled(said)}
         # cells with commas between them are read one by one, too; digits inside of a name are not a number
@@ -189,12 +166,12 @@ class Evidence:
 
     @cached_property
     def _table(self) -> Table | None:
-        return Table(header=self._cells[0], rows=self._cells[1], days=_days) if self._cells else None
+        return Table(header=self._cells[0], rows=self._cells[1], days=days_in) if self._cells else None
 
     def names_month(self, word: str) -> bool:
         """Return whether a word is a month's name, in the source in full, with three letters, or within a date."""
-        number = next((at for at, name in enumerate(_MONTHS, 1) if word in (name, name[:3])), 0)
-        name = _MONTHS[number - 1]
+        number = next((at for at, name in enumerate(MONTHS, 1) if word in (name, name[:3])), 0)
+        name = MONTHS[number - 1]
         return number > 0 and (number in self._months or not self.words.isdisjoint((name, name[:3])))
 
     def holds(self, number: str, claim: str = "", at: int = -1) -> bool:
@@ -268,7 +245,7 @@ def _doubtful(
         for first, last in _unknown(sentence, known, names=names and not one.is_shared):
             found[last] = sentence[first:last]
     else:
-        for match in _NUMBER.finditer(ASIDE.sub(lambda match: _blank(match[0]), sentence)):
+        for match in _NUMBER.finditer(ASIDE.sub(lambda match: blank(match[0]), sentence)):
             if any(_readings(match[0]) & _readings(each.result) for each in wrong):
                 found[match.end()] = match[0]
     return sorted(found.items())
@@ -294,9 +271,9 @@ def _underived(
 
 def _stated(sentence: str, known: list[Evidence]) -> list[float]:
     """Return the few numbers of a sentence that its sources hold; none of many."""
-    plain = UNIT.sub(lambda match: _blank(match[0]), ASIDE.sub(lambda match: _blank(match[0]), sentence))
-    for pattern in _DATES:
-        plain = pattern.sub(lambda match: _blank(match[0]), plain)
+    plain = UNIT.sub(lambda match: blank(match[0]), ASIDE.sub(lambda match: blank(match[0]), sentence))
+    for pattern in DATES:
+        plain = pattern.sub(lambda match: blank(match[0]), plain)
     numbers = list(_NUMBER.finditer(plain))
     few = numbers if len(numbers) <= _MOST_STATED else []
     held = [one[0] for one in few if any(each.holds(one[0], sentence, one.start()) for each in known)]
@@ -363,7 +340,7 @@ class _Sentence:
 
 def _sentences(text: str) -> list[_Sentence]:
     """Return each sentence of the running text with its citations; a table has those of the sentences beside it."""
-    plain, found = _FENCED.sub(lambda match: _blank(match[0]), text), list[_Sentence]()
+    plain, found = _FENCED.sub(lambda match: blank(match[0]), text), list[_Sentence]()
     for block in _BLOCK.finditer(plain):
         first, last = _table(plain, block.start(), block.end())
         announced = (
@@ -479,14 +456,14 @@ def _covered(text: str, begin: int, end: int) -> bytearray:
 
 def _unknown(sentence: str, sources: list[Evidence], *, names: bool) -> list[tuple[int, int]]:
     """Return the places of values absent from all sources."""
-    plain = ASIDE.sub(lambda match: _blank(match[0]), sentence)
-    plain = UNIT.sub(lambda match: _blank(match[0]), plain)
+    plain = ASIDE.sub(lambda match: blank(match[0]), sentence)
+    plain = UNIT.sub(lambda match: blank(match[0]), plain)
     found: list[tuple[int, int]] = []
-    for match in _dates(plain):
-        if not any(day in one.dates for day in _day(match) for one in sources):
+    for match in dates_in(plain):
+        if not any(day in one.dates for day in days_of(match) for one in sources):
             found.append(match.span())
-    for pattern in _DATES:
-        plain = pattern.sub(lambda match: _blank(match[0]), plain)
+    for pattern in DATES:
+        plain = pattern.sub(lambda match: blank(match[0]), plain)
     numbers = list(_NUMBER.finditer(plain))
     for match in numbers:
         at = match.start() if len(numbers) <= _MOST_PLACED else -1
@@ -517,30 +494,6 @@ def _named(text: str) -> Iterator[tuple[int, int]]:
 def _holds(evidence: Evidence, name: str) -> bool:
     words = [one.casefold().removesuffix("'s").removesuffix("’s") for one in _WORD.findall(name)]
     return all(one in evidence.words or evidence.names_month(one) for one in words)
-
-
-def _dates(text: str) -> list[re.Match[str]]:
-    """Return the dates of a text, none inside of another."""
-    found: list[re.Match[str]] = []
-    for pattern in _DATES:
-        found += pattern.finditer(text)
-        text = pattern.sub(lambda match: _blank(match[0]), text)
-    return found
-
-
-def _day(match: re.Match[str]) -> set[tuple[int, int, int]]:
-    """Return the possible days of a date; 0 stands for no day."""
-    parts = match.groupdict()
-    year, month = int(parts["y"]), parts["m"]
-    number = int(month) if month.isdigit() else [name[:3] for name in _MONTHS].index(month[:3].lower()) + 1
-    day = int(parts.get("d") or 0)
-    turned = {(year, day, number)} if "/" in match[0] and not parts.get("mark") else set[tuple[int, int, int]]()
-    return {(year, number, day)} | turned
-
-
-def _days(text: str) -> list[tuple[int, int, int]]:
-    """Return the days that a text tells; 0 stands for no day."""
-    return [one for match in _dates(text) for one in _day(match)]
 
 
 def _spelled(text: str) -> set[str]:
@@ -587,10 +540,6 @@ def _readings(number: str) -> set[str]:
 
 def _without_code(text: str) -> str:
     return re.sub(r"`+[^`]*`+", " ", text)
-
-
-def _blank(text: str) -> str:
-    return re.sub(r"[^\n]", " ", text)
 
 
 def _shown(sentence: str) -> str:
