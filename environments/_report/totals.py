@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations, groupby, pairwise, permutations, product
 from typing import Any, cast
 
+from .dates import MONTHS, YEAR_AND_MONTH, days_in
 from .tables import LINKED, name_of, runs
 
 MOST_CHARACTERS = 1_000_000  # of the sources of a claim, of which totals are built
@@ -29,6 +30,7 @@ _DELIMITERS = (",", "\t", ";", "|")
 _CELL = re.compile(r"[€$£]?\s*(-?\d[\d,]*+(?:\.\d+)?)(?:\s*(?:%|[€$£]|[^\W\d]{1,5}))?(?:\s*\([^()]*\))?")
 _PAIR = re.compile(r"[-*\s]*([^\W\d][^:=\n]{0,60}?)\s*[:=\s]\s*(-?\d[\d,]*+(?:\.\d+)?)\s*%?[.\s]*")
 _APART = re.compile(r"[;,](?!\d)\s*(?:and\s|und\s)?|\s(?:and|und)\s")
+_NOTHING = ("", "-", "\u2013", "n/a", "na", "nan", "none", "null")  # a cell without a value
 _RULE = re.compile(r"[\s|:+=-]+")
 _ID = re.compile(r"(?:.*[\W_])?(?:id|nr|no|key|index|number|code|year|month|day)", re.IGNORECASE)
 _FRACTION = re.compile(r"(?<![\d.])0?\.\d{2,}")
@@ -153,12 +155,13 @@ def _table(grid: Grid, others: Sequence[Grid]) -> _Table | None:
     labels, columns = list[dict[str, Rows]](), list[list[float]]()
     for name, cells in zip(header, zip(*rows, strict=True), strict=True):
         numbers = [_number(one) for one in cells]
-        is_number = all(one is not None or not cell for one, cell in zip(numbers, cells, strict=True)) and any(numbers)
+        given = [one for one, cell in zip(numbers, cells, strict=True) if cell.casefold() not in _NOTHING]
+        is_number = None not in given and any(given)
         values = [one or 0.0 for one in numbers]
         if is_number and not _is_label(name, values):
             columns.append(values)
         elif not is_number or not _is_count(values):
-            labels.append(_labelled(cells))
+            labels += [_labelled(cells), _by_month(cells)]
             labels += [_labelled([key.get(one, "") for one in cells]) for key in _keys(name, grid, others)]
     if not 0 < len(columns) <= MOST_NUMERIC:
         return None
@@ -194,6 +197,21 @@ def _labelled(cells: Sequence[str]) -> dict[str, Rows]:
     for number, cell in enumerate(cells):
         if words := _WORD.findall(cell):
             found.setdefault(name_of(words), set()).add(number)
+    return {name: Rows(rows) for name, rows in found.items()}
+
+
+def _by_month(cells: Sequence[str]) -> dict[str, Rows]:
+    """Return the rows of each month by its English name, with and without the year, where each cell has a date."""
+    found: dict[str, set[int]] = {}
+    for number, cell in enumerate(cells):
+        months = {(cell[:4], int(one)) for one in YEAR_AND_MONTH.findall(cell)} if cell[:4].isdecimal() else set()
+        months |= {(str(year), month) for year, month, _ in days_in(cell) if 0 < month <= len(MONTHS)}
+        if cell and len(months) != 1:
+            return {}
+        for year, month in months:
+            full = MONTHS[month - 1].capitalize()
+            for words in ([full], [full[:3]], [full, year], [full[:3], year]):
+                found.setdefault(name_of(words), set()).add(number)
     return {name: Rows(rows) for name, rows in found.items()}
 
 

@@ -58,6 +58,10 @@ async def reported(folder: Path, text: str, references: list[dict[str, str]] | N
         ("Whales took 1,290 [1](visits.csv)[2](tours.csv).", ["1,290"]),
         ("Boat tours took 1,640.00 of 2,742.50, thus 59.8% [1](visits.csv)[2](tours.csv).", []),
         ("Boat tours took 1,640.00 of 2,742.50, thus 58.9% [1](visits.csv)[2](tours.csv).", ["58.9"]),
+        # by month: January 445.00, February 544.00, March 1,078.50
+        ("March was the best month with 1,078.50, Oslo took 930.00 in it [1](visits.csv).", []),
+        ("March 2025 was the best month with 1,078.50 [1](visits.csv).", []),
+        ("March was the best month with 1,087.50, Oslo took 903.00 in it [1](visits.csv).", ["1,087.50", "903.00"]),
     ],
 )  # fmt: skip
 async def test_totals_by_label_and_their_shares_follow_from_the_rows(
@@ -73,6 +77,15 @@ async def test_the_total_of_a_result_follows_whatever_its_form(
 ) -> None:
     quoted = [{"source": "https://e.org/taken", "quote": f"It was computed.\n{output}"}]
     assert (await reported(folder, f"In all {total} were taken [1](https://e.org/taken).", quoted))[0] == doubts
+
+
+@pytest.mark.parametrize("nothing", ["NULL", "", "n/a"])
+async def test_a_column_with_a_cell_without_a_value_is_one_of_numbers(folder: Path, nothing: str) -> None:
+    rows = f"month,kind,taken\n2025-01,Boat,1640.0\n2025-01,Foot,979.0\n2025-02,Boat,{nothing}\n2025-02,Foot,433.5"
+    quoted = [{"source": "https://e.org/taken", "quote": rows}]
+    claim = "Foot took {}, and February brought {} [1](https://e.org/taken)."
+    text = f"{claim.format('1,412.50', '433.50')} {claim.format('1,421.50', '343.50')}"
+    assert (await reported(folder, text, quoted))[0] == ["1,421.50", "343.50"]
 
 
 @pytest.mark.parametrize(
