@@ -45,14 +45,16 @@ class Doubt(TypedDict):
 class Completed(TypedDict):
     """A finished report.
 
-    `unsourced` are sentences without a citation, `unresolved` citations without a source, `missing` cited files that
-    are not there, `unchecked` numbers of the sources of which no text is known.
+    `unsourced` are sentences without a citation, `unfounded` their numbers that stand in no source, `unresolved`
+    citations without a source, `missing` cited files that are not there, `unchecked` numbers of the sources of which no
+    text is known.
     """
 
     files: list[str]
     references: list[dict[str, Any]]
     doubts: list[Doubt]
     unsourced: list[str]
+    unfounded: list[str]
     unresolved: list[str]
     missing: list[str]
     unchecked: list[int]
@@ -193,6 +195,7 @@ def _completed(composed: Composed, files: list[str], notes: list[str]) -> Comple
         ],
         doubts=[Doubt(value=one.value, claim=one.claim, sources=list(one.sources)) for one in composed.doubts],
         unsourced=composed.unsourced,
+        unfounded=composed.unfounded,
         unresolved=composed.unresolved,
         missing=composed.missing,
         unchecked=composed.unchecked,

@@ -12,11 +12,11 @@ from .calculations import calculated, calculations, follows
 from .claims import ASIDE, UNIT, is_claim
 from .dates import DATES, MONTHS, YEAR_AND_MONTH, blank, dates_in, days_in, days_of
 from .marks import Mark, marked
-from .tables import Table, cells_of
+from .tables import Table, cells_of, row_names
 from .totals import Totals, texts_of
 
 MOST_LISTED = 200
-LEAST_DIGITS = 3  # of a rounded number, so that it is not found in any table
+LEAST_DIGITS = 3  # of a rounded number, or one of an uncited row, so that it is not found in any table
 MOST_QUOTED = 40  # numbers with decimals in quoted words, up to which one of two digits may be rounded from them
 _MOST_STATED = 16  # numbers of a sentence, of which some are combined
 _LONGEST_SHORT = 8
@@ -72,6 +72,7 @@ _PERCENT = re.compile(r"\s?(?:%|per\s?cent|percentage|prozent|pour\s?cent|por\s?
 _GROUPING = re.compile(r"['’\u00a0\u202f ]")
 _GROUPED = {one: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(one)}\d{{3}})+") for one in ",."}
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+_LAST_WORD, _LONGEST_WORD = re.compile(r"([^\W\d_]+)[\s#]{1,3}\Z"), 40
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _OPENING = {  # words that begin a sentence in front of a name, and are not part of it
     *("the", "a", "an", "der", "die", "das", "ein", "eine", "le", "la", "les", "un", "une"),
@@ -125,12 +126,14 @@ class Checked:
     Args:
         text: The text, with a mark behind each doubtful value.
         doubts: What the cited sources do not contain.
-        unsourced: Sentences that cite nothing.
+        unsourced: Sentences that cite nothing, but for rows of long numbers that all stand in the sources.
+        unfounded: The numbers of these sentences that stand in no source.
     """
 
     text: str
     doubts: list[Doubt] = field(default_factory=list[Doubt])
     unsourced: list[str] = field(default_factory=list[str])
+    unfounded: list[str] = field(default_factory=list[str])
 
 
 class Evidence:
@@ -167,6 +170,11 @@ class Evidence:
     @cached_property
     def _table(self) -> Table | None:
         return Table(header=self._cells[0], rows=self._cells[1], days=days_in) if self._cells else None
+
+    @cached_property
+    def rows(self) -> set[str]:
+        """Names of rows of its tables, as `order 8`."""
+        return {name for text in self.texts for name in row_names(text)}
 
     def names_month(self, word: str) -> bool:
         """Return whether a word is a month's name, in the source in full, with three letters, or within a date."""
@@ -212,17 +220,26 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
     for one in sentences:
         _calculate(text[one.begin : one.end], _known(one.cited, evidence, rest))
     cited = Evidence("\n".join(text[one.begin : one.end] for one in sentences if one.cited))
-    before = ""
+    before, head = "", ""
     for one in sentences:
         sentence, told = text[one.begin : one.end], set[str]()
+        head = sentence if one.kind == "head" else head
+        above = head if one.kind == "row" else ""
         needed = one.needs_source and rest is None and not _is_repeated(sentence, one.heading, cited)
         if needed and is_claim(sentence, one.heading) and not any(calculations(sentence)):
-            checked.unsourced.append(_shown(sentence))
+            if tuple(evidence) not in totals:
+                totals[tuple(evidence)] = Totals(texts_of(evidence.values()))
+            lacking = list(_lacking(sentence, before, list(evidence.values()), totals[tuple(evidence)], above))
+            if lacking or not (evidence and one.kind == "row" and _is_telling(sentence)):
+                checked.unsourced.append(_shown(sentence))
+                checked.unfounded += [value for value in lacking if value not in checked.unfounded]
         known = _known(one.cited, evidence, rest)
         doubtful = _doubtful(sentence, one, evidence, rest, names=names)
         if doubtful and one.cited not in totals:
             totals[one.cited] = Totals(texts_of(known))
-        for last, value in _underived(doubtful, sentence, before, known, totals[one.cited]) if doubtful else ():
+        for last, value in _underived(doubtful, sentence, before, known, totals[one.cited], above) if doubtful else ():
+            if _is_row(sentence[:last].removesuffix(value), value, evidence.values()):
+                continue
             marks.append(Mark(end=one.begin + last, value=value, table=one.table))
             if value not in told:
                 told.add(value)
@@ -252,21 +269,41 @@ def _doubtful(
 
 
 def _underived(
-    doubtful: list[tuple[int, str]], sentence: str, before: str, known: list[Evidence], totals: Totals
+    doubtful: list[tuple[int, str]], sentence: str, before: str, known: list[Evidence], totals: Totals, head: str = ""
 ) -> Iterator[tuple[int, str]]:
     """Yield the doubtful values that follow from no numbers stated in this sentence or the one before, nor from tables.
 
-    A wrong result of a calculation in code stays doubtful.
+    A wrong result of a calculation in code stays doubtful. The total of a row may be that of a name in the head.
     """
     wrong = {each.result for each in calculations(sentence) if not each.is_right}
     own, more = _stated(sentence, known), _stated(before, known)
     for last, value in doubtful:
         behind = sentence[last : last + 12].lower()
         is_share = bool(_PERCENT.match(behind))
-        readings = [one for one in _readings(value) if _DECIMAL.fullmatch(one)] if value not in wrong else []
+        readings = [one for one in _written(value) if _DECIMAL.fullmatch(one)] if value not in wrong else []
         told = any(follows(one, some, is_share=is_share) for one in readings for some in (own, [*own, *more]))
-        if not told and not any(totals.give(one, sentence, is_share=is_share) for one in readings):
+        claims = [sentence, f"{head}\n{sentence}"] if head else [sentence]
+        if not told and not any(totals.give(one, claim, is_share=is_share) for claim in claims for one in readings):
             yield last, value
+
+
+def _lacking(sentence: str, before: str, every: list[Evidence], totals: Totals, head: str) -> Iterator[str]:
+    """Yield the numbers and dates of a sentence that stand in none of the sources, and follow from none."""
+    places = _unknown(sentence, every, names=False) if every else []
+    doubtful = [(last, sentence[first:last]) for first, last in places]
+    yield from (value for _, value in _underived(doubtful, sentence, before, every, totals, head))
+
+
+def _is_telling(row: str) -> bool:
+    """Return whether a row has numbers, and none so short that it is found in any table."""
+    sizes = [sum(map(str.isdecimal, one)) for one in _NUMBER.findall(row)]
+    return min(sizes, default=0) >= LEAST_DIGITS
+
+
+def _is_row(before: str, number: str, sources: Iterable[Evidence]) -> bool:
+    """Return whether a number names a row behind some words, as `order 8`: no citation needs to say it."""
+    word = _LAST_WORD.search(before[-_LONGEST_WORD:])
+    return word is not None and any(f"{word[1].casefold()} {number}" in one.rows for one in sources)
 
 
 def _stated(sentence: str, known: list[Evidence]) -> list[float]:
@@ -528,13 +565,18 @@ def _rounded(number: str, decimals: int) -> set[str]:
 
 def _readings(number: str) -> set[str]:
     """Return the possible values of a number, with either mark for thousands."""
-    text = _GROUPING.sub("", number).rstrip(".,")
-    found = {text}
+    values = (one.rstrip("0").rstrip(".") if "." in one else one for one in _written(number))
+    return {_GROUPING.sub("", number).rstrip(".,"), *values}
+
+
+def _written(number: str) -> set[str]:
+    """Return the possible values of a number with its decimals as they are written, also zeros."""
+    text, found = _GROUPING.sub("", number).rstrip(".,"), set[str]()
     for group, point in ((",", "."), (".", ",")):
         head, _, tail = text.partition(point)
         whole = head.replace(group, "") if _GROUPED[group].fullmatch(head) else head
         if whole.isdigit() and len(whole) <= _MOST_DIGITS and (not tail or tail.isdigit()):
-            found.add(f"{int(whole)}.{tail}".rstrip("0").rstrip(".") if tail else str(int(whole)))
+            found.add(f"{int(whole)}.{tail}" if tail else str(int(whole)))
     return found
 
 

@@ -41,6 +41,7 @@ class Composed:
         references: Its sources, in the order of their numbers.
         doubts: Values that the cited sources do not contain.
         unsourced: Sentences without a citation.
+        unfounded: The numbers of these sentences that stand in no source.
         unresolved: Citations without a source.
         missing: Cited files that are not there, and of which no words were given, and figures that are not there.
         unchecked: Numbers of the sources without a known text.
@@ -50,6 +51,7 @@ class Composed:
     references: list[Reference]
     doubts: list[Doubt] = field(default_factory=list[Doubt])
     unsourced: list[str] = field(default_factory=list[str])
+    unfounded: list[str] = field(default_factory=list[str])
     unresolved: list[str] = field(default_factory=list[str])
     missing: list[str] = field(default_factory=list[str])
     unchecked: list[int] = field(default_factory=list[int])
@@ -92,6 +94,7 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
         references=known,
         doubts=checked.doubts,
         unsourced=checked.unsourced,
+        unfounded=checked.unfounded,
         unresolved=unresolved,
         missing=gone,
         unchecked=[one.number for one in unchecked],

@@ -201,6 +201,21 @@ def cells_of(text: str) -> Cells | None:
     return None if found is None or len(found[1]) <= FEW_ROWS else found
 
 
+def row_names(text: str) -> set[str]:
+    """Return the names of the rows of a table in delimited lines: a column's name and one of its unlike whole numbers.
+
+    Args:
+        text: The text, such as `order,amount` with its rows, of which `order 8` is one.
+    """
+    header, rows = _of_lines(text) or ([], [])
+    found = set[str]()
+    for name, cells in zip(header, zip(*rows, strict=True), strict=False):
+        words = re.findall(r"[^\W\d_]+", name.casefold())
+        if words and len(set(cells)) == len(cells) and all(map(str.isdecimal, cells)):
+            found |= {f"{words[0]} {one}" for one in cells}
+    return found
+
+
 def _of_lines(text: str) -> Cells | None:
     """Return the header and rows of delimited lines; of lines without a header each column has an empty name."""
     lines = [one for one in text.splitlines() if one.strip() and not one.startswith("#")]

@@ -36,7 +36,9 @@ _ID = re.compile(r"(?:.*[\W_])?(?:id|nr|no|key|index|number|code|year|month|day)
 _FRACTION = re.compile(r"(?<![\d.])0?\.\d{2,}")
 _SQUARE = re.compile(r"\br\s?(?:²|\^?2\b)|squared\b|varian[cz]|bestimmtheit|quadrat", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
-_WITH_NUMBER = re.compile(r"(?<!\w)(?!(?:1[5-9]|20)\d\d(?![\w.,]*\d))\d[\d.,]*")  # but for a year, which may be a label
+_WITH_NUMBER = re.compile(  # but for a year, which may be a label, and a month behind it
+    r"(?<!\w)(?<!\d{4}-)(?!(?:1[5-9]|20)\d\d(?![\w.,]*\d))\d[\d.,]*"
+)
 
 Rows = frozenset[int]
 Grid = tuple[list[str], list[list[str]]]
@@ -210,7 +212,7 @@ def _by_month(cells: Sequence[str]) -> dict[str, Rows]:
             return {}
         for year, month in months:
             full = MONTHS[month - 1].capitalize()
-            for words in ([full], [full[:3]], [full, year], [full[:3], year]):
+            for words in ([full], [full[:3]], [full, year], [full[:3], year], [year, f"{month:02}"]):
                 found.setdefault(name_of(words), set()).add(number)
     return {name: Rows(rows) for name, rows in found.items()}
 

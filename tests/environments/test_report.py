@@ -437,11 +437,38 @@ async def test_a_table_beside_a_sentence_citing_its_source_shares_the_citation(
 async def test_a_table_apart_from_sentences_with_sources_has_rows_without_one(act: Act, folder: Path) -> None:
     (folder / "s.csv").write_text("1200")
     made, _ = await completed(act, folder, f"{ORDERS}\n\nThis is said without any source.\n\nIt was 1200 [1](s.csv).")
-    assert made["unsourced"] == [
-        "| East of Holm | 1200 |",
-        "| West of Holm | 1351 |",
-        "This is said without any source.",
-    ]
+    assert made["unsourced"] == ["| West of Holm | 1351 |", "This is said without any source."]
+    assert made["unfounded"] == ["1351"]
+
+
+@pytest.mark.parametrize("january", ["January", "Jan 2025", "2025-01"])
+async def test_of_rows_without_a_source_those_are_told_that_none_of_the_sources_says(
+    act: Act, folder: Path, january: str
+) -> None:
+    (folder / "s.csv").write_text("kind,month,taken\nboat,2025-01,120.5\nboat,2025-02,45.25\nfoot,2025-01,210\n")
+    rows = ["| Boat | 120.50 | 45.52 |", "| Foot | 210.00 | |", "| Both | 330.50 | 8 |", "| All | 375.75 | |"]
+    table = "\n".join([f"| Kind | {january} | February |", "|---|---|---|", *rows])
+    made, text = await completed(act, folder, f"It was asked [1](s.csv).\n\n## Findings\n\n{table}")
+    assert (made["unsourced"], made["unfounded"]) == ([rows[0], rows[2]], ["45.52", "8"])
+    assert "[?]" not in text
+
+
+@pytest.mark.parametrize(
+    ("claim", "doubts"),
+    [
+        ("Order 2 is one of Ada, and order #3 one of nobody", []),
+        ("Orders 4 are two", ["4"]),
+        ("There are 3 of Ada", ["3"]),
+        ("The amount 45 is one of Ada", ["45"]),
+    ],
+)
+async def test_the_name_of_a_row_of_another_source_is_not_doubted(
+    act: Act, folder: Path, claim: str, doubts: list[str]
+) -> None:
+    (folder / "orders.csv").write_text("Order No,who,amount\n1,C1,45\n2,C1,45\n3,,30\n")
+    (folder / "who.csv").write_text("who,name\nC1,Ada\n")
+    made, _ = await completed(act, folder, f"They were joined [1](orders.csv). {claim} [2](who.csv).")
+    assert [one["value"] for one in made["doubts"]] == doubts
 
 
 @pytest.mark.parametrize(
