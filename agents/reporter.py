@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, cast
 
-from tea import Agent, Context, Result, Task, consult, conversation
+from tea import Agent, Context, Result, Task, clipped, consult, conversation
 
 from ._reporter.materials import Material, materials
 
@@ -16,6 +16,7 @@ TOPICS = "article briefing dossier memo paper report whitepaper bericht rapport 
 MARK = 8  # characters of the marks around words of others
 MOST_SAID, MOST_LISTED = 20, 200
 MOST_VALUE = 40  # characters of a doubtful value that is named
+MOST_CLAIMS, MOST_CLAIM = 3, 80  # claims without a source that are named, and characters of one
 MOST_READ, MOST_FIND = 10, 4_000  # sources, and characters of the sentences that cite one
 MOST_TITLE, MOST_SUMMARY = 200, 600
 NO_WORDS = ("#", "|", "```", "!")  # what begins a line of Markdown that is not a sentence
@@ -236,6 +237,11 @@ def _gaps(materials: list[Material], written: dict[str, Any]) -> tuple[str, ...]
     if count := len(written["doubts"]):
         values = ", ".join(dict.fromkeys(one["value"][:MOST_VALUE] for one in written["doubts"][:MOST_SAID]))
         found.append(f"{count} value{'s' if count > 1 else ''} not found in the cited sources, marked [?]: {values}")
+    if unsourced := written["unsourced"]:
+        values = ", ".join(one[:MOST_VALUE] for one in written["unfounded"][:MOST_SAID])
+        claims = (clipped(one.strip("| "), MOST_CLAIM) for one in unsourced[:MOST_CLAIMS])
+        told = f"no source says {values}" if values else "; ".join(claims)
+        found.append(f"{len(unsourced)} claim{'s' * (len(unsourced) > 1)} without a source: {told}")
     if missing := written["missing"]:
         found.append(f"cited files are not there: {', '.join(missing[:MOST_SAID])}")
     return tuple(found)

@@ -545,10 +545,44 @@ async def test_values_that_a_cited_file_lacks_are_marked_and_claims_without_sour
     outcome = await stage.play({"reporter": [draft]}, "Report.", agent="reporter", files=[str(tmp_path / "notes.txt")])
     text = outcome.report.read_text()
     assert "Oslo has 900 [?] parks [1](notes.txt)." in text
-    assert outcome.gaps == ("1 value not found in the cited sources, marked [?]: 900",)
+    assert outcome.gaps == (
+        "1 value not found in the cited sources, marked [?]: 900",
+        "1 claim without a source: Many people like them.",
+    )
     assert "- 900: Oslo has 900 parks [1](notes.txt)." in text
     assert "Claims without a source:\n\n- Many people like them.\n" in text
     assert (await stage.tea.replay(outcome.run)).ok
+
+
+async def test_wrong_cells_of_a_table_without_a_source_are_told_and_right_totals_are_not_doubted(
+    stage: Any, tmp_path: Path
+) -> None:
+    orders = "1,C1,2025-01-03,120.50\n2,C1,2025-02-11,45.25\n3,C2,2025-02-28,300\n4,C2,2025-04-01,\n"
+    (tmp_path / "orders.csv").write_text(f"order,customer,date,amount\n{orders}")
+    (tmp_path / "who.csv").write_text("id,name,segment\nC1,Ada,retail\nC2,Bo,wholesale\n")
+    files = [tmp_path / "orders.csv", tmp_path / "who.csv"]
+    sql = (
+        "SELECT segment, strftime('%Y-%m', date) AS month, SUM(amount) AS revenue "
+        "FROM orders JOIN who ON customer = id GROUP BY 1, 2 ORDER BY 1, 2"
+    )
+    rows = "| retail | 120.50 | 45.52 |\n| wholesale | | 300.00 |"
+    told = (
+        "Retail brought in 165.75 [1](orders.csv). February was best with 345.25 [1](orders.csv). Order 4 has no "
+        f"amount, Ada has one [2](who.csv).\n\n## Findings\n\n| Segment | January | February |\n|---|---|---|\n{rows}"
+    )
+    words = dict.fromkeys(("thinking", "evaluation", "memory", "next_goal"), "")
+    calls = [
+        ("table_query", {"files": ["orders.csv", "who.csv"], "sql": sql}),
+        ("reporter", {"task": "Report.", "files": ["orders.csv", "who.csv"]}),
+        ("done", {"answer": "x"}),
+    ]
+    script = [{**words, "calls": [{"name": name, "arguments": given}]} for name, given in calls]
+    draft = {"title": "T", "summary": "s", "markdown": told}
+    outcome = await stage.play({"planner": script, "reporter": [draft]}, "Report.", files=files)
+    assert outcome.gaps == ("1 claim without a source: no source says 45.52",)
+    text = outcome.report.read_text()
+    assert "[?]" not in text
+    assert "Claims without a source:\n\n- | retail | 120.50 | 45.52 |\n\n" in text
 
 
 async def test_words_of_the_task_do_not_stand_for_a_file_that_they_name(stage: Any, tmp_path: Path) -> None:
