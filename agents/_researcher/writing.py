@@ -38,6 +38,12 @@ async def written(research: Research, draft: dict[str, Any]) -> str | None:
         research.missing.append(f"The report could not be written: {error.problem}")
         return None
     doubts = [f"The report says {one['value']!r}, which its source does not contain." for one in completed["doubts"]]
+    said = str(draft["answer"])  # its numbers were compared with the evidence
+    doubts += [
+        f"The report says {one!r} without a source, and none says it."
+        for one in completed["unfounded"]
+        if one not in said
+    ]
     research.wrong += doubts[:5]
     return str(completed["files"][0])
 
