@@ -206,7 +206,7 @@ def _by_month(cells: Sequence[str]) -> dict[str, Rows]:
     """Return the rows of each month by its English name, with and without the year, where each cell has a date."""
     found: dict[str, set[int]] = {}
     for number, cell in enumerate(cells):
-        months = {(cell[:4], int(one)) for one in YEAR_AND_MONTH.findall(cell)} if cell[:4].isdecimal() else set()
+        months = {(cell[:4], int(one)) for one in YEAR_AND_MONTH.findall(cell) if cell[:4].isdecimal()}
         months |= {(str(year), month) for year, month, _ in days_in(cell) if 0 < month <= len(MONTHS)}
         if cell and len(months) != 1:
             return {}
