@@ -89,14 +89,8 @@ async def evolve(
             problem = "Interrupted; what was proposed, run and decided is kept."
             raise Interrupted(problem, fix="the same command goes on where it stopped.") from None
     versions = ", ".join(f"{name}@{version}" for name, version in sorted(report.use.items())) or "nothing changed"
-    words = f"{report.accepted} accepted of {report.tests} tested; {_scores(report.before, report.after)}; {versions}"
+    words = f"{report.accepted} accepted of {report.tests} tested; {report.scores}; {versions}"
     words += f"; {report.runs} runs now, {report.all_runs} in all"
     words += f", {report.all_tokens:,} tokens" if report.all_tokens else ""
     words += f", ${report.all_usd:.4g}" if report.all_usd else ""
     command.show(words, asdict(report))
-
-
-def _scores(before: float | None, after: float | None) -> str:
-    if before is None or after is None:
-        return "the score at the gate is not measured yet"
-    return f"score at the gate {100 * before:.1f} % before, {100 * after:.1f} % after"

@@ -180,6 +180,7 @@ class Campaign:
             if verdict is None or staged is None or not verdict.accepted:
                 continue
             self._accepted += 1
+            self._after = None  # until it was measured afresh
             base = await self._promote(ledger, gate, staged, verdict)
             self._after = _mean(base)
             anchor = anchor if verdict.cheaper else base
@@ -415,7 +416,7 @@ class Report:
         accepted: How many were accepted now.
         use: The versions of its incumbent by `kind:name`.
         before: Mean score at the gate when it was called, None where that could not be measured.
-        after: Mean score at the gate of the incumbent now.
+        after: Mean score at the gate of the incumbent now, None where that could not be measured.
         runs: How many runs were made now, of tasks, counterfactuals and proposers.
         usd: What those cost, in US dollars.
         all_runs: How many were made in all processes so far.
@@ -436,6 +437,14 @@ class Report:
     all_usd: float
     all_tokens: int
     locked: JsonObject | None
+
+    @property
+    def scores(self) -> str:
+        """Its scores in words."""
+        if self.before is None:
+            return "the score at the gate is not measured yet"
+        after = "not measured yet" if self.after is None else f"{100 * self.after:.1f} %"
+        return f"score at the gate {100 * self.before:.1f} % before, {after} after"
 
 
 def _mean(found: Evaluation) -> float:

@@ -1,6 +1,6 @@
 """Test campaigns: gains on unseen tasks are accepted from any proposer; everything else is not."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +8,10 @@ import pytest
 from speller_kit import AGENT, PROMPT, Obedient, campaign, platform, tasks
 
 from tea import Platform
-from tea.errors import Conflict, ProviderError, UnknownComponent
+from tea.errors import BudgetExceeded, Conflict, ProviderError, UnknownComponent
+from tea.evaluate.evaluation import Evaluation
 from tea.evolve.campaign import Limits
+from tea.evolve.gate import Gate
 from tea.evolve.material import material
 from tea.evolve.proposal import Proposal, StrategyInput
 from tea.evolve.strategies import Given, Nothing, RandomEdit, strategy
@@ -213,6 +215,22 @@ async def test_limits_end_a_campaign_between_tests(tea: Platform) -> None:
     assert any("runs were made; the campaign goes on" in one for one in told)
     assert "only improvements of about" in told[1]  # before anything is run
     assert (report.before, report.runs) == (None, 10)
+
+
+async def test_what_was_accepted_last_has_no_score_where_nothing_is_left_to_measure_it(
+    tea: Platform, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    baseline = Gate.baseline
+
+    async def spent(self: Gate, use: Mapping[str, str], promotions: int) -> Evaluation:
+        if promotions:
+            raise BudgetExceeded("Everything is spent.", fix="go on.")
+        return await baseline(self, use, promotions)
+
+    monkeypatch.setattr(Gate, "baseline", spent)
+    report = await campaign(tea).run(Limits(tests=1))
+    assert (report.accepted, report.before, report.after) == (1, 0.0, None)
+    assert report.scores == "score at the gate 0.0 % before, not measured yet after"
 
 
 @pytest.mark.slow
