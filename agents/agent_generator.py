@@ -173,7 +173,9 @@ async def _tried(ctx: Context, task: Task, draft: dict[str, Any], text: str) -> 
         return await follow(ctx, Task(text=text, files=task.files), draft["steps"])
     return await work(
         ctx,
-        Task(text=f"{draft['instructions']}\n\nTask: {text}", files=task.files),
+        Task(text=text, files=task.files),
+        prompt="agent_trial",
+        variables={"instructions": draft["instructions"]},
         tools=draft["tools"],
         agents=draft["agents"],
         environments=draft["environments"],

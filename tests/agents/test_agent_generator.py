@@ -101,6 +101,25 @@ async def test_an_agent_is_declared_with_its_prompt_and_runs_once_both_are_trust
     assert (await play.tea.run("1 + 2", agent="reckoner")).answer == "3"
 
 
+async def test_a_draft_is_tried_in_the_words_and_with_the_functions_of_the_agent_it_becomes(play: Play) -> None:
+    told = {
+        **AGENT,
+        "name": "long_reckoner",
+        "instructions": "Reckon.\n\n1. Read {{ it }}.\n2. Use the calculator.\n3. End.",
+    }
+    outcome = await play.make("reckon expressions", TESTS, told, ends("51"), RIGHT, ends("4"), RIGHT)
+    assert outcome.ok, outcome.reason
+    trial = play.requests[2]
+    await play.tea.libraries["prompt"].trust("long_reckoner")
+    await play.tea.acp.trust("long_reckoner")
+    play.replies, play.requests = [ends("51")], []
+    await play.tea.run("17 * 3", agent="long_reckoner")
+    (real,) = play.requests
+    assert trial.tools == real.tools
+    assert trial.messages[0] == real.messages[0]
+    assert trial.variables["task"] == "17 * 3"
+
+
 async def test_a_prefix_that_is_missing_or_too_much_in_a_draft_costs_no_round(play: Play) -> None:
     step = {**FLOW["steps"][0], "use": "calculator"}
     outcome = await play.make(WORKFLOW, TESTS, {**FLOW, "name": "reckon_plain", "steps": [step]}, RIGHT, RIGHT)
