@@ -20,6 +20,7 @@ if _typing.TYPE_CHECKING:
     from tea.components.line_diff import unified_diff as unified_diff
     from tea.components.pictures import number_elements as number_elements
     from tea.components.pictures import png_of as png_of
+    from tea.components.texts import Texts as Texts
     from tea.errors import BadOutput as BadOutput
     from tea.errors import BudgetExceeded as BudgetExceeded
     from tea.errors import TeaError, ToolError
@@ -83,6 +84,7 @@ __getattr__, __dir__ = _lazy_names(
         "tea.components.manifest": "AgentConfig EnvironmentConfig ToolConfig",
         "tea.components.equality": "same",
         "tea.components.pictures": "number_elements png_of",
+        "tea.components.texts": "Texts",
         "tea.components.variable": "Variable",
         "tea.errors": "BadOutput BudgetExceeded TeaError ToolError",
         "tea.extras": "require_extra",

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from tea import Context, ToolError, tool
+from tea import Context, Texts, ToolError, tool
 
 from ._table_query.books import Book, open_books
 from ._table_query.brief import BriefTable, brief_links, brief_tables, fitting
@@ -53,7 +53,7 @@ class Answer(TypedDict):
 @tool(effects="reads", idempotent=True, network=False, metadata={"files": f"{ENDINGS} {ARCHIVES}"})
 async def table_query(
     ctx: Context,
-    files: list[str],
+    files: Texts,
     sql: str = "",
     find: tuple[str, ...] = (),
     limit: int = 100,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
-from tea import BudgetExceeded, Context, TeaError, tool
+from tea import BudgetExceeded, Context, TeaError, Texts, tool
 from tea.web import WALLS
 
 LOCAL = "file://"
@@ -59,7 +59,7 @@ class Search(TypedDict):
     metadata={"category": "web", "files": "web local", "needs": "search"},
 )
 async def web_search(
-    ctx: Context, queries: list[str], since: Literal["", "day", "week", "month", "year"] = "", full: bool = False
+    ctx: Context, queries: Texts, since: Literal["", "day", "week", "month", "year"] = "", full: bool = False
 ) -> Search:
     """Search the web and local documents; gives addresses with snippets. Read one with `fetch_page(url, question)`.
 

@@ -16,6 +16,7 @@ from tea.types import JsonObject, JsonSchema, JsonValue
 
 _WHOLE = re.compile(r"(0|-?[1-9]\d{0,17})(\.0+)?", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
+_SEVERAL = re.compile(r"\S[^\S\n]*+[,;\n\u3001]\s*+\S")  # between the parts of an enumeration
 _EXACT = 2**53
 _LARGEST = 10**18
 _KINDS: Mapping[type, str] = {
@@ -37,8 +38,8 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
 
     A text that is a number, a truth, an object or a list becomes one, or the one of some allowed texts that differs
     only in capital letters and blanks around; a whole number becomes an integer, or a text; a single value becomes a
-    list of one, and a list of one its value; null for what may be left out is left out. A value that fits is never
-    changed.
+    list of one, unless it is a text that may name several, and a list of one its value; null for what may be left out
+    is left out. A value that fits is never changed.
     Where the outcome as a whole does not fit, a member is changed only if it fits alone, so that errors tell of the
     others.
 
@@ -85,6 +86,11 @@ def converted(schema: JsonSchema, value: JsonValue) -> JsonValue:
         return _Reader(schema, Work(value)).read(schema, value)
     except (Endless, RecursionError):
         return value
+
+
+def names_several(value: object) -> bool:
+    """Return whether a value is a text of several parts: as one member of a list it may be a wrong one."""
+    return isinstance(value, str) and _SEVERAL.search(value) is not None
 
 
 def _is_read(schema: JsonSchema, arguments: dict[str, Any]) -> bool:
@@ -216,6 +222,8 @@ class _Reader:
         if parsed is not _LOST and self._fits(words, parsed):
             return parsed
         alone = [self.read(words.get("items"), value)]
+        if alone == [value] and names_several(value):
+            return _LOST
         return alone if "prefixItems" not in words and self._fits(words, alone) else _LOST
 
     def _parsed(self, words: JsonObject, text: str, mark: str) -> Any:

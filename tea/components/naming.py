@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
-from tea.components.lossless import lossless, shaped
+from tea.components.lossless import lossless, names_several, shaped
 from tea.types import JsonObject, JsonSchema
 
 _ALIKE = 0.8  # share of equal letters in names that are the same
@@ -56,11 +56,19 @@ def renamed(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
 
 
 def name_hint(schema: JsonSchema, arguments: object) -> str:
-    """Return a question for the parameter nearest to an unknown name; empty if there is none."""
+    """Return what was meant: the form of a list given as one text, or the parameter for an unknown name.
+
+    That is the nearest, or the only needed one left out. Empty if nothing is known.
+    """
     known = _parameters(schema) or {}
-    for name in map(str, cast("dict[str, Any]", arguments)) if isinstance(arguments, dict) else ():
+    given = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+    left_out = [one for one in cast("Collection[str]", schema.get("required") or ()) if one not in given]
+    for name, value in given.items():
+        if known.get(name, {}).get("type") == "array" and names_several(value):
+            return f'write {name} as a list of texts, ["...", "..."], also for one; '
         near = () if name in known else difflib.get_close_matches(_letters(name), map(_letters, known), n=1)
-        if found := [one for one in known if _letters(one) in near]:
+        found = [one for one in known if _letters(one) in near]
+        if found := found or (left_out if name not in known and len(left_out) == 1 else []):
             return f"did you mean {found[0]!r}? "
     return ""
 

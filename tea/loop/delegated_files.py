@@ -41,7 +41,7 @@ async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) ->
     """
     arguments = lossless(DELEGATION, arguments)
     given = arguments.get("files")
-    names = cast("list[Any]", given) if isinstance(given, list) else []
+    names = [given] if isinstance(given, str) else cast("list[Any]", given) if isinstance(given, list) else []
     if not all(isinstance(name, str) for name in names):
         return arguments
     found = [one for name in names for one in _named(name, own)]
@@ -51,7 +51,7 @@ async def with_files(ctx: Context, arguments: JsonObject, own: Sequence[str]) ->
     if (missing := next((one for one in others if not there.get(one)), None)) is not None:
         told = f"there are {', '.join(map(repr, own[:_MOST_TOLD]))}" if own else "leave `files` out"
         raise BadArguments(f"There is no file {missing[:100]!r}.", fix=f"{told}.")
-    return arguments if found == names else {**arguments, "files": found}
+    return arguments if not found or found == given else {**arguments, "files": found}
 
 
 def with_own_files(capability: Capability, call: ToolCall, own: Sequence[str]) -> ToolCall:

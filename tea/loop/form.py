@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any, cast
+from typing import Any
 
 from tea.components.json_schema import schema_fault, value_faults
 from tea.components.lossless import lossless
@@ -12,7 +12,6 @@ from tea.errors import BadTask
 from tea.models.format import braced
 from tea.types import JsonObject, JsonSchema, JsonValue, Task
 
-_SEVERAL = re.compile(r"\S[^\S\n]*+[,;\n\u3001]\s*+\S")  # between the parts of an enumeration
 _FENCED = re.compile(r"```\w{0,10}[^\S\n]*\n(.*?)```", re.DOTALL)
 
 
@@ -22,8 +21,7 @@ def read_as(schema: JsonSchema, answer: JsonValue) -> JsonValue:
     whole: JsonSchema = {"type": "object", "properties": {"answer": inner}, "required": ["answer"]}
     if "$defs" in schema:
         whole["$defs"] = schema["$defs"]
-    read = lossless(whole, {"answer": answer})["answer"]
-    return answer if _holds_enumeration(answer, read) else read
+    return lossless(whole, {"answer": answer})["answer"]
 
 
 def formed(text: str, schema: JsonObject) -> JsonValue:
@@ -39,17 +37,6 @@ def formed(text: str, schema: JsonObject) -> JsonValue:
         if not value_faults(dict(schema), read_as(dict(schema), value)):
             return value
     return given
-
-
-def _holds_enumeration(value: Any, read: Any) -> bool:
-    """Return whether a text naming several things was read as a list of one."""
-    if isinstance(value, dict) and isinstance(read, dict):
-        members, found = cast("dict[str, Any]", value), cast("dict[str, Any]", read)
-        return any(_holds_enumeration(one, found.get(name)) for name, one in members.items())
-    listed = cast("list[Any]", read) if isinstance(read, list) else []
-    if isinstance(value, list):
-        return any(map(_holds_enumeration, cast("list[Any]", value), listed))
-    return isinstance(value, str) and listed == [value] and _SEVERAL.search(value) is not None
 
 
 def holds_form(task: Task) -> bool:

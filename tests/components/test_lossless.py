@@ -74,6 +74,7 @@ def test_what_is_surely_meant_is_used(hint: Any, value: Any, meant: Any) -> None
         (list[str], None), (list[int], "x"), (list[int], '["x"]'), (tuple[str, int], "x"), (Literal["a"], 5),
         (dict[str, int], '{"a": 1, "a": 2}'), (dict[str, int], '{"a": NaN}'), (dict[str, int], "{"), (Point, "[1]"),
         (Point, {"x": None}), (Literal["a", "A"], " a"), (int | list[int], "5"), (int | None, "null"),
+        (list[str], "GB82, NL91"), (list[str], "a;b"), (list[str], "a\nb"), (list[str] | None, "Porto, Portugal"),
     ],
 )  # fmt: skip
 def test_what_is_not_sure_stays_as_it_is(hint: Any, value: Any) -> None:

@@ -65,5 +65,17 @@ def test_names_stay_where_others_are_taken(more: dict[str, Any]) -> None:
 
 def test_the_nearest_parameter_is_asked_about() -> None:
     assert name_hint(schema("read"), {"my_path": 1, "path": "a"}) == "did you mean 'path'? "
-    assert name_hint(schema("read"), {"colour": 1}) == ""
     assert name_hint(schema("read"), ["path"]) == ""
+
+
+def test_the_only_needed_parameter_left_out_is_asked_about() -> None:
+    assert name_hint(schema("read"), {"colour": 1}) == "did you mean 'path'? "
+    assert name_hint(schema("read"), {"path": "a", "colour": 1}) == ""
+
+
+@pytest.mark.parametrize("text", ["GB82, NL91", "GB82;NL91", "GB82\nNL91"])
+def test_a_text_that_may_name_several_is_refused_with_the_form_of_a_list(text: str) -> None:
+    given = {"queries": text}
+    assert understood(schema("search"), given) is given
+    assert name_hint(schema("search"), given) == 'write queries as a list of texts, ["...", "..."], also for one; '
+    assert understood(schema("search"), {"queries": "GB82"}) == {"queries": ["GB82"]}

@@ -100,7 +100,7 @@ async def test_a_page_is_fetched_by_the_names_of_other_libraries_where_that_may_
     wish, end = step((name, {"place": "a.html"})), step(done("There is none."))
     _, model = await stage.play(wish, end, task="Read http://localhost/a.html.")
     (call,) = observations(model.requests[1])[0]["calls"]
-    assert call["error"]["fix"].startswith("its parameters are url (string), needed; question")
+    assert call["error"]["fix"].startswith("did you mean 'url'? its parameters are url (string), needed; question")
     _, model = await stage.play(wish, end, tools=["calculator"])
     (call,) = observations(model.requests[1])[0]["calls"]
     assert call["error"]["code"] == "UnknownComponent"

@@ -1,0 +1,15 @@
+"""Texts: a parameter of texts for a tool that reads what one text names."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator
+
+
+def _listed(value: object) -> object:
+    """Return a single text as a list of one."""
+    return [value] if isinstance(value, str) else value
+
+
+Texts = Annotated[list[str], BeforeValidator(_listed)]
