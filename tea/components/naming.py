@@ -6,9 +6,11 @@ import difflib
 from collections.abc import Collection, Mapping
 from typing import Any, cast
 
+from tea.components.json_schema import value_faults
 from tea.components.lossless import lossless, names_several, shaped
 from tea.types import JsonObject, JsonSchema
 
+_MOST_FAULTS, _MOST_NAME = 3, 40
 _ALIKE = 0.8  # share of equal letters in names that are the same
 _MEANINGS = (
     {"path", "paths", "file", "files", "filename", "filenames", "filepath", "filepaths", "source", "sources", "url"}
@@ -71,6 +73,21 @@ def name_hint(schema: JsonSchema, arguments: object) -> str:
         if found := found or (left_out if name not in known and len(left_out) == 1 else []):
             return f"did you mean {found[0]!r}? "
     return ""
+
+
+def argument_faults(schema: JsonSchema, arguments: JsonObject) -> list[str]:
+    """Return the first reasons arguments do not fit a schema: names first, then values; empty if they fit.
+
+    Args:
+        schema: JSON Schema of the arguments.
+        arguments: By name.
+    """
+    known, needed = _parameters(schema), cast("Collection[str]", schema.get("required") or ())
+    if known is None:
+        return value_faults(schema, arguments)
+    strange = [f"there is no parameter {name[:_MOST_NAME]!r}" for name in arguments if name not in known]
+    missing = [f"{name!r} is missing" for name in needed if name not in arguments]
+    return [*strange, *missing][:_MOST_FAULTS] if strange else value_faults(schema, arguments)
 
 
 def _parameters(schema: JsonSchema) -> Mapping[str, Any] | None:

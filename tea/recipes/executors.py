@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from tea.components.context import Context
-from tea.components.json_schema import value_faults
 from tea.components.manifest import Manifest, canonical
-from tea.components.naming import name_hint
+from tea.components.naming import argument_faults, name_hint
 from tea.components.operation import Executor, parameters_in_words
 from tea.components.port import ClaimState, Invocation, LoadState, PutState, PutStateInTurn, ReleaseState
 from tea.errors import BadArguments, CallFailed, InternalError, ToolError
@@ -209,7 +208,7 @@ class NamedAction:
 
     async def __call__(self, receiver: object, arguments: JsonObject, context: Context | None) -> JsonValue:
         """Validate, ask the agent, and return its answer."""
-        if faults := value_faults(self.parameters, dict(arguments)):
+        if faults := argument_faults(self.parameters, dict(arguments)):
             hint = name_hint(self.parameters, arguments)
             fix = f"{self.owner} says: {hint}{parameters_in_words(self.parameters)}."
             raise BadArguments(f"{self.action!r} got bad arguments: {'; '.join(faults)}.", fix=fix)

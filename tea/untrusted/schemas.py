@@ -6,7 +6,7 @@ import json
 from pathlib import PurePath
 
 from tea.components.json_schema import schema_fault, value_faults, without_patterns
-from tea.components.naming import name_hint
+from tea.components.naming import argument_faults, name_hint
 from tea.components.operation import Signature, parameters_in_words
 from tea.errors import BadArguments, CallFailed
 from tea.types import JsonObject, JsonSchema, JsonValue, Result
@@ -26,7 +26,7 @@ def check_arguments(signature: Signature, arguments: JsonObject, ref: str) -> No
         BadArguments: They do not fit; the schema's names and types are told as the component's words.
         CallFailed: The schema is not usable.
     """
-    if faults := value_faults(_usable(signature.parameters, ref), dict(arguments)):
+    if faults := argument_faults(_usable(signature.parameters, ref), dict(arguments)):
         problem = f"{signature.name!r} got bad arguments: {'; '.join(faults)}."
         hint = name_hint(signature.parameters, arguments)
         raise BadArguments(problem, fix=f"{ref} says: {hint}{parameters_in_words(signature.parameters)}.")
