@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 
 from tea import ToolError, nearest
 
@@ -15,6 +16,7 @@ _TOKEN = re.compile(
 )
 _NO_NAME = re.compile(r"no such (column|table|function): (.*)", re.DOTALL)
 _SIMPLE = re.compile(r"[^\W\d]\w*")
+_NEAR = re.compile(r'near "(\w+)": syntax error')
 _AMBIGUOUS = re.compile(r"ambiguous column name: (.*)", re.DOTALL)
 
 
@@ -46,7 +48,7 @@ def with_decimals(sql: str) -> str:
 def unknown_name(
     text: str, sql: str, tables: Mapping[str, Sequence[str]], functions: Iterable[str], sheets: Iterable[str] = ()
 ) -> ToolError | None:
-    """Return the error about a name unknown or ambiguous to SQLite, None for other errors.
+    """Return the error about a name unknown, ambiguous or reserved to SQLite, None for other errors.
 
     Args:
         text: What SQLite says.
@@ -58,6 +60,8 @@ def unknown_name(
     if found := _AMBIGUOUS.fullmatch(text):
         having = [table for table, columns in tables.items() if _bare(found[1], tables) in columns]
         return ToolError(f"The column {found[1]!r} is in more than one table.", fix=f"name one: {', '.join(having)}.")
+    if found := _NEAR.fullmatch(text):
+        return _reserved_name(found[1], tables)
     if (found := _NO_NAME.fullmatch(text)) is None:
         return None
     kind, name = found[1], found[2]
@@ -81,6 +85,23 @@ def unknown_name(
     return ToolError(
         f"There is no {kind} {name[:100]!r}.", fix=" ".join([*fixes, f"{_names_in_words(kind, known, tables)}."])
     )
+
+
+def _reserved_name(word: str, tables: Mapping[str, Sequence[str]]) -> ToolError | None:
+    """Return the error about a column named as a word of SQL; None for a word that is no column, or no such word."""
+    having = (one for columns in tables.values() for one in columns if one.casefold() == word.casefold())
+    if (column := next(having, None)) is None or not _is_reserved(word):
+        return None
+    return ToolError(f"{column!r} is a word of SQL and a column.", fix=f"write the column as {_as_sql(column)}.")
+
+
+def _is_reserved(word: str) -> bool:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        try:
+            connection.execute(f'SELECT {word} FROM (SELECT 1 AS "{word}")').close()
+        except sqlite3.Error:
+            return True
+    return False
 
 
 def _is_of_sheet(words: str, name: str) -> bool:
@@ -123,4 +144,4 @@ def _listed(names: Sequence[str], most: int = _MOST_TOLD) -> str:
 
 def _as_sql(name: str) -> str:
     """Return a name as a statement has to write it."""
-    return name if _SIMPLE.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+    return name if _SIMPLE.fullmatch(name) and not _is_reserved(name) else '"' + name.replace('"', '""') + '"'
