@@ -17,7 +17,21 @@ from tea.types import JsonObject, ModelRequest
 _CARRIED = frozenset({"additionalProperties", "const", "description", "enum", "pattern", "required", "title", "type"})
 _LENGTHS = frozenset({"minItems", "maxItems", "minLength", "maxLength"})
 _RANGES = frozenset({"exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf"})
-_SAID = _LENGTHS | _RANGES | {"default", "examples", "format", "uniqueItems"}
+_SAID = {
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "default": "by default {}",
+    "examples": "such as {}",
+    "format": "in the form {}",
+    "uniqueItems": "without equal items: {}",
+}
 _SILENT = frozenset({"$comment", "$schema", "deprecated", "discriminator", "readOnly", "writeOnly"})
 _FORMATS = frozenset({"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uuid"})
 
@@ -94,8 +108,8 @@ def _enforced(schema: Any, reach: Reach) -> dict[str, Any]:
             raise _Beyond
     _check(found)
     if said:
-        words = (found.get("description"), json.dumps(said, ensure_ascii=False, sort_keys=True))
-        found["description"] = "\n\n".join(filter(None, words))
+        words = "; ".join(_SAID[name].format(json.dumps(value, ensure_ascii=False)) for name, value in said.items())
+        found["description"] = "\n\n".join(filter(None, (found.get("description"), f"{words[0].upper()}{words[1:]}.")))
     return found
 
 

@@ -16,6 +16,7 @@ from model_kit import HELLO, asking
 from pydantic import BaseModel, Field, TypeAdapter
 
 from tea.components.json_schema import closed
+from tea.models.schema import OPENAI, enforced
 
 
 class Leg(BaseModel):
@@ -127,8 +128,8 @@ async def test_limits_that_a_provider_does_not_know_are_said_in_words(dialect: D
     schema, _, _ = await sent(dialect, closed(Trip.model_json_schema()))
     hours, parts = schema["$defs"]["Leg"]["properties"]["hours"], schema["properties"]["parts"]
     if dialect.name == "anthropic_messages":
-        assert hours["description"] == '{"maximum": 24, "minimum": 0}'
-        assert "minItems" in parts["description"]
+        assert hours["description"] == "At most 24; at least 0."
+        assert parts["description"] == "At least 2 items."
     else:
         assert (hours["maximum"], hours["minimum"], parts["minItems"]) == (24, 0, 2)
     assert schema["properties"]["first"]["description"] == "Where it begins."
@@ -157,3 +158,11 @@ async def test_a_model_that_takes_no_schema_is_told_in_words(dialect: Dialect) -
 @pytest.mark.parametrize("odd", [{"properties": "odd"}, {"type": "object", "properties": {"a": 3}}, {"anyOf": 7}])
 async def test_an_odd_schema_is_no_error(dialect: Dialect, odd: Any) -> None:
     assert (await sent(dialect, odd))[1] is False
+
+
+def test_a_default_is_said_in_words() -> None:
+    reason = {"type": "string", "default": ""}
+    form = {"type": "object", "properties": {"reason": reason}, "required": ["reason"], "additionalProperties": False}
+    found = enforced(form, OPENAI)
+    assert found is not None
+    assert found["properties"]["reason"] == {"type": "string", "description": 'By default "".'}
