@@ -11,7 +11,7 @@ from typing import Any, ClassVar, cast
 from tea import Agent, BadOutput, Context, Result, Task, consult
 
 STEPS = 10  # questions to the model
-CANDIDATES = 4
+CANDIDATES, MOST_OF_CANDIDATE = 3, 400
 OWN = ("done", "todo")  # of the loop, whatever the task
 MOST_SHOWN = 1_500
 MOST_FILES = 5
@@ -398,9 +398,13 @@ async def _material(ctx: Context, name: str) -> dict[str, str]:
 
 
 def _candidate(facts: Mapping[str, Any]) -> dict[str, str]:
-    call = cast("list[dict[str, Any]]", facts["operations"])[0]
-    given = json.dumps(call["parameters"].get("properties", {}), ensure_ascii=False)
-    return {"name": str(facts["name"]), "description": str(facts["description"]), "parameters": _cut(given, MOST_SHOWN)}
+    """Return a candidate in short: its first words, and of many parameters their types alone."""
+    parameters = cast("list[dict[str, Any]]", facts["operations"])[0]["parameters"].get("properties", {})
+    given = json.dumps(parameters, ensure_ascii=False)
+    if len(given) > MOST_OF_CANDIDATE:
+        given = json.dumps({name: one.get("type", "any") for name, one in parameters.items()}, ensure_ascii=False)
+    about = str(facts["description"]).partition("\n\n")[0]
+    return {"name": str(facts["name"]), "description": about, "parameters": _cut(given, MOST_OF_CANDIDATE)}
 
 
 def _case(one: Mapping[str, Any]) -> dict[str, Any]:

@@ -158,6 +158,15 @@ async def test_tests_that_a_stub_would_pass_are_asked_for_again(play: Play, case
     assert words in play.requests[3].variables["trouble"]
 
 
+async def test_few_candidates_are_shown_in_short(play: Play) -> None:
+    assert (await play.make(SPEC, NONE, {"cases": CASES}, code(SOURCE), RIGHT)).ok
+    (chosen,) = [one for one in play.requests if one.variables["stage"] == "choose"]
+    shown = chosen.variables["candidates"]
+    assert 0 < len(shown) <= 3
+    assert not any("\n\n" in one["description"] for one in shown)
+    assert all(isinstance(json.loads(one["parameters"]), dict) and len(one["parameters"]) <= 400 for one in shown)
+
+
 @pytest.mark.slow
 async def test_a_tool_that_never_passes_is_not_registered_after_ten_questions(play: Play) -> None:
     constant = SOURCE.replace("return sum(", "return 1 or sum(")
