@@ -11,7 +11,7 @@ from tea.cli.inbox import DECIDE, asks_for_plan
 from tea.cli.learning import mends_in
 from tea.cli.left_out import tell_left_out
 from tea.cli.progress import Progress
-from tea.errors import ApprovalNeeded, BadInput
+from tea.errors import ApprovalNeeded, BadInput, Conflict
 
 if TYPE_CHECKING:
     from tea.platform import Platform
@@ -35,7 +35,12 @@ async def resume(
         found = await asyncio.to_thread(tea.tracer.find, run)
         progress = Progress(command, found)
         async with interruptible(command, progress):
-            outcome = await _resumed(tea, found, answers, progress)
+            try:
+                outcome = await _resumed(tea, found, answers, progress)
+            except (BadInput, Conflict) as error:
+                if run == "last" and (fix := await _waiting_elsewhere(tea, found, answers)):
+                    raise BadInput(error.problem, fix=fix) from None
+                raise
         mended = await asyncio.to_thread(mends_in, command, tea, found)
     return conclude(command, outcome, **({"mended": mended} if mended else {}))
 
@@ -52,6 +57,18 @@ async def _resumed(tea: "Platform", run: str, answers: dict[str, str], progress:
         if any(map(asks_for_plan, (await tea.inbox(run)).questions)):
             raise ApprovalNeeded(error.problem, fix=f"tea research answer {run} {DECIDE}", run=run) from None
         raise
+
+
+async def _waiting_elsewhere(tea: "Platform", last: str, answers: dict[str, str]) -> str:
+    """Return the line for a question of another run under a key of some answers; empty if there is none.
+
+    It is told and never answered: keys of runs are alike, and an answer may be a consent.
+    """
+    open_questions = (await tea.inbox()).questions if answers else ()
+    for one in open_questions:
+        if one.key in answers and one.run != last and one.own:
+            return f"another run waits under that key: {one.command}"
+    return ""
 
 
 def _answers(texts: list[str]) -> dict[str, str]:

@@ -131,6 +131,16 @@ def test_a_wait_is_pointed_out_wherever_the_run_is_looked_at(waiting: Tea) -> No
     waiting("resume", "last", "--answer", "0.9=x").refused(2, "'0.9'", f"answer {port['key']}, {drink['key']}.")
 
 
+def test_an_answer_for_the_last_run_names_the_run_that_waits_for_it(waiting: Tea) -> None:
+    port, _ = questions(waiting)
+    quiet = HOST[: HOST.index("async with")].replace("Host", "Quiet") + 'return Result(answer="yes")\n'
+    waiting("register", waiting.write("quiet.py", quiet))
+    assert waiting("run", "Say it.", "--agent", "quiet", "-q").code == 0
+    refused = waiting("resume", "last", "--answer", f"{port['key']}=Lisbon", "-q")
+    refused.refused(2, f"tea resume {port['run']} --answer {port['key']}=", "another run waits under that key")
+    assert questions(waiting)[0] == port
+
+
 def test_the_line_that_answers_names_the_home_that_was_named(waiting: Tea) -> None:
     other = waiting.folder / "an other"
     waiting("register", "host.py", "--home", other)
