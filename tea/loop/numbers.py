@@ -43,10 +43,11 @@ _SHARE = re.compile(r"%|pct|per\s?cent|prozent|procent|pour\s?cent|por\s?cien|sh
 _SQUARE = re.compile(r"\br\s?(?:²|\^?2\b)|squared\b|varian[cz]|bestimmtheit|quadrat", re.IGNORECASE)
 _YEARS = re.compile(r"\b(?:years?|old|age|ago|jahre?n?|alt|ans|a\u00f1os)\b", re.IGNORECASE)
 _ASIDE = re.compile(
-    r"^```.*?^```|https?://\S+|\[\d{1,4}\]|\b\d{1,2}:\d{2}(?::\d{2})?\b|^[^\S\n]*(?:[-*+]\s+)?\d{1,3}[.)]\s"
+    r"https?://\S+|\[\d{1,4}\]|\b\d{1,2}:\d{2}(?::\d{2})?\b|^[^\S\n]*(?:[-*+]\s+)?\d{1,3}[.)]\s"
     r"|\b\d+(?:[.,]\d+)?\s?(?:e[-+]?\d+|[x\u00d7*]\s?10\^?[-+]?\d+)|(?<![\w.])\d+(?:\.\d+){2,}(?!\.?\d)|\w+@\S+",
-    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+    re.MULTILINE | re.IGNORECASE,
 )
+_FENCE, _OF_VALUES = re.compile(r"^```(\w*)(.*?)^```", re.DOTALL | re.MULTILINE), ("json", "tsv")
 _NUMBER = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[ ,.'\u2019_]\d{3}(?!\d))+|\d+)(?:[.,]\d+)?(?![^\W\d]*\d)"  # no year before a number
 )
@@ -304,10 +305,18 @@ def _wanted(answer: JsonValue, known: Container[date] = ()) -> Iterator[_Wanted]
         text, dates = dates_apart(answer[:MOST_ANSWER], known)
         for one in dates:  # named as a whole where a part of it is unknown
             yield from (_Wanted(one, tuple(_readings(part))) for part in _DIGITS.findall(one))
-        plain = unicodedata.normalize("NFKC", _ASIDE.sub(" ", text))
+        plain = unicodedata.normalize("NFKC", _ASIDE.sub(" ", _FENCE.sub(_unfenced, text)))
         for match in _NUMBER.finditer(plain):
             is_share = _PERCENT.match(plain, match.end()) is not None
             yield _Wanted(match[0], tuple(_readings(match[0])), is_share=is_share)
+
+
+def _unfenced(block: re.Match[str]) -> str:
+    """Return the inside of a fence with values, and nothing of code."""
+    kind, inside = block[1].casefold(), block[2]
+    if kind == "csv":
+        return inside.replace(",", ", ")
+    return inside if kind in _OF_VALUES or (not kind and inside.lstrip().startswith(("[", "{"))) else " "
 
 
 def _readings(text: str) -> Iterator[_Reading]:

@@ -79,6 +79,21 @@ async def test_a_year_before_a_number_is_no_part_of_it() -> None:
     assert unfounded("It was 12 345 678 in all.", "How much?", [{"rows": [[12345678, 3], [4, 5]]}]) == []
 
 
+@pytest.mark.parametrize(
+    ("answer", "unknown"),
+    [
+        ('The averages:\n```json\n{"north": 71.41, "south": 169.67}\n```\nNote: nobody is left out.', ["169.67"]),
+        ('```\n[{"north": 71.41}, {"south": 169.67}]\n```', ["169.67"]),
+        ("```csv\narea,mean\nnorth,71.41\nsouth,169.67\n```", ["169.67"]),
+        ('The mean:\n```python\nprint(4711 / 66)\n```\n```json\n{"north": 71.41}\n```', []),
+        ('```json\n{"north": 71.41}\n```\nby\n```python\nprint(4711 / 66)\n```', []),
+    ],
+)
+async def test_values_in_a_fence_are_checked_and_code_in_one_is_not(answer: str, unknown: list[str]) -> None:
+    read = {"columns": ["area", "mean"], "rows": [["north", 71.41], ["south", 196.666666667]]}
+    assert unfounded(answer, "What is the average of each area?", [read]) == unknown
+
+
 async def test_an_unknown_date_is_named_as_a_whole() -> None:
     assert unfounded("He left on 1845-07-14.", "When?", [{"rows": [[7, 14, "x"]]}]) == ["1845-07-14"]
     assert unfounded("He left on 14 July 1845.", "When?", [{"rows": [["Tyler", "1845-07-14"]]}]) == []
