@@ -29,7 +29,6 @@ from tea.loop.claims import (
     is_expression,
     is_program,
     is_talk,
-    looked_up,
     without_label,
 )
 from tea.loop.confirmation import confirms
@@ -63,6 +62,7 @@ from tea.loop.grounds import Grounds, is_told, unknown_words
 from tea.loop.heeding import unheeded
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
+from tea.loop.named_files import NamedFiles
 from tea.loop.naming import to_be_written
 from tea.loop.observation import Observation, clipped
 from tea.loop.offer import CONFIDENCE, DONE
@@ -117,6 +117,7 @@ class Ending:
     ) -> None:
         self._functions, self._written = functions, Written(window, functions)
         self._task, self._ledger, self._window = task, ledger, window
+        self._named = NamedFiles(task)
         self._solver = solver
         self.words = task.text
         self._words_held = ""
@@ -128,8 +129,6 @@ class Ending:
         self.accepted: Result | None = None
         self._withdrawn: Result | None = None
         self._judged: JsonValue = None
-        self._missing: set[str] = set()
-        self._made: set[str] = set()
         self._announced: set[str] = set()
         self._challenged = -1
         self.pressed = False
@@ -176,15 +175,7 @@ class Ending:
             ctx: What the agent may reach.
             arguments: What `done` gave, or words that are to be the answer.
         """
-        words: JsonObject = {"answer": arguments, "evidence": []}
-        value = cast("JsonObject", arguments) if isinstance(arguments, dict) else words
-        sources, asked = self._sources(), set(file_names(self.words))
-        stripped = [one.source.strip() for one in evidence_in(value)]
-        named = [name for name in stripped if name in file_names(name)]
-        named += [name for name in file_names(f"{as_text(value['answer'])}\n{self._words_held}") if name in asked]
-        there = await looked_up(ctx, [name for name in named if not sources.knows(name)])
-        self._missing = {name for name, is_there in there.items() if not is_there}
-        self._made = {name for name, is_there in there.items() if is_there and not self._was_given(name)}
+        await self._named.look(ctx, arguments, self.words, self._words_held, self._sources().knows)
 
     def stated(self, call: ToolCall) -> ToolCall:
         """Keep the confidence stated beside an answer, and return the call of `done` without it."""
@@ -242,7 +233,7 @@ class Ending:
         evidence = joined(own, self._of_parts(value["answer"]))
         marked = with_doubts(evidence, sources)
         said = f"{self.words}\n{as_text(value['answer'])}"
-        absent = [one.source for one in marked if (name := one.source.strip()) in self._missing and name in said]
+        absent = [one.source for one in marked if (name := one.source.strip()) in self._named.missing and name in said]
         absent += self._unwritten(value["answer"])
         known = {*self._returned}
         guessed = "" if absent else self._guess(value["answer"], evidence)
@@ -380,9 +371,15 @@ class Ending:
 
     def _unheeded(self) -> str:
         """Return the problem of giving up after a result with a warning, once."""
-        warned = "" if self._solver or "warning" in self._returned else unheeded(self._window.results.values())
+        warned = self._warned()
         self._returned |= {"warning"} if warned else set()
         return PROBLEMS["warning"].format(warned) if warned else ""
+
+    def _warned(self, answer: JsonValue = None) -> str:
+        """Return the warning of the last result, empty if told before or for an answer of something."""
+        if self._solver or "warning" in self._returned:
+            return ""
+        return unheeded(self._window.results.values(), answer)
 
     def _is_talk(self, text: str) -> bool:
         """Return whether words are talk in a conversation, such as thanks, without a value from the shown results."""
@@ -423,7 +420,7 @@ class Ending:
         if self._words_held or self._challenged == len(results) or not (results or self.heads):
             return False
         names = {*file_names(text)} & to_be_written(self.words)
-        written = any(one in self._made or self._sources().knows(one) for one in names)
+        written = any(one in self._named.made or self._sources().knows(one) for one in names)
         if written or is_choice(text, self.words) or self._holds_value(text) or self._grounds().follows(text):
             return False
         self._challenged = len(results)
@@ -441,24 +438,18 @@ class Ending:
         asked = "\n".join([self.words, *self._task.files])
         return holds_value(text, asked, [*results, *(shown_values(one.all) for one in self.heads), facts])
 
-    def _claimed(self, answer: JsonValue) -> list[str]:
-        """Return the missing files named by the task and by its answer."""
-        return sorted(self._missing & set(file_names(as_text(answer))) & set(file_names(self.words)))
-
-    def _was_given(self, name: str) -> bool:
-        """Return whether a file of the workspace is one of the task's, or was unpacked from one."""
-        return any(name == one or name.startswith(f"{one}.d/") for one in self._task.files)
-
     def _unwritten(self, answer: JsonValue) -> list[str]:
-        """Return the missing files claimed by a text; files named by failed calls do not count as claimed."""
-        failed = [one for one in self._window.results.values() if not one.ok]
-        sought = [json.dumps(one.arguments, ensure_ascii=False) for one in failed]
-        return [name for name in self._claimed(answer) if not any(name in one for one in sought)]
+        """Return the missing files claimed by a text."""
+        return self._named.unwritten(answer, self.words, self._window.results.values())
 
     def _with_claims(self, evidence: Sequence[Evidence], answer: JsonValue) -> tuple[Evidence, ...]:
         """Return evidence with the doubt about a repeated answer, and one for each missing file it names."""
         known = {one.source.strip() for one in evidence}
-        claims = [Evidence(source=name, doubt=no_file(name)) for name in self._claimed(answer) if name not in known]
+        claims = [
+            Evidence(source=name, doubt=no_file(name))
+            for name in self._named.claimed(answer, self.words)
+            if name not in known
+        ]
         if "written" in self._returned:
             found = self._written.unknown(self._grounds().numbers)
             claims += [Evidence(source=name, doubt=unknown_words(numbers)) for name, numbers in found.items()]
@@ -544,18 +535,21 @@ class Ending:
         checked = bool(grounds.shown or grounds.whole) and not (self._sees or self._solver)
         asked = {
             "fields": ", ".join(fields.unresolved(answer)[:MOST_NAMED]) if fields is not None else "",
-            "files": "; ".join(map(no_file, (name for name in self._claimed(answer) if name not in cited))),
+            "files": "; ".join(
+                map(no_file, (name for name in self._named.claimed(answer, self.words) if name not in cited))
+            ),
             "evidence": doubts_in(one for one in evidence if one.source != ANSWER),
             "parts": doubts_in(one for one in evidence if one.source == ANSWER),
             "examples": example_words(grounds.examples(answer)) if checked else "",
             "numbers": ", ".join(map(grounds.near, grounds.numbers(answer)[:MOST_NAMED])) if checked else "",
-            "warning": "" if self._solver else unheeded(self._window.results.values(), answer),
             "written": self._written_words(grounds) if checked else "",
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._parts.failed.items()),
         }
         new = {name: text for name, text in asked.items() if text and name not in self._returned}
+        if warned := self._warned(None if new else answer):
+            new["warning"] = warned
         self._raised |= {one.doubt for one in evidence if one.doubt} if new.keys() & {"evidence", "parts"} else set()
         self._returned.update(new)
         return " ".join(PROBLEMS[name].format(text.rstrip(".")) for name, text in new.items())
@@ -579,7 +573,9 @@ class Ending:
             heads = [one._replace(whole=True) for one in heads]
         facts = (*self._task.facts, *self._ledger.facts)
         results, of_parts = self._window.results.values(), self._of_parts(answer)
-        return Sources(self.words, facts, results, of_parts, heads, self._missing, self._made, self._parts.ids)
+        return Sources(
+            self.words, facts, results, of_parts, heads, self._named.missing, self._named.made, self._parts.ids
+        )
 
     def _result(self, value: JsonObject, evidence: tuple[Evidence, ...], *, last: bool) -> Result:
         success = bool(value["success"])

@@ -1,4 +1,4 @@
-"""Test ends of nothing straight after a result with a warning: asked about once."""
+"""Test ends straight after a result with a warning: asked about once if of nothing, or doubted otherwise too."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -60,3 +60,12 @@ async def test_an_answer_of_something_is_taken_beside_a_warning(stage: Stage, or
     sql = "SELECT median(amount) AS m FROM orders WHERE status IN ('paid', 'settled')"
     outcome, model = await stage.play(ask(sql), step(done("44")), task=TASK, files=(orders,))
     assert (outcome.answer, len(model.requests)) == ("44", 2)
+
+
+async def test_a_warning_is_told_with_another_doubt_about_an_answer_of_something(stage: Stage, orders: str) -> None:
+    sql = "SELECT median(amount) AS m FROM orders WHERE status IN ('paid', 'settled')"
+    outcome, model = await stage.play(ask(sql), step(done("44.37")), step(done("44")), task=TASK, files=(orders,))
+    asked = told(model.requests[2])
+    assert "simple arithmetic: 44.37" in asked
+    assert 'The last result warned: "' in asked
+    assert (outcome.answer, len(model.requests)) == ("44", 3)
