@@ -67,6 +67,7 @@ PROBLEMS = {
     "numbers": UNFOUNDED,
     "warning": 'The last result warned: "{}". If that can change the answer, call again with what it says.',
     "written": WRITTEN,
+    "unrun": "{}. Run it, or say in the answer what did not run or did not pass.",
     "expression": "{} is arithmetic, not its value.",
     "plan": "These items of the plan are open: {}.",
     "failed": "These parts failed: {}.",

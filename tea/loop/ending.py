@@ -8,7 +8,6 @@ from typing import cast
 
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
-from tea.errors import ToolError
 from tea.loop.checks import (
     ANSWER,
     Sources,
@@ -69,6 +68,7 @@ from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
 from tea.loop.parts import Parts
 from tea.loop.standing import Standing
+from tea.loop.unrun import unrun
 from tea.loop.values import holds_value, names_shown, shown_values
 from tea.loop.window import Window
 from tea.loop.work_state import MOST_WHY, work_state
@@ -211,14 +211,14 @@ class Ending:
         self.unseen = unseen or self.unseen
         if unseen and (not last or (more and "unseen" not in self._returned)):
             self._returned |= {"unseen"} if last else set()
-            return _refused(outcome, UNSEEN, "look at their results, then call `done` alone.")
+            return outcome.refusal(UNSEEN, "look at their results, then call `done` alone.")
         if failed := [one.name for one in others if not one.ok]:
-            return _refused(outcome, f"{failed[0]!r} failed beside `done`.", "say so in the reason, or leave it out.")
+            return outcome.refusal(f"{failed[0]!r} failed beside `done`.", "say so in the reason, or leave it out.")
         if value["success"] and self._parts.report is None and is_blank(outcome.arguments, self._task.answer):
-            return _refused(outcome, NO_ANSWER, "give `answer`, or success false with `reason`.")
+            return outcome.refusal(NO_ANSWER, "give `answer`, or success false with `reason`.")
         if not value["success"]:
             if not last and (early := self._early(str(value["reason"]))):
-                return _refused(outcome, early, TRY)
+                return outcome.refusal(early, TRY)
             self.accepted = self._result(value, evidence_in(value), last=last)
             return outcome
         if (schema := self._task.answer) is not None:
@@ -226,7 +226,7 @@ class Ending:
             if faults := value_faults(schema, value["answer"]):
                 self._unfit = value["answer"]
                 fix = f"`answer` must fit {json.dumps(schema, ensure_ascii=False)[:MOST_SCHEMA]}"
-                return _refused(outcome, f"The answer does not fit: {'; '.join(faults)}.", fix)
+                return outcome.refusal(f"The answer does not fit: {'; '.join(faults)}.", fix)
         self._judge(value["answer"])
         sources = self._sources(value["answer"])
         own = [sources.located(one) for one in evidence_in(value)]
@@ -240,7 +240,7 @@ class Ending:
         problem = self._once(marked, value["answer"], anew=bool(absent))
         if not last and (held := f"{guessed} {problem}".strip()):
             fix = NOT_THERE if absent else self._fix(known)
-            return _refused(outcome, held, fix)
+            return outcome.refusal(held, fix)
         if absent:
             value = {**value, "success": False, "reason": absent_words(absent)}
         marked = (*self._with_claims(marked, value["answer"]), *self._doubt_of_unseen())
@@ -453,7 +453,13 @@ class Ending:
         if "written" in self._returned:
             found = self._written.unknown(self._grounds().numbers)
             claims += [Evidence(source=name, doubt=unknown_words(numbers)) for name, numbers in found.items()]
+        if "unrun" in self._returned and (open_run := self._unrun(answer)):
+            claims.append(Evidence(source=ANSWER, doubt=open_run))
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
+
+    def _unrun(self, answer: JsonValue) -> str:
+        """Return the problem of code that nothing shows to run."""
+        return "" if self._solver else unrun(self._window.results.values(), self._functions, answer)
 
     def _hold(self, text: str, problem: str) -> str:
         """Keep words refused for now, as the next reply may only confirm them; return the problem."""
@@ -543,6 +549,7 @@ class Ending:
             "examples": example_words(grounds.examples(answer)) if checked else "",
             "numbers": ", ".join(map(grounds.near, grounds.numbers(answer)[:MOST_NAMED])) if checked else "",
             "written": self._written_words(grounds) if checked else "",
+            "unrun": self._unrun(answer),
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._parts.failed.items()),
@@ -590,7 +597,3 @@ class Ending:
             gaps=(*gaps, *self._parts.report_gaps, *gaps_about(self._parts.results, as_text(value["answer"]))),
             partial=bool(gaps),
         )
-
-
-def _refused(outcome: Observation, problem: str, fix: str) -> Observation:
-    return Observation.refused(outcome.id, outcome.name, outcome.arguments, ToolError(problem, fix=fix))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from tea.errors import ErrorRecord, TeaError
+from tea.errors import ErrorRecord, TeaError, ToolError
 from tea.loop.paging import fitted
 from tea.models.rendering import rendered
 from tea.types import DataPart, JsonObject, JsonValue, Message, Result, TextPart, data_part, message
@@ -51,6 +51,10 @@ class Observation:
     def refused(cls, id: str, name: str, arguments: JsonObject, error: TeaError) -> Observation:
         """Return the outcome of a refused call."""
         return cls(id=id, name=name, arguments=arguments, ok=False, error=error.record(), made=False)
+
+    def refusal(self, problem: str, fix: str) -> Observation:
+        """Return it as refused for a problem."""
+        return self.refused(self.id, self.name, self.arguments, ToolError(problem, fix=fix))
 
     @property
     def text(self) -> str:
