@@ -284,12 +284,12 @@ class _Loop:
 
     async def prepare(self, insights: Sequence[str], variables: JsonObject) -> None:
         """Collect the prompt variables: task, files, functions and memories."""
-        remembered, self.told = await recalled(self.ctx, self.task, insights)
+        remembered, solved, self.told = await recalled(self.ctx, self.task, insights)
         await self.limits.look()
         self.variables = {
             "task": self.task.text,
             "files": list(self.task.files),
-            "memories": [text for text in remembered if text],
+            "memories": [text for text in (*remembered, *solved) if text],
             "max_steps": self.limits.most,
             "max_calls": self.max_calls,
             "limits": self.limits.text(),

@@ -13,8 +13,8 @@ from tea.types import Fact, Result, Task
 SOLVED = "A task like this was solved before, and checked ({ref}): {task} -> {content}"
 
 
-async def recalled(ctx: Context, task: Task, insights: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the memories for a task, and the ids of the insights among them.
+async def recalled(ctx: Context, task: Task, insights: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+    """Return the memories for a task, the solutions of others like it, and the ids of the insights.
 
     Args:
         ctx: What the agent may reach.
@@ -22,9 +22,12 @@ async def recalled(ctx: Context, task: Task, insights: Sequence[str]) -> tuple[l
         insights: What is known already, beside what the memory gives.
     """
     before = conversation(task) or await ctx.memory.summarise(earlier=True)
-    solved = [SOLVED.format(**one) for one in await ctx.solutions(task.text)]
+    solved = [
+        (one["task"].split() == task.text.split(), SOLVED.format(**one)) for one in await ctx.solutions(task.text)
+    ]
     learned = await ctx.memory.insights(earlier=True)
-    return [before, *learned, *insights, *solved], [insight_id(one) for one in learned]
+    own, others = ([text for is_own, text in solved if is_own is wanted] for wanted in (True, False))
+    return [before, *learned, *insights, *own], others, [insight_id(one) for one in learned]
 
 
 async def remember(ctx: Context, task: Task, result: Result, facts: Sequence[Fact], told: Sequence[str]) -> None:

@@ -530,3 +530,15 @@ async def test_words_of_a_guess_are_told_which_of_their_numbers_nothing_shows(st
 async def test_the_numbers_following_from_two_of_a_text_are_told(answer: str, found: list[str]) -> None:
     text = "First 141 people, then 162, and 295 in the north. It makes 20,300 t of the planned 22,000 t."
     assert sorted(numbers_following(answer, text)) == sorted(found)
+
+
+@pytest.mark.parametrize(("of", "asked"), [("DL", 0), ("UA", 1)])
+async def test_a_number_of_a_solution_of_another_task_is_not_read(
+    stage: Stage, flights: Path, of: str, asked: int
+) -> None:
+    task, solutions = "What is the mean delay of {}? Whole minutes.", stage.tea.libraries["solution"]
+    await solutions.register({"name": f"delay_{asked}", "task": task.format("DL"), "content": "6217"})
+    outcome, model = await stage.play(*[step(done("6217"))] * 2, task=task.format(of), files=(str(flights),))
+    await solutions.deprecate(f"delay_{asked}")
+    assert "-> 6217" in str(model.requests[0].variables["memories"])
+    assert (outcome.answer, len(model.requests)) == ("6217", 1 + asked)
