@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple
@@ -12,10 +11,10 @@ from tea.loop.claims import was_shown
 from tea.loop.nearby import MOST_READ, nearest_number
 from tea.loop.observation import Observation
 from tea.loop.opening import Head, described
-from tea.loop.shown import named_whole, picked, shared_years
+from tea.loop.shown import Listed, named_whole, of_named, picked, shared_years
 from tea.loop.values import holds_value, shown_values
 from tea.models.rendering import rendered
-from tea.types import JsonValue
+from tea.types import JsonValue, as_text
 
 MOST_TOLD = 1_000  # characters; in more a number stands by chance
 _IN_NONE, _FROM_NONE = "in no result and", "from none by simple arithmetic"
@@ -87,6 +86,22 @@ class Grounds(NamedTuple):
         """The sure facts in the heads."""
         return "\n".join([*(one.sure for one in self.heads), *self.quoted])
 
+    def sure_of(self, answer: JsonValue) -> str:
+        """Return the sure facts that may tell an answer: without results no more than the values of a column named."""
+        named = {} if self.results else self._of_named(answer)
+        if not named:
+            return self.sure
+        return "\n".join([*(str(len(one.values)) for one in named.values() if one.all), *self.quoted])
+
+    def _of_named(self, answer: JsonValue) -> dict[str, Listed]:
+        """Return the values of columns that the task or an answer names, each with its column."""
+        return of_named(f"{self.task}\n{as_text(answer)}", [each for one in self.heads for each in one.listed])
+
+    def _names_unspoken(self, answer: JsonValue) -> bool:
+        """Return whether without results a value of a column is named, and the conversation tells nothing of it."""
+        named = {} if self.results else self._of_named(answer)
+        return bool(named.keys() - of_named("\n".join(self.spoken), named.values()).keys())
+
     def examples(self, answer: JsonValue) -> list[str]:
         """Return the values of an answer known only as examples in a head."""
         read = (rendered(one.value) for one in self.shown)
@@ -99,9 +114,11 @@ class Grounds(NamedTuple):
 
         begun = [one.text for one in self.heads if one.prose]
         years = shared_years(each for one in self.heads for each in one.listed) if self.results else []
-        stated = "\n".join([self.stated, self.sure, *begun, *self._named(answer), *self.asked, *years])
-        read = [*(one.text for one in self.whole), *(one.value for one in self.shown), *self.spoken]
-        return unfounded(answer, self.task, read, stated)
+        stated = "\n".join([self.stated, self.sure_of(answer), *begun, *self._named(answer), *self.asked, *years])
+        read: list[JsonValue] = [*(one.text for one in self.whole), *(one.value for one in self.shown)]
+        read += () if self._names_unspoken(answer) else self.spoken
+        is_read = bool(read or not self.heads)
+        return unfounded(answer, self.task, read, stated, wording=is_read)
 
     def near(self, number: str) -> str:
         """Return a number with the nearest one among the results beside it; alone if none is near."""
@@ -112,7 +129,7 @@ class Grounds(NamedTuple):
     def tells(self, text: str) -> bool:
         """Return whether words need no call: they were shown before, or follow from the conversation."""
         spoken = "\n".join(self.spoken)
-        shown = was_shown(text, "\n".join([self.task, spoken, self.sure]), spoken)
+        shown = was_shown(text, "\n".join([self.task, spoken, self.sure_of(text)]), spoken)
         return shown or self.shows(text) or self.follows(text)
 
     def follows(self, answer: str) -> bool:
@@ -139,8 +156,8 @@ class Grounds(NamedTuple):
 
     def shows(self, answer: JsonValue) -> bool:
         """Return whether the heads tell an answer for sure."""
-        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
-        sure = "\n".join([self.sure, *self._named(answer)])
+        text = as_text(answer)
+        sure = "\n".join([self.sure_of(answer), *self._named(answer)])
         known = numbers_stand_in(text, f"{self.task}\n{sure}") and not self.examples(answer)
         return known and holds_value(text, self.task, [shown_values(sure)])
 

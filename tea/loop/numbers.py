@@ -66,7 +66,9 @@ class _Reading(NamedTuple):
     near: float
 
 
-def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: str = "") -> list[str]:
+def unfounded(
+    answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: str = "", *, wording: bool = True
+) -> list[str]:
     """Return the numbers of an answer found nowhere, and following from nothing read by simple arithmetic.
 
     Roundings, percentages, sums and means of columns and groups, and what these differ by, days between dates, counts
@@ -79,6 +81,7 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: 
         asked: The question in words.
         read: Values of results, and texts shown whole.
         stated: Other words with numbers that need no source.
+        wording: Whether small numbers among several count as part of the wording.
     """
     if not any(_wanted(answer)):
         return []
@@ -89,7 +92,7 @@ def unfounded(answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: 
     known = sorted({abs(one) for one in _all_numbers(texts)})
     of_years = years_between(texts) if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) else set[float]()
     found = _Found.of(answer, asked, values, stated, [*spans(dates), *of_years])
-    several = len(wanted) > 1
+    several = wording and len(wanted) > 1
     aged = _AGE.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) is not None
     left = [one for one in wanted if not (_stands(one, known, aged) or _is_said(one, several, len(wanted)))]
     for _ in range(2):  # what follows from a derived number follows too

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 from tea.types import JsonValue
 
 CUT = "\u2026"
+LEAST_NAME = 4  # letters of a small word that names a value
 _COLUMN = re.compile(r'(?P<name>"(?:[^"]|"")*"|\S+) (?P<type>\w+)(?P<rest>.*?)(?:: (?P<values>.*))?', re.DOTALL)
 _VALUE = re.compile(r"'(?:[^']|'(?!, |$))*'|[^,\s][^,]*")
 _NUMBER = re.compile(r"[-+]?[\d.,]+")
@@ -114,6 +115,24 @@ def named_whole(answer: JsonValue, listed: Iterable[Listed]) -> list[str]:
         if all(_tokens(value.casefold()) in _tokens(words) for value in ends):
             found += one.values
     return found
+
+
+def of_named(words: str, listed: Iterable[Listed]) -> dict[str, Listed]:
+    """Return the values named by words, each with its column of several; a short word in small letters names none.
+
+    Examples:
+        >>> of_named("How many are in Braga?", [Listed(("Braga", "Faro"), all=True), Listed(("in", "out"))])
+        {'Braga': Listed(values=('Braga', 'Faro'), all=True)}
+    """
+    said, columns = _tokens(words.casefold()), [one for one in listed if len(one.values) > 1]
+    named = ((value, one) for one in columns for value in one.values if _is_name(value))
+    return {value: one for value, one in named if _tokens(value.casefold()) in said}
+
+
+def _is_name(value: str) -> bool:
+    """Return whether a value is no number, no yes or no, and no short word of small letters."""
+    plain = _NUMBER.fullmatch(value) or value.casefold() in _TRUTH or (value.islower() and len(value) < LEAST_NAME)
+    return len(value) > 1 and not plain
 
 
 def _extent(values: Sequence[str]) -> str:

@@ -86,7 +86,7 @@ def _code(outcome: Observation, given: JsonObject) -> set[str]:
 
 def _has_failed(outcome: Observation) -> bool:
     """Return whether a run failed: by an error, by the exit of a command, or by an exception."""
-    value = cast("Mapping[str, Any]", outcome.value) if isinstance(outcome.value, Mapping) else {}
+    value: Mapping[str, Any] = cast("Mapping[str, Any]", outcome.value) if isinstance(outcome.value, Mapping) else {}
     return not outcome.ok or ("sandbox" in value and _FAILED.search(str(value.get("text"))) is not None)
 
 

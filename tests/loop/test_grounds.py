@@ -11,8 +11,10 @@ import pytest_asyncio
 from loop_kit import Stage, done, observations, step, sum_of, told
 
 from tea.loop.checks import standing_in
-from tea.loop.grounds import narrowed
+from tea.loop.grounds import Grounds, narrowed
 from tea.loop.numbers import numbers_following, unfounded
+from tea.loop.opening import Head
+from tea.loop.shown import Listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -542,3 +544,35 @@ async def test_a_number_of_a_solution_of_another_task_is_not_read(
     await solutions.deprecate(f"delay_{asked}")
     assert "-> 6217" in str(model.requests[0].variables["memories"])
     assert (outcome.answer, len(model.requests)) == ("6217", 1 + asked)
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked"),
+    [
+        ("From JFK 5 flights were early.", 1),  # the head tells of 5 columns
+        (5, 1),
+        ({"early": 1, "late": 3}, 1),
+        ("JFK is one of 3 origins.", 0),
+    ],
+)
+async def test_no_head_tells_a_number_of_rows_with_one_value_of_several(
+    stage: Stage, flights: Path, answer: Any, asked: int
+) -> None:
+    task = "How is it with flights from JFK?"
+    outcome, model = await stage.play(*[step(done(answer))] * 2, task=task, files=[flights])
+    assert (outcome.answer, len(model.requests)) == (answer, 1 + asked)
+
+
+@pytest.mark.parametrize(("city", "number", "known"), [("Braga", 7, False), ("Faro", 7, True), ("Braga", 3, True)])
+async def test_a_conversation_tells_numbers_of_the_values_it_names(city: str, number: int, known: bool) -> None:
+    head = Head("visits.csv", "", told="rating: 5 values", listed=(Listed(("Braga", "Faro", "Porto"), all=True),))
+    spoken = ["Which visits in Faro have no rating?", "Visits 37, 30 and 94 in Faro.", "How many are these?", "3"]
+    grounds = Grounds.of(f"And in {city}?", spoken, [head], [], spoken=spoken)
+    assert grounds.tells(f"In {city}, {number} visits have no rating.") is known
+
+
+async def test_words_with_a_number_of_rows_with_one_value_are_asked_about_too(stage: Stage, flights: Path) -> None:
+    words = "From JFK 5 flights were early."
+    outcome, model = await stage.play(words, step(done(words)), task="How many were early?", files=[flights])
+    assert "does not tell these numbers for sure: 5." in told(model.requests[1])
+    assert outcome.answer == words
