@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise, product
-from math import isfinite
+from math import isfinite, log10
 from statistics import fmean, median, pstdev, stdev
 from typing import Any, NamedTuple
 
@@ -95,8 +95,17 @@ def holds_surely(numbers: Sequence[float], value: float, near: float) -> bool:
     """Return whether ordered numbers hold a value, and too few near it for a coincidence."""
     if not holds(numbers, value, near):
         return False
+    near = _exactness(value, near)
     beside = max(_FEW_CHANCES * near, _BESIDE * abs(value))
     return (_count(numbers, value, beside) - 1) * near <= LEAST_CHANCE * beside
+
+
+def _exactness(value: float, near: float) -> float:
+    """Return half of the unit of the last digit that is no zero behind the point."""
+    unit = 10.0 ** round(log10(2 * near))
+    while unit < 0.5 and abs(value / unit / 10 - round(value / unit / 10)) < 1e-6:
+        unit *= 10
+    return max(near, unit / 2)
 
 
 def closely(
@@ -126,7 +135,7 @@ def closely(
         for at, column in numeric:
             here = [each for row in some for each in numbers_of([columns[at][row]])]
             counts = _counted(column, bounds)
-            values += [*_measures(column), *counts, *_groups_of(columns, columns[at])]
+            values += [*_measures(column), *counts, *_groups_of(columns, columns[at], some)]
             parts += [*_shared(column, here), *((one, float(len(column))) for one in counts)]
             compared += _within(column, here)
             pairs += combinations(here if len(here) <= MOST_COMPARED else (), 2)
@@ -251,14 +260,18 @@ def _across(rows: Rows) -> Iterator[Pair]:
         yield sum(numbers_of(one)), sum(numbers_of(other))
 
 
-def _groups_of(columns: Sequence[Sequence[Any]], column: Sequence[Any]) -> Iterator[float]:
-    """Yield the extreme sums, means and growths of groups of rows."""
+def _groups_of(columns: Sequence[Sequence[Any]], column: Sequence[Any], some: Sequence[int]) -> Iterator[float]:
+    """Yield the sums and means of groups of rows: the extreme ones, and those of named rows."""
     for by in columns if len(column) <= MOST_ROWS else ():
         keys = list(dict.fromkeys(map(str, by)))
         if 1 < len(keys) < len(by):
-            groups = [numbers_of(one for key, one in zip(by, column, strict=True) if str(key) == each) for each in keys]
-            for found in ([sum(one) for one in groups if one], [fmean(one) for one in groups if one]):
-                yield from (min(found), max(found)) if found else ()
+            groups = {
+                each: numbers_of(one for key, one in zip(by, column, strict=True) if str(key) == each) for each in keys
+            }
+            for measure in (sum, fmean):
+                found = {key: measure(one) for key, one in groups.items() if one}
+                yield from (min(found.values()), max(found.values())) if found else ()
+                yield from (found[by[at]] for at in some if by[at] in found)
 
 
 def _sizes(columns: Sequence[Sequence[Any]], rows: int, some: Sequence[int]) -> Iterator[float]:

@@ -96,6 +96,37 @@ async def test_values_in_a_fence_are_checked_and_code_in_one_is_not(answer: str,
     assert unfounded(answer, "What is the average of each area?", [read]) == unknown
 
 
+ORDERS = """orders.csv: table, 281 bytes
+table: orders, rows: 9, all of them
+order,customer,city,date,amount
+1,C01,Porto,2025-01-03,120.5
+2,C02,Lisboa,2025-01-09,80.0
+3,C01,Porto,2025-02-11,45.25
+4,C03,Braga,2025-02-28,300.0
+5,C04,Porto,2025-03-02,19.99
+6,C02,Lisboa,2025-03-15,210.0
+7,C05,Faro,2025-03-16,75.5
+8,C03,Braga,2025-04-01,NULL
+9,C01,Porto,2025-04-20,99.9"""
+
+
+@pytest.mark.parametrize(
+    ("amount", "unknown"),
+    [("201.00", ["201.00"]), ("210.00", []), ("201", ["201"]), ("290", []), ("290.00", [])],
+)
+async def test_sums_of_a_named_group_follow_and_zeros_behind_a_point_make_no_number_exact(
+    amount: str, unknown: list[str]
+) -> None:
+    assert unfounded(f"C02 was the best-selling customer with {amount}.", "Who sold best?", [ORDERS]) == unknown
+
+
+async def test_the_sums_of_all_named_groups_follow() -> None:
+    totals = {"C01": "265.65", "C02": "290", "C03": "300", "C04": "19.99", "C05": "75.50"}
+    orders = {"C01": 3, "C02": 2, "C03": 2, "C04": 1, "C05": 1}
+    answer = [{"customer": one, "orders": orders[one], "total": totals[one]} for one in totals]
+    assert unfounded(answer, "For each customer give the number of orders and the total.", [ORDERS]) == []
+
+
 async def test_an_unknown_date_is_named_as_a_whole() -> None:
     assert unfounded("He left on 1845-07-14.", "When?", [{"rows": [[7, 14, "x"]]}]) == ["1845-07-14"]
     assert unfounded("He left on 14 July 1845.", "When?", [{"rows": [["Tyler", "1845-07-14"]]}]) == []
