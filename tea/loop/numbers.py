@@ -223,7 +223,7 @@ class _Found(NamedTuple):
             stated=list(dict.fromkeys(map(abs, _all_numbers(stated)))),
             asked=list(dict.fromkeys(map(abs, _all_numbers(asked)))),
             spans=sorted(days),
-            counts=sorted({float(one) for value in values for one in _counts(value, words)}),
+            counts=sorted({float(one) for value in values for one in _counts(value, words)} | _alike(values)),
             shares=_SHARE.search(words) is not None,
             squares=[one * one for one in {*single, *chain(*together)} if 0 < one < 1] if _SQUARE.search(words) else [],
         )
@@ -275,6 +275,12 @@ def _counts(value: JsonValue, words: str) -> Iterator[int]:
         yield len(items)
         for one in items[:MOST_LOOKED]:
             yield from _counts(one, words) if isinstance(one, list | dict) else ()
+
+
+def _alike(values: Sequence[JsonValue]) -> set[float]:
+    """Return how many results are the same short value each, such as true."""
+    short = [one for one in values if isinstance(one, bool | int | float) or (isinstance(one, str) and "\n" not in one)]
+    return {float(one) for one in Counter(map(rendered, short)).values()} if len(short) > 1 else set()
 
 
 def _tokens(text: str) -> str:

@@ -127,6 +127,11 @@ async def test_the_sums_of_all_named_groups_follow() -> None:
     assert unfounded(answer, "For each customer give the number of orders and the total.", [ORDERS]) == []
 
 
+@pytest.mark.parametrize(("answer", "unknown"), [(2, []), ("2", []), ("1 is not valid", []), (7, ["7"])])
+async def test_a_count_of_equal_results_follows(answer: Any, unknown: list[str]) -> None:
+    assert unfounded(answer, "How many companies have a valid number?", [True, False, True, {"rows": []}]) == unknown
+
+
 async def test_an_unknown_date_is_named_as_a_whole() -> None:
     assert unfounded("He left on 1845-07-14.", "When?", [{"rows": [[7, 14, "x"]]}]) == ["1845-07-14"]
     assert unfounded("He left on 14 July 1845.", "When?", [{"rows": [["Tyler", "1845-07-14"]]}]) == []
