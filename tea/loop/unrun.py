@@ -38,7 +38,7 @@ _SAYS_FAILED = re.compile(
 _LAST_FAILED = "The last run of code failed, and nothing has run since."
 _CHANGED = "{} changed after the last run of code, so nothing shows what it does now."
 _NO_RUN = "The answer says that something was run, but {}."
-_NEVER, _SINCE = "nothing was", "nothing has run since {} was written"
+_NEVER, _SINCE = "nothing was", "nothing has run since the last change of {}"
 
 
 def unrun(results: Iterable[Observation], functions: Functions, answer: JsonValue) -> str:

@@ -95,6 +95,6 @@ async def stage() -> AsyncIterator[Stage]:
 async def test_tests_said_to_pass_without_a_run_are_asked_about_once_and_then_doubted(stage: Stage, end: Any) -> None:
     write = step(("workspace_write", {"name": "leap.py", "text": CODE}))
     outcome, model = await stage.play(write, end, step(done("The answer holds.")), task=TASK)
-    assert told(model.requests[2]).count("nothing has run since leap.py was written") == 1
+    assert told(model.requests[2]).count("nothing has run since the last change of leap.py") == 1
     assert (outcome.answer, len(model.requests)) == (PASS, 3)
     assert [one for one in outcome.evidence if "nothing has run since" in one.doubt]
