@@ -308,7 +308,8 @@ async def test_a_name_in_other_letters_is_understood_and_an_odd_one_refused_with
 async def test_bad_arguments_are_answered_with_the_parameters(stage: Stage) -> None:
     _, model = await stage.play(step(("fetch_page", {"place": "a.html"})), step(done(7)))
     fix = observations(model.requests[1])[0]["calls"][0]["error"]["fix"]
-    assert fix == "did you mean 'url'? its parameters are url (string), needed; question (string); start (integer); find (string)."
+    parameters = "url (string), needed; question (string); start (integer); find (string)"
+    assert fix == f"did you mean 'url'? its parameters are {parameters}."
 
 
 async def test_a_long_result_is_not_given_twice_while_the_first_stands_in_the_window(
