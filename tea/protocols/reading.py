@@ -74,8 +74,9 @@ class Reading:
 
     def __init__(self, services: Services) -> None:
         self.services = services
+        of_trusted = services.recipes.is_of_trusted if self.executed else None
         self._registry = KindRegistry(
-            self.kind, services.versions, services.trust, self.draft, self.build, self.outline
+            self.kind, services.versions, services.trust, self.draft, self.build, self.outline, of_trusted
         )
         self._listings = Look(self._registry.listings)
         self._known = LookupCache(self.kind, services.versions.store, services.trust)

@@ -236,8 +236,24 @@ class Recipes:
         return referring(self._versions, ref)
 
     def is_of_trusted(self, source: str) -> bool:
-        """Return whether a recipe takes all its words from trusted parts; any other source does."""
-        return not is_recipe(source) or all(self._trust(one.digest) for one in read_recipe(source).operands)
+        """Return whether a recipe takes all its words from trusted parts, at any depth; any other source does."""
+        left, seen = [source], set[str]()
+        while left:
+            one = left.pop()
+            for operand in read_recipe(one).operands if is_recipe(one) else ():
+                if not self._trust(operand.digest):
+                    return False
+                if operand.digest not in seen and (found := self._stored(operand)) is not None:
+                    left.append(found.source)
+                seen.add(operand.digest)
+        return True
+
+    def _stored(self, operand: Operand) -> Manifest | None:
+        """Return the stored version of an operand; None of one that is only shipped, which is no recipe."""
+        try:
+            return self._versions.resolve(replace(operand.parsed, operation=None).at(operand.digest))
+        except RegistryError:
+            return None
 
     def check_operands(self, source: str) -> None:
         """Raise BadComponent for a hidden operand, as its bytes may be about to be removed.

@@ -13,7 +13,7 @@ from tea.errors import AlreadyRegistered, BadInput, Damaged, RegistryError, Unkn
 from tea.refs import FIRST, KINDS, Kind, Ref, Version, is_digest, plural
 from tea.registry.head import Head
 from tea.registry.list_cache import ListCache, Outline, Shipped
-from tea.registry.own_words import Build, Draft, OwnWords
+from tea.registry.own_words import Build, Draft, OfTrusted, OwnWords
 from tea.registry.row import Row
 from tea.registry.version import Again, Guard, NewVersion, VersionManager
 from tea.source.cache import SourceCache
@@ -39,14 +39,22 @@ class KindRegistry:
         draft: Checks source without executing it; raises BadComponent.
         build: Makes the manifest of checked source; raises BadComponent.
         outline: Says what shipped source is for; raises BadComponent.
+        of_trusted: See `OwnWords`.
     """
 
     def __init__(
-        self, kind: Kind, versions: VersionManager, trust: Trust, draft: Draft, build: Build, outline: Outline
+        self,
+        kind: Kind,
+        versions: VersionManager,
+        trust: Trust,
+        draft: Draft,
+        build: Build,
+        outline: Outline,
+        of_trusted: OfTrusted | None,
     ) -> None:
         self.kind: Kind = kind
         self._versions, self._trust, self._build = versions, trust, build
-        self.words = OwnWords(trust, draft, build)
+        self.words = OwnWords(trust, draft, build, of_trusted)
         self._kept = SourceCache(trust.path.parent)
         self._shown = ListCache(kind, versions, trust, outline, self.resolve, self.words.of, self._kept)
         self._opened = False  # whether what is shipped was looked at

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
-from tea.components.manifest import Lineage, Manifest, canonical, source_digest
+from tea.components.manifest import Lineage, Manifest, canonical, is_recipe, source_digest
 from tea.components.operation import Signature, Traits
 from tea.errors import StorageError, TeaError
 from tea.source.text import SourceText, parsed, refusal
@@ -25,6 +25,7 @@ from tea.source.trust import Trust
 from tea.types import JsonValue
 
 Build = Callable[[SourceText, str, Lineage, str, str], Manifest]
+OfTrusted = Callable[[str], bool]
 Draft = Callable[[str, Mapping[str, str], tuple[str, ...]], SourceText]
 _TOLD = ("description", "operations", "metadata", "evolvable", "rules", "recovery", "sharing")
 
@@ -36,8 +37,9 @@ _ORIGIN = ("lineage", "created", "reason", "changes")
 
 
 def words_digest(found: Manifest) -> str:
-    """Return the digest of a manifest's whole description of its source."""
-    return _digest(found, _TOLD)
+    """Return the digest of a manifest's whole description of its source, in its order."""
+    data = found.to_json()
+    return _digest(json.dumps([[name, data.get(name)] for name in _TOLD], allow_nan=False).encode())
 
 
 class OwnWords:
@@ -47,11 +49,14 @@ class OwnWords:
         trust: What may run, and which manifests this account knows to tell what their source says.
         draft: Checks source without executing it; raises TeaError.
         build: Describes checked source, executing what is code; raises TeaError.
+        of_trusted: Returns whether a source takes its words from trusted parts alone, if it is a recipe; None for a
+            kind without recipes.
     """
 
-    def __init__(self, trust: Trust, draft: Draft, build: Build) -> None:
-        self._trust, self._draft, self._build = trust, draft, build
+    def __init__(self, trust: Trust, draft: Draft, build: Build, of_trusted: OfTrusted | None) -> None:
+        self._trust, self._draft, self._build, self._of_trusted = trust, draft, build, of_trusted
         self._made: dict[str, Manifest] = {}
+        self._shipped = set[str]()
 
     def of(self, found: Manifest) -> Manifest:
         """Return a version described by its own source if it is trusted, and shipped only if this account says so."""
@@ -67,7 +72,7 @@ class OwnWords:
 
     def recorded(self, found: Manifest) -> bool:
         """Return whether this account recorded the origin of a version, or made it in this process."""
-        made = self._made.get(found.digest)
+        made = self._made.get(found.digest) if found.digest in self._shipped else None
         own = made is not None and not made.created and _origin(made) == _origin(found)
         return own or self._trust.told(_origin(found))
 
@@ -78,7 +83,7 @@ class OwnWords:
 
     def _described_by_itself(self, found: Manifest) -> Manifest:
         """Return a version described by its own source if it is trusted, else unchanged."""
-        if self._made.get(found.digest) is found or not self._trust(found.digest) or self._trust.told(_entry(found)):
+        if self._made.get(found.digest) is found or not self._trust(found.digest) or self._is_known(found):
             return found
         made = self._described(found)
         if made is None:
@@ -89,8 +94,9 @@ class OwnWords:
         return replace(found, **{name: getattr(made, name) for name in _TOLD})
 
     def take(self, made: Manifest) -> None:
-        """Record a manifest just made from its source, to avoid making it again."""
+        """Record a manifest just made from its shipped source, to avoid making it again."""
         self._made[made.digest] = made
+        self._shipped.add(made.digest)
 
     def trust(self, made: Manifest) -> None:
         """Record a manifest's description as equal to its source's, as it was made from it; not without trust."""
@@ -104,7 +110,7 @@ class OwnWords:
         One that this account wrote is compared to the letter. In others, schemas may lack what the library that wrote
         them did not say, but hold nothing else than those made here.
         """
-        if not self._trust(found.digest) or self._trust.told(_entry(found)):
+        if not self._trust(found.digest) or self._is_known(found):
             return ""
         made = self._described(found)
         if made is None:
@@ -114,15 +120,23 @@ class OwnWords:
         lenient = not ours and _description(made) == _description(found) and _is_within(_schemas(found), _schemas(made))
         return "" if same or lenient else "does not match its source, which counts"
 
+    def _is_known(self, found: Manifest) -> bool:
+        """Return whether this account compared a manifest with its source; a recipe's words are those of its parts."""
+        return not self._is_recipe(found) and self._trust.told(_entry(found))
+
+    def _is_recipe(self, found: Manifest) -> bool:
+        return self._of_trusted is not None and is_recipe(found.source)
+
     def _described(self, found: Manifest) -> Manifest | None:
         """Return a source's own description, None if it cannot be made here, as something it needs is missing."""
-        if found.digest not in self._made:
+        whole = self._of_trusted is None or self._of_trusted(found.source)
+        if found.digest not in self._made and whole:
             with suppress(TeaError):
                 text = self._draft(found.source, found.files, found.requires)
                 check_draft(text, found)
                 made = self._build(text, found.version, Lineage(), found.created, found.reason)
                 if made.digest == found.digest:
-                    self.take(made)
+                    self._made[made.digest] = made
         return self._made.get(found.digest)
 
     def _without_description(self, found: Manifest) -> Manifest:
@@ -140,7 +154,7 @@ class OwnWords:
             for name in found.operations
             if name in names
         }
-        words = "It cannot be described here: what its source needs is missing, or its source is refused."
+        words = "It cannot be described here: its source is refused, or what it needs is missing or not trusted."
         return replace(
             found, description=words, operations=mute, metadata={}, rules="", evolvable=evolvable,
             recovery="lost", sharing="shared",
@@ -176,12 +190,12 @@ def check_draft(text: SourceText, found: Manifest) -> None:
 
 
 def _origin(found: Manifest) -> str:
-    return f"{found.digest}/{_RECORDED}/{_digest(found, _ORIGIN)}"
-
-
-def _digest(found: Manifest, names: tuple[str, ...]) -> str:
     data = found.to_json()
-    return "sha256:" + hashlib.sha256(canonical({name: data.get(name) for name in names})).hexdigest()
+    return f"{found.digest}/{_RECORDED}/{_digest(canonical({name: data.get(name) for name in _ORIGIN}))}"
+
+
+def _digest(data: bytes) -> str:
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 
 def _entry(found: Manifest) -> str:
@@ -201,7 +215,7 @@ def _description(found: Manifest) -> bytes:
         for key, one in found.operations.items()
     }
     others = [found.description, found.evolvable, found.rules, found.recovery, found.sharing]
-    return canonical([others, operations, dict(found.metadata)])
+    return json.dumps([others, operations, dict(found.metadata)], allow_nan=False).encode()  # in their order
 
 
 def _written_parameters(signature: Signature) -> list[Any]:

@@ -10,7 +10,7 @@ import pytest
 from protocol_kit import CASES
 
 from tea.components.manifest import source_digest
-from tea.errors import Damaged
+from tea.errors import BadComponent, Damaged
 from tea.platform import Platform
 from tea.store.sealed import sealed, unsealed
 
@@ -21,6 +21,10 @@ Manifest = dict[str, Any]
 
 def describe(one: Manifest) -> None:
     one["description"] = LIE
+
+
+def describe_call(one: Manifest) -> None:
+    one["operations"]["call"]["description"] = LIE
 
 
 def parameter(one: Manifest) -> None:
@@ -267,6 +271,75 @@ async def test_of_a_trusted_version_that_cannot_be_described_no_manifest_says_an
         for words in (found.text(), await stage.ecp.contract(names=["counter"]), json.dumps(found.function_schemas())):
             assert not any(lie in words for lie in ("evil", "audited", "durable"))
         assert "cannot be compared with its source" in stage.libraries["environment"].misdescribed(raw)
+
+
+async def test_a_recipe_takes_no_words_of_a_part_that_nobody_trusts(tmp_path: Path) -> None:
+    async with platform(tmp_path) as stage:
+        await stage.ecp.transform("T2E", "calculator", name="desk")
+    victim = tmp_path / "stranger"
+    async with Platform(tmp_path / "home", state=victim) as stage:
+        await stage.libraries["environment"].trust("desk")
+    edited(tmp_path / "home", "tools", "calculator", describe_call)
+    for _ in range(2):
+        stage = Platform(tmp_path / "home", state=victim)  # not entered, so nothing counts as shipped
+        found = await stage.ecp.info("desk")
+        assert LIE not in found.text()
+        told = found.to_json()
+        edited(tmp_path / "home", "environments", "desk", lambda one, told=told: one.update(
+            {name: told[name] for name in ("description", "operations", "metadata")}
+        ))  # fmt: skip
+    async with Platform(tmp_path / "home", state=victim) as stage:
+        found = await stage.ecp.info("desk")
+        assert "Calculate" in found.text()
+        assert LIE not in found.text() + json.dumps(found.function_schemas())
+        raw = stage.versions.manifest("environment", "desk", "1.0.0")
+        assert stage.libraries["environment"].misdescribed(raw)
+
+
+async def test_a_recipe_of_a_recipe_needs_each_part_to_be_trusted(tmp_path: Path) -> None:
+    async with platform(tmp_path) as stage:
+        await stage.tcp.register(TOOL.source())
+        await stage.ecp.transform("T2E", "greeter", name="desk")
+        (made,) = [one.name for one in await stage.tcp.transform("E2T", "desk") if "greeter" in one.name]
+    async with Platform(tmp_path / "home", state=tmp_path / "stranger") as stage:
+        desk = stage.versions.manifest("environment", "desk", "1.0.0")
+        stage.trust.grant(desk.digest, "desk")
+        with pytest.raises(BadComponent, match="takes its words from what is not trusted"):
+            await stage.tcp.manager.trust(made)
+        assert "Greet" not in (await stage.ecp.info("desk")).text()
+
+
+async def test_the_order_of_an_edited_manifest_is_not_used(tmp_path: Path) -> None:
+    async with platform(tmp_path) as stage:
+        true = (await stage.tcp.register(TRANSFER)).operations["call"]
+
+    def turned(one: Manifest) -> None:
+        shown = one["operations"]["call"]["parameters"]["properties"]
+        one["operations"]["call"]["parameters"]["properties"] = dict(reversed(shown.items()))
+
+    edited(tmp_path / "home", "tools", "pay", turned)
+    for state in ("state", "stranger"):
+        async with Platform(tmp_path / "home", state=tmp_path / state) as stage:
+            raw = stage.versions.manifest("tool", "pay", "1.0.0")
+            stage.trust.grant(raw.digest, "pay")
+            found = (await stage.tcp.info("pay")).operations["call"]
+            assert list(found.parameters["properties"]) == list(true.parameters["properties"]) == ["what", "receipt"]
+            assert stage.libraries["tool"].misdescribed(raw)
+
+
+async def test_a_forged_origin_of_what_ships_is_not_recorded_by_describing_it(tmp_path: Path) -> None:
+    async with platform(tmp_path) as stage:
+        await stage.tcp.manager.pin("calculator")
+
+    def forged(one: Manifest) -> None:
+        describe(one)
+        one["lineage"], one["created"], one["reason"] = {"how": "hand"}, "", "Audited by the security team."
+
+    edited(tmp_path / "home", "tools", "calculator", forged)
+    async with Platform(tmp_path / "home", state=tmp_path / "stranger") as stage:
+        await stage.tcp.info("calculator")
+        raw = stage.versions.manifest("tool", "calculator", "1.0.0")
+        assert not stage.libraries["tool"].recorded_here(raw)
 
 
 async def test_a_manifest_with_words_in_the_place_of_a_recovery_is_damaged(tmp_path: Path) -> None:
