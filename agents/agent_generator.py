@@ -123,7 +123,7 @@ def _with_prefixes(draft: dict[str, Any], parts: Sequence[str]) -> dict[str, Any
 
 
 def _names_of(part: str) -> tuple[str, ...]:
-    """Return the names that models give to a part in place of its own."""
+    """Return the names given to a part by models in place of its own."""
     kind, _, name = part.partition(":")
     return (name, name.replace("#", "_"), f"tool:{name.replace('#', '_')}") if kind == "environment" else (name,)
 

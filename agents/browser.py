@@ -69,13 +69,13 @@ class BrowserUse(Agent):
 
 
 class _Links:
-    """The addresses of links that opened pages gave; the policy lets them be opened, as they count as read."""
+    """The addresses of links on opened pages; the policy lets them be opened, as they count as read."""
 
     def __init__(self) -> None:
         self._given = set[str]()
 
     def told(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Note the links in what an action gave, and return the rest: the state shows them, too."""
+        """Note the links in the outcome of an action, and return the rest: the state shows them, too."""
         self._given.update(value.get("links", ()))
         return {name: part for name, part in value.items() if name != "links"}
 

@@ -52,7 +52,7 @@ class Claim:
 
     @property
     def unsaid(self) -> str:
-        """Which of its numbers its own source does not say in the quote, its title, place or dates; empty for none."""
+        """The problem of its numbers missing from its quote, title, place and dates, in words; empty for none."""
         lacking = unsaid(self.claim, " ".join([self.quote, self.title, self.position, self.date, self.dates]))
         return f"its quote does not say {' and '.join(lacking)}" if lacking else ""
 

@@ -238,7 +238,7 @@ def _line_in(quote: str, words: Words) -> int | None:
 
 
 def _place_in(quote: str, words: Words) -> tuple[int, int] | None:
-    """Return which lines of some words hold a quote, the first and the last one, from 0; None if they do not."""
+    """Return the first and the last line of a quote in some words, counted from 0; None if it is not in them."""
     pieces = [tokens(one) for one in _GAP.split(quote)]
     pieces = [one for one in pieces if one] if len(pieces) == 1 else [one for one in pieces if len(one) >= _LEAST_PIECE]
     if not pieces:

@@ -161,7 +161,7 @@ async def require_taken(driver: Driver, given: Given) -> None:
 
 
 def unfilled(error: ToolError, index: int, before: Sequence[int]) -> ToolError:
-    """Return the failure of a form with its field, and with what was done before."""
+    """Return the failure of a form with its field, and with the fields filled in before."""
     done = f"filled in before: {', '.join(map(str, before))}; " if before else ""
     problem = f"The field {index} was not filled in: {error.problem}"
     return ToolError(problem, fix=f"{error.fix} ({done}nothing was pressed)")

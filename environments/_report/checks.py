@@ -288,14 +288,14 @@ def _underived(
 
 
 def _lacking(sentence: str, before: str, every: list[Evidence], totals: Totals, head: str) -> Iterator[str]:
-    """Yield the numbers and dates of a sentence that stand in none of the sources, and follow from none."""
+    """Yield a sentence's numbers and dates neither in the sources nor following from them; none without sources."""
     places = _unknown(sentence, every, names=False) if every else []
     doubtful = [(last, sentence[first:last]) for first, last in places]
     yield from (value for _, value in _underived(doubtful, sentence, before, every, totals, head))
 
 
 def _is_telling(row: str) -> bool:
-    """Return whether a row has numbers, and none so short that it is found in any table."""
+    """Return whether a row has numbers, each with enough digits to be rare in a table."""
     sizes = [sum(map(str.isdecimal, one)) for one in _NUMBER.findall(row)]
     return min(sizes, default=0) >= LEAST_DIGITS
 

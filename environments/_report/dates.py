@@ -48,7 +48,7 @@ def days_of(match: re.Match[str]) -> set[tuple[int, int, int]]:
 
 
 def days_in(text: str) -> list[tuple[int, int, int]]:
-    """Return the days that a text tells; 0 stands for no day."""
+    """Return the possible days of all dates of a text; 0 stands for no day."""
     return [one for match in dates_in(text) for one in days_of(match)]
 
 

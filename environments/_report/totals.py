@@ -203,7 +203,7 @@ def _labelled(cells: Sequence[str]) -> dict[str, Rows]:
 
 
 def _by_month(cells: Sequence[str]) -> dict[str, Rows]:
-    """Return the rows of each month by its English name, with and without the year, where each cell has a date."""
+    """Return the rows of each month by its English names; empty unless each filled cell tells a single month."""
     found: dict[str, set[int]] = {}
     for number, cell in enumerate(cells):
         months = {(cell[:4], int(one)) for one in YEAR_AND_MONTH.findall(cell) if cell[:4].isdecimal()}

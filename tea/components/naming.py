@@ -58,7 +58,7 @@ def renamed(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
 
 
 def name_hint(schema: JsonSchema, arguments: object) -> str:
-    """Return what was meant: the form of a list given as one text, or the parameter for an unknown name.
+    """Return a hint at the form of a list given as one text, or at the parameter for an unknown name.
 
     That is the nearest, or the only needed one left out. Empty if nothing is known.
     """

@@ -1,4 +1,4 @@
-"""Texts: a parameter of texts for a tool that reads what one text names."""
+"""Texts: a list of texts as a tool's parameter, with a single text taken as a list of one."""
 
 from __future__ import annotations
 

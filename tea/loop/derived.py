@@ -101,7 +101,7 @@ def holds_surely(numbers: Sequence[float], value: float, near: float) -> bool:
 
 
 def _exactness(value: float, near: float) -> float:
-    """Return half of the unit of the last digit that is no zero behind the point."""
+    """Return half the unit of a value's last digit, not counting zeros at the end of its decimals."""
     unit = 10.0 ** round(log10(2 * near))
     while unit < 0.5 and abs(value / unit / 10 - round(value / unit / 10)) < 1e-6:
         unit *= 10

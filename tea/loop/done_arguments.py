@@ -208,7 +208,7 @@ def _sources(value: JsonValue) -> JsonValue:
 
 
 def _each(source: Any) -> list[Any]:
-    """Return a source without a quote that names several addresses as one for each."""
+    """Split a source of several addresses without a quote into one for each; return any other alone."""
     given = cast("dict[str, Any]", source) if isinstance(source, dict) else dict[str, Any]()
     text = given.get(_SOURCE)
     if given.get(_QUOTE) or not isinstance(text, str) or not _ADDRESSES.fullmatch(text):

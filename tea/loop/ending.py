@@ -458,7 +458,7 @@ class Ending:
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
 
     def _unrun(self, answer: JsonValue) -> str:
-        """Return the problem of code that nothing shows to run."""
+        """Return the problem of an answer about code not shown to run; empty without one, and for a solver."""
         return "" if self._solver else unrun(self._window.results.values(), self._functions, answer)
 
     def _hold(self, text: str, problem: str) -> str:

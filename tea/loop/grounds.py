@@ -87,14 +87,14 @@ class Grounds(NamedTuple):
         return "\n".join([*(one.sure for one in self.heads), *self.quoted])
 
     def sure_of(self, answer: JsonValue) -> str:
-        """Return the sure facts that may tell an answer: without results no more than the values of a column named."""
+        """Return the sure facts for an answer: only column sizes and quotes if values are named without any result."""
         named = {} if self.results else self._of_named(answer)
         if not named:
             return self.sure
         return "\n".join([*(str(len(one.values)) for one in named.values() if one.all), *self.quoted])
 
     def _of_named(self, answer: JsonValue) -> dict[str, Listed]:
-        """Return the values of columns that the task or an answer names, each with its column."""
+        """Return the values of columns named by the task or an answer, each with its column."""
         return of_named(f"{self.task}\n{as_text(answer)}", [each for one in self.heads for each in one.listed])
 
     def _names_unspoken(self, answer: JsonValue) -> bool:

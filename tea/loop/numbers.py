@@ -103,7 +103,7 @@ def unfounded(
 
 
 def numbers_following(answer: JsonValue, text: str) -> list[str]:
-    """Return the numbers of an answer that are a sum, a difference or a share of two numbers of a text.
+    """Return the numbers of an answer given by a sum, a difference or a share of two numbers of a text.
 
     Each digit counts, also zeros at the end. Those of the answer itself that the text says count for sure, and what
     follows from them; others where a number of as many digits would hardly follow by chance.

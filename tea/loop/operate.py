@@ -204,7 +204,7 @@ async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str,
 
 
 def _undoubted(task: Task, work: Work, final: dict[str, Any]) -> dict[str, Any]:
-    """Return an ending, none where it is asked for again, once: its numbers may be slips of some that were read."""
+    """Return an ending, or an empty one to ask for it again, once, if its numbers may be slips of numbers read."""
     known = work.on.exact or not work.sees  # else a model may know better
     if not final.get("success") or not known or work.doubted or work.ends:
         return final
@@ -403,7 +403,7 @@ async def _act(ctx: Context, work: Work, one: dict[str, Any], *, first: bool) ->
 
 
 async def _invoked(ctx: Context, work: Work, action: str, given: dict[str, Any]) -> Response:
-    """Do an action after those that go before it, of which one that finds the screen lost tells it for all."""
+    """Do an action after those due before it; if one of them finds the screen lost, return its response instead."""
     for one in work.on.before(action, given, work.seen):
         ahead = await ctx.ecp.invoke(f"{work.on.environment}#{one['action']}", one["arguments"])
         if _is_lost(ahead):
@@ -440,7 +440,7 @@ async def _recorded(ctx: Context, task: Task, work: Work, final: dict[str, Any])
 
 
 def _answer(work: Work, final: dict[str, Any]) -> str:
-    """Return the answer of an ending: its words, else what was extracted."""
+    """Return the answer of an ending: its words, else the texts extracted if it is a success."""
     found = work.extracted if final.get("success") else ()
     return str(final.get("answer") or "").strip() or "\n\n".join(found)
 
@@ -460,7 +460,7 @@ def _evidence(work: Work) -> tuple[Evidence, ...]:
 
 
 def _holding(work: Work, words: str) -> list[str]:
-    """Return the pages that hold some words; a line that stands on any page as it is counts on no other."""
+    """Return the pages holding some words; a line found as it is on some pages counts on no others."""
     texts = {page: "\n".join(work.read.get(page, ())) for page in work.pages}
     holding = [page for page, text in texts.items() if holds(words, text)]
     if holding:
@@ -479,7 +479,7 @@ def _concluded(task: Task, work: Work, answer: str) -> tuple[str, ...]:
 
 
 def _unread(task: Task, work: Work, answer: str) -> list[str]:
-    """Return the numbers of an answer that were neither read nor given, the whole answer if they are not told apart."""
+    """Return the numbers of an answer neither read nor given; the whole answer if they cannot be told apart."""
     seen = work.extracted if work.sees else ()
     stands = standing_in("\n".join([task.text, *seen, *(one for texts in work.read.values() for one in texts)]))
     if stands(answer):

@@ -42,7 +42,7 @@ _NEVER, _SINCE = "nothing was", "nothing has run since the last change of {}"
 
 
 def unrun(results: Iterable[Observation], functions: Functions, answer: JsonValue) -> str:
-    """Return the problem of an answer about code that nothing shows to run, empty without one.
+    """Return the problem of an answer about code not shown to run, empty without one.
 
     A run is any call but those that read or that write files of the workspace. Code counts as changed if it was written
     before the last run and after it.

@@ -294,7 +294,7 @@ class Reading:
         self._registry.words.record(found)
 
     def misdescribed(self, found: Manifest) -> str:
-        """Return what is wrong with the registry's description of a trusted version, in words; empty for nothing."""
+        """Return the fault of the registry's description of a trusted version, in words; empty without one."""
         return self._registry.words.fault(found)
 
     def unstored(self, name: str) -> Manifest | None:

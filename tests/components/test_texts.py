@@ -1,4 +1,4 @@
-"""Test texts: a parameter that takes a single text as it is."""
+"""Test texts: a parameter taking a single text as it is."""
 
 from tea import Texts
 from tea.components.naming import understood

@@ -1,4 +1,4 @@
-"""Test answers about code: asked about once if nothing shows that it runs."""
+"""Test answers about code: asked about once if no run supports them."""
 
 from collections.abc import AsyncIterator
 from typing import Any

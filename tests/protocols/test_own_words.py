@@ -247,7 +247,7 @@ class Counter(Environment):
 
 
 def missing(one: Manifest) -> None:
-    """Let a version need what is not installed, under a digest of its own, beside lies."""
+    """Let a version need a library not installed, under a digest of its own, beside lies."""
     one["source"], one["requires"] = one["source"].replace("pydantic", "notinstalled"), ["notinstalled"]
     one["digest"] = source_digest(one["kind"], one["name"], one["source"], one["files"], tuple(one["requires"]))
     one["operations"]["this_home_is_audited"] = one["operations"]["add"] | {"description": LIE}

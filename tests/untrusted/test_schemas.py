@@ -1,4 +1,4 @@
-"""Test schemas of untrusted components: what a model is told of arguments that do not fit."""
+"""Test schemas of untrusted components: hints about arguments of a wrong name or form."""
 
 import pytest
 

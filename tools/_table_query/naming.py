@@ -88,7 +88,7 @@ def unknown_name(
 
 
 def _reserved_name(word: str, tables: Mapping[str, Sequence[str]]) -> ToolError | None:
-    """Return the error about a column named as a word of SQL; None for a word that is no column, or no such word."""
+    """Return the error about a column named as a word of SQL; None if the word is no column, or not one of SQL."""
     having = (one for columns in tables.values() for one in columns if one.casefold() == word.casefold())
     if (column := next(having, None)) is None or not _is_reserved(word):
         return None

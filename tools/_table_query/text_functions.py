@@ -28,7 +28,7 @@ def last_letters(value: object, count: int | None) -> str | None:
 
 
 def position(value: object, part: object) -> int | None:
-    """Return where a part begins in a value, counted from 1; 0 if it does not hold the part."""
+    """Return the place of a part in a value, counted from 1; 0 if the value does not hold the part."""
     if value is None or part is None:
         return None
     if isinstance(value, bytes) and isinstance(part, bytes):
@@ -37,7 +37,7 @@ def position(value: object, part: object) -> int | None:
 
 
 def replacing(most: int) -> Callable[[object, object, object], str | None]:
-    """Return the function that puts a text in the place of each part of a value.
+    """Return a function to replace each occurrence of a part in a value by a text.
 
     Args:
         most: Characters of the longest result; a longer one raises OverflowError.
@@ -88,7 +88,7 @@ ADDED: Functions = (
 
 
 def linear(most: int) -> Functions:
-    """Return functions in the place of SQLite's own, which may take the square of a text's length.
+    """Return functions in the place of SQLite's own, as its time may grow with the square of a text's length.
 
     Args:
         most: Characters of the longest result.
