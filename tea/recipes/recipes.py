@@ -95,6 +95,7 @@ class Recipes:
         self._versions, self._trust, self._work = versions, trust, work
         self._libraries: Mapping[Kind, Library] = {}
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._read: dict[str, tuple[Operand, ...]] = {}  # the parts of versions, by digest
 
     def join(self, libraries: Mapping[Kind, Library]) -> None:
         """Set the libraries for looking up operands by name."""
@@ -237,23 +238,27 @@ class Recipes:
 
     def is_of_trusted(self, source: str) -> bool:
         """Return whether a recipe takes all its words from trusted parts, at any depth; any other source does."""
-        left, seen = [source], set[str]()
+        left, seen = list(_operands(source)), set[str]()
         while left:
             one = left.pop()
-            for operand in read_recipe(one).operands if is_recipe(one) else ():
-                if not self._trust(operand.digest):
-                    return False
-                if operand.digest not in seen and (found := self._stored(operand)) is not None:
-                    left.append(found.source)
-                seen.add(operand.digest)
+            if not self._trust(one.digest):
+                return False
+            if one.digest not in seen:
+                left += self._parts(one)
+            seen.add(one.digest)
         return True
 
-    def _stored(self, operand: Operand) -> Manifest | None:
-        """Return the stored version of an operand; None of one that is only shipped, which is no recipe."""
-        try:
-            return self._versions.resolve(replace(operand.parsed, operation=None).at(operand.digest))
-        except RegistryError:
-            return None
+    def _parts(self, operand: Operand) -> tuple[Operand, ...]:
+        """Return the operands of an operand, none of what is only shipped; each version is read once."""
+        if operand.digest not in self._read:
+            try:
+                found = self._versions.resolve(replace(operand.parsed, operation=None).at(operand.digest))
+            except RegistryError:
+                return ()
+            if found is None:
+                return ()
+            self._read[operand.digest] = _operands(found.source)
+        return self._read[operand.digest]
 
     def check_operands(self, source: str) -> None:
         """Raise BadComponent for a hidden operand, as its bytes may be about to be removed.
@@ -412,6 +417,10 @@ class Recipes:
         ref = operand.parsed
         config = await self._libraries[ref.kind].pin(Ref(kind=ref.kind, name=ref.name))
         return Operand(ref=str(replace(ref, selector=config.version)), digest=config.digest)
+
+
+def _operands(source: str) -> tuple[Operand, ...]:
+    return read_recipe(source).operands if is_recipe(source) else ()
 
 
 def _told_way(way: _Way | None) -> str:
