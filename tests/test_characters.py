@@ -19,6 +19,7 @@ from tea.characters import (
     is_hidden,
     numbered,
     numbered_in_source,
+    on_one_line,
     shell_word,
 )
 
@@ -41,6 +42,12 @@ def test_what_cannot_be_seen_is_shown_as_its_number(one: str) -> None:
 )
 def test_what_is_seen_stays_as_it_is(text: str) -> None:
     assert escaped(text) == text
+
+
+def test_a_text_put_on_one_line_loses_blanks_tabs_and_newlines_alone() -> None:
+    assert on_one_line(" \n a \t b\n\nc\t") == "a b c"
+    odd = "\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029\u00a0\u3000"
+    assert on_one_line(f"{odd}a{odd}\n{odd}") == f"{odd}a{odd} {odd}"
 
 
 def test_text_that_spells_a_number_is_told_from_the_character() -> None:

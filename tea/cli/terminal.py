@@ -15,7 +15,7 @@ from textwrap import indent
 from typing import Any, Literal, NamedTuple, Protocol, TextIO
 from weakref import WeakSet
 
-from tea.characters import escaped, escaped_json, number, numbered, numbered_in_source
+from tea.characters import escaped, escaped_json, number, numbered, numbered_in_source, on_one_line
 from tea.errors import StorageError
 
 SCHEMA = 1
@@ -37,7 +37,6 @@ _UNSEEN = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
 )
 _HALVES = re.compile("[\ud800-\udfff]")
-_GAPS = re.compile(r"[ \t\n]+")
 _LONGEST_LINE, _MOST_LINES = 600, 60
 _SMALLER = ((300, 60), (150, 60), (75, 60), (300, 14), (150, 14), (75, 14), (40, 6))  # of both, on small screens
 _GOES_ON = "... "
@@ -97,7 +96,7 @@ def one_line(text: str, limit: int = 0) -> str:
 
 def brief(text: str, limit: int = 0) -> str:
     """Return `text` on one line, cut to `limit` characters; for a part of a line reviewed as a whole."""
-    line = _GAPS.sub(" ", text).strip(" ")
+    line = on_one_line(text)
     return line if not limit or len(line) <= limit else line[: max(0, limit - 3)] + "..."
 
 

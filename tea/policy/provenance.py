@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
-from tea.characters import in_sentence
+from tea.characters import in_sentence, on_one_line
 from tea.components.operation import Traits
 from tea.kernel.key import outer
 from tea.policy.destination import addresses_in, canonical_address, texts_in
@@ -97,8 +97,9 @@ class Delivered(NamedTuple):
         """The outcome as a source, with the subject of the request."""
         texts = list(texts_in(dict(self.arguments)))
         about = next((text for text in texts if canonical_address(text.strip())), texts[0] if texts else "")
-        line = " ".join(about.split())
-        return Source("read", self.ref, line if len(line) <= _SHOWN else f"{line[: _SHOWN - 3]}...", self.key)
+        line = on_one_line(about)
+        left_out = f" [... {len(line) - _SHOWN:,} characters]" if len(line) > _SHOWN else ""
+        return Source("read", self.ref, f"{line[:_SHOWN]}{left_out}", self.key)
 
     @property
     def sends_words(self) -> bool:

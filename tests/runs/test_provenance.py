@@ -64,6 +64,13 @@ async def test_after_untrusted_reading_nothing_goes_where_nobody_named(tmp_path:
         assert "tool:read_mail@1.0.0#call" in question
 
 
+async def test_a_source_is_named_with_each_character_of_its_subject_and_says_what_is_left_out(tmp_path: Path) -> None:
+    about = "all\x1cof \n it\u2028" + "a" * 400
+    async with plain(tmp_path, ALLOWED) as tea:
+        await stock(tea, scripted(["tool", "get", {"url": about}], mail()))
+        assert rf'of "all\u001cof it\u2028{"a" * 150} [... 250 characters]"' in await asked(tea, about)
+
+
 async def test_a_search_that_asked_nobody_is_no_reading(tmp_path: Path) -> None:
     """Without an engine nothing was read; a search of documents is a reading."""
     steps = [["tool", "web_search", {"queries": ["notes"]}], mail()]
