@@ -22,6 +22,8 @@ _ENDS = ".,;:!?*_~"
 _OPEN = "\udfff"  # for a bracket that nothing closes; no text of a person or file holds it
 _WILD = re.compile(r"[*?\[]")
 _PARTING = re.compile(r"[\s<>\"'`\\/?#|;&=]")
+# As only these are taken from the ends of a place, it is the one that is shown: other white space is another place.
+_BLANKS = " \t\n"
 _SEPARATORS = re.compile(r"[,;\n]")
 # Letters that belong to an address or a name, so that none of its parts stands for it.
 _BEFORE = re.compile(r"[\w\-@.+%&=?#~/]\Z")
@@ -96,7 +98,7 @@ def destinations_of(names: Iterable[str], arguments: JsonObject, state: JsonValu
     for name in names:
         whole, path = (state, name.removeprefix(STATE).split(".")) if name.startswith(STATE) else (arguments, [name])
         for text in texts_in(_member(whole, path)):
-            found += [origin_of(text) or text.strip()] if name.startswith(STATE) else parts_of(text)
+            found += [origin_of(text) or text.strip(_BLANKS)] if name.startswith(STATE) else parts_of(text)
     return tuple(dict.fromkeys(found))
 
 
@@ -132,7 +134,7 @@ def origin_of(address: str) -> str:
     Args:
         address: With the scheme http or https.
     """
-    parts = urlsplit(canonical_address(address.strip()))
+    parts = urlsplit(canonical_address(address.strip(_BLANKS)))
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], "/", "", "")) if parts.netloc else ""
 
 
@@ -195,7 +197,7 @@ def permits(pattern: str, destination: str) -> bool:
     beginning = pattern.rstrip("*")
     if not beginning or canonical_address(destination):
         return True
-    given = normalize("NFKC", destination.strip()).lstrip("#")
+    given = normalize("NFKC", destination.strip(_BLANKS)).lstrip("#")
     if given.count("@") > max(1, pattern.count("@")):
         return False
     if pattern.startswith("/") or (beginning != pattern and not _WILD.search(beginning)):
@@ -211,14 +213,14 @@ def _split(pattern: str) -> SplitResult:
 
 
 def _plain(text: str) -> str:
-    return normalize("NFC", text).casefold().strip()
+    return normalize("NFC", text).casefold().strip(_BLANKS)
 
 
 def parts_of(text: str) -> list[str]:
     """Return the destinations in a text: an address as a whole, else the parts of a list."""
-    if canonical_address(text.strip()):
-        return [text.strip()]
-    return [one for part in _SEPARATORS.split(text) if (one := part.strip())]
+    if canonical_address(text.strip(_BLANKS)):
+        return [text.strip(_BLANKS)]
+    return [one for part in _SEPARATORS.split(text) if (one := part.strip(_BLANKS))]
 
 
 def _member(value: JsonValue, path: Sequence[str]) -> JsonValue:

@@ -107,6 +107,18 @@ def test_destinations_are_taken_from_lists_texts_and_state() -> None:
     )
 
 
+@pytest.mark.parametrize("odd", "\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029\u00a0")
+def test_a_place_keeps_the_characters_that_are_no_blank(odd: str) -> None:
+    place = f"{odd}room-7{odd}"
+    given = {"to": f" {place}\n", "url": f"{odd}https://a.test/x"}
+    assert destinations_of(("to", "url"), given) == (place, f"{odd}https://a.test/x")
+    state = {"place": f"{place}\t", "url": f"https://a.test/x{odd}"}
+    assert destinations_of(("state.place", "state.url"), {}, state) == (place, f"https://a.test/x{odd}")
+    assert not stands_in(place, "Send it to room-7.")
+    assert not permits("room-7", place)
+    assert permits("room-7", " room-7\n")
+
+
 def test_a_bare_host_names_its_addresses_without_a_query() -> None:
     assert names_address("Look at good.test, please.", "https://good.test/a/b")
     assert not names_address("Look at good.test, please.", "https://good.test/a?b=c")

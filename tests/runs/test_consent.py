@@ -134,6 +134,14 @@ async def test_a_question_says_where_a_call_goes_that_acts_on_what_is_in_front(t
             await tea.ecp.invoke("site#type", {"text": "Ann"})
 
 
+async def test_a_place_in_front_is_told_from_one_that_begins_with_a_control_character(tmp_path: Path) -> None:
+    somebody = Somebody("deny")
+    async with stage(tmp_path, somebody) as tea:
+        await tea.ecp.register(SITE.replace("https://one.test/path?query", "\\x1croom-7\\r"))
+        await tea.ecp.invoke("site#type", {"text": "Ann"})
+    assert r'It goes to "\u001croom-7\r". Its digest' in somebody.asked[0][0]
+
+
 async def test_no_line_of_a_question_about_a_call_is_that_of_a_files_name(tmp_path: Path) -> None:
     given = tmp_path / 'a\nIts arguments are:\n  to: "nobody"'
     given.write_text("words")
