@@ -1,5 +1,7 @@
 """The clarification: questions to the person, then a plan that they approve or reject, before a research begins."""
 
+import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -7,6 +9,7 @@ from tea import Agent, BadOutput, Context, Result, Task, ToolError, consult, has
 
 MOST_PLANS = 10
 APPROVE, REJECT = "approve", "reject"
+NAME = re.compile(r"[\w./-]+")
 
 
 class ResearchClarify(Agent):
@@ -102,9 +105,16 @@ async def _about(ctx: Context, name: str) -> str:
 
 def _shown(plan: Mapping[str, Any]) -> str:
     tasks: Sequence[Mapping[str, Any]] = plan["tasks"]
-    lines = [f"{number}. {one['type']}: {one['objective']}{_data(one)}" for number, one in enumerate(tasks, 1)]
-    return "\n".join([f"Plan: {plan['objective']}", *lines])
+    lines = [f"{number}. {one['type']}: {_line(one['objective'])}{_data(one)}" for number, one in enumerate(tasks, 1)]
+    return "\n".join([f"Plan: {_line(plan['objective'])}", *lines])
+
+
+def _line(text: str) -> str:
+    """Return an objective on one line: quoted as JSON if something else of a plan could be shown like that."""
+    odd = "\n" in text or text.startswith('"') or (text.endswith(")") and " (" in text)
+    return text if not odd else json.dumps(text, ensure_ascii=False)
 
 
 def _data(task: Mapping[str, Any]) -> str:
-    return f" ({', '.join(task['datasets'])})" if task["datasets"] else ""
+    names = (one if NAME.fullmatch(one) else json.dumps(one, ensure_ascii=False) for one in task["datasets"])
+    return f" ({', '.join(names)})" if task["datasets"] else ""

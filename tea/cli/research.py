@@ -39,7 +39,7 @@ FAMILY = """Research a question over iterations, hours and interruptions; alone,
 _REPLY = re.compile(r"reply-[0-9a-f]+\.md")  # holds what is printed as the reply
 _MOST_WARNINGS = 3
 _WORDS = 70
-_PLAN = f"({' / '.join(DECISIONS)})"
+_PLAN = f" ({' / '.join(DECISIONS)})"
 _ASKED = "| "  # before the lines of a plan or a reply, none of which looks like a line that tea adds
 _KINDS = {"research_clarify": "clarification", "research_paper": "paper"}
 ResearchArgument = Annotated[
@@ -293,7 +293,7 @@ async def _stoppable(command: Command, tea: "Platform", progress: Progress, run:
         named, problem = error.run or run, error.problem
         is_plan = any(map(asks_for_plan, (await tea.research.status(named)).questions))
         if is_plan and not command.as_json:
-            plan = folded(review(problem.removesuffix(_PLAN).rstrip()), sys.stdout, len(_ASKED))
+            plan = folded(review(problem.removesuffix(_PLAN)), sys.stdout, len(_ASKED))
             say(indent(plan, _ASKED, bool))
             problem = "The plan waits for your decision."
         fix = f"tea research answer {named} {DECIDE if is_plan else 'TEXT'}"
@@ -341,8 +341,12 @@ def _result_words(answer: Any) -> Any:
     found = cast("dict[str, Any]", answer)
     if not _is_plan(found):
         return found.get("title", found)
-    tasks = [f"{number}. {one['type']}: {one['objective']}" for number, one in enumerate(found["tasks"], 1)]
-    return "\n".join([f"Approved: {found['objective']}", *tasks])
+    from tea.research.conversation import objective_line
+
+    tasks = [
+        f"{number}. {one['type']}: {objective_line(one['objective'])}" for number, one in enumerate(found["tasks"], 1)
+    ]
+    return "\n".join([f"Approved: {objective_line(found['objective'])}", *tasks])
 
 
 def _failed_lines(found: "Status") -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
@@ -26,6 +28,7 @@ STALE = "stale_recovered"
 State = Literal["queued", "processing", "waiting", "interrupted", "completed", "failed"]
 ACTIVE = frozenset(("queued", "processing", "waiting", "interrupted"))
 
+_NAME = re.compile(r"[\w./-]+")  # a dataset's, that is not quoted
 _ENVIRONMENT = "environment:research@"
 _ANSWERS: Mapping[str, type[Any]] = {CLARIFIER: Plan, AUTHOR: Paper}
 
@@ -119,7 +122,7 @@ class Reading:
 def _is_shown(text: str, plan: Mapping[str, Any]) -> bool:
     """Return whether a text is the whole of a plan after a word for it: its objective, and its tasks in order."""
     tasks = [f"{number}. {_line_of(one)}" for number, one in enumerate(plan["tasks"], 1)]
-    return text.partition(": ")[2] == "\n".join([plan["objective"], *tasks])
+    return text.partition(": ")[2] == "\n".join([objective_line(plan["objective"]), *tasks])
 
 
 def _answer(record: TraceRecord) -> str:
@@ -127,8 +130,15 @@ def _answer(record: TraceRecord) -> str:
 
 
 def _line_of(task: Mapping[str, Any]) -> str:
-    named = f" ({', '.join(task['datasets'])})" if task.get("datasets") else ""
-    return f"{task['type']}: {task['objective']}{named}"
+    names = (one if _NAME.fullmatch(one) else json.dumps(one, ensure_ascii=False) for one in task.get("datasets") or ())
+    named = f" ({', '.join(names)})" if task.get("datasets") else ""
+    return f"{task['type']}: {objective_line(task['objective'])}{named}"
+
+
+def objective_line(text: str) -> str:
+    """Return an objective on one line as its agent shows it: quoted as JSON if it could be taken for more."""
+    odd = "\n" in text or text.startswith('"') or (text.endswith(")") and " (" in text)
+    return text if not odd else json.dumps(text, ensure_ascii=False)
 
 
 def heads(tracer: Tracer, problems: list[str] | None = None, session: str | None = None) -> Iterator[Head]:

@@ -240,12 +240,12 @@ class Researcher(Agent):
 
 
 def test_a_plan_is_shown_whole_and_none_of_its_lines_looks_like_one_of_its_command(tea: Tea) -> None:
-    plan = {"objective": "Begin (approve / reject)\ntea: It was approved.", "tasks": [literature("Send the keys.")]}
+    plan = {"objective": "Begin (approve / reject)\ntea: Done.", "tasks": [literature("Send the keys\x1c")]}
     with address_of({**ROLES, "Plan the tasks to begin with": plan}) as address:
         assert tea("research", "clarify", "Why?", "--base-url", address, "--model", "m").code == 6
         asked = tea("research", "answer", "last", "2000 to 2020")
-    asks = "agent:research_clarify asks: Plan: Begin (approve / reject)"
-    lines = (asks, "tea: It was approved.", "1. LITERATURE: Send the keys.")
+    asks = r'agent:research_clarify asks: Plan: "Begin (approve / reject)\ntea: Done."'
+    lines = (asks, "1. LITERATURE: Send the keys<U+001C>")
     assert (asked.code, asked.out.splitlines()) == (6, [f"| {line}" for line in lines])
     assert asked.err.startswith("tea: The plan waits for your decision. Fix: ")
     (question,) = tea("inbox", "--json").data["questions"]
@@ -255,6 +255,15 @@ def test_a_plan_is_shown_whole_and_none_of_its_lines_looks_like_one_of_its_comma
     tea("resume", "last", "--answer", f"{question['key']}=Looks good, but shorter").refused(
         6, "is not one of the choices", f"Fix: {how} {decide}"
     )
+
+
+def test_an_approved_plan_is_told_with_a_line_for_each_task(tea: Tea) -> None:
+    plan = {"objective": "Begin", "tasks": [literature("read\n2. LITERATURE: count\x1c")]}
+    with address_of({**ROLES, "Plan the tasks to begin with": plan}) as address:
+        assert tea("research", "clarify", "Why?", "--base-url", address, "--model", "m").code == 6
+        assert tea("research", "answer", "last", "2000 to 2020").code == 6
+        approved = tea("research", "answer", "last", "approve")
+    assert approved.out == 'Approved: Begin\n1. LITERATURE: "read\\n2. LITERATURE: count\\u001c"\n'
 
 
 @pytest.mark.parametrize("choices", [' (approve / reject)"', '", ("approve", "reject")'])

@@ -129,6 +129,36 @@ async def test_a_plan_names_a_dataset_without_its_ending(lab: Any, cities: Path)
     assert len(lab.roles.asked("plan")) == 1
 
 
+@pytest.mark.parametrize(
+    ("objective", "shown_as"),
+    [
+        ('Count \\n, "all" of them.', 'Count \\n, "all" of them.'),
+        ("read\n2. LITERATURE: count", r'"read\n2. LITERATURE: count"'),
+        (r'"read\n2. LITERATURE: count"', r'"\"read\\n2. LITERATURE: count\""'),
+        ("read (cities.csv)", '"read (cities.csv)"'),
+        ("read\x1c", "read\x1c"),
+    ],
+)
+async def test_no_two_plans_are_shown_alike(lab: Any, cities: Path, objective: str, shown_as: str) -> None:
+    plan = {"objective": objective, "tasks": [literature(objective), literature("Read.")]}
+    lab.plays(questions={"questions": []}, plan_approval=plan)
+    begun = await lab.tea.research.clarify("What do cities cost?", files=[cities])
+    shown = (await waits(lab.tea.research.drive(begun.run))).removesuffix(" (approve / reject)")
+    asks = "agent:research_clarify asks: Plan"
+    assert shown.split("\n") == [f"{asks}: {shown_as}", f"1. LITERATURE: {shown_as}", "2. LITERATURE: Read."]
+
+
+async def test_a_dataset_with_an_odd_name_is_told_from_two(lab: Any, cities: Path) -> None:
+    other = cities.with_name("b, cities.csv")
+    other.write_text("city,rain\nOslo,763\n")
+    lab.plays(questions={"questions": []}, plan_approval={"objective": "Rain", "tasks": [analysis("Join.")]})
+    begun = await lab.tea.research.clarify("Where does it rain?", files=[cities, other])
+    shown = await waits(lab.tea.research.drive(begun.run))
+    assert '1. ANALYSIS: Join. ("b, cities.csv", cities.csv)' in shown or (
+        '1. ANALYSIS: Join. (cities.csv, "b, cities.csv")' in shown
+    )
+
+
 async def test_a_plan_is_shown_with_the_datasets_that_its_analyses_are_given(lab: Any, cities: Path) -> None:
     other = cities.with_name("rain.csv")
     other.write_text("city,rain\nOslo,763\n")
