@@ -99,7 +99,7 @@ def unknown_mentions(line: str, agents: Container[str]) -> list[str]:
 def solution(answer: JsonValue) -> JsonValue:
     """Return the text of the last `<solution>` in an answer, the whole answer if it has none."""
     found = _SOLUTION.findall(answer) if isinstance(answer, str) else []
-    return found[-1].strip() if found else answer
+    return found[-1].strip(" \t\n") if found else answer
 
 
 def text_of(answer: JsonValue) -> str:

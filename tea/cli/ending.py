@@ -129,7 +129,7 @@ def _attempt_lines(outcome: "Outcome") -> list[str]:
 
 def _source_words(source: str, detail: str, quote: str) -> str:
     """Return a source with its detail and the words quoted from it."""
-    said = f'"{one_line(quote.strip(), MOST_OF_DETAIL)}"' if quote.strip() else ""
+    said = f'"{one_line(quote, MOST_OF_DETAIL)}"' if quote.strip(" \t\n") else ""
     about = ": ".join(one for one in (one_line(detail, MOST_OF_DETAIL), said) if one)
     return f"{one_line(source)} ({about})" if about else one_line(source)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
+from tea.characters import on_one_line
 from tea.components.context import Context
 from tea.components.definition import Definition
 from tea.components.manifest import Manifest, is_recipe
@@ -448,7 +449,8 @@ class Run:
     def _doubt(self, call: CallRequest, reason: str) -> None:
         """Keep the remark of an agent on its answer to a part of the task, by the remark, with the part."""
         if reason:
-            asked = " ".join(str(as_object(call.arguments.get("task") or {}).get("text", "")).split())
+            task = call.arguments.get("task") or {}
+            asked = on_one_line(task if isinstance(task, str) else str(as_object(task).get("text", "")))
             self.doubts.setdefault(reason, f"{call.config.name}, asked {asked[:_MOST_ASKED]!r}: {reason}")
 
     async def _stands(self, call: CallRequest) -> bool:

@@ -59,6 +59,7 @@ def test_a_line_to_nobody_is_refused_and_names_the_nearest_agents(line: str, tol
 
 def test_the_solution_is_the_last_one_marked_or_all_of_the_answer() -> None:
     assert solution("well <solution>1</solution>, no: <SOLUTION> 2\n</SOLUTION>") == "2"
+    assert solution("<solution>\n \x1c42\u2028\t</solution>") == "\x1c42\u2028"
     assert solution("plain") == "plain"
     assert solution({"a": "<solution>1</solution>"}) == {"a": "<solution>1</solution>"}
 

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from role_server import serving
 
 from tea.cli.ending import about
@@ -93,6 +94,40 @@ def test_hidden_characters_of_evidence_are_marked_once(tea: Tea) -> None:
     brief, whole = tea("run", "How many?", "--agent", "odd"), tea("run", "How many?", "--agent", "odd", "-v")
     assert "evidence: seats<U+202E>.csv; a<U+003C>U+202E>b" in brief.err.splitlines()
     assert {"evidence: seats<U+202E>.csv", "evidence: a<U+003C>U+202E>b"} <= set(whole.err.splitlines())
+
+
+def test_no_control_character_of_a_quote_is_left_out(tea: Tea) -> None:
+    odd = ODD.replace('Evidence(source="a<U+202E>b")', 'Evidence(source="a.csv", quote=" \\x1c6 seats\\u2028 ")')
+    tea.write("odd.py", odd)
+    assert tea("register", "odd.py").code == 0
+    shown = tea("run", "How many?", "--agent", "odd", "-v")
+    assert 'evidence: a.csv ("<U+001C>6 seats<U+2028>")' in shown.err.splitlines()
+
+
+HANDING_ON = '''
+from tea import Agent, Context, Result, Task
+
+
+class Asking(Agent):
+    """Have the seats counted."""
+
+    agents = ["careful"]
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Answer as the other agent did, without its doubt."""
+        found = await ctx.acp.invoke("careful", {"task": TASK})
+        return Result(answer=found.result.answer if found.ok else found.error["problem"])
+'''
+
+
+@pytest.mark.parametrize("task", ['{"text": "How\\x1c  many\\u2028?"}', '"How\\x1c  many\\u2028?"'])
+def test_a_doubt_names_each_character_of_the_part_that_it_is_about(tea: Tea, task: str) -> None:
+    tea.write("careful.py", CAREFUL)
+    tea.write("asking.py", HANDING_ON.replace("TASK", task))
+    assert [tea("register", one).code for one in ("careful.py", "asking.py")] == [0, 0]
+    done = tea("run", "How many?", "--agent", "asking")
+    assert (done.code, done.out) == (0, "6 seats\n"), done.err
+    assert r"careful, asked 'How\x1c many\u2028?': Only one of the seven planes is listed." in done.err
 
 
 SPENT = '''
