@@ -30,7 +30,7 @@ _SPELLED = re.compile(r"<(?=U\+[0-9A-Fa-f]{4,6}>)")
 _MEMBER = re.compile(r'^( *)("(?:[^"\\]|\\.)*")(?=: )', re.MULTILINE)  # of an object in JSON, one a line
 _PLAIN_WORD = re.compile(r"[\w./:@#?&=%+~*$\\-]+")
 _MOST_OF_NAME = 80  # characters
-_GAPS = re.compile(r"[ \t\n]+")
+_GAPS = re.compile(r"(?:[ \t\n]|\r\n)+")
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)", re.DOTALL
 )
@@ -59,8 +59,8 @@ def numbered(text: str) -> str:
 def on_one_line(text: str) -> str:
     """Return text on one line, with one blank for each of its gaps, and none around it.
 
-    A gap is of blanks, tabs and newlines alone: Python takes control characters and separators for white space too,
-    and they are to be shown as their numbers.
+    A gap is of blanks, tabs and ends of lines alone: Python takes control characters and separators for white space
+    too, and they are to be shown as their numbers.
     """
     return _GAPS.sub(" ", text).strip(" ")
 

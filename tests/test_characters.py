@@ -46,6 +46,7 @@ def test_what_is_seen_stays_as_it_is(text: str) -> None:
 
 def test_a_text_put_on_one_line_loses_blanks_tabs_and_newlines_alone() -> None:
     assert on_one_line(" \n a \t b\n\nc\t") == "a b c"
+    assert on_one_line("\r\na\r\n\r\nb\n\rc\r") == "a b \rc\r"
     odd = "\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029\u00a0\u3000"
     assert on_one_line(f"{odd}a{odd}\n{odd}") == f"{odd}a{odd} {odd}"
 

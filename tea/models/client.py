@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
+from tea.characters import on_one_line
 from tea.errors import ProviderError, exhausted, lacking_descriptors
 from tea.models.accounts import Accounts
 from tea.models.config import ModelConfig
@@ -229,7 +230,7 @@ class ProviderClient:
         """Return the text of an error with keys removed in every form, before it is truncated."""
         for name, key in self._secrets.items():
             text = hidden(text, key, f"<secret:{name}>")
-        return " ".join(text.encode("utf-8", "replace").decode().split())
+        return on_one_line(text.encode("utf-8", "replace").decode())
 
 
 def _imported(sdk: Sdk) -> Any:

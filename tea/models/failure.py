@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import email.utils
 import math
-import re
 from collections.abc import Mapping, Sequence
 
+from tea.characters import on_one_line
 from tea.clock import epoch_seconds
 from tea.models.context_length import exceeds
 
 RETRIED = frozenset({408, 409, 425, 429})
-_BLANKS = re.compile(r"(?:[ \t\n]|\r\n)+")
 LASTING = ("insufficient_quota",)  # waiting does not help, though the status is one of temporary failures
 
 
@@ -39,7 +38,7 @@ class CallFailure(Exception):
         code: str = "",
     ) -> None:
         super().__init__(problem)
-        self.problem = "".join(map(_printable, _BLANKS.sub(" ", problem).strip(" ")))
+        self.problem = "".join(map(_printable, on_one_line(problem)))
         self.too_long = exceeds(self.problem, code, status)
         self.again = again and not self.too_long  # the same question is not shorter at another time
         self.status, self.wait, self.unheard = status, wait, unheard

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 
 from pydantic_core import to_json
 
+from tea.characters import on_one_line
 from tea.errors import ProviderError
 from tea.models.config import ModelConfig
 from tea.models.failure import CallFailure
@@ -314,7 +315,7 @@ def _arguments(written: Any) -> dict[str, Any] | None:
 def _beginning(written: Any) -> str:
     """Return the beginning of a model's output, in one printable line."""
     text = written if isinstance(written, str) else json.dumps(written, ensure_ascii=False, default=str)
-    return paired(" ".join(text[:_SHOWN].split()))
+    return paired(on_one_line(text[:_SHOWN]))
 
 
 def counted(response: ModelResponse, body: bytes, media: Mapping[str, bytes]) -> Usage:

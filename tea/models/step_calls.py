@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, cast
 
+from tea.characters import on_one_line
 from tea.errors import BadOutput
 from tea.models.format import member
 from tea.models.written_calls import CALLS, Written, answered, attempted, calls_in, is_broken, object_in
@@ -105,9 +106,10 @@ def _usable_part(response: ModelResponse, found: Written, schema: JsonObject) ->
 
 def _unusable_reason(response: ModelResponse, schema: JsonObject, problem: str) -> str:
     """Return why an answer without calls is unusable, in one line; empty if its text may be the answer."""
-    said = answered(response.text).strip()
+    whole = answered(response.text)
+    said = whole.strip()
     if response.finish == "refusal":
-        return f"The model refused: {_line(said).rstrip('. ') or 'it does not say why'}."
+        return f"The model refused: {_line(whole).rstrip('. ') or 'it does not say why'}."
     if response.finish == "length":
         return "The answer was cut off at its greatest length: answer more briefly, or in several steps."
     if response.unusable:
@@ -124,4 +126,4 @@ def _unusable_reason(response: ModelResponse, schema: JsonObject, problem: str) 
 
 
 def _line(text: str) -> str:
-    return " ".join(text.split())[:300]
+    return on_one_line(text)[:300]

@@ -66,6 +66,13 @@ async def test_a_refusal_that_will_not_pass_is_one_error_at_once(dialect: Dialec
     assert told.value.exit_code == 4
 
 
+async def test_no_character_of_a_refusal_is_left_out(dialect: Dialect) -> None:
+    answer = document({"error": {"type": "some_error", "message": "\x1cnot\r\n\u2028now"}}, 400)
+    async with asking(dialect, answer) as (one, _):
+        with pytest.raises(ProviderError, match=r"status 400: \\x1cnot \\u2028now\. Fix"):
+            await one.ask(HELLO)
+
+
 async def test_tries_end(dialect: Dialect) -> None:
     async with asking(dialect, *[refused(500)] * 3, limits={"attempts": 3}) as (one, server):
         with pytest.raises(ProviderError, match="after 3 tries"):

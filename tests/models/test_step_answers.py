@@ -115,6 +115,11 @@ async def test_an_answer_of_which_nothing_can_be_used_says_why_and_keeps_its_wor
     assert found["text"] == said
 
 
+async def test_no_character_of_a_refusal_is_left_out() -> None:
+    (found,) = await asked(ModelResponse(text="No,\x1c\n never\u2028.", finish="refusal"))
+    assert found["unusable"] == "The model refused: No,\x1c never\u2028."
+
+
 @pytest.mark.parametrize("text", ["It is 42.", '{"answer": 42}', "The set {a} has one member.", "[1, 2]", "7"])
 async def test_words_that_end_normally_may_be_meant(text: str) -> None:
     (found,) = await asked(text)
