@@ -69,7 +69,7 @@ class ErrorRecord(TypedDict):
 
 def sentence(text: str) -> str:
     """Return a text with a full stop, unless it ends as a sentence does."""
-    words = text.rstrip()
+    words = text.rstrip(" \t\n")
     return words if not words or words.endswith(_STOPS) else f"{words}."
 
 
@@ -304,7 +304,8 @@ def words_of(error: BaseException) -> str:
     if first is not error:
         return f"{type(error).__name__}: {words_of(first)}{f' (and {len(more)} more)' if more else ''}"
     try:
-        words = str(error).strip().partition("\n")[0][:300].encode("utf-8", "replace").decode()
+        told = str(error).replace("\r\n", "\n").strip(" \t\n")
+        words = told.partition("\n")[0][:300].encode("utf-8", "replace").decode()
     except Exception:  # it is foreign code, too
         words = ""
     return f"{type(error).__name__}: {words}".rstrip(":. ")

@@ -5,10 +5,12 @@ import os
 import re
 import subprocess
 import unicodedata
+from typing import Annotated, Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import AfterValidator, TypeAdapter, ValidationError
 
 from tea.characters import (
     argument_lines,
@@ -22,6 +24,10 @@ from tea.characters import (
     on_one_line,
     shell_word,
 )
+from tea.components.operation import reasons, reasons_in_document
+from tea.errors import TeaError, sentence, words_of
+from tea.evaluate.report import plain as figures_plain
+from tea.source.text import one_line as fault_line
 
 UNSEEN = (
     "\x00\x07\x1b\x7f\x85\x9b\x9d\r\x0b\x0c\u00ad\u034f\u061c\u115f\u1160\u17b4\u180b\u180e\u200b\u200c\u200d\u200e\u200f"
@@ -49,6 +55,27 @@ def test_a_text_put_on_one_line_loses_blanks_tabs_and_newlines_alone() -> None:
     assert on_one_line("\r\na\r\n\r\nb\n\rc\r") == "a b \rc\r"
     odd = "\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029\u00a0\u3000"
     assert on_one_line(f"{odd}a{odd}\n{odd}") == f"{odd}a{odd} {odd}"
+
+
+@pytest.mark.parametrize("odd", "\x0b\x0c\x1c\x1d\x1e\x1f\x85\u2028\u2029")
+def test_words_of_errors_keep_what_is_no_blank(odd: str) -> None:
+    foreign = f"{odd}it{odd} broke{odd}"
+    error = words_of(ValueError(f" {foreign}\n"))
+    assert error == f"ValueError: {foreign}"
+    assert sentence(f"{foreign} \n") == f"{foreign}."
+    assert str(TeaError(foreign, fix="mend it.")) == f"{foreign}. Fix: mend it."
+    with pytest.raises(ValidationError) as told:
+        TypeAdapter(dict[str, Literal["a", "b"]]).validate_python({"a": 1, f"{odd} b": 2})
+    assert escaped_json(f"{odd} b") in reasons_in_document(told.value)
+    with pytest.raises(ValidationError) as told:
+        TypeAdapter(Annotated[str, AfterValidator(_refuse)]).validate_python(foreign)
+    assert reasons(told.value) == f"value: Value error, {foreign}"
+    assert fault_line(foreign, 80).count("?") == 3
+    assert figures_plain(f" {foreign}\n") == foreign
+
+
+def _refuse(text: str) -> str:
+    raise ValueError(text)
 
 
 def test_text_that_spells_a_number_is_told_from_the_character() -> None:

@@ -72,7 +72,7 @@ def _effect(one: "Effect | None") -> str:
     asked = fields(one.asked)
     given = asked.get("arguments", asked.get("messages", one.asked))
     who = f" by {one.agent}" if one.agent else ""
-    what = f"record {one.seq}, {one.key}{who}: {one.kind} {one.target}".rstrip()
+    what = f"record {one.seq}, {one.key}{who}: {one.kind} {one.target}".rstrip(" ")
     return one_line(f"{what} {_said(given, _WORDS)} -> {_said(one.gave, _WORDS)}", 2 * _WORDS)
 
 

@@ -171,7 +171,7 @@ def _effect(record: "TraceRecord", data: Mapping[str, Any], end: "TraceRecord | 
         texts = items(fields(end.data if end else None).get("data"))
         return f"told: {'; '.join(_short_text(one.get('text')) for one in texts)}"
     given = fields(data.get("data"))
-    what = f"{plain_name(data.get('kind'))} {_ref(data.get('target'))}".rstrip()
+    what = f"{plain_name(data.get('kind'))} {_ref(data.get('target'))}".rstrip(" ")
     if "arguments" in given:
         what += f"({_short_text(given['arguments'])})"
     elif "prompt" in given or "question" in given:

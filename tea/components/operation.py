@@ -20,7 +20,7 @@ from pydantic.json_schema import GenerateJsonSchema, PydanticJsonSchemaWarning
 from pydantic_core.core_schema import FrozenSetSchema, SetSchema
 from typing_extensions import override
 
-from tea.characters import path_in_sentence
+from tea.characters import on_one_line, path_in_sentence
 from tea.components.annotations import read_hints
 from tea.components.context import Context
 from tea.components.docstring import Docstring, read_docstring, require_short
@@ -442,7 +442,7 @@ def _listed_reasons(
         return words_of(error)
     told = error.errors(include_url=False)
     said = [f"{placed(e['loc']) or 'value'}: {e['msg']}{_given(e['type'], e['input']) if given else ''}" for e in told]
-    found = [" ".join(one.split())[:200] for one in said]
+    found = [on_one_line(one)[:200] for one in said]
     more = f" and {len(found) - limit} more" if len(found) > limit else ""
     return "; ".join(found[:limit]) + more
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tea.characters import escaped
+from tea.characters import escaped, on_one_line
 from tea.evaluate.evaluation import RESULTS, Evaluation
 from tea.evaluate.picture import score_picture
 from tea.evaluate.report import FIGURES, figures_row, further, report_of
@@ -59,7 +59,7 @@ def write_outputs(
 def figures_text(evaluation: Evaluation, summary: Summary, folder: Path) -> str:
     """Return the figures of an evaluation as lines for a terminal."""
     shown = [FIGURES, figures_row("all", summary.whole), *(figures_row(*one) for one in summary.tags.items())]
-    rows = [[escaped(" ".join(cell.split())) for cell in row] for row in shown]
+    rows = [[escaped(on_one_line(cell)) for cell in row] for row in shown]
     widths = [max(len(row[column]) for row in rows) for column in range(len(FIGURES))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     told = [one.removeprefix("- ") for one in further(summary)]

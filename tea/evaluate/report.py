@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from tea.characters import in_sentence, numbered
+from tea.characters import in_sentence, numbered, on_one_line
 from tea.evaluate.compare import Comparison
 from tea.evaluate.evaluation import Evaluation
 from tea.evaluate.statistics import Interval, visible_words
@@ -143,7 +143,7 @@ def money(usd: float | None) -> str:
 
 def plain(words: str) -> str:
     """Return words on one line, free of Markdown's marks."""
-    return " ".join(_MARKS.sub(r"\\\g<0>", words).split())
+    return on_one_line(_MARKS.sub(r"\\\g<0>", words))
 
 
 def _listed(ids: Sequence[str]) -> str:

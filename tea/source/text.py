@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from tea.characters import forbidden, in_sentence, is_turned
+from tea.characters import forbidden, in_sentence, is_turned, on_one_line
 from tea.components.content import content_fault
 from tea.components.manifest import source_digest
 from tea.errors import BadComponent
@@ -183,7 +183,7 @@ def words(text: str) -> frozenset[str]:
 
 def one_line(text: str, longest: int) -> str:
     """Return `text` in one line of printable characters, cut to `longest`."""
-    words = "".join(c if c.isprintable() else "?" for c in " ".join(text[: longest * 4].split()))
+    words = "".join(c if c.isprintable() else "?" for c in on_one_line(text[: longest * 4]))
     return words if len(words) <= longest else words[: longest - 3] + "..."
 
 
