@@ -11,6 +11,7 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
+from tea.characters import on_one_line
 from tea.sandbox.launch import STARTING
 from tea.waiting import completed
 
@@ -49,7 +50,7 @@ class SandboxProcess:
             return ""
         with suppress(TimeoutError, OSError):
             async with asyncio.timeout(_CLOSE_SECONDS):
-                return " ".join((await process.stderr.read(_MOST_WORDS)).decode("utf-8", "replace").split())
+                return on_one_line((await process.stderr.read(_MOST_WORDS)).decode("utf-8", "replace"))
         return ""
 
     async def _stop(self) -> None:

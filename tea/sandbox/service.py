@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tea.characters import on_one_line
 from tea.errors import ToolError
 from tea.sandbox.folder import Folder, hand_over, sweep
 from tea.sandbox.inside import frames, service
@@ -117,7 +118,7 @@ class SandboxService(SandboxProcess):
             answer = {"ended": str(error) or type(error).__name__, "words": await self._last_words()}
         if "ready" not in answer:
             await self._stop()
-            words_ = " ".join(f"{answer['ended']} {answer['words']}".split())[-600:]
+            words_ = on_one_line(f"{answer['ended']} {answer['words']}")[-600:]
             problem = f"{os.path.basename(words[0])} does not start in the sandbox ({self.level}): {words_}"
             raise ToolError(problem, fix="see `tea doctor --sandbox`.")
         return answer["ready"]

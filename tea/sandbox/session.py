@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from tea.characters import on_one_line
 from tea.errors import ToolError
 from tea.sandbox.folder import Folder, hand_over, in_memory, remove, sweep
 from tea.sandbox.groups import ControlGroup, made, usable
@@ -291,7 +292,7 @@ class Sandbox(SandboxProcess):
         finally:
             await self._threads.run(lambda: remove(there))
         if ran.exit != 0:
-            words = " ".join(ran.stderr.text.split())[-600:] or f"exit code {ran.exit}"
+            words = on_one_line(ran.stderr.text)[-600:] or f"exit code {ran.exit}"
             fix = "name what the operator's folder of wheels or index holds."
             if self._way_out.index and ran.notes:
                 words, fix = " ".join(ran.notes), "ask the operator to list the place in `index_hosts` of [sandbox]."
@@ -380,7 +381,7 @@ class Sandbox(SandboxProcess):
             words = await self._last_words()
             await self._stop()
             problem = "The sandbox ended in the middle of the call; its files are kept, what was defined is gone."
-            raise ToolError(f"{problem} {words}".rstrip(), fix="call again, with less at once.") from error
+            raise ToolError(f"{problem} {words}".rstrip(" "), fix="call again, with less at once.") from error
 
     async def _call_off(self, id: int) -> None:
         """Interrupt the running call; failing this, end the whole sandbox."""
@@ -567,7 +568,7 @@ def _stopped(why: Sequence[str], answer: Mapping[str, Any], ran: Ran) -> ToolErr
         how = f"exit code {answer['exit']}" if "exit" in answer else _signal(answer.get("signal", 0))
         words = f"The interpreter died ({how}{', as its memory was full' if answer['killed'] else ''})."
     kept = "Files are kept; what was defined is gone." if answer["lost"] else "Files and what was defined are kept."
-    said = (ran.stdout.text + ran.stderr.text)[-500:].strip()
+    said = (ran.stdout.text + ran.stderr.text)[-500:].strip(" \t\n")
     last = f" It had printed: {said}" if said and name != "output" else ""
     return ToolError(f"{words} {kept}{last}", fix=_STOPPED.get(name, "change the code, and call again."))
 

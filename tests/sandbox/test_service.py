@@ -77,9 +77,10 @@ async def test_it_reaches_one_socket_of_the_host_and_is_reached_by_one(service: 
 
 
 async def test_a_program_that_does_not_start_is_told_with_its_last_words(service: SandboxService) -> None:
+    line = [os.path.realpath(sys.executable), "-c", "exit('no\\x1csuch\\n word\\u2028')"]
     async with await asyncio.start_unix_server(lambda *_: None, service.way_out):
-        with pytest.raises(ToolError, match="no such word"):
-            await service.start([os.path.realpath(sys.executable), "-c", "exit('no such word')"], ready="port")
+        with pytest.raises(ToolError, match="no\x1csuch word\u2028"):
+            await service.start(line, ready="port")
 
 
 def test_a_level_that_moves_nothing_gives_no_network_of_its_own() -> None:
