@@ -110,7 +110,7 @@ def _shown(plan: Mapping[str, Any]) -> str:
 
 
 def _line(text: str) -> str:
-    """Return an objective on one line: quoted as JSON if something else of a plan could be shown like that."""
+    """Return an objective on one line: quoted as JSON if it could be taken for more of a plan."""
     odd = "\n" in text or text.startswith('"') or (text.endswith(")") and " (" in text)
     return text if not odd else json.dumps(text, ensure_ascii=False)
 
