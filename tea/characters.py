@@ -65,6 +65,11 @@ def on_one_line(text: str) -> str:
     return _GAPS.sub(" ", text).strip(" ")
 
 
+def indented(text: str, before: str) -> str:
+    """Return text with each of its lines behind some blanks; Python would do so behind other characters, too."""
+    return "\n".join(f"{before}{line}" for line in text.split("\n"))
+
+
 def escaped_json(value: Any, indent: int | None = None) -> str:
     r"""Return a JSON value as JSON text with its hidden characters escaped in the way of JSON."""
     return json.dumps(value, ensure_ascii=False, indent=indent, default=str).translate(_IN_JSON)

@@ -94,8 +94,9 @@ def _damage(tea: "Platform") -> list[str]:
         for name in tried(partial(versions.names, kind)):
             for version in tried(partial(versions.store.versions, kind, name)):
                 for found in tried(lambda at=(kind, name, version): [versions.document(*at)]):
-                    if isinstance(found, Manifest) and (fault := tea.libraries[kind].misdescribed(found)):
-                        damage.append(f"The stored description of {found.ref} {fault}.")
+                    if isinstance(found, Manifest):
+                        faults = tried(lambda one=found, kind=kind: [tea.libraries[kind].misdescribed(one)])
+                        damage += [f"The stored description of {found.ref} {one}." for one in filter(None, faults)]
             tried(partial(versions.heads, kind, name))
     for run in tried(tea.tracer.runs):
         tried(partial(_read, tea, run))

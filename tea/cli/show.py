@@ -4,12 +4,11 @@ import asyncio
 import re
 import sys
 from contextlib import suppress
-from textwrap import indent
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tea.characters import number, numbered_in_source, path_line
+from tea.characters import indented, number, numbered_in_source, path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.terminal import SENDER, brief, is_narrow, review, review_source, shown
@@ -68,7 +67,7 @@ def _text(config: "Manifest", trusted: bool, ours: bool, state: str, held: str) 
     said = "\n".join(f"{name}: {_fitting(text)}" for name, text in document_facts(config) if text)
     words = "\n\n".join(part for part in (config.text(), said) if part)
     if not trusted:  # nothing that a sender wrote looks like one of the facts, which begin their lines
-        words = f"As its sender says:\n\n{indent(words, '    ', lambda _: True)}"
+        words = f"As its sender says:\n\n{indented(words, '    ')}"
     return f"{words}\n\n{_facts(config, trusted, ours, state, held)}"
 
 

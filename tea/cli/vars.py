@@ -2,12 +2,11 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from textwrap import indent
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tea.characters import path_line
+from tea.characters import indented, path_line
 from tea.cli.command import Command
 from tea.cli.reference import RefArgument, find
 from tea.cli.register import ReasonOption, summary
@@ -55,4 +54,4 @@ def _value(text: str) -> tuple[str, str]:
 def _text(one: "Variable") -> str:
     """Return a variable below its name; its text is indented, so no line of it looks like another name."""
     fixed = "" if one.trainable else ", fixed"
-    return f"{path_line(one.name)} ({one.kind}{fixed})\n{indent(one.value, '  ', lambda _: True)}"
+    return f"{path_line(one.name)} ({one.kind}{fixed})\n{indented(one.value, '  ')}"

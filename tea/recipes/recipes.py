@@ -21,7 +21,7 @@ from tea.components.manifest import (
     is_recipe,
     source_digest,
 )
-from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError
+from tea.errors import AlreadyRegistered, BadComponent, Conflict, RegistryError, StorageError
 from tea.prompts.skills import is_skill
 from tea.recipes.dependents import Reference, referring
 from tea.recipes.planning import continues, planned
@@ -253,7 +253,7 @@ class Recipes:
         if operand.digest not in self._read:
             try:
                 found = self._versions.resolve(replace(operand.parsed, operation=None).at(operand.digest))
-            except RegistryError:
+            except (RegistryError, StorageError):  # it cannot be looked up, so what is made of it is not described
                 return ()
             if found is None:
                 return ()

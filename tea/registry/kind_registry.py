@@ -215,7 +215,8 @@ class KindRegistry:
             AlreadyRegistered: The version wanted exists.
         """
         lineage = Lineage(how="copy", parent=found.version)
-        made = replace(found, lineage=lineage, created=timestamp(), reason=wanted.reason)
+        changes = found.changes if self.words.recorded(found) else ()  # not what its sender says
+        made = replace(found, lineage=lineage, created=timestamp(), reason=wanted.reason, changes=changes)
         version = None if wanted.version is None else str(Version.parse(wanted.version))
         return self._add(made, version, wanted.author, current=False, trusted=False)
 

@@ -449,7 +449,7 @@ class Run:
     def _doubt(self, call: CallRequest, reason: str) -> None:
         """Keep the remark of an agent on its answer to a part of the task, by the remark, with the part."""
         if reason:
-            task = call.arguments.get("task") or {}
+            task: object = call.arguments.get("task")
             asked = on_one_line(task if isinstance(task, str) else str(as_object(task).get("text", "")))
             self.doubts.setdefault(reason, f"{call.config.name}, asked {asked[:_MOST_ASKED]!r}: {reason}")
 
