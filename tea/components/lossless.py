@@ -17,6 +17,7 @@ from tea.types import JsonObject, JsonSchema, JsonValue
 _WHOLE = re.compile(r"(0|-?[1-9]\d{0,17})(\.0+)?", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9]\d{0,17})(\.\d+)?([eE][+-]?\d{1,3})?", re.ASCII)
 _SEVERAL = re.compile(r"\S[^\S\n]*+[,;\n\u3001]\s*+\S")  # between the parts of an enumeration
+_LEAST_SENTENCE = 300  # characters that the items of a list may have where each is a sentence, not a name
 _EXACT = 2**53
 _LARGEST = 10**18
 _KINDS: Mapping[type, str] = {
@@ -39,7 +40,8 @@ def lossless(schema: JsonSchema, arguments: JsonObject) -> JsonObject:
     A text that is a number, a truth, an object or a list becomes one, or the one of some allowed texts that differs
     only in capital letters and blanks around; a whole number becomes an integer, or a text; a single value becomes a
     list of one, unless it is a text that may name several, and a list of one its value; null for what may be left out
-    is left out. A value that fits is never changed.
+    is left out. Items of 300 characters and more are sentences, of which a text names no several. A value that fits is
+    never changed.
     Where the outcome as a whole does not fit, a member is changed only if it fits alone, so that errors tell of the
     others.
 
@@ -221,10 +223,17 @@ class _Reader:
         parsed = self._parsed(words, value, "[") if isinstance(value, str) else _LOST
         if parsed is not _LOST and self._fits(words, parsed):
             return parsed
-        alone = [self.read(words.get("items"), value)]
-        if alone == [value] and names_several(value):
+        items = words.get("items")
+        alone = [self.read(items, value)]
+        if alone == [value] and names_several(value) and not self._are_sentences(items):
             return _LOST
         return alone if "prefixItems" not in words and self._fits(words, alone) else _LOST
+
+    def _are_sentences(self, items: JsonValue) -> bool:
+        """Return whether the items of a list may be long enough for sentences."""
+        words = self._resolved(cast("dict[str, Any]", items)) if isinstance(items, dict) else {}
+        most = words.get("maxLength")
+        return isinstance(most, int) and most >= _LEAST_SENTENCE
 
     def _parsed(self, words: JsonObject, text: str, mark: str) -> Any:
         """Return the JSON value in a text, with its members converted, if it begins with the given mark."""

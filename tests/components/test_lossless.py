@@ -182,6 +182,13 @@ def around(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 SCHEMAS = st.recursive(st.just({}) | st.fixed_dictionaries({"type": TYPES}), around, max_leaves=5)
 
 
+def test_a_text_is_the_only_sentence_of_a_list_of_sentences_but_not_the_only_name() -> None:
+    for most, meant in ((300, ["They grow, as they did."]), (299, "They grow, as they did.")):
+        items = {"type": "string", "maxLength": most}
+        schema = {"type": "object", "properties": {"words": {"type": "array", "items": items}}}
+        assert lossless(schema, {"words": "They grow, as they did."}) == {"words": meant}
+
+
 @given(
     properties=st.dictionaries(NAMES, SCHEMAS, min_size=1), definition=SCHEMAS, arguments=st.dictionaries(NAMES, VALUES)
 )
