@@ -91,7 +91,8 @@ class Grounds(NamedTuple):
         named = {} if self.results else self._of_named(answer)
         if not named:
             return self.sure
-        return "\n".join([*(str(len(one.values)) for one in named.values() if one.all), *self.quoted])
+        counts = (str(len(one.values)) for one in named.values() if one.all)
+        return "\n".join([*named, *counts, *self.quoted])
 
     def _of_named(self, answer: JsonValue) -> dict[str, Listed]:
         """Return the values of columns named by the task or an answer, each with its column."""
