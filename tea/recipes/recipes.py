@@ -249,7 +249,7 @@ class Recipes:
         return True
 
     def _parts(self, operand: Operand) -> tuple[Operand, ...]:
-        """Return the operands of an operand, none of what is only shipped; each version is read once."""
+        """Return the operands of a recipe, none of a shipped version; each version is read once."""
         if operand.digest not in self._read:
             try:
                 found = self._versions.resolve(replace(operand.parsed, operation=None).at(operand.digest))

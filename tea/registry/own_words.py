@@ -105,7 +105,7 @@ class OwnWords:
                 self._trust.told.grant(_entry(made), str(made.ref.at(None)))
 
     def fault(self, found: Manifest) -> str:
-        """Return what is wrong with a trusted version's manifest beside its source, in words; empty for nothing.
+        """Return how a trusted version's manifest differs from its source, in words; empty if it does not.
 
         One that this account wrote is compared to the letter. In others, schemas may lack what the library that wrote
         them did not say, but hold nothing else than those made here.
@@ -140,7 +140,7 @@ class OwnWords:
         return self._made.get(found.digest)
 
     def _without_description(self, found: Manifest) -> Manifest:
-        """Return a version without what its manifest says, as that cannot be compared with its source here.
+        """Return a version without its description, as its source cannot confirm it here.
 
         It cannot be used either. Of the names of its operations those stay that its source gives to functions.
         """

@@ -342,7 +342,7 @@ class Run:
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
     async def _check_places(self, call: CallRequest, key: str, state: JsonValue) -> None:
-        """Refuse a repeated call that goes elsewhere by the state of its environment now, which nobody allowed."""
+        """Refuse to repeat a call whose destination has changed with the state of its environment."""
         request = await self._declared(call, key)
         if not observes(request.traits):
             return
