@@ -85,7 +85,7 @@ class ListCache:
                 if name not in shipped:  # whatever its manifest says
                     facts = facts._replace(origin="registry")
                 if facts.digest in trusted and f"{facts.digest}/{facts.words}" not in told:
-                    facts = self._own(name, facts)
+                    facts = self._own(name, facts, trusted)
                 found.append(line(self._kind, name, facts, trusted=facts.digest in trusted))
         self._listed = (stored, shipped, trusted, len(told), found) if lasting else None
         return found
@@ -106,10 +106,14 @@ class ListCache:
             return None
         return None if head.number or name not in shipped else self._shipped(name, shipped)
 
-    def _own(self, name: str, facts: Facts) -> Facts:
+    def _own(self, name: str, facts: Facts, trusted: Set[str]) -> Facts:
         """Return the description in a trusted version's own source, without executing it."""
         try:
             found = self._versions.manifest(self._kind, name, facts.version)
+            if found.digest != facts.digest:  # its file was changed since it was listed
+                facts = stored_facts(found, facts.state)._replace(origin="registry")
+                if found.digest not in trusted:
+                    return facts
             if is_recipe(found.source):  # which holds no code
                 own = stored_facts(self._own_words(found), "active")
             elif facts.digest in self._outlined:

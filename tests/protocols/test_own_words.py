@@ -23,6 +23,12 @@ def describe(one: Manifest) -> None:
     one["description"] = LIE
 
 
+def rewritten(one: Manifest) -> None:
+    one["source"] = one["source"].replace("Greet someone.", "Greet nobody.")
+    one["description"] = "Greet nobody."
+    one["digest"] = source_digest("tool", one["name"], one["source"], one["files"], tuple(one["requires"]))
+
+
 def describe_call(one: Manifest) -> None:
     one["operations"]["call"]["description"] = LIE
 
@@ -360,6 +366,32 @@ async def test_listing_an_edited_manifest_executes_nothing(tmp_path: Path) -> No
         stage.tcp.manager.build = None  # pyright: ignore[reportAttributeAccessIssue]
         (found,) = [one for one in await stage.tcp.list() if one.name == "greeter"]
         assert (found.description, found.trusted, found.category) == ("Greet someone.", True, "manners")
+
+
+async def test_a_list_tells_no_words_of_other_bytes_as_those_of_a_trusted_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("_COARSE", "_FINE"):  # so that the files count as old
+        monkeypatch.setattr(f"tea.store.catalogue.{name}", 0)
+    async with platform(tmp_path) as stage:
+        digest = (await stage.tcp.register(TOOL.source())).digest
+    edited(tmp_path / "home", "tools", "greeter", describe)
+    stranger = Platform(tmp_path / "home", state=tmp_path / "stranger")
+    async with stranger as stage:
+        assert [one.listing.trusted for one in await stage.tcp.retrieve("greet", 1)] == [False]
+        stage.trust.grant(digest, "greeter")
+        edited(tmp_path / "home", "tools", "greeter", rewritten)
+        for _ in range(2):
+            (found,) = await stage.tcp.retrieve("greet", 1)
+            row = found.listing
+            assert (row.trusted, row.digest != digest, row.description) == (False, True, "Greet nobody.")
+        swapped = stage.versions.manifest("tool", "greeter", "1.0.0").digest
+        stage.trust.grant(swapped, "greeter")
+        (found,) = await stage.tcp.retrieve("greet", 1)
+        assert (found.listing.trusted, found.listing.description) == (True, "Greet nobody.")
+        edited(tmp_path / "home", "tools", "greeter", describe)
+        (found,) = [one for one in await stage.tcp.list() if one.name == "greeter"]
+        assert (found.trusted, found.digest, found.description) == (True, swapped, "Greet nobody.")
 
 
 async def test_a_catalogue_that_came_with_a_home_says_nothing_of_what_ships(tmp_path: Path) -> None:
