@@ -56,7 +56,7 @@ class KindRegistry:
         self._versions, self._trust, self._build = versions, trust, build
         self.words = OwnWords(trust, draft, build, of_trusted)
         self._kept = SourceCache(trust.path.parent)
-        self._shown = ListCache(kind, versions, trust, outline, self.resolve, self.words.of, self._kept)
+        self._shown = ListCache(kind, versions, trust, outline, self.resolve, self.words, self._kept)
         self._opened = False  # whether what is shipped was looked at
         self._shipped: Mapping[str, Shipped] = {}  # replaced as a whole, since other threads look meanwhile
         self._described: dict[str, Manifest] = {}

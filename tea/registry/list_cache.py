@@ -8,6 +8,7 @@ from typing import NamedTuple
 from tea.components.manifest import Manifest, is_recipe
 from tea.errors import BadComponent, Damaged, ResourceExhausted, StorageError, UnknownComponent
 from tea.refs import Kind, Ref
+from tea.registry.own_words import OwnWords
 from tea.registry.row import FORM, Facts, Row, line, shipped_facts, stored_facts
 from tea.registry.version import VersionManager
 from tea.source.cache import SourceCache
@@ -39,7 +40,7 @@ class ListCache:
         trust: What may run.
         outline: Says what shipped source is for; raises BadComponent.
         current: Says which version a name means; raises UnknownComponent.
-        own_words: Gives a version what its own source says.
+        own_words: The descriptions of trusted versions, from their own source.
         kept: Where the outlines of shipped components are kept for the next process.
     """
 
@@ -50,7 +51,7 @@ class ListCache:
         trust: Trust,
         outline: Outline,
         current: Callable[[Ref], Manifest],
-        own_words: Callable[[Manifest], Manifest],
+        own_words: OwnWords,
         kept: SourceCache,
     ) -> None:
         self._kind: Kind = kind
@@ -115,7 +116,7 @@ class ListCache:
                 if found.digest not in trusted:
                     return facts
             if is_recipe(found.source):  # which holds no code
-                own = stored_facts(self._own_words(found), "active")
+                own = stored_facts(self._own_words.of(found), "active")
             elif facts.digest in self._outlined:
                 own = self._outlined[facts.digest]
             else:
@@ -138,6 +139,8 @@ class ListCache:
         if found is None:
             return Described(facts=None, head=head.number)
         facts = stored_facts(found, head.states.get(found.version, "active"))
+        if self._own_words.is_recipe(found):
+            facts = facts._replace(words="")
         return Described(facts=facts, head=head.number, version=found.version)
 
     def _shipped(self, name: str, shipped: Mapping[str, Shipped]) -> Row:

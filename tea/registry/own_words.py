@@ -122,9 +122,10 @@ class OwnWords:
 
     def _is_known(self, found: Manifest) -> bool:
         """Return whether this account compared a manifest with its source; a recipe's words are those of its parts."""
-        return not self._is_recipe(found) and self._trust.told(_entry(found))
+        return not self.is_recipe(found) and self._trust.told(_entry(found))
 
-    def _is_recipe(self, found: Manifest) -> bool:
+    def is_recipe(self, found: Manifest) -> bool:
+        """Return whether a version is a recipe; no other kind has any."""
         return self._of_trusted is not None and is_recipe(found.source)
 
     def _described(self, found: Manifest) -> Manifest | None:

@@ -11,7 +11,7 @@ from tea.source.text import SourceText
 from tea.types import State
 
 Origin = Literal["bundled", "registry"]
-FORM = 6
+FORM = 7
 SKILL = "skill"
 """The category of an imported skill, and the member of its metadata with the fields it came with."""
 CONVERSATION = "conversation"
@@ -23,7 +23,8 @@ INTERNAL = ("solver", "bookkeeping", "part", "person", CONVERSATION)
 class Facts(NamedTuple):
     """The facts of a row about the source and the state of a component; a change here changes `FORM`.
 
-    Beside it stands the digest of what its manifest tells, by which that is known to be what its source says.
+    Beside it stands the digest of what its manifest tells, by which that is known to be what its source says; empty for
+    a recipe, whose words are those of its parts.
     """
 
     version: str = ""

@@ -165,7 +165,7 @@ def test_the_fields_of_a_line_are_those_of_this_form(tmp_path: Path) -> None:
     facts.pop("digest")
     assert facts.pop("words").startswith("sha256:")
     assert (FORM, facts) == (
-        6,
+        7,
         {
             "version": "1.0.0",
             "description": "Greet someone.",
