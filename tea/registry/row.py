@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple
 
 from tea.components.manifest import Manifest
 from tea.refs import FIRST, Kind
@@ -79,7 +80,7 @@ def stored_facts(found: Manifest, state: State) -> Facts:
         description=found.description.partition("\n")[0],
         state=state,
         origin="bundled" if found.lineage.how == "bundled" else "registry",
-        category=str(found.metadata.get("category", SKILL if SKILL in found.metadata else "")),
+        category=_category(found.metadata),
         toolkit=str(found.metadata.get("toolkit", "")),
         digest=found.digest,
         text=found.words(),
@@ -93,8 +94,12 @@ def shipped_facts(text: SourceText, digest: str) -> Facts:
         version=str(FIRST),
         description=text.description.partition("\n")[0],
         origin="bundled",
-        category=str(text.metadata.get("category", "")),
+        category=_category(text.metadata),
         toolkit=str(text.metadata.get("toolkit", "")),
         digest=digest,
         text=f"{text.name.replace('_', ' ')}\n{text.description}",
     )
+
+
+def _category(metadata: Mapping[str, Any]) -> str:
+    return str(metadata.get("category", SKILL if SKILL in metadata else ""))

@@ -110,6 +110,12 @@ async def test_a_skill_that_a_person_trusts_carries_no_warning(stage: Stage) -> 
     assert "words of others" not in opened["value"]["note"]
 
 
+async def test_a_trusted_skill_stays_among_the_skills_though_its_manifest_is_not_known(tmp_path: Path) -> None:
+    async with platform() as tea:
+        tea.trust.grant(await imported(tea, tmp_path), "pdf_forms")  # and nothing is compared
+        assert [one.name for one in await tea.libraries["prompt"].list(category="skill")] == ["pdf_forms"]
+
+
 @pytest.mark.parametrize("service", ["list_skills()", "skill('pdf_forms')"])
 async def test_an_agent_shown_the_words_of_an_untrusted_skill_sends_nothing_without_a_person(
     tmp_path: Path, service: str
