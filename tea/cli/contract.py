@@ -54,9 +54,13 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
     left: list[str] = []
     for kind, names in chosen.items():
         library = tea.libraries[kind]
-        listed = [] if names else await library.list()
-        left += [f"{kind}:{one.name}" for one in listed if not one.trusted]
-        found += [await library.info(name) for name in names or [one.name for one in listed if one.trusted]]
+        for row in [] if names else await library.list():
+            one, trusted = await library.judged(row.name) if row.trusted else (None, False)
+            if one is None or not trusted:
+                left.append(f"{kind}:{row.name}")
+            else:
+                found.append(one)
+        found += [await library.info(name) for name in names or ()]
     made = [skill_of(one) for one in found]
     for one in made:
         check_characters("", {f"{one.name}/{MAIN}": one.document(), **one.files})

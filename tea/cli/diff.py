@@ -24,11 +24,14 @@ async def diff(
     ] = None,
 ) -> None:
     """Show the differences between two versions in source and schema."""
+    from tea.registry import difference
+
     async with command.platform() as tea:
         library, first = await find(tea, old)
-        second = _second(first, new)
-        found = await library.diff(first, second)
-        trusted = all([tea.trust((await library.info(one)).digest) for one in (first, second)])
+        (before, old_trusted), (after, new_trusted) = [
+            await library.judged(one) for one in (first, _second(first, new))
+        ]
+    found, trusted = difference.diff(before, after), old_trusted and new_trusted
     lines = (line for part in difference_parts(found, trusted=trusted) for line in part.split("\n"))
     command.show("\n".join(map(_line, lines)), asdict(found))
 

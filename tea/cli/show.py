@@ -43,8 +43,7 @@ async def show_component(
         raise BadInput(f"There is no schema of style {schema[:60]!r}.", fix="write openai or anthropic.")
     async with command.platform() as tea:
         library, found = await find(tea, ref)
-        config: Manifest = await library.info(found.at(found.selector))
-        trusted = tea.trust(config.digest)
+        config, trusted = await library.judged(found.at(found.selector))
         ours = await asyncio.to_thread(library.recorded_here, config)
         held = "" if trusted or config.kind not in SANDBOXED else await tea.sandboxes.name()
         head = await asyncio.to_thread(tea.versions.head, config.kind, config.name)

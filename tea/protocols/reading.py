@@ -89,6 +89,18 @@ class Reading:
         """
         return await self._find(self.ref(ref))
 
+    async def judged(self, ref: str | Ref) -> tuple[Manifest, bool]:
+        """Return a component's configuration, and whether it was trusted before its words were taken.
+
+        Who asks for trust afterwards may take the words of a sender for those of a source that is trusted by now.
+
+        Raises:
+            UnknownComponent: There is none; the error names the nearest.
+        """
+        trusted = self.services.trust.digests()
+        found = await self.info(ref)
+        return found, found.digest in trusted
+
     async def exact(self, ref: str | Ref, digest: str) -> Manifest:
         """Return a pinned version, `name@version`, listed or hidden; never another one with the same bytes.
 
@@ -329,34 +341,35 @@ class Reading:
     def _contract(self, refs: Iterable[Ref] | None, rows: Iterable[Row]) -> str:
         from tea.protocols.contract import contract
 
+        trusted = self.services.trust.digests()  # before any words are taken, see `judged`
         if refs is not None:
-            return contract(self.kind, map(self._entry, refs))
-        return contract(self.kind, map(self._listed_entry, rows))
+            return contract(self.kind, (self._entry(ref, trusted) for ref in refs))
+        return contract(self.kind, (self._listed_entry(row, trusted) for row in rows))
 
     def _sandboxed(self, config: Manifest) -> Definition:
         from tea.untrusted.definition import sandboxed
 
         return sandboxed(config, self.services.workers)
 
-    def _entry(self, ref: Ref) -> ContractEntry:
+    def _entry(self, ref: Ref, trusted: Collection[str]) -> ContractEntry:
         from tea.protocols.contract import ContractEntry
 
         found = self._registry.resolve(ref)
         state = self.services.versions.head(self.kind, ref.name).states.get(found.version, "active")
-        return ContractEntry(name=ref.name, found=found, state=state, trusted=self.services.trust(found.digest))
+        return ContractEntry(name=ref.name, found=found, state=state, trusted=found.digest in trusted)
 
-    def _listed_entry(self, row: Row) -> ContractEntry:
+    def _listed_entry(self, row: Row, trusted: Collection[str]) -> ContractEntry:
         from tea.protocols.contract import ContractEntry
 
         if not row.version:
             return ContractEntry(name=row.name, found=row.description)
         try:
             if row.origin == "bundled":  # it may not be stored yet
-                return self._entry(Ref(kind=self.kind, name=row.name))
+                return self._entry(Ref(kind=self.kind, name=row.name), trusted)
             found = self.own(self.services.versions.manifest(self.kind, row.name, row.version))
         except TeaError as error:
             return ContractEntry(name=row.name, found=error.problem)
-        return ContractEntry(name=row.name, found=found, state=row.state, trusted=row.trusted)
+        return ContractEntry(name=row.name, found=found, state=row.state, trusted=found.digest in trusted)
 
     async def _find(self, ref: Ref) -> Manifest:
         known = self._known.pinned(ref, self._known.mark(ref))

@@ -27,23 +27,23 @@ class SkillService(Service):
     async def _listed(self) -> JsonValue:
         found = [await self._info(Ref(kind="prompt", name=name)) for name in await self._names()]
         return [
-            {"name": one.name, "version": one.version, "description": one.description, "trusted": self._trusts(one)}
-            for one in found
+            {"name": one.name, "version": one.version, "description": one.description, "trusted": trusted}
+            for one, trusted in found
         ]
 
     async def _read(self, asked: str) -> JsonValue:
-        found = await self._find(asked)
+        found, trusted = await self._find(asked)
         return {
             "name": found.name,
             "version": found.version,
-            "trusted": self._trusts(found),
+            "trusted": trusted,
             "instructions": instructions(found),
             "texts": texts_of(found),
             "assets": {path: b64encode(data).decode() for path, data in assets_of(found).items()},
         }
 
-    async def _find(self, asked: str) -> Manifest:
-        """Return the skill with a name, perhaps with a version.
+    async def _find(self, asked: str) -> tuple[Manifest, bool]:
+        """Return the skill with a name, perhaps with a version, and whether it is trusted.
 
         Raises:
             UnknownComponent: There is no such skill.
@@ -51,7 +51,7 @@ class SkillService(Service):
         name, at, version = asked.partition("@")
         try:
             ref = Ref.parse(f"{name.replace('-', '_')}{at}{version}", kind="prompt")
-            if ref.name in (names := await self._names()) and is_skill(found := await self._info(ref)):
+            if ref.name in (names := await self._names()) and is_skill((found := await self._info(ref))[0]):
                 return found
         except (BadRef, UnknownComponent):
             names = await self._names()
@@ -63,9 +63,6 @@ class SkillService(Service):
         rows = await self._run.deps.libraries["prompt"].list(category=SKILL)
         return [one.name for one in rows if self._run.pins.may_use(f"prompt:{one.name}")]
 
-    async def _info(self, ref: Ref) -> Manifest:
+    async def _info(self, ref: Ref) -> tuple[Manifest, bool]:
         selector = ref.selector or self._run.run_config.use.get(str(ref.at(None)))
-        return await self._run.deps.libraries["prompt"].info(ref.at(selector))
-
-    def _trusts(self, found: Manifest) -> bool:
-        return self._run.deps.libraries["prompt"].services.trust(found.digest)
+        return await self._run.deps.libraries["prompt"].judged(ref.at(selector))

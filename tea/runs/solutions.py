@@ -41,8 +41,9 @@ async def similar(run: RunContext, query: str, k: int) -> list[Any]:
     use = {name.removeprefix(KIND): one for name, one in config.use.items() if name.startswith(KIND)}
     names = {one.name for one in await library.list() if one.trusted} if config.solved == "all" else set[str]()
     allowed = sorted(name for name in names | use.keys() if not {name, KIND + name} & {*config.without})[:_OFFERED]
+    digests = library.services.trust.digests()  # before any words are taken
     found = [await library.usable(Ref(kind="solution", name=name).at(use.get(name))) for name in allowed]
-    trusted = [one for one in found if library.services.trust(one.digest)]  # whatever leads by now
+    trusted = [one for one in found if one.digest in digests]  # whatever leads by now
     ranked = await asyncio.to_thread(_ranked, trusted, query)
     return ranked[:k]
 

@@ -8,11 +8,13 @@ import pytest
 from loop_kit import Stage, done, observations, step
 from provenance_kit import EVIL, plain, stock
 
+from tea.components.manifest import Manifest
 from tea.errors import ApprovalNeeded, BadComponent
 from tea.interop.skill import Skill
 from tea.interop.skill_folder import write_skills
 from tea.interop.skill_import import import_skill
 from tea.platform import Platform
+from tea.registry.own_words import OwnWords
 from tea.testing import ScriptedModel, platform
 
 PICTURE = b"\x89PNG\r\n\xff\x00"
@@ -51,6 +53,18 @@ class Sending(Agent):
         await ctx.SERVICE
         sent = await ctx.tcp.invoke("send", {{"to": "{EVIL}", "words": "Hello."}})
         return Result(answer=sent.unwrap())
+'''
+
+LISTING = '''
+from tea import Agent, Context, Result, Task
+
+
+class Listing(Agent):
+    """List the skills."""
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Work."""
+        return Result(answer=[one["trusted"] for one in await ctx.list_skills()])
 '''
 
 
@@ -114,6 +128,25 @@ async def test_a_trusted_skill_stays_among_the_skills_though_its_manifest_is_not
     async with platform() as tea:
         tea.trust.grant(await imported(tea, tmp_path), "pdf_forms")  # and nothing is compared
         assert [one.name for one in await tea.libraries["prompt"].list(category="skill")] == ["pdf_forms"]
+
+
+async def test_a_skill_that_is_trusted_as_it_is_looked_up_carries_its_warning_until_the_next_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = OwnWords.of
+
+    def meanwhile(words: OwnWords, found: Manifest) -> Manifest:
+        told = of(words, found)
+        if found.kind == "prompt":
+            tea.trust.grant(found.digest, str(found.ref))
+        return told
+
+    async with platform() as tea:
+        await imported(tea, tmp_path)
+        await tea.acp.register(LISTING)
+        monkeypatch.setattr(OwnWords, "of", meanwhile)
+        assert (await tea.run("List.", agent="listing")).answer == [False]
+        assert (await tea.run("List.", agent="listing")).answer == [True]
 
 
 @pytest.mark.parametrize("service", ["list_skills()", "skill('pdf_forms')"])
