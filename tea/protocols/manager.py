@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -281,9 +281,10 @@ class ContextManager(Reading):
             Quarantined: It is not executed, and nobody trusts it yet.
         """
         wanted = self.ref(ref)
+        trusted = self._trusted()
         mark = self._known.mark(wanted)
         found = self._known.pinned(wanted, mark) or await self._look(wanted, mark)
-        self._check_trusted(found)
+        self._check_trusted(found, trusted)
         return found
 
     async def pin_exact(self, ref: str | Ref, digest: str) -> Manifest:
@@ -295,9 +296,10 @@ class ContextManager(Reading):
             Archived: The version is kept for the record only.
             Quarantined: It is not executed, and nobody trusts it yet.
         """
+        trusted = self._trusted()
         found = await self.exact(ref, digest)
         _check_usable(found, await asyncio.to_thread(self._registry.state, found))
-        self._check_trusted(found)
+        self._check_trusted(found, trusted)
         return found
 
     async def usable(self, ref: str | Ref) -> Manifest:
@@ -340,9 +342,13 @@ class ContextManager(Reading):
         self._known.keep(wanted, mark, found)
         return await self.services.recipes.follow(found, wanted) if self.executed else found
 
-    def _check_trusted(self, found: Manifest) -> None:
+    def _trusted(self) -> Collection[str]:
+        """Return the digests trusted before a look at a component never executed, see `judged`."""
+        return () if self.executed else self.services.trust.digests()
+
+    def _check_trusted(self, found: Manifest, trusted: Collection[str]) -> None:
         """Raise Quarantined for an untrusted component never executed, as nothing checks it later."""
-        if not self.executed and not self.services.trust(found.digest):
+        if not self.executed and found.digest not in trusted:
             raise untrusted(found.ref)
 
     async def _mark(self, ref: str | Ref, state: State, reason: str, author: str | None) -> Head:

@@ -158,7 +158,10 @@ class Direct:
         try:
             parsed = server.manager.ref(ref)
             operation = server.operation(parsed)
+            trusted = self._trust.digests()  # before any words are taken
             config = await server.manager.pin(parsed.at(parsed.selector))
+            if config.digest not in trusted:
+                return None
             request = CallRequest.to(config, operation, self._principal, "", "")
             definition = await server.manager.definition(config)
         except (RegistryError, BadInput, CallError):

@@ -113,10 +113,11 @@ class Pins:
             raise UnknownComponent(f"{bare} is switched off for this run.", fix="do without it.")
         if not self.may_use(bare):
             raise not_locked(bare)
+        trusted = self._trust.digests()  # before any words are taken
         config = await self._found(component(ref), name)
         self._require_locked(bare, config)
         await self._load(config)
-        self._keep(config)
+        self._keep(config, trusted)
         return self._held.setdefault(name, config)
 
     async def stock(
@@ -146,13 +147,14 @@ class Pins:
             ref = Ref.parse(pin.ref)
             chosen = (instead or {}).get(str(ref.at(None)))
             library = self._libraries[ref.kind]
+            trusted = self._trust.digests()
             config = await (library.info(ref.at(chosen)) if chosen else library.exact(ref, pin.digest))
             if goes_on:
                 self._require_locked(str(ref.at(None)), config)
-                if not library.executed and not self._trust(config.digest):
+                if not library.executed and config.digest not in trusted:
                     raise untrusted(config.ref)
             self._stored[pin.exact] = self._held[pin.asked] = config
-            self._keep(config)
+            self._keep(config, trusted)
             worked = self._placed(config) is not None
             with suppress(*(() if worked else (RegistryError, BadInput))):  # its call told that it cannot be loaded
                 await self._load(config, at_once=True)
@@ -237,9 +239,12 @@ class Pins:
             return await library.pin_exact(ref.at(self._versions[name]), self._use[name])
         return await library.pin(ref.at(ref.selector or self._use.get(name)))
 
-    def _keep(self, config: Manifest) -> None:
-        """Hold a version and make it available by its exact ref too, listed or not."""
-        if not self._trust(config.digest):
+    def _keep(self, config: Manifest, trusted: Container[str]) -> None:
+        """Hold a version and make it available by its exact ref too, listed or not.
+
+        Its words are those of a sender unless it was among the `trusted` ones before it was looked up.
+        """
+        if config.digest not in trusted:
             self._doubted.add(config.digest)
         self._stored[exact_of(config)] = config
         self._held.setdefault(str(config.ref), config)

@@ -1,5 +1,6 @@
 """Test who counts as trusted while somebody trusts it, or changes its file: who was as its words were taken."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from protocol_kit import CASES
 
 from tea.components.manifest import Manifest, source_digest
+from tea.errors import Quarantined
 from tea.platform import Platform
 from tea.registry.own_words import OwnWords
 from tea.store.sealed import sealed, unsealed
@@ -81,3 +83,24 @@ async def test_a_contract_judges_the_bytes_that_it_tells(tmp_path: Path, monkeyp
         monkeypatch.undo()
         assert LIE in told
         assert told == await stage.tcp.contract()
+
+
+async def test_a_prompt_with_the_words_of_a_sender_is_not_used_though_it_is_trusted_as_it_is_looked_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with Platform(tmp_path / "home", state=tmp_path / "sender") as sender:
+        await sender.libraries["prompt"].register(
+            "---\nname: p\ndescription: True.\n---\n# system\n\nBe.\n# message\n\nDo.\n"
+        )
+    file = tmp_path / "home" / "registry" / "prompts" / "p" / "versions" / "1.0.0.json"
+    file.write_bytes(sealed({**unsealed(file), "description": LIE}))
+    for exact in (False, True):
+        async with Platform(tmp_path / "home", state=tmp_path / str(exact)) as stage:
+            library = stage.libraries["prompt"]
+            digest = (await library.info("p")).digest
+            trusted_then(monkeypatch, stage)
+            ask = partial(library.pin_exact, "p@1.0.0", digest) if exact else partial(library.pin, "p")
+            with pytest.raises(Quarantined):
+                await ask()
+            assert (await ask()).description == "True."
+        monkeypatch.undo()
