@@ -43,6 +43,9 @@ class BundleReport:
 async def save_components(libraries: Libraries, path: Path, refs: Sequence[Ref] | None = None) -> BundleReport:
     """Write components with all their versions, heads and tombstones to a file of at most 256 MiB, whole or not at all.
 
+    What is trusted is saved with the words of its source, anything else with those of its sender; an origin is always
+    as it was written.
+
     Args:
         libraries: The libraries by kind.
         path: The file; one that is there is replaced.
@@ -72,7 +75,7 @@ def _save(libraries: Libraries, path: Path, refs: Sequence[Ref] | None) -> Bundl
         chosen = [Ref(kind=kind, name=name) for kind in libraries for name in versions.names(kind)]
     else:
         chosen = list(dict.fromkeys(libraries[ref.kind].stored(ref) for ref in refs))
-    document = saved(versions, chosen)
+    document = saved(versions, chosen, lambda found: libraries[found.kind].worded(found))
     data = dumps(document) + b"\n"
     if len(data) > LIMIT:
         problem = f"They take {len(data):,} bytes, and a file that can be loaded has at most {LIMIT:,}."

@@ -297,6 +297,10 @@ class Reading:
         """Return a stored version described by its own source if it is trusted; see `OwnWords`."""
         return self._registry.words.of(found)
 
+    def worded(self, found: Manifest) -> Manifest:
+        """Return a stored version with the words of its own source if it is trusted, and its origin as written."""
+        return self._registry.words.worded(found)
+
     def recorded_here(self, found: Manifest) -> bool:
         """Return whether this account recorded the origin of a version: lineage, creation, reason and changes."""
         return self._registry.words.recorded(found)

@@ -60,10 +60,22 @@ class OwnWords:
 
     def of(self, found: Manifest) -> Manifest:
         """Return a version described by its own source if it is trusted, and shipped only if this account says so."""
-        told = self._described_by_itself(found)
+        told = self.worded(found)
         if told.lineage.how != "bundled" or self.recorded(found):
             return told
         return replace(told, lineage=replace(told.lineage, how="imported"))
+
+    def worded(self, found: Manifest) -> Manifest:
+        """Return a version described by its own source if it is trusted, else unchanged."""
+        if self._made.get(found.digest) is found or not self._trust(found.digest) or self._is_known(found):
+            return found
+        made = self._described(found)
+        if made is None:
+            return self._without_description(found)
+        if words_digest(made) == words_digest(found):
+            self.trust(found)
+            return found
+        return replace(found, **{name: getattr(made, name) for name in _TOLD})
 
     def record(self, made: Manifest) -> None:
         """Record the origin of a version just written by this account."""
@@ -80,18 +92,6 @@ class OwnWords:
         """Return whether this account recorded another origin of a version; an earlier tea recorded none."""
         known = f"{found.digest}/{_RECORDED}/"
         return not self.recorded(found) and any(one.startswith(known) for one in self._trust.told.entries())
-
-    def _described_by_itself(self, found: Manifest) -> Manifest:
-        """Return a version described by its own source if it is trusted, else unchanged."""
-        if self._made.get(found.digest) is found or not self._trust(found.digest) or self._is_known(found):
-            return found
-        made = self._described(found)
-        if made is None:
-            return self._without_description(found)
-        if words_digest(made) == words_digest(found):
-            self.trust(found)
-            return found
-        return replace(found, **{name: getattr(made, name) for name in _TOLD})
 
     def take(self, made: Manifest) -> None:
         """Record a manifest just made from its shipped source, to avoid making it again."""

@@ -74,8 +74,13 @@ class _Plan:
     shipped: str
 
 
-def saved(versions: VersionManager, refs: Iterable[Ref]) -> dict[str, Any]:
+def saved(versions: VersionManager, refs: Iterable[Ref], told: Callable[[Manifest], Manifest]) -> dict[str, Any]:
     """Return the document of components, with every version, head and tombstone of each.
+
+    Args:
+        versions: Where they are kept.
+        refs: Which components.
+        told: Gives a version the words that are told of it here.
 
     Raises:
         Damaged: One of them is not what was written.
@@ -86,9 +91,10 @@ def saved(versions: VersionManager, refs: Iterable[Ref]) -> dict[str, Any]:
         if not heads:  # a registration that died half-way, or is under way
             continue
         stored = versions.store.versions(ref.kind, ref.name)
-        found = [versions.document(ref.kind, ref.name, version).to_json() for version in stored]
+        found = [versions.document(ref.kind, ref.name, version) for version in stored]
+        written = [(told(one) if isinstance(one, Manifest) else one).to_json() for one in found]
         components.append(
-            {"kind": ref.kind, "name": ref.name, "versions": found, "heads": [head.to_json() for head in heads]}
+            {"kind": ref.kind, "name": ref.name, "versions": written, "heads": [head.to_json() for head in heads]}
         )
     return {"format": FORMAT, "version": VERSION, "check": _check(components), "components": components}
 

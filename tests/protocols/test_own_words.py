@@ -129,6 +129,33 @@ async def test_an_edited_manifest_tells_nobody_anything(
         assert response.unwrap() in (2, "hello you")
 
 
+async def test_a_saved_file_holds_the_words_of_the_source_of_what_is_trusted(folder: Path) -> None:
+    name = stored(folder)
+    async with platform(folder) as stage:
+        true = await stage.tcp.info(name)
+    edited(folder / "home", "tools", name, describe)
+    edited(folder / "home", "tools", name, parameter)
+    async with platform(folder) as stage:
+        before = stage.versions.manifest("tool", name, "1.0.0")
+        await stage.tcp.save(folder / "saved.json")
+    assert "evil.example" not in (folder / "saved.json").read_text()
+    async with Platform(folder / "theirs", state=folder / "their_state") as theirs:
+        await theirs.tcp.load(folder / "saved.json")
+        found = theirs.versions.manifest("tool", name, "1.0.0")
+        assert (found.description, found.operations) == (true.description, true.operations)
+        assert found.reason == before.reason
+
+
+async def test_a_saved_file_holds_the_words_of_the_sender_of_what_nobody_trusts(tmp_path: Path) -> None:
+    async with platform(tmp_path) as stage:
+        await stage.tcp.register(TOOL.source())
+    edited(tmp_path / "home", "tools", "greeter", describe)
+    async with Platform(tmp_path / "home", state=tmp_path / "stranger") as stage:
+        await stage.tcp.save(tmp_path / "saved.json", ["greeter"])
+        (one,) = json.loads((tmp_path / "saved.json").read_text())["components"]
+        assert [version["description"] for version in one["versions"]] == [LIE]
+
+
 TRANSFER = '''
 # /// script
 # dependencies = ["pydantic"]
@@ -278,6 +305,11 @@ async def test_of_a_trusted_version_that_cannot_be_described_no_manifest_says_an
         for words in (found.text(), await stage.ecp.contract(names=["counter"]), json.dumps(found.function_schemas())):
             assert not any(lie in words for lie in ("evil", "audited", "durable"))
         assert "cannot be compared with its source" in stage.libraries["environment"].misdescribed(raw)
+        await stage.ecp.save(tmp_path / "saved.json", ["counter"])
+        assert not any(lie in (tmp_path / "saved.json").read_text() for lie in ("evil", "audited", "durable"))
+    async with Platform(tmp_path / "theirs", state=tmp_path / "their_state") as theirs:
+        await theirs.ecp.load(tmp_path / "saved.json")
+        assert (await theirs.ecp.info("counter")).description == found.description
 
 
 async def test_a_recipe_takes_no_words_of_a_part_that_nobody_trusts(tmp_path: Path) -> None:

@@ -66,6 +66,11 @@ def refs(versions: VersionManager) -> list[Ref]:
     return [Ref(kind="prompt", name=name) for name in versions.names("prompt")]
 
 
+def written(versions: VersionManager) -> dict[str, Any]:
+    """Return the document of all components, each with the words that it is stored with."""
+    return saved(versions, refs(versions), lambda one: one)
+
+
 def received(versions: VersionManager, document: Any) -> Loaded:
     house = House(
         kinds=frozenset({"prompt"}),
@@ -90,20 +95,20 @@ def test_any_life_is_the_same_after_a_file_and_goes_on(
     mine, yours = opened(folder / "mine"), opened(folder / "yours")
     for step in before:
         act(mine, step)
-    document = json.loads(dumps(saved(mine, refs(mine))))
+    document = json.loads(dumps(written(mine)))
     received(yours, document)
     assert files(folder / "yours") == files(folder / "mine")
     received(yours, document)
     assert files(folder / "yours") == files(folder / "mine")
     for step in after:
         act(mine, step)
-    received(yours, saved(mine, refs(mine)))
+    received(yours, written(mine))
     assert {k: v for k, v in files(folder / "mine").items() if "purged" not in v.decode()}.items() <= files(
         folder / "yours"
     ).items()
     for step in [*after, *before]:
         act(yours, step)
-        received(yours, saved(mine, refs(mine))) if "purge" not in step else None
+        received(yours, written(mine)) if "purge" not in step else None
         for name in yours.names("prompt"):
             yours.history("prompt", name)
 
@@ -114,7 +119,7 @@ def test_many_purged_versions_are_told_in_linear_time(
 ) -> None:
     mine, yours = opened(tmp_path / "mine"), opened(tmp_path / "yours")
     act(mine, ("add", "a", 0))
-    document = json.loads(dumps(saved(mine, refs(mine))))
+    document = json.loads(dumps(written(mine)))
     received(yours, document) if there else None
     [one] = document["components"]
     stone = {"kind": one["kind"], "name": one["name"], "digest": "x"}
@@ -135,7 +140,7 @@ def test_versions_that_are_there_are_looked_up_together(tmp_path: Path, monkeypa
     mine = opened(tmp_path / "mine")
     for _ in range(30):
         act(mine, ("add", "a", 0))
-    document, listed = saved(mine, refs(mine)), list[str]()
+    document, listed = written(mine), list[str]()
     versions = mine.store.versions
 
     def counted(kind: str, name: str) -> list[str]:
@@ -152,7 +157,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     versions = opened(tmp_path_factory.mktemp("saved"))
     for step in (("add", "a", 0), ("add", "a", 0), ("alias", "a", 0), ("add", "b", 0)):
         act(versions, step)
-    return dumps(saved(versions, refs(versions)))
+    return dumps(written(versions))
 
 
 @given(data=st.data())
