@@ -100,7 +100,7 @@ class KindRegistry:
         made = replace(first, lineage=replace(lineage, parent=lineage.parent or head.current))
         if fresh:
             build: Callable[[str], Manifest] = lambda chosen: replace(made, version=chosen)  # noqa: E731
-            version = version or self._versions.next_version(self.kind, made.name, build, head)
+            version = version or self._versions.next_version(self.kind, made.name, build, head, self.words.worded)
             if not set(self._versions.store.versions(self.kind, made.name)) <= set(head.removed):
                 problem = f"{made.ref.at(None)} exists already."
                 raise AlreadyRegistered(problem, fix="choose another name, or update it.")
@@ -289,6 +289,7 @@ class KindRegistry:
             author=author,
             head=head,
             guard=guard,
+            worded=self.words.worded,
             trust=partial(self._trust.grant, made.digest, str(made.ref.at(None))) if trusted else lambda: None,
         )
         if trusted:  # an untrusted version may have the sender's words, even if its source is trusted by now
@@ -331,7 +332,7 @@ class KindRegistry:
         if begun is not None:
             return self.words.of(begun)
         build: Callable[[str], Manifest] = lambda wanted: replace(first, version=wanted)  # noqa: E731
-        return build(self._versions.next_version(self.kind, name, build))
+        return build(self._versions.next_version(self.kind, name, build, worded=self.words.worded))
 
     def _first(self, shipped: Shipped) -> Manifest:
         """Return a shipped source as its first version, without executing it where another process has described it."""

@@ -13,6 +13,8 @@ from tea.registry.head import Head
 from tea.registry.tombstone import Tombstone
 from tea.store.registry_store import RegistryStore
 
+Worded = Callable[[Manifest], Manifest]
+
 
 class Stored:
     """The read access to the immutable versions and the movable pointers of every kind of component.
@@ -130,10 +132,25 @@ class Stored:
                 return found if isinstance(found, Manifest) else None
         return None
 
-    def next_version(self, kind: Kind, name: str, build: Callable[[str], Manifest], head: Head | None = None) -> str:
-        """Return the version after the highest, by the kind of change from the current one; `head` may be given."""
+    def next_version(
+        self,
+        kind: Kind,
+        name: str,
+        build: Callable[[str], Manifest],
+        head: Head | None = None,
+        worded: Worded = lambda found: found,
+    ) -> str:
+        """Return the version after the highest, by the kind of change from the current one.
+
+        Args:
+            kind: The kind.
+            name: The name.
+            build: Makes the manifest for a version.
+            head: The newest head, where it was read a moment ago.
+            worded: Gives the current version the words of its own source.
+        """
         last = self.store.highest(kind, name)
-        return self._following([last] if last else [], kind, name, build, head or self.head(kind, name))
+        return self._following([last] if last else [], kind, name, build, head or self.head(kind, name), worded)
 
     def lineage(self, kind: Kind, name: str, version: str) -> list[Manifest]:
         """Return a version and its ancestors, newest first; copies lead to their origin."""
@@ -160,7 +177,13 @@ class Stored:
         return [version] if version in self.store.versions(ref.kind, ref.name) else []
 
     def _following(
-        self, last: Sequence[str], kind: Kind, name: str, build: Callable[[str], Manifest], head: Head
+        self,
+        last: Sequence[str],
+        kind: Kind,
+        name: str,
+        build: Callable[[str], Manifest],
+        head: Head,
+        worded: Worded,
     ) -> str:
         if not last:
             return str(FIRST)
@@ -168,7 +191,7 @@ class Stored:
         old = self.document(kind, name, head.current or last[0])
         if isinstance(old, Tombstone):
             return str(highest.bump("patch"))
-        bumped = Version.parse(old.version).bump(change := change_between(old, build(str(highest))))
+        bumped = Version.parse(old.version).bump(change := change_between(worded(old), build(str(highest))))
         return str(bumped if bumped > highest else highest.bump(change))
 
     def _in_sight(self, ref: Ref) -> Manifest:

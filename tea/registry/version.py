@@ -12,7 +12,7 @@ from tea.components.manifest import Lineage, Manifest
 from tea.errors import AlreadyRegistered, BadComponent, Conflict, Purged, RegistryError, UnknownComponent
 from tea.refs import FIRST, Kind, Ref, check_alias
 from tea.registry.head import Head
-from tea.registry.stored import Stored
+from tea.registry.stored import Stored, Worded
 from tea.registry.tombstone import Tombstone
 from tea.types import State
 
@@ -78,6 +78,7 @@ class VersionManager(Stored):
         head: Head | None = None,
         guard: Guard = lambda _: None,
         trust: Callable[[], None] = lambda: None,
+        worded: Worded = lambda found: found,
     ) -> Manifest:
         """Store a new version and make it current, unless specified otherwise.
 
@@ -93,6 +94,7 @@ class VersionManager(Stored):
             guard: Told the head that the pointer moves on from, before anything is written, and once more when the
                 version is there for everybody to see and becomes current; what it raises takes the version back.
             trust: Called when the version is there and `guard` lets it become current, before anybody uses it.
+            worded: Gives the current version the words of its own source, to tell the kind of change.
 
         Raises:
             AlreadyRegistered: `version` exists; nothing was written.
@@ -102,7 +104,7 @@ class VersionManager(Stored):
             newest, head = head or self.head(kind, name), None
             self._ask(guard, newest, placed, author)
             if placed is None or not placed.new:
-                placed = self._place(kind, name, build, version, again, newest, current=current)
+                placed = self._place(kind, name, build, version, again, newest, worded, current=current)
                 if placed is None:  # somebody took the number meanwhile
                     continue
                 self._ask(guard, newest, placed, author)
@@ -256,6 +258,7 @@ class VersionManager(Stored):
         version: str | None,
         again: Again,
         head: Head,
+        worded: Worded,
         *,
         current: bool,
     ) -> _Placed | None:
@@ -267,7 +270,7 @@ class VersionManager(Stored):
             if found is not None:
                 leads = again == "lead" and found.version != head.current
                 return _Placed(found, leads=leads, reason=wanted.reason or f"updated to {found.version}")
-        manifest = build(version or self._following(versions[-1:], kind, name, build, head))
+        manifest = build(version or self._following(versions[-1:], kind, name, build, head, worded))
         if (found := self._adopted(manifest, version, head)) is not None:
             return _Placed(found, leads=head.number == 0, reason=found.reason)
         try:

@@ -146,6 +146,23 @@ async def test_a_saved_file_holds_the_words_of_the_source_of_what_is_trusted(fol
         assert found.reason == before.reason
 
 
+@pytest.mark.parametrize("fresh", [False, True], ids=["update", "register"])
+async def test_an_edited_manifest_does_not_decide_the_number_of_the_next_version(tmp_path: Path, fresh: bool) -> None:
+    def lacking(one: Manifest) -> None:
+        taken = one["operations"]["call"]["parameters"]
+        del taken["properties"]["loud"]
+        taken["required"].remove("loud")
+
+    async with platform(tmp_path) as stage:
+        await stage.tcp.register(TOOL.source(more=", loud: bool"))
+        if fresh:
+            await stage.tcp.unregister("greeter")
+    edited(tmp_path / "home", "tools", "greeter", lacking)
+    async with platform(tmp_path) as stage:
+        made = await (stage.tcp.register(TOOL.source()) if fresh else stage.tcp.update("greeter", TOOL.source()))
+        assert made.version == "2.0.0"
+
+
 async def test_a_saved_file_holds_the_words_of_the_sender_of_what_nobody_trusts(tmp_path: Path) -> None:
     async with platform(tmp_path) as stage:
         await stage.tcp.register(TOOL.source())
