@@ -14,6 +14,7 @@ from tea.refs import Kind, Ref, plural
 
 if TYPE_CHECKING:
     from tea.components.manifest import Manifest
+    from tea.errors import Quarantined
     from tea.platform import Platform
 
 
@@ -49,9 +50,11 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
     from tea.interop.skill import skill_of
     from tea.interop.skill_folder import MAIN, exported, write_skills
     from tea.source.text import check_characters
+    from tea.source.trust import untrusted
 
     found: list[Manifest] = []
     left: list[str] = []
+    refused: list[Quarantined] = []
     for kind, names in chosen.items():
         library = tea.libraries[kind]
         for row in [] if names else await library.list():
@@ -60,10 +63,15 @@ async def _write(command: Command, tea: "Platform", chosen: dict[Kind, list[str]
                 left.append(f"{kind}:{row.name}")
             else:
                 found.append(one)
-        found += [await library.info(name) for name in names or ()]
+        for name in names or ():
+            one, trusted = await library.judged(name)
+            found.append(one)
+            refused += [] if trusted else [untrusted(one.ref)]
     made = [skill_of(one) for one in found]
     for one in made:
         check_characters("", {f"{one.name}/{MAIN}": one.document(), **one.files})
+    for error in refused:  # the words of a sender are no skill of ours
+        raise error
     written = await asyncio.to_thread(write_skills, folder, made)
     names = {path.name for path in written}
     ahead = await asyncio.to_thread(exported, folder)

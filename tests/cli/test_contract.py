@@ -34,8 +34,12 @@ def test_skills_are_written_and_imported_again(stocked: Tea) -> None:
     everything = stocked("contract", "prompts", "--skills", "all")
     assert "left out, as nobody trusts them yet: prompt:tool_shout" in everything.err
     assert not (stocked.folder / "all" / "tool-shout").exists()
-    exported = stocked("contract", "prompt:tool_shout", "--skills", "again")
-    assert exported.code == 0
+    refused = stocked("contract", "prompt:tool_shout", "--skills", "again")
+    refused.refused(2, "prompt:tool_shout@1.0.0 is not trusted", "`tea trust prompt:tool_shout@1.0.0`")
+    assert not (stocked.folder / "again").exists()
+    digest = stocked("show", "prompt:tool_shout", "--json").data["component"]["digest"]
+    assert stocked("trust", f"prompt:tool_shout@{digest}").code == 0
+    assert stocked("contract", "prompt:tool_shout", "--skills", "again").code == 0
     old, new = (stocked.folder / folder / "tool-shout" / "SKILL.md" for folder in ("skills", "again"))
     assert new.read_text().partition("\n---\n")[2] == old.read_text().partition("\n---\n")[2]
 
