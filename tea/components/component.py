@@ -307,7 +307,9 @@ def _traits(declared: dict[str, Any]) -> Traits:
 def _cleaned(key: str, text: object) -> str:
     if not isinstance(text, str):
         raise BadComponent(f"`{key}` is {text!r:.40}, not text.", fix="write text.")
-    return cleaned("\n".join(text.splitlines()) if "\r" in text else text)
+    if re.search("\r(?!\n)", text):
+        raise BadComponent(f"`{key}` holds the character U+000D outside of a line end.", fix="remove it.")
+    return cleaned(text.replace("\r\n", "\n"))  # nothing else goes: characters are checked later
 
 
 def _listed(key: str, value: object, fits: Callable[[object], bool], wanted: str) -> tuple[Any, ...]:

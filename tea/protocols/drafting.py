@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from tea.characters import on_one_line
 from tea.components.component import Agent
 from tea.components.manifest import Lineage, Manifest
 from tea.components.operation import reasons
@@ -147,7 +148,7 @@ def workflow_source(draft: Draft) -> str:
     tools, agents, places = (
         list(dict.fromkeys(one.name for one in used if one.kind == kind)) for kind in ("tool", "agent", "environment")
     )
-    words = re.sub(r'[\\"]', "", " ".join(draft.description.split()))
+    words = re.sub(r'[\\"]', "", on_one_line(draft.description))
     return _WORKFLOW.format(
         steps=_literal([*draft.steps]),
         class_name="".join(part.title() for part in draft.name.split("_")),

@@ -12,6 +12,7 @@ from tea import Agent, Context, Result, Task, tool
 from tea.components.manifest import Lineage
 from tea.errors import BadComponent, UnknownComponent
 from tea.platform import Platform
+from tea.protocols.drafting import Proposal, adopt_agent
 from tea.protocols.lock import lock_refs
 from tea.refs import Ref
 from tea.testing import platform
@@ -183,3 +184,42 @@ async def test_a_lock_holds_what_a_declared_agent_works_with(tea: Platform) -> N
         "prompt:tool_calling",
         "agent:analyzer",
     } <= {*locked}
+
+
+ODD = (
+    "Pay \x1c\x85 12.\r", "Pay \x0b 12.\r\n", "\x1c\x85 Pay 12.", "Pay\n\x1d  the\n\x1d  rest",
+    "Pay 12.\rNow.", "Pay.\r", "Pay.\r\r\nNow.",
+)  # fmt: skip
+
+
+async def drafted(tea: Platform, **facts: Any) -> Any:
+    draft = {"name": "clerk", "description": "Pay all of the bills.", **facts}
+    return await adopt_agent(tea.libraries, Proposal(draft=draft, tests=[], task="", run="made"), check=False)
+
+
+@pytest.mark.parametrize("instructions", ODD)
+async def test_instructions_lose_no_control_character_before_they_are_refused(tea: Platform, instructions: str) -> None:
+    with pytest.raises(BadComponent, match=r"holds the character U\+00"):
+        await tea.acp.register(capitals(instructions=instructions))
+    found = await drafted(tea, instructions=instructions)
+    assert (found["ok"], "holds the character U+00" in found["trouble"]) == (False, True)
+    assert await tea.libraries["agent"].missing(["clerk"])
+
+
+async def test_instructions_of_other_line_ends_are_the_same(tea: Platform) -> None:
+    first = await tea.acp.register(capitals(instructions="Pay.\n\n    Wait.\nPay."))
+    assert (await tea.acp.register(capitals(instructions="Pay.\r\n\r\n    Wait.\r\nPay.\r\n"))).digest == first.digest
+    assert len((await versions(tea))["prompt:capitals"]) == 1
+
+
+@pytest.mark.parametrize("description", ["Add numbers \x1c\x1d up.", "\x85Add numbers up.", "Add numbers\r up"])
+async def test_a_description_of_a_workflow_loses_no_control_character(tea: Platform, description: str) -> None:
+    steps = [{"name": "sum", "use": "tool:calculator", "arguments": {"expression": "{task}"}}]
+    found = await drafted(tea, description=description, steps=steps)
+    assert (found["ok"], "holds the character U+00" in found["trouble"]) == (False, True)
+    assert (await drafted(tea, description="Add\r\n  numbers up", steps=steps))["ok"] is True
+
+
+async def test_a_description_keeps_the_control_characters_that_are_written_as_escapes(tea: Platform) -> None:
+    found = await tea.acp.register(capitals(description="\x1c\x85 Tell capitals.\n\x1d  All of them."))
+    assert found.description == "\x1c\x85 Tell capitals.\n\x1d  All of them."

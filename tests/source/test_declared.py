@@ -152,15 +152,16 @@ def test_instructions_are_shown_as_they_were_written(lines: list[str]) -> None:
     assert (prompt.name, prompt.uses, list(prompt.modules)) == ("capitals", "prompt:tool_calling", ["agent_profile"])
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=60))
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1, max_size=60))
 @example('"""')
+@example("\x1c")
 @example('a \\"')
 def test_any_words_are_a_description(words: str) -> None:
     agent = declared(description=words)
     assert MANAGER.capture(agent).description == description_of(agent.declaration)
 
 
-@pytest.mark.parametrize("words", ["a\0b", "half \ud800"])
+@pytest.mark.parametrize("words", ["a\0b", "half \ud800", "a\rb", "a\r\r\nb", "a\r"])
 def test_words_that_are_no_text_are_refused(words: str) -> None:
     with pytest.raises(BadComponent):
         MANAGER.capture(declared(description=words))
