@@ -90,7 +90,7 @@ def contract(kind: Kind, entries: Iterable[ContractEntry]) -> str:
 def section(found: Manifest, *, rules: bool = True) -> Iterator[str]:
     """Yield the paragraphs of one component: its purpose, when to use it, its facts and its operations."""
     what, when = purpose(found)
-    if what.strip():
+    if one_line(what):
         yield prose(what)
     if when:
         yield f"**When and how.** {prose(when)}"
@@ -109,7 +109,7 @@ def purpose(found: Manifest) -> tuple[str, str]:
     """Return a component's purpose, and when and how to use it: `when` of its metadata, or its further description."""
     what, _, rest = plain(found.description).strip().partition("\n\n")
     when = found.metadata.get("when")
-    if isinstance(when, str) and when.strip():
+    if isinstance(when, str) and one_line(when):
         return found.description, when
     return what, rest.strip()
 
@@ -162,7 +162,7 @@ def _turns(found: Manifest) -> Iterator[tuple[str, str]]:
 
 def _operation(name: str, signature: Signature, *, purpose: str) -> Iterator[str]:
     yield f"### {inline(name)}"
-    if signature.description.strip() and signature.description != purpose:
+    if one_line(signature.description) and signature.description != purpose:
         yield prose(signature.description)
     yield "\n".join([*_parameters(signature), *_promises(signature)])
     if signature.examples:
@@ -192,9 +192,9 @@ def _parameter(key: str, own: Mapping[str, Any], types: TypeWords, *, required: 
 def _promises(signature: Signature) -> Iterator[str]:
     yield f"- Returns {code(type_words(signature.returns))}"
     yield f"- Effects: {_effects(signature.traits)}"
-    if signature.traits.before.strip():
+    if one_line(signature.traits.before):
         yield f"- Before: {inline(signature.traits.before)}"
-    if signature.traits.after.strip():
+    if one_line(signature.traits.after):
         yield f"- After: {inline(signature.traits.after)}"
 
 

@@ -174,6 +174,21 @@ def test_known_attacks_stay_words(words: str) -> None:
     assert all(one.isprintable() or one == "\n" for one in text)
 
 
+def test_words_of_control_characters_alone_are_shown() -> None:
+    odd, seen = "\x1c\x1d\x1e\x1f", "<U+001C><U+001D><U+001E><U+001F>"
+    operation = Signature(
+        name="call", description=odd, parameters={}, returns={}, traits=Traits(before=odd, after=odd)
+    )  # fmt: skip
+    found = Manifest(
+        kind="tool", name="odd", version="1.0.0", description=odd, source="",
+        operations={"do": operation, "go": operation}, metadata={"when": odd},
+    )  # fmt: skip
+    text = contract("tool", [ContractEntry(name="odd", found=found)])
+    assert (text.count(f"- Before: {seen}\n"), text.count(f"- After: {seen}\n")) == (2, 2)
+    assert f"**When and how.** {seen}\n" in text
+    assert text.count(f"\n{seen}\n") == 3
+
+
 @given(manifests("environment"))
 @example(Manifest(kind="environment", name="victim", version="1.0.0", description="x", source="", rules="## forged"))
 def test_rules_of_environments_stand_together_at_the_end(found: Manifest) -> None:
