@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from tea.characters import number
 from tea.errors import BadComponent
 
 SOURCE_LIMIT = 256 * 1024
@@ -21,6 +22,7 @@ _NUMBER_LIMIT = 64
 _FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"^# (system|message|module: ([a-z][a-z0-9_]{0,63}))[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 _ALMOST = re.compile(r"^#[ \t]*(?:module[ \t]*:.*|(?:system|message)[ \t:]*)$", re.MULTILINE | re.IGNORECASE)
+_BREAK = re.compile("[\x85\u2028\u2029]|\r(?!\n)")  # an end of a line for YAML, and for no reader
 _TAG = "tag:yaml.org,2002:"
 _TEXT = ("str", "timestamp", "value")
 _PLAIN = ("null", "bool", "int", "float")
@@ -146,6 +148,10 @@ def _is_unicode(text: str) -> bool:
 def _front_matter(text: str, *, typed: bool) -> dict[str, Any]:
     import yaml
 
+    if found := _BREAK.search(text):
+        line = text.count("\n", 0, found.start()) + 2
+        problem = f"The front matter holds the character {number(found[0])} at line {line}."
+        raise BadComponent(problem, fix="remove it, or write it as an escape in quotes: YAML would end a line there.")
     reader: Any = yaml
     loader = yaml.SafeLoader if typed else yaml.BaseLoader
     try:

@@ -293,6 +293,15 @@ async def test_no_field_loses_a_hidden_character_that_it_escapes(tmp_path: Path)
             await import_skill(tea.libraries["prompt"], tmp_path / "good")
 
 
+@pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85"])
+def test_a_comment_beside_the_fields_holds_no_field(tmp_path: Path, end: str) -> None:
+    (tmp_path / "good").mkdir()
+    path = tmp_path / "good" / "SKILL.md"
+    path.write_text(GOOD.replace("---\nBe", f"# a note{end}license: none\n---\nBe"), "utf-8")
+    with pytest.raises(BadComponent, match=f"U\\+{ord(end):04X}"):
+        read_folder(path.parent)
+
+
 def test_what_is_hidden_is_left_out_and_fields_are_read_as_text(tmp_path: Path) -> None:
     (tmp_path / "good" / ".git").mkdir(parents=True)
     (tmp_path / "good" / ".env").write_text("KEY=1")

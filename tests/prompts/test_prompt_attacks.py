@@ -176,6 +176,15 @@ def test_any_front_matter_and_body_end_in_a_prompt_or_one_of_our_errors(text: st
         assert "\n" not in problem(candidate)
 
 
+@pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029", "\r"])
+def test_front_matter_ends_its_lines_where_a_reader_sees_them_end(end: str) -> None:
+    number = f"U+{ord(end):04X}"
+    said = problem(source("x", f"variables: {{x: {{}}}}\n# a note{end}solver: tool:calculator\n"))
+    assert said.startswith(f"The front matter holds the character {number} at line 5.")
+    assert problem(source("x", f'metadata: {{a: "b{end}c"}}\n'))
+    assert not problem(source(f"x{end}y", f'metadata: {{a: "b\\u{ord(end):04x}c"}}\n# a note\r\n'))
+
+
 def test_parts_without_variables_are_bounded_together() -> None:
     loops = f"{TWICE}{'a' * 2_000}{ENDS}"
     parts = "".join(f"# module: m{i}\n{loops}\n" for i in range(100))
