@@ -10,7 +10,18 @@ from typing import Protocol, runtime_checkable
 import typer
 
 from tea.characters import number
-from tea.cli.terminal import brief, discard, document, folded, one_line, painted, remove_passing, review, write
+from tea.cli.terminal import (
+    brief,
+    cut_line,
+    discard,
+    document,
+    folded,
+    one_line,
+    painted,
+    remove_passing,
+    review,
+    write,
+)
 from tea.errors import (
     ApprovalNeeded,
     BadInput,
@@ -60,16 +71,25 @@ def report(error: BaseException, *, as_json: bool, verbose: int, home: str = "")
         run = {"run": fault.run} if isinstance(fault, Interrupted | ApprovalNeeded) and fault.run else {}
         write(document({"error": fault.record(), **run}) + "\n", sys.stdout)
     else:
-        complain(fault)
+        complain(fault, home)
     if isinstance(fault, InternalError) and (verbose > 1 or os.environ.get("TEA_DEBUG")):
         write(review("".join(traceback.format_exception(error))), sys.stderr)
     return fault.exit_code
 
 
-def complain(fault: TeaError) -> None:
-    """Write an error for people: one line on standard error, in marked rows at a terminal."""
-    most = MOST_OF_QUESTION if isinstance(fault, ApprovalNeeded | UntrustedHome) else MOST_CHARACTERS
-    line = in_one_line(fault.problem, fault.fix, most)
+def complain(fault: TeaError, home: str = "") -> None:
+    """Write an error for people: one line on standard error, in marked rows at a terminal.
+
+    Args:
+        fault: The error. Of a long question the middle is left out, with a note.
+        home: The option for the home of the command that shows the whole question, after a space.
+    """
+    if isinstance(fault, ApprovalNeeded | UntrustedHome):
+        run = fault.run if isinstance(fault, ApprovalNeeded) else ""
+        whole = f"`tea inbox {run}{home} --json` shows all" if run else "`--json` shows all"
+        line = in_one_line(fault.problem, fault.fix, MOST_OF_QUESTION, whole)
+    else:
+        line = in_one_line(fault.problem, fault.fix)
     remove_passing()
     write(folded(painted(_PREFIX, "red", sys.stderr) + line.removeprefix(_PREFIX), sys.stderr) + "\n", sys.stderr)
 
@@ -90,12 +110,20 @@ def explained(error: BaseException) -> TeaError:
     return InternalError(f"internal error {words}", fix="`-vv` or TEA_DEBUG=1 shows where; please report it.")
 
 
-def in_one_line(problem: str, fix: str, most: int = MOST_CHARACTERS) -> str:
-    """Return `tea: problem. Fix: remedy` in a number of characters; if it is too long, the remedy is kept."""
+def in_one_line(problem: str, fix: str, most: int = MOST_CHARACTERS, whole: str = "") -> str:
+    """Return `tea: problem. Fix: remedy` in a number of characters; if it is too long, the remedy is kept.
+
+    Args:
+        problem: What is wrong.
+        fix: What the reader can do about it.
+        most: Characters of the line.
+        whole: How the whole problem is seen, in words; without them only its beginning is kept, with no note.
+    """
     remedy = one_line(fix, max(MOST_CHARACTERS // 2 + 50, most // 2))
     ending = f" Fix: {remedy}"
     said = _REMEDY.sub(lambda found: f"<{number(found[0])}>", review(problem))
-    words = brief(said, most - len(_PREFIX) - len(ending) - 1)
+    room = most - len(_PREFIX) - len(ending) - 1
+    words = cut_line(brief(said), whole, room) if whole else brief(said, room)
     return f"{_PREFIX}{sentence(words)}{ending}"
 
 

@@ -39,6 +39,7 @@ _UNSEEN = re.compile(
 _HALVES = re.compile("[\ud800-\udfff]")
 _LONGEST_LINE, _MOST_LINES = 600, 60
 _SMALLER = ((300, 60), (150, 60), (75, 60), (300, 14), (150, 14), (75, 14), (40, 6))  # of both, on small screens
+_NOTE = " [... {:,} characters are not shown here; {}] "
 _GOES_ON = "... "
 _LIKE_IT = re.compile(rf"^((?:{_PAINT.pattern})*)\.(?=\.\.)", re.MULTILINE)  # a line that looks like such a row
 _MARK = "| "  # before each row of an answer that holds words like those of tea's own
@@ -121,6 +122,19 @@ def excerpt(text: str, where: str, longest: int = _LONGEST_LINE, most: int = _MO
     return "\n".join(
         [*cut[:half], f"[... {left_out:,} lines are not shown here; {where}]", *cut[half:]] if left_out else cut
     )
+
+
+def cut_line(line: str, where: str, most: int) -> str:
+    """Return a reviewed line in so many characters: the first and last part of a longer one, with a note.
+
+    Args:
+        line: What `review` or `one_line` returned.
+        where: How the whole is seen, in words.
+        most: Characters of the result, more than the note has.
+    """
+    if len(line) <= most:
+        return line
+    return _cut(line, where, max(2, most - len(_NOTE.format(len(line), where))))
 
 
 class Fitted(NamedTuple):
@@ -396,7 +410,7 @@ def _cut(line: str, where: str, longest: int) -> str:
     if len(line) <= longest:
         return line
     half = longest // 2
-    cut = f"{line[:half]} [... {len(line) - 2 * half:,} characters are not shown here; {where}] {line[-half:]}"
+    cut = f"{line[:half]}{_NOTE.format(len(line) - 2 * half, where)}{line[-half:]}"
     return cut if len(cut) < len(line) else line
 
 

@@ -103,6 +103,28 @@ def test_no_words_of_a_question_look_like_the_remedy_of_its_error(tea: Tea, reme
     assert asked.count(" Fix: ") == 1
 
 
+@pytest.mark.parametrize("command", [("run", "Plan it.", "--agent", "host"), ("resume", "last")])
+def test_a_question_too_long_for_a_line_says_how_much_is_left_out_and_where_it_stands(
+    tea: Tea, command: tuple[str, ...]
+) -> None:
+    whole = f"Send it to {', '.join(f'friend{number}@good.test' for number in range(61))}?"
+    asking = f"return Result(answer=await ctx.person({whole!r}))\n"
+    assert tea("register", tea.write("host.py", HOST[: HOST.index("async with")] + asking)).code == 0
+    tea("run", "Plan it.", "--agent", "host", "-q")
+    (line,) = tea(*command, "-q").err.splitlines()
+    run = tea("runs", "--json").data["runs"][0]["run"]
+    note = rf" \[\.\.\. ([\d,]+) characters are not shown here; `tea inbox {run} --json` shows all\] "
+    left_out = re.search(note, line)
+    assert left_out is not None
+    before, after = line[: left_out.start()], line[left_out.end() :].partition(" Fix: ")[0]
+    assert before.startswith("tea: agent:host asks: Send it to friend0@good.test, ")
+    assert after.endswith(", friend60@good.test?")
+    shown = len(before) - len("tea: agent:host asks: ") + len(after)
+    assert shown + int(left_out[1].replace(",", "")) == len(whole)
+    assert len(line) <= 1_000
+    assert questions(tea, run)[0]["question"] == whole
+
+
 def test_a_question_goes_once_it_was_answered_and_the_others_stay_as_they_were(waiting: Tea) -> None:
     port, drink = questions(waiting)
     answered(waiting, port, "Lisbon")
