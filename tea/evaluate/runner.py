@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from tea.characters import on_one_line
 from tea.clock import timestamp
 from tea.errors import (
     Abstained,
@@ -457,7 +458,7 @@ def _scored(cell: _Cell, ended: JsonObject, grade: JsonObject) -> ScoredRun:
         details=grade.get("details", {}),
         infrastructure=bool(ended.get("infrastructure")),
         judging={name: grade[name] for name in ("tokens", "usd")} if grade.get("tokens") else {},
-        words=" ".join(cell.task.task.task[: 2 * _MOST_WORDS].split())[:_MOST_WORDS],
+        words=on_one_line(cell.task.task.task[: 2 * _MOST_WORDS])[:_MOST_WORDS],
     )
 
 

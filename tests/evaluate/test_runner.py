@@ -448,6 +448,14 @@ async def test_two_tags_are_two_rows_at_the_end_of_an_evaluation(tea: Platform, 
     assert ("\na<U+202E> " in shown, "\na<U+003C>U+202E> " in shown) == (True, True)
 
 
+async def test_a_task_in_words_keeps_its_control_characters(tea: Platform) -> None:
+    before = await evaluate(tea, tasks("\x1cwords \n  of\x85\u2028 odd \x1f"), STUBBED)
+    await tea.acp.update("stub", source("+ 'x'"))
+    after = await evaluate(tea, tasks("\x1cwords \n  of\x85\u2028 odd \x1f"), STUBBED)
+    shown = comparison_of(before, after, compare(before, after))
+    assert "<U+001C>words of<U+0085><U+2028> odd <U+001F>" in shown
+
+
 async def test_no_word_of_an_evaluation_makes_a_line_of_a_comparison_or_a_table(tea: Platform) -> None:
     found = await evaluate(tea, tasks("word"), STUBBED)
     odd = "a\n\n# 100 % better"
