@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, cast
 
-from tea.characters import in_sentence, path_in_sentence
+from tea.characters import in_sentence, on_one_line, path_in_sentence
 from tea.components.patterns import Matching, pattern_fault
 from tea.types import JsonObject, JsonSchema, JsonValue
 
@@ -491,7 +491,7 @@ def _place(path: Any) -> str:
 
 
 def _clipped(text: str) -> str:
-    line = " ".join(text.split())
+    line = on_one_line(text)
     return line if len(line) <= _LIMIT else line[: _LIMIT - 3] + "..."
 
 

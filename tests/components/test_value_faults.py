@@ -249,3 +249,8 @@ def test_a_fault_names_a_long_value_by_its_type() -> None:
 def test_a_fault_says_what_was_given_and_what_is_wanted(schema: dict[str, Any], value: Any, told: str) -> None:
     (fault,) = value_faults(schema, value)
     assert fault.endswith(told)
+
+
+def test_a_path_out_of_a_schema_is_named_with_its_control_characters() -> None:
+    fault = schema_fault({"$ref": "a\x1c \n b\u2028"})
+    assert fault == r'"a\u001c b\u2028" leads out of the schema, or is not a path in it'
