@@ -43,7 +43,6 @@ TELL_OR_KEEP = 'call what tells them; if they are right, call `done` with "The a
 MEND_OR_KEEP = 'mend it; if it is right, call `done` with "The answer holds." to keep the whole answer.'
 IN_WORDS = (" again", " with the whole answer")  # where words were to be the end
 UNSEEN = "`done` stands beside calls whose results nobody has seen yet."
-TOO_EARLY = "it was given before results of calls beside it were seen: {}"
 NO_RESULT = "No function has given a result yet."
 NOT_RUN = (
     "These words hold code, but no function has run it: what it gives is not known. Run it with a call now; if they "

@@ -8,6 +8,7 @@ from typing import cast
 
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
+from tea.loop.beside import early_doubts, is_told
 from tea.loop.checks import (
     ANSWER,
     Sources,
@@ -45,7 +46,6 @@ from tea.loop.end_words import (
     NOT_RUN,
     NOT_THERE,
     PROBLEMS,
-    TOO_EARLY,
     TRY,
     UNSEEN,
     absent_words,
@@ -57,13 +57,13 @@ from tea.loop.end_words import (
 from tea.loop.fields import MOST_NAMED, Fields
 from tea.loop.findings import findings_of
 from tea.loop.form import formed, read_as
-from tea.loop.grounds import Grounds, is_told, unknown_words
+from tea.loop.grounds import Grounds, unknown_words
 from tea.loop.heeding import unheeded
 from tea.loop.ledger import Ledger
 from tea.loop.media import is_media
 from tea.loop.named_files import NamedFiles
 from tea.loop.naming import to_be_written
-from tea.loop.observation import Observation, clipped
+from tea.loop.observation import Observation
 from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
 from tea.loop.parts import Parts
@@ -71,7 +71,7 @@ from tea.loop.standing import Standing
 from tea.loop.unrun import unrun
 from tea.loop.values import holds_value, names_shown, shown_values
 from tea.loop.window import Window
-from tea.loop.work_state import MOST_WHY, work_state
+from tea.loop.work_state import work_state
 from tea.loop.written import Functions, Written
 from tea.types import (
     Evidence,
@@ -243,18 +243,13 @@ class Ending:
             return outcome.refusal(held, fix)
         if absent:
             value = {**value, "success": False, "reason": absent_words(absent)}
-        marked = (*self._with_claims(marked, value["answer"]), *self._doubt_of_unseen())
+        marked = (*self._with_claims(marked, value["answer"]), *early_doubts(self.unseen))
         self.accepted = self._result(value, marked, last=bool(absent))
         return outcome
 
     def points(self, result: Result) -> list[str]:
         """Return the points of an answer left open by other agents, without those asked about."""
         return self._parts.open_points(result, self._raised)
-
-    def _doubt_of_unseen(self) -> list[Evidence]:
-        """Return the doubt about an answer given before the results of calls beside it, with these; none without."""
-        gave = [f"{one.name} gave {clipped(one.text, MOST_WHY)!r}" for one in self.unseen if one.ok]
-        return [Evidence(source=ANSWER, doubt=TOO_EARLY.format("; ".join(gave)))] if gave else []
 
     def proposed(self, text: str, *, last: bool) -> str:
         """Return the reason text without a call does not end the task, empty if it does."""

@@ -16,7 +16,6 @@ from tea.loop.values import holds_value, shown_values
 from tea.models.rendering import rendered
 from tea.types import JsonValue, as_text
 
-MOST_TOLD = 1_000  # characters; in more a number stands by chance
 _IN_NONE, _FROM_NONE = "in no result and", "from none by simple arithmetic"
 _UNKNOWN = re.compile(rf"(?P<numbers>.+) stands? {_IN_NONE} follows? {_FROM_NONE}")
 
@@ -164,22 +163,6 @@ class Grounds(NamedTuple):
 
     def _named(self, answer: JsonValue) -> list[str]:
         return named_whole(answer, [each for one in self.heads for each in one.listed])
-
-
-def is_told(answer: JsonValue, results: Sequence[Observation]) -> bool:
-    """Return whether short results hold an answer: all its numbers, or its words without any.
-
-    Args:
-        answer: The answer.
-        results: The results; there is at least one, and none failed.
-    """
-    text = "\n".join(one.text for one in results)
-    if isinstance(answer, bool) or not isinstance(answer, str | int | float) or len(text) > MOST_TOLD:
-        return False
-    if not results or not all(one.ok for one in results):
-        return False
-    said = str(answer)
-    return numbers_stand_in(said, text) if any(map(str.isdecimal, said)) else said != "" and stands_in(said, text)
 
 
 def narrowed(doubt: str, given: str, answer: str, known: Callable[[str], bool]) -> str:

@@ -204,7 +204,7 @@ async def test_done_beside_a_call_whose_result_nobody_has_seen_does_not_count(st
 
 @pytest.mark.parametrize(
     ("answer", "beside"),
-    [(42, sum_of("41 + 1")), ("The sum is 42.", sum_of("41 + 1")), ("a.txt", ("workspace_write", {"name": "a.txt"}))],
+    [(42, sum_of("41 + 1")), ("42.", sum_of("41 + 1")), ("a.txt", ("workspace_write", {"name": "a.txt"}))],
 )
 async def test_done_counts_beside_calls_that_tell_it_or_only_wrote(
     stage: Stage, answer: Any, beside: tuple[str, Any]
@@ -217,7 +217,7 @@ async def test_done_counts_beside_calls_that_tell_it_or_only_wrote(
         assert [one.doubt for one in outcome.evidence if one.doubt] == []
 
 
-@pytest.mark.parametrize("answer", [43, "The sum is 43.", "It is done.", ""])
+@pytest.mark.parametrize("answer", [43, "The sum is 42.", "The sum is 43.", "It is done.", ""])
 async def test_done_waits_for_calls_beside_it_that_tell_something_else(stage: Stage, answer: Any) -> None:
     outcome, model = await stage.play(step(sum_of("41 + 1"), done(answer)), step(done(42)))
     assert (outcome.answer, len(model.requests)) == (42, 2)
