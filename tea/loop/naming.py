@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import PurePath
 
 _TOKEN = re.compile(r"[^\W_]+|[^\w\s]")
 _BEFORE = 3  # words between a word of use and the name: `use your own browser`
@@ -31,6 +32,26 @@ _SAVES = re.compile(
     r"|escrib|guard)\w*",
     re.IGNORECASE,
 )
+_CHANGES = re.compile(  # verbs that order, of adding, of taking away, and of all else
+    r"(?:\A\W*|[,:] |\b(?:and|bitte|now|please|shall|should|then|und|you|(?<!how )to) )"
+    r"(?:(?P<more>add|append|insert|put|erg\u00e4nze|f\u00fcge|h\u00e4nge|schreibe?)|(?P<less>delete|drop|remove|entferne|l\u00f6sche)"
+    r"|change|correct|debug|edit|fix|mend|modify|refactor|rename|repair|replace|rewrite|update"
+    r"|\u00e4ndere|behebe|ersetze|korrigiere|repariere)\b(?! up\b)",
+    re.IGNORECASE,
+)
+_PLACE = r"(?:above|at|below|in|inside|into|onto|to|(?:beginning|bottom|end|head|start|top) of|an|ende (?:von|der)|zu)"
+_INTO = re.compile(rf"\b{_PLACE} (?:(?:the|der|die) )?(?:(?:file|table|datei|tabelle) )?[\"'`]?\Z", re.IGNORECASE)
+_ONLY_USED = re.compile(r"\b(?:as in|by|like|per|see|using|with|mit) (?:(?:the|der) )?[\"'`]?\Z", re.IGNORECASE)
+_TABLES = (
+    ".csv",
+    ".json",
+    ".jsonl",
+    ".ods",
+    ".parquet",
+    ".tsv",
+    ".xls",
+    ".xlsx",
+)  # rows of these are left out to count
 _SIGN = re.compile(
     r"\b(?:(?P<out>to|into|as|named|called|in|nach|als|namens|comme|dans|como|en)"
     r"|(?P<given>from|of|read\w*|open\w*|load\w*|using|with|by|between|and|aus|von|mit|und|de|du|avec|con|desde))\b",
@@ -141,6 +162,31 @@ def to_be_written(text: str) -> set[str]:
             is_out = last >= 0 and (at < 0 or signs[at].start() < saves[last] or signs[at]["out"] is not None)
             found[name[0]] = found.get(name[0], True) and is_out
     return {name for name, is_out in found.items() if is_out}
+
+
+def to_be_changed(text: str, given: Collection[str]) -> set[str]:
+    """Return the names of given files to be changed, as opposed to read.
+
+    A name is one of them as the first one behind an order to change something, as in `fix the bug in cart.py`; behind
+    one to add something it follows a word of place.
+
+    Args:
+        text: The task.
+        given: The names of its files.
+    """
+    found, own = set[str](), {PurePath(one).name for one in given}
+    for sentence in _SENTENCE.split(_ADDRESS.sub(" ", text)):
+        names = list(_files(sentence))
+        for order in _CHANGES.finditer(sentence):
+            signs = ((one, sentence[order.end() : one.start()]) for one in names if one.start() >= order.end())
+            is_added = order["more"] is not None
+            fits = (
+                one for one, before in signs if (_INTO.search(before) if is_added else not _ONLY_USED.search(before))
+            )
+            name = next((one[0] for one in fits), "")
+            if name in own and not (order["less"] and PurePath(name).suffix.casefold() in _TABLES):
+                found.add(name)
+    return found
 
 
 def _files(text: str) -> Iterator[re.Match[str]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from tea.loop.capability import Capability
-from tea.loop.naming import plain_names, to_be_written
+from tea.loop.naming import plain_names, to_be_changed, to_be_written
 from tea.loop.offer import is_called_for
 from tea.types import Task
 
@@ -67,6 +67,50 @@ def test_a_file_to_be_written_calls_for_what_writes_alone(task: str, offered: se
     assert {one.name for one in rooms if is_called_for(one, Task(text=task))} == offered
     reads = Capability(kind="tool", ref="read_file", name="read_file", description="", parameters={}, files=("*",))
     assert is_called_for(reads, Task(text=task)) is ("shell_bash" in offered)
+
+
+GIVEN = ("cart.py", "test_cart.py", "minutes.txt", "sales.csv", "new.csv")
+
+
+@pytest.mark.parametrize(
+    ("task", "names"),
+    [
+        ("Fix cart.py so that test_cart.py passes.", {"cart.py"}),
+        ("The test in test_cart.py fails. Fix cart.py so that it passes.", {"cart.py"}),
+        ("Fix the bug in cart.py.", {"cart.py"}),
+        ("Add the line 'Next walk: 2 July' at the end of minutes.txt.", {"minutes.txt"}),
+        ("Please add the rows of new.csv to sales.csv.", {"sales.csv"}),
+        ("Replace Lamp by Lantern in sales.csv and tell how many were replaced.", {"sales.csv"}),
+        ("Correct the sums with new.csv in minutes.txt.", {"minutes.txt"}),
+        ("Remove the second line from minutes.txt.", {"minutes.txt"}),
+        ("Korrigiere den Fehler in cart.py.", {"cart.py"}),
+        ("Remove the empty rows from sales.csv and tell the mean.", set[str]()),
+        ("Add the amounts of sales.csv.", set[str]()),
+        ("Add up the amounts in sales.csv.", set[str]()),
+        ("What is the change in sales.csv since 2020?", set[str]()),
+        ("Explain how to fix cart.py.", set[str]()),
+        ("Is there an update of minutes.txt?", set[str]()),
+        ("Fix other.py.", set[str]()),
+    ],
+)
+def test_a_file_to_be_changed_is_told_from_one_to_be_read(task: str, names: set[str]) -> None:
+    assert to_be_changed(task, GIVEN) == names
+
+
+@pytest.mark.parametrize(
+    ("task", "offered"),
+    [
+        ("Fix the bug in cart.py.", {"workspace_write"}),
+        ("Add a line at the end of minutes.txt.", {"workspace_write"}),
+        ("What does cart.py do?", set[str]()),
+    ],
+)
+def test_a_given_file_to_be_changed_calls_for_what_writes(task: str, offered: set[str]) -> None:
+    rooms = [
+        Capability(kind="environment", ref=name, name=name, description="", parameters={})
+        for name in ("workspace_write", "shell_bash")
+    ]
+    assert {one.name for one in rooms if is_called_for(one, Task(text=task, files=GIVEN))} == offered
 
 
 def test_a_chart_calls_for_code() -> None:
