@@ -67,6 +67,7 @@ PROBLEMS = {
     "warning": 'The last result warned: "{}". If that can change the answer, call again with what it says.',
     "written": WRITTEN,
     "unrun": "{}. Run it, or say in the answer what did not run or did not pass.",
+    "unchanged": "{}. Write it with a call, or say in the answer that it is as it was.",
     "expression": "{} is arithmetic, not its value.",
     "plan": "These items of the plan are open: {}.",
     "failed": "These parts failed: {}.",

@@ -68,7 +68,7 @@ from tea.loop.offer import CONFIDENCE, DONE
 from tea.loop.opening import Head
 from tea.loop.parts import Parts
 from tea.loop.standing import Standing
-from tea.loop.unrun import unrun
+from tea.loop.undone import undone
 from tea.loop.values import holds_value, names_shown, shown_values
 from tea.loop.window import Window
 from tea.loop.work_state import work_state
@@ -448,13 +448,16 @@ class Ending:
         if "written" in self._returned:
             found = self._written.unknown(self._grounds().numbers)
             claims += [Evidence(source=name, doubt=unknown_words(numbers)) for name, numbers in found.items()]
-        if "unrun" in self._returned and (open_run := self._unrun(answer)):
-            claims.append(Evidence(source=ANSWER, doubt=open_run))
+        open_work = self._undone(answer) if self._returned & {"unrun", "unchanged"} else {}
+        claims += [
+            Evidence(source=ANSWER, doubt=one) for name, one in open_work.items() if one and name in self._returned
+        ]
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
 
-    def _unrun(self, answer: JsonValue) -> str:
-        """Return the problem of an answer about code not shown to run; empty without one, and for a solver."""
-        return "" if self._solver else unrun(self._window.results.values(), self._functions, answer)
+    def _undone(self, answer: JsonValue) -> dict[str, str]:
+        """Return the problems of an answer about work that nothing shows, by their names; none for a solver."""
+        results, shown = self._window.results.values(), [*self.told, *(one.all for one in self.heads)]
+        return {} if self._solver else undone(results, self._functions, answer, self._task, self.words, shown)
 
     def _hold(self, text: str, problem: str) -> str:
         """Keep words refused for now, as the next reply may only confirm them; return the problem."""
@@ -544,7 +547,7 @@ class Ending:
             "examples": example_words(grounds.examples(answer)) if checked else "",
             "numbers": ", ".join(map(grounds.near, grounds.numbers(answer)[:MOST_NAMED])) if checked else "",
             "written": self._written_words(grounds) if checked else "",
-            "unrun": self._unrun(answer),
+            **self._undone(answer),
             "expression": str(answer) if is_expression(answer) else "",
             "plan": "; ".join(self._ledger.open_items),
             "failed": "; ".join(f"{short(text)!r}: {why.rstrip('.')}" for text, why in self._parts.failed.items()),

@@ -1,17 +1,46 @@
-"""Unrun code: written by hand and not run since, or said to run without any run."""
+"""Unrun code: written by hand and not run since, or said to run or to pass without any run."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import PurePath
 from typing import Any, cast
 
+from tea.loop.naming import file_names
 from tea.loop.observation import Observation
 from tea.loop.written import Functions
 from tea.types import JsonObject, JsonValue, as_text
 
 _TEXTS = frozenset(("text", "old", "diff"))  # parameters of the calls that write
-_FAILED = re.compile(r"^EXIT:\n|^Traceback \(most recent call last\):", re.MULTILINE)
+_FAILED = re.compile(
+    r"^EXIT:\n|^Traceback \(most recent call last\):"
+    r"|FAILED \((?:errors|failures)=[1-9]|^FAILED \S{1,200}::|^[1-9]\d{0,5} failed(?:,|$)"  # of unittest, and of pytest
+    r"|\b[1-9]\d{0,5} (?:errors?|failed)\b[^\n]{0,60} in \d[\d.]{0,9}s\b|\breturncode=-?[1-9]",
+    re.MULTILINE,
+)
+_PRINTS_CODE = re.compile(r"print\([^\n]{0,300}returncode|returncode\)*\s*\Z|echo\b[^\n]{0,80}\$\?")
+_CODE_ALONE = re.compile(r"^(?:(?:exit|rc|return)\W?(?:code)?\W{0,3})?(-?\d{1,3})$", re.MULTILINE | re.IGNORECASE)
+_OF_CODE = frozenset(
+    (".c", ".cpp", ".go", ".ipynb", ".java", ".js", ".php", ".pl", ".py", ".r", ".rb", ".rs", ".sh", ".ts")
+)
+_ASKS_RUN = re.compile(
+    r"(?<!how to )(?<!do i )(?<!can i )\b(?:execute|run)\b"
+    r"|\b(?:do|does|did|if|whether)\b[^.!?\n]{0,80}\b(?:fail|pass|succe|work)",
+    re.IGNORECASE,
+)
+_NO_OBJECT = r"(?!\w| ?`| (?:an?|along|each|every|it|its|the|them|through|\w+ (?:as|into|on|through|to))\b)"
+_TESTED = r"(?:tests?|suite|unittests?)\b[^.!?;\n]{0,40}\bpass(?:ed|es)?"
+_TOLD = r"(?:all|both|it|none|tests?|they|\d+)\b[^.!?;\n]{0,40}\b(?:fail(?:ed|s)?|pass(?:ed|es)?)"
+_SAYS_TESTED, _SAYS_HOW = (re.compile(rf"\b{one}{_NO_OBJECT}", re.IGNORECASE) for one in (_TESTED, _TOLD))
+_SUPPOSED = re.compile(
+    r"\b(?:if|once|when)\b[^;]{0,80}\Z|\b(?:can|could|ensures?|expected|makes?|making|may|might|must|ought|should"
+    r"|(?:so|such) that|until|whether|will|would)\b[^,;]{0,60}\Z",
+    re.IGNORECASE,
+)
+_RESULTS = re.compile(r"\b(?:failed|failures|passed|OK)\b|\bRan \d+ tests?\b|\btests? pass")
+_CLAUSE = 100  # characters
+_IN_NAME = re.compile(r"\.(?=\w)")
 _THINGS = r"(?:code|commands?|files?|it|program|scripts?|suite|tests?|unit ?tests?|them)"
 _SAYS_RUN = re.compile(
     rf"\b(?:ran|executed|tested)(?: (?:all|both|each|every|my|of|the|these|this|those|\d+))*(?: [\w.]+)? {_THINGS}\b",
@@ -38,10 +67,18 @@ _SAYS_FAILED = re.compile(
 _LAST_FAILED = "The last run of code failed, and nothing has run since."
 _CHANGED = "{} changed after the last run of code, so nothing shows what it does now."
 _NO_RUN = "The answer says that something was run, but {}."
+_UNTESTED = "The answer says what passes or fails, but nothing was run."
 _NEVER, _SINCE = "nothing was", "nothing has run since the last change of {}"
 
 
-def unrun(results: Iterable[Observation], functions: Functions, answer: JsonValue) -> str:
+def unrun(
+    results: Iterable[Observation],
+    functions: Functions,
+    answer: JsonValue,
+    task: str = "",
+    files: Collection[str] = (),
+    shown: Iterable[str] = (),
+) -> str:
     """Return the problem of an answer about code not shown to run, empty without one.
 
     A run is any call but those that read or that write files of the workspace. Code counts as changed if it was written
@@ -51,21 +88,25 @@ def unrun(results: Iterable[Observation], functions: Functions, answer: JsonValu
         results: What calls gave, in their order.
         functions: Tell which calls read, and which wrote a file.
         answer: The answer; one that says so itself has no such problem.
+        task: The task in words.
+        files: Its files.
+        shown: What was shown beside the results; it may tell of a run as well.
     """
-    said, last, read = as_text(answer), None, False
+    said, last, read = as_text(answer), None, list[str]()
     before, since = set[str](), set[str]()
     for one in (each for each in results if each.made and not each.repeated):
         given = functions.written_by(one)
         if given is not None:
             since |= _code(one, given)
         elif functions.reads(one.name):
-            read = True
+            read.append(one.text)
         else:
             last, before, since = one, before | since, set[str]()
     if _SAYS_UNRUN.search(said):
         return ""
     says_run = _SAYS_RUN.search(said) is not None
-    claims = says_run or _SAYS_PASSED.search(said) is not None
+    tells = _tells_of_tests(said, task, files)
+    claims = says_run or tells or _SAYS_PASSED.search(said) is not None
     failed = last is not None and _has_failed(last) and (claims or bool(before | since))
     if failed and (since or not _SAYS_FAILED.search(_NONE_FAILED.sub(" ", said))):
         return _LAST_FAILED
@@ -73,7 +114,25 @@ def unrun(results: Iterable[Observation], functions: Functions, answer: JsonValu
         return _CHANGED.format(_names(before & since))
     if claims and since:
         return _NO_RUN.format(_SINCE.format(_names(since)))
-    return _NO_RUN.format(_NEVER) if says_run and last is None and not read else ""
+    if last is None and says_run and not read:
+        return _NO_RUN.format(_NEVER)
+    return _UNTESTED if last is None and tells and not any(map(_RESULTS.search, (task, *shown, *read))) else ""
+
+
+def _tells_of_tests(said: str, task: str, files: Iterable[str]) -> bool:
+    """Return whether words tell how tests ended, for a task about code; that of anything only if asked to run it."""
+    names = {PurePath(one).suffix.casefold() for one in (*files, *file_names(task))}
+    if not names & _OF_CODE:
+        return False
+    told = _SAYS_HOW if _ASKS_RUN.search(_IN_NAME.sub("_", task)) else _SAYS_TESTED
+    text = _IN_NAME.sub("_", said)
+    claims = (one for one in told.finditer(text) if not _SUPPOSED.search(one[0]))
+    return any(not _SUPPOSED.search(_clause(text[max(0, one.start() - _CLAUSE) : one.start()])) for one in claims)
+
+
+def _clause(text: str) -> str:
+    """Return the last clause begun in a text."""
+    return re.split(r"[.!?;:\n]", text)[-1]
 
 
 def _code(outcome: Observation, given: JsonObject) -> set[str]:
@@ -85,9 +144,13 @@ def _code(outcome: Observation, given: JsonObject) -> set[str]:
 
 
 def _has_failed(outcome: Observation) -> bool:
-    """Return whether a run failed: by an error, by the exit of a command, or by an exception."""
+    """Return whether a run failed: by an error, an exit code or an exception, or by what tests print."""
     value: Mapping[str, Any] = cast("Mapping[str, Any]", outcome.value) if isinstance(outcome.value, Mapping) else {}
-    return not outcome.ok or ("sandbox" in value and _FAILED.search(str(value.get("text"))) is not None)
+    if not outcome.ok or "sandbox" not in value:
+        return not outcome.ok
+    text = str(value.get("text"))
+    codes = _CODE_ALONE.findall(text) if any(map(_PRINTS_CODE.search, map(as_text, outcome.arguments.values()))) else []
+    return _FAILED.search(text) is not None or (bool(codes) and all(map(int, codes)))
 
 
 def _names(names: Iterable[str]) -> str:

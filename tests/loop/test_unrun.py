@@ -1,6 +1,7 @@
 """Test answers about code: asked about once if no run supports them."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -76,12 +77,77 @@ FAILED, CHANGED, SAID = "The last run of code failed", "leap.py changed after th
         ([BAD], "There is no line with 'leap'.", ""),  # as grep ends without a match
         ([BAD, read()], "The log says: 4 passed.", ""),
         ([BAD], "All tests pass.", FAILED),
+        ([ran("STDOUT:", "Ran 3 tests in 0.002s", "", "FAILED (failures=2)")], "All tests pass now.", FAILED),
+        ([ran("STDOUT:", "FAILED (errors=1)")], "All tests pass now.", FAILED),
+        ([ran("STDOUT:", "1 failed, 2 passed in 0.05s")], "The tests pass.", FAILED),
+        ([ran("STDOUT:", "== 1 failed in 0.05s ==")], "The tests pass.", FAILED),
+        ([ran("STDOUT:", "FAILED test_leap.py::test_2000 - assert")], "The tests pass.", FAILED),
+        ([ran("STDOUT:", "CompletedProcess(args=['make'], returncode=2)")], "The tests pass.", FAILED),
+        ([ran("STDOUT:", "FAILED (failures=2)")], "2 of the 3 tests fail, one test passes.", ""),
+        ([ran("STDOUT:", "0 failed, 3 passed in 0.05s")], "All tests pass.", ""),
+        ([ran("STDOUT:", "OK (expected failures=1)")], "All tests pass.", ""),
+        ([ran("STDOUT:", "3 failed logins")], "The tests of the log pass.", ""),
     ],
 )
 def test_code_that_nothing_shows_to_run_is_a_problem(results: list[Observation], answer: Any, problem: str) -> None:
     found = unrun(results, Names(), answer)
     assert found.startswith(problem)
     assert bool(found) == bool(problem)
+
+
+@pytest.mark.parametrize(
+    ("code", "printed", "problem"),
+    [
+        ("print(run(tests).returncode)", ("1",), FAILED),
+        ("r = run(tests)\nr.returncode", ("returncode: -9",), FAILED),
+        ("python -m unittest test_leap >log; echo $?", ("1",), FAILED),
+        ("print(run(tests).returncode)", ("0",), ""),
+        ("print(run(tests).returncode)\nprint(3)", ("0", "3"), ""),
+        ("run(tests).check_returncode()\nprint(3)", ("3",), ""),
+        ("print(3)", ("3",), ""),
+    ],
+)
+def test_a_printed_exit_code_tells_how_a_run_ended(code: str, printed: tuple[str, ...], problem: str) -> None:
+    result = replace(ran("STDOUT:", *printed), arguments={"code": code})
+    found = unrun([result], Names(), "All tests pass now.")
+    assert (found[: len(FAILED)] if problem else found) == problem
+
+
+UNTESTED = "The answer says what passes or fails, but nothing was run."
+RUN, MEND = "Run test_cart.py and tell me whether it passes.", "The test in test_cart.py fails. Fix cart.py."
+
+
+@pytest.mark.parametrize(
+    ("task", "answer", "problem"),
+    [
+        (MEND, "I changed `+` to `*`; the test passes now.", UNTESTED),
+        (MEND, "cart.py multiplies now. All 3 tests pass.", UNTESTED),
+        (RUN, "It fails: 2 of the 3 tests fail, as price and count are added.", UNTESTED),
+        ("Does test_cart.py pass?", "It passes.", UNTESTED),
+        ("Does test_cart.py pass?", "It cannot be told: nothing was run.", ""),
+        (MEND, "The test fails as price and count are added.", ""),
+        (MEND, "With `*` in place of `+` the test would pass.", ""),
+        (MEND, "Write `*`, so that the test passes.", ""),
+        (MEND, "Once `+` is `*`, both tests pass.", ""),
+        ("Why does test_cart.py fail?", "It adds price and count.", ""),
+        ("Which test of test_cart.py passes a list?", "The first test passes a list to total.", ""),
+        ("Does cart.py pass its items on?", "It passes them to total.", ""),
+        ("How do I run test_cart.py?", "`python -m unittest test_cart`; it passes without output.", ""),
+        ("Does sample 3 pass the test?", "It passes.", ""),
+        ("Run test_cart.py: CI says `Ran 3 tests`, OK.", "It passes.", ""),
+    ],
+)
+def test_tests_said_to_end_somehow_need_a_run(task: str, answer: str, problem: str) -> None:
+    files = ("cart.py", "test_cart.py") if "cart" in task else ()
+    assert unrun([], Names(), answer, task, files) == problem
+    assert unrun([GOOD], Names(), answer, task, files) == ""
+
+
+def test_a_log_that_was_shown_or_read_tells_how_tests_ended() -> None:
+    task, answer = "Do the tests of cart.py pass?", "All 4 tests pass."
+    assert unrun([read()], Names(), answer, task) == ""
+    assert unrun([], Names(), answer, task, (), ["ci.log: 4 passed"]) == ""
+    assert unrun([], Names(), answer, task, (), ["def test_total(): ..."]) == UNTESTED
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

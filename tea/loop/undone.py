@@ -1,0 +1,36 @@
+"""Undone work: what an answer says of it, and nothing shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from tea.loop.observation import Observation
+from tea.loop.unchanged import unchanged
+from tea.loop.unrun import unrun
+from tea.loop.written import Functions
+from tea.types import JsonValue, Task
+
+
+def undone(
+    results: Collection[Observation],
+    functions: Functions,
+    answer: JsonValue,
+    task: Task,
+    words: str,
+    shown: Iterable[str],
+) -> dict[str, str]:
+    """Return the problems of an answer about code that was not run and files that were not changed, by their names.
+
+    Args:
+        results: What calls gave, in their order.
+        functions: Tell which calls read, and which wrote a file.
+        answer: The answer.
+        task: The task.
+        words: Its words, and what a person said since.
+        shown: What was shown beside the results.
+    """
+    shown = [*shown, *(one.text for one in task.history)]
+    return {
+        "unrun": unrun(results, functions, answer, words, task.files, shown),
+        "unchanged": unchanged(results, functions, answer, words, task.files),
+    }
