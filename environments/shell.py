@@ -21,6 +21,14 @@ _LACKING = re.compile(
     r"No such file or directory: '([^'\n]{1,400})'|: '?(/[^:'\n]{1,400})'?: No such file or directory"
 )
 _FENCE, _LANGUAGE = "```", re.compile(r"[ \t]{0,9}\w{0,20}[ \t]{0,9}")
+_KEPT = re.compile(  # as Python, bash and its programs tell of a file of the task
+    r"(?:Device or resource busy|Read-only file system): '(?:/workspace/|[^/'\n])"
+    r"|[:'] ?(?:/workspace/|[^/\s:'][^:'\n]{0,400})'?: Read-only file system"
+    r"|\b(?:move|remove|rename) [^\n]{1,400}: Device or resource busy"
+)
+READ_ONLY = (
+    "Files of the task are read-only for code: write one anew with `workspace_write`, or a copy under another name."
+)
 _ABSENT = re.compile(r"ModuleNotFoundError: No module named '([\w.]{1,100})'")
 
 
@@ -110,7 +118,7 @@ class Shell(Environment):
         """
         sandbox = self._ready(ctx)
         ran = await sandbox.python(_unfenced(code))
-        return _output(ran, sandbox, notes=[*_copies(ctx, ran), *await _packages(ctx, ran)])
+        return _output(ran, sandbox, notes=[*_files(ctx, ran), *await _packages(ctx, ran)])
 
     @action(effects="writes", network=False, sandbox_network="hosts")
     async def bash(self, ctx: Context, command: str) -> Output:
@@ -121,7 +129,7 @@ class Shell(Environment):
         """
         sandbox = self._ready(ctx)
         ran = await sandbox.bash(_unfenced(command))
-        return _output(ran, sandbox, notes=_copies(ctx, ran))
+        return _output(ran, sandbox, notes=_files(ctx, ran))
 
     @action(effects="writes", network=False, sandbox_network="index")
     async def install(self, ctx: Context, packages: list[str]) -> Output:
@@ -150,12 +158,13 @@ def _unfenced(code: str) -> str:
     return inner.removesuffix(_FENCE) if is_fenced and _LANGUAGE.fullmatch(language) else code
 
 
-def _copies(ctx: Context, ran: Any) -> list[str]:
-    """Return the names here of files called by code by their paths elsewhere, as notes."""
+def _files(ctx: Context, ran: Any) -> list[str]:
+    """Return notes: names here of files called by paths elsewhere, and the way to change a file of the task."""
     said = f"{ran.stderr.text}\n{ran.stdout.text}"
     lacking = dict.fromkeys(one[1] or one[2] for one in _LACKING.finditer(said))
     found = [(name, copied_name(ctx.workspace, name)) for name in lacking if name.startswith("/")]
-    return [f"{name!r} is here as {copy!r}." for name, copy in found[:MOST_NOTES] if copy is not None]
+    copies = [f"{name!r} is here as {copy!r}." for name, copy in found[:MOST_NOTES] if copy is not None]
+    return [*copies, READ_ONLY] if _KEPT.search(said) else copies
 
 
 async def _packages(ctx: Context, ran: Any) -> list[str]:

@@ -194,6 +194,49 @@ async def test_a_run_keeps_state_and_files_and_replays_without_a_sandbox(tmp_pat
         assert (await made.replay(outcome.run)).answer == outcome.answer
 
 
+CHANGER = '''
+from tea import Agent, Context, Result, Task
+
+
+class Changer(Agent):
+    """Run each line of a task as a command."""
+
+    environments = ("shell",)
+
+    async def run(self, ctx: Context, task: Task) -> Result:
+        """Return what they print."""
+        names = {"py:": ("python", "code")}
+        texts = []
+        for line in task.text.splitlines():
+            action, argument = names.get(line[:3], ("bash", "command"))
+            ran = await ctx.ecp.invoke(f"shell#{action}", {argument: line.removeprefix("py:")})
+            texts.append(ran.unwrap()["text"])
+        return Result(answer=texts)
+'''
+READ_ONLY = (
+    "Files of the task are read-only for code: write one anew with `workspace_write`, or a copy under another name."
+)
+
+
+async def test_of_a_refused_change_of_a_file_of_the_task_the_way_is_told(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("a\n1\n2\n")
+    refused = [
+        "py:open('data.csv', 'w')",
+        "py:import os; os.remove('data.csv')",
+        "echo 3 >> data.csv",
+        "sed -i s/1/3/ data.csv",
+        "touch new.csv; mv new.csv data.csv",
+        "cp new.csv data.csv",
+        "rm -f data.csv",
+    ]
+    allowed = ["py:open('/usr/new.csv', 'w')", "echo 3 > /usr/new.csv", "sed s/1/3/ data.csv > new.csv", "cat data.csv"]
+    async with platform() as made:
+        await made.acp.register(CHANGER)
+        outcome = await made.run("\n".join([*refused, *allowed]), files=[tmp_path / "data.csv"], agent="changer")
+    told = [text.endswith(f"NOTES:\n{READ_ONLY}") for text in outcome.answer]
+    assert told == [True] * len(refused) + [False] * len(allowed), outcome.answer
+
+
 async def test_each_branch_has_an_interpreter_of_its_own_and_all_share_the_files() -> None:
     async with platform() as made:
         await made.acp.register(SIDE_BY_SIDE.replace("class Parts", "class Unused").split("class Unused")[0])
