@@ -88,8 +88,8 @@ def unfounded(
     values = list(read)
     texts = "\n".join([asked, stated, *map(rendered, values)])[:MOST_READ]
     dates = dates_of(texts)
-    wanted = list(_wanted(answer, {*dates}))
     known = sorted({abs(one) for one in _all_numbers(texts)})
+    wanted = [each for one in _wanted(answer, {*dates}) for each in _apart(one, known)]
     of_years = years_between(texts) if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) else set[float]()
     found = _Found.of(answer, asked, values, stated, [*spans(dates), *of_years])
     several = wording and len(wanted) > 1
@@ -286,6 +286,17 @@ def _alike(values: Sequence[JsonValue]) -> set[float]:
 def _tokens(text: str) -> str:
     """Return the words of a text in small letters, with a space around each."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _apart(one: _Wanted, known: Sequence[float]) -> list[_Wanted]:
+    """Return the numbers of a row that was read as one with its thousands apart, if each of them is known for sure."""
+    parts = one.text.split(" ") if _NUMBER.fullmatch(one.text) else []
+    row = [_Wanted(each, tuple(_readings(each))) for each in parts]
+    if len(row) < 2 or any(holds(known, value, near) for value, near in one.readings):
+        return [one]
+    first, *others = (each.readings[0].value for each in row)
+    listed = holds(known, first, 0) and all(holds(known, one, 0) and holds_surely(known, one, 0.5) for one in others)
+    return row if listed else [one]
 
 
 def _meant(one: _Wanted, known: Sequence[float]) -> list[float]:
