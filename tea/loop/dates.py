@@ -8,6 +8,7 @@ from datetime import date, datetime
 from itertools import combinations
 
 MOST_DATES = 24  # dates of which each two are compared
+MOST_EXACT = 4  # dates of which the months beside full years are counted
 _DATE = re.compile(
     r"(?<![\w.-])(?:\d{4}-\d{2}-\d{2}(?!\d)|\d{1,2}(?:st|nd|rd|th)?\.? [^\W\d_]{3,9},? \d{4}\b"
     r"|[^\W\d_]{3,9} \d{1,2}(?:st|nd|rd|th)?,? \d{4}\b)"
@@ -69,3 +70,17 @@ def years_between(text: str) -> set[float]:
     """
     found = list(dict.fromkeys(map(int, _YEAR.findall(text))))
     return {float(abs(one - other)) for one, other in combinations(found, 2)} if len(found) <= MOST_DATES else set()
+
+
+def years_of(dates: Sequence[date]) -> set[float]:
+    """Return the full and the begun years between each two dates, and of a few the months beside full years.
+
+    Examples:
+        >>> sorted(years_of([date(1890, 5, 14), date(2001, 1, 30)]))
+        [8.0, 110.0, 111.0]
+    """
+    found = set[int]()
+    for first, last in combinations(sorted(dates), 2) if len(dates) <= MOST_DATES else ():
+        years, months = divmod(12 * (last.year - first.year) + last.month - first.month - (last.day < first.day), 12)
+        found |= {years, last.year - first.year, *([months] if len(dates) <= MOST_EXACT else [])}
+    return {float(one) for one in found}

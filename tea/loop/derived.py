@@ -114,6 +114,7 @@ def closely(
     numbers: Sequence[float],
     together: Sequence[Sequence[float]],
     bounds: Sequence[float],
+    read: int,
 ) -> Numbers:
     """Return the numbers following from columns, and from rows and numbers named by question or answer.
 
@@ -126,10 +127,11 @@ def closely(
         numbers: Single numbers read, and those of question and answer.
         together: Few numbers that stand together in a result.
         bounds: Numbers that rows may be counted by.
+        read: How many of the tables give the sums of their columns to be combined with other numbers, not just divided.
     """
     values, pairs, close = list[float](), list[Pair](), list(dict.fromkeys(numbers))
     compared, parts = list[Pair](), list[Pair]()
-    for rows, some in zip(tables, named, strict=True):
+    for number, (rows, some) in enumerate(zip(tables, named, strict=True)):
         columns = [list(column) for column in zip(*rows, strict=False)][:MOST_COLUMNS]
         numeric = [(at, found) for at, one in enumerate(columns) if (found := numbers_of(one))]
         for at, column in numeric:
@@ -142,8 +144,10 @@ def closely(
             close += here
         for at in some:
             pairs += combinations(numbers_of(rows[at])[:MOST_COMPARED], 2)
-        compared += _across(rows)
-        close += [sum(column) for _, column in numeric]
+        across = list(_across(rows))
+        compared += across if number < read else ()
+        parts += (both for one, other in across for both in ((one, other), (other, one))) if number >= read else ()
+        close += [sum(column) for _, column in numeric if number < read]
         values += _sizes(columns, len(rows), some)
     own = list(dict.fromkeys(numbers))[:MOST_POOL]
     pairs += [pair for some in together for pair in combinations(some, 2)]

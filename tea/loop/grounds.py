@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import is_about, numbers_stand_in, standing_in, stands_in
 from tea.loop.claims import was_shown
@@ -16,6 +16,7 @@ from tea.loop.values import holds_value, shown_values
 from tea.models.rendering import rendered
 from tea.types import JsonValue, as_text
 
+QUERY = "table_query"
 _IN_NONE, _FROM_NONE = "in no result and", "from none by simple arithmetic"
 _UNKNOWN = re.compile(rf"(?P<numbers>.+) stands? {_IN_NONE} follows? {_FROM_NONE}")
 
@@ -115,10 +116,13 @@ class Grounds(NamedTuple):
         begun = [one.text for one in self.heads if one.prose]
         years = shared_years(each for one in self.heads for each in one.listed) if self.results else []
         stated = "\n".join([self.stated, self.sure_of(answer), *begun, *self._named(answer), *self.asked, *years])
-        read: list[JsonValue] = [*(one.text for one in self.whole), *(one.value for one in self.shown)]
+        queried = {name for one in self.shown if one.name == QUERY for name in _files_of(one)}
+        tables = [one.text for one in self.whole if one.name in queried]
+        read: list[JsonValue] = [*(one.text for one in self.whole if one.name not in queried)]
+        read += [one.value for one in self.shown]
         read += () if self._names_unspoken(answer) else self.spoken
         is_read = bool(read or not self.heads)
-        return unfounded(answer, self.task, read, stated, wording=is_read)
+        return unfounded(answer, self.task, read, stated, wording=is_read, queried=tables)
 
     def near(self, number: str) -> str:
         """Return a number with the nearest one among the results beside it; alone if none is near."""
@@ -163,6 +167,12 @@ class Grounds(NamedTuple):
 
     def _named(self, answer: JsonValue) -> list[str]:
         return named_whole(answer, [each for one in self.heads for each in one.listed])
+
+
+def _files_of(result: Observation) -> list[str]:
+    """Return the names of the files that a call named."""
+    files: Any = result.arguments.get("files")
+    return [files] if isinstance(files, str) else list(map(str, cast("list[Any]", files or [])))
 
 
 def narrowed(doubt: str, given: str, answer: str, known: Callable[[str], bool]) -> str:

@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeGuard, cast
 
 from tea.loop.checks import numbers_in
-from tea.loop.dates import dates_apart, dates_of, spans, years_between
+from tea.loop.dates import dates_apart, dates_of, spans, years_between, years_of
 from tea.loop.derived import (
     LARGEST,
     Numbers,
@@ -56,6 +56,14 @@ _COMMA, _DOTTED = re.compile(r",(?<=\d,)(?=\d)"), re.compile(r"\.(?<=\d\.)(?=\d{
 _AGE = re.compile(r"\b(?:old|ages?|aged|full|completed?|years?|alt|Jahren?|ans|a\u00f1os|anni)\b", re.IGNORECASE)
 _JUDGED = {"confidence", "certainty", "probability", "likelihood", "rating"}  # an answer says so of itself
 _CELLS = re.compile(r"\s*[,;|\t]\s*|\s{2,}")
+_DATED = re.compile(
+    r"(?<![\w.])(?:(?:1[5-9]|20)\d\d[-/](?:0?[1-9]|1[0-2]|[QW]\d{1,2})(?:[-/]\d{1,2})?(?:[T ]\d\d:\d\d(?::\d\d)?)?"
+    r"|\d{1,2}([./-])\d{1,2}\1(?:\d\d)?\d\d)(?!\d)"
+)
+_LABEL = re.compile(r"(?![A-Z]{3}\b)[^\W\d_]+[ _#.-]{1,2}\d{1,4}")  # such as Room 12, unlike EUR 12
+_LABELS = re.compile(
+    r"(?:.*[_ ])?(?:id|nr|no|code|zip)|year|quarter|month|week|weekday|day|hour|rank|jahr|monat|tag", re.IGNORECASE
+)
 _WORD, _DIGITS = re.compile(r"\w+"), re.compile(r"\d+")
 
 
@@ -67,7 +75,13 @@ class _Reading(NamedTuple):
 
 
 def unfounded(
-    answer: JsonValue, asked: str, read: Iterable[JsonValue], stated: str = "", *, wording: bool = True
+    answer: JsonValue,
+    asked: str,
+    read: Iterable[JsonValue],
+    stated: str = "",
+    *,
+    wording: bool = True,
+    queried: Sequence[str] = (),
 ) -> list[str]:
     """Return the numbers of an answer found nowhere, and following from nothing read by simple arithmetic.
 
@@ -82,16 +96,21 @@ def unfounded(
         read: Values of results, and texts shown whole.
         stated: Other words with numbers that need no source.
         wording: Whether small numbers among several count as part of the wording.
+        queried: Tables shown whole and queried besides; of them only what columns and named rows give follows.
     """
     if not any(_wanted(answer)):
         return []
     values = list(read)
-    texts = "\n".join([asked, stated, *map(rendered, values)])[:MOST_READ]
+    texts = "\n".join([asked, stated, *queried, *map(rendered, values)])[:MOST_READ]
     dates = dates_of(texts)
     known = sorted({abs(one) for one in _all_numbers(texts)})
     wanted = [each for one in _wanted(answer, {*dates}) for each in _apart(one, known)]
-    of_years = years_between(texts) if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) else set[float]()
-    found = _Found.of(answer, asked, values, stated, [*spans(dates), *of_years])
+    of_years = (
+        {*years_between(texts), *years_of(dates)}
+        if _YEARS.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER])
+        else set[float]()
+    )
+    found = _Found.of(answer, asked, values, stated, [*spans(dates), *of_years], queried)
     several = wording and len(wanted) > 1
     aged = _AGE.search(f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]) is not None
     left = [one for one in wanted if not (_stands(one, known, aged) or _is_said(one, several, len(wanted)))]
@@ -177,6 +196,7 @@ class _Found(NamedTuple):
 
     Args:
         tables: The tables.
+        read: How many of them are results; others were queried.
         named: For each the rows that question or answer name.
         single: Results of one number.
         together: Those of each result of very few.
@@ -189,6 +209,7 @@ class _Found(NamedTuple):
     """
 
     tables: Sequence[Rows]
+    read: int
     named: Sequence[Sequence[int]]
     single: list[float]
     together: list[list[float]]
@@ -202,20 +223,28 @@ class _Found(NamedTuple):
 
     @classmethod
     def of(
-        cls, answer: JsonValue, asked: str, values: Sequence[JsonValue], stated: str, days: Sequence[float]
+        cls,
+        answer: JsonValue,
+        asked: str,
+        values: Sequence[JsonValue],
+        stated: str,
+        days: Sequence[float],
+        queried: Sequence[str],
     ) -> _Found:
         """Look at the read results."""
         words = f"{asked}\n{rendered(answer)}"[:MOST_ANSWER]
         single, together, few = list[float](), list[list[float]](), list[float]()
         for value in values:
-            numbers = list(dict.fromkeys(map(abs, _all_numbers(_words(value)))))
+            numbers = list(dict.fromkeys(map(abs, _all_numbers(_operands(value)))))
             few += numbers if len(numbers) <= MOST_FEW else ()
             single += numbers if len(numbers) == 1 else ()
             together += [numbers] if 1 < len(numbers) <= MOST_TOGETHER else []
-        tables = [rows for value in values for rows in _tables(value) if rows]
+        read = [rows for value in values for rows in _tables(value) if rows]
+        tables = [*read, *(rows for text in queried for rows in _tables(text) if rows)]
         tokens, numbers = _tokens(words), {abs(one) for one in _all_numbers(words)}
         return cls(
             tables=tables,
+            read=len(read),
             named=[_named(rows, tokens, numbers) for rows in tables],
             single=single,
             together=together,
@@ -237,12 +266,16 @@ class _Found(NamedTuple):
         """
         numbers = [*self.single, *self.asked, *own] if self.few or self.tables else []
         together = [*self.together, list(dict.fromkeys(own))[:MOST_TOGETHER]]  # those of the answer stand together
-        near = closely(self.tables, self.named, numbers, together, [*self.asked, *own])
+        near = closely(self.tables, self.named, numbers, together, [*self.asked, *own], self.read)
         near = Numbers(
             sorted({*near.values, *self.counts, *self.spans, *self.squares}), sorted({*near.shares, *self.squares})
         )
         left = [one for one in left if not one.follows(near, by_chance=False, shares=self.shares)]
-        far = loosely(self.tables, [*self.few, *numbers], self.stated) if left and self.few else Numbers([], [])
+        far = (
+            loosely(self.tables[: self.read], [*self.few, *numbers], self.stated)
+            if left and self.few
+            else Numbers([], [])
+        )
         other = converted(self.few) if left and self.few else Numbers([], [])
         left = [one for one in left if not one.follows(far, by_chance=True, shares=self.shares)]
         return [one for one in left if one.is_small or not one.follows(other, by_chance=True, shares=self.shares)]
@@ -389,11 +422,22 @@ def _is_said(wanted: _Wanted, several: bool, most: int) -> bool:
     return value.is_integer() and several and not wanted.is_share and value <= (most if wanted.is_value else MOST_SAID)
 
 
-def _words(value: JsonValue) -> str:
-    """Return a value as text; of a query its rows alone, as their number is not one of its values."""
-    if isinstance(value, Mapping) and "rows" in value:
-        return rendered(cast("Mapping[str, Any]", value)["rows"])[:MOST_READ]
-    return rendered(value)[:MOST_READ]
+def _operands(value: JsonValue) -> str:
+    """Return the numbers of a value to calculate with in a text: of a query its rows alone, no dates, no labels."""
+    if not isinstance(value, Mapping) or "rows" not in value:
+        return _DATED.sub(" ", rendered(value)[:MOST_READ])
+    members = cast("Mapping[str, Any]", value)
+    rows: Any = members["rows"]
+    columns: Any = members.get("columns")
+    if _is_rows(rows) and isinstance(columns, list):
+        kept = [at for at, name in enumerate(cast("list[Any]", columns)) if not _LABELS.fullmatch(str(name))]
+        cells = (str(row[at]) for row in rows for at in kept or range(len(row)) if at < len(row))
+        rows = [one for one in cells if not _LABEL.fullmatch(one)]
+    return _DATED.sub(" ", rendered(rows)[:MOST_READ])
+
+
+def _is_rows(value: Any) -> TypeGuard[list[list[Any]]]:
+    return isinstance(value, list) and all(isinstance(one, list) for one in cast("list[Any]", value))
 
 
 def _tables(value: JsonValue) -> Iterator[list[list[Any]]]:
@@ -402,7 +446,8 @@ def _tables(value: JsonValue) -> Iterator[list[list[Any]]]:
         lines = [_CELLS.split(line.strip()) for line in value[:MOST_READ].splitlines()]
         width, _ = Counter(map(len, lines)).most_common(1)[0] if lines else (0, 0)
         rows = [[_cell(one) for one in line] for line in lines if len(line) == width]
-        yield rows if width > 1 else [list(numbers_in(" ".join(line))) for line in lines]
+        headed = len(rows) > 1 and bool(numbers_of(rows[1])) and not numbers_of(rows[0])
+        yield rows[headed:] if width > 1 else [list(numbers_in(" ".join(line))) for line in lines]
     elif isinstance(value, Mapping):
         members = cast("Mapping[str, Any]", value)
         yield [] if "rows" in members else [[one] for one in members.values()]

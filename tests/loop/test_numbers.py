@@ -4,7 +4,10 @@ from typing import Any
 
 import pytest
 
+from tea.loop.grounds import Grounds
 from tea.loop.numbers import unfounded
+from tea.loop.observation import Observation
+from tea.loop.opening import Head
 
 FIBONACCI = "STDOUT:\n0\n1\n1\n2\n3\n5\n8\n13\n21\n34\n55\n89\n144\n233\n377"
 AREAS = {"columns": ["city", "area_km2"], "rows": [["Alda", 1482], ["Berk", 97], ["Cove", 210]]}
@@ -31,3 +34,76 @@ def test_a_row_of_numbers_with_three_digits_is_known_by_each_of_them(
     answer: str, read: Any, unknown: list[str]
 ) -> None:
     assert unfounded(answer, "Which ones?", [read]) == unknown
+
+
+MONTHS = {
+    "columns": ["m", "revenue"],
+    "rows": [["2025-01", 2039.2], ["2025-10", 1903.8], ["2025-07", 1477.36], ["2025-11", 898.77]],
+}
+NUMBERED = {"columns": ["month", "shop", "revenue"], "rows": [[7, "Room 12", 2039.2], [10, "Room 30", 1903.8]]}
+PRINTED = "2025-01: 2039.2\n2025-10: 1903.8\n2025-07: 1477.36\n2025-11: 898.77\n"
+NOTES = {"columns": ["note"], "rows": [["12 apples"], ["EUR 35"], ["Sold on 3 May for 20 crowns"]]}
+FOUNDED = {"columns": ["city", "founded"], "rows": [["Alda", 1890], ["Berk", 1921]]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "read", "unknown"),
+    [
+        ("6,319.13 NOK; January 2025 was the best (2,039.20).", MONTHS, []),
+        ("6,309.13 NOK; January 2025 was the best (2,039.20).", MONTHS, ["6,309.13"]),
+        ("6,329.13 NOK", MONTHS, ["6,329.13"]),
+        ("6,318.13 NOK", MONTHS, ["6,318.13"]),
+        ("6,308.13 NOK", PRINTED, ["6,308.13"]),
+        ("6,319.13 NOK", PRINTED, []),
+        ("In all 3,943.00", NUMBERED, []),
+        ("In all 3,953.00", NUMBERED, ["3,953.00"]),
+        ("In all 3,973.00", NUMBERED, ["3,973.00"]),
+        ("3 months later", NUMBERED, []),
+        ("47 in all", NOTES, []),
+        ("32 apples and crowns", NOTES, []),
+        ("31 years later", FOUNDED, []),
+        ("Berk came 31 later", FOUNDED, []),
+    ],
+)
+def test_a_label_is_no_part_of_a_sum_or_difference(answer: str, read: Any, unknown: list[str]) -> None:
+    assert unfounded(answer, "What was it?", [read]) == unknown
+
+
+FACTS = """facts.csv: table, 120 bytes
+table: facts, rows: 3, all of them
+city,share,founded,change,schools,area_km2
+Alda,0.3721,1890-05-14,-12.5,7,1482
+Berk,0.0415,1921-11-02,3.75,3,97
+Cove,0.5,2001-01-30,0.0,12,210"""
+SCHOOLS = {"columns": ["city", "schools"], "rows": [["Alda", 7], ["Berk", 3], ["Cove", 12]]}
+SINCE = {"columns": ["city", "founded"], "rows": [["Alda", "1890-05-14"], ["Cove", "2001-01-30"]]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "read", "unknown"),
+    [
+        ("1,789 km2", AREAS, []),
+        ("1,798 km2", AREAS, ["1,798"]),
+        ("1,889 km2", AREAS, ["1,889"]),
+        ("22 schools", SCHOOLS, []),
+        ("23 schools", SCHOOLS, ["23"]),
+        ("Of 1,789 km2 Alda has 82.8 %.", SCHOOLS, []),
+        ("Alda has 1,272 km2 more than Cove, which has 210.", SCHOOLS, []),
+        ("81.3 km2 per school", AREAS, []),
+        ("110 years", SINCE, []),
+        ("110 years and 8 months", SINCE, []),
+        ("112 years", SINCE, ["112"]),
+    ],
+)
+def test_of_a_table_shown_whole_beside_a_query_other_cells_are_no_part_of_a_sum(
+    answer: str, read: Any, unknown: list[str]
+) -> None:
+    assert unfounded(answer, "What is it in all?", [read], queried=[FACTS]) == unknown
+
+
+@pytest.mark.parametrize(("name", "unknown"), [("facts.csv", ["7,518"]), ("other.csv", [])])
+def test_cells_of_a_table_shown_whole_count_beside_the_query_of_another(name: str, unknown: list[str]) -> None:
+    total: Any = {"columns": ["total"], "rows": [[9000]]}
+    found = Observation(id="c1_1", name="table_query", arguments={"files": [name]}, ok=True, value=total)
+    grounds = Grounds.of("How much more is it?", [], [Head("facts.csv", FACTS, whole=True)], [found])
+    assert grounds.numbers("7,518") == unknown
