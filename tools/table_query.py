@@ -106,7 +106,7 @@ def _answer(
             sql = database.with_forms(database.resolved(sql))
             got = database.select(sql, limit, offset, count=not full)
             whole = not full and database.drops_decimals(sql, got.rows, offset)
-            doubts = [] if full else database.doubts(sql, got.rows)
+            doubts = [] if full else database.doubts(sql, got.rows, offset)
     except MemoryError:
         raise ToolError("The SQL holds too much at once.", fix="ask for less, or for its parts.") from None
     if full:

@@ -191,3 +191,78 @@ WARDS = "'North' stands for 2 ward_id, taken as one; GROUP BY visits.ward_id, wa
 )
 async def test_a_name_of_several_keys_taken_as_one_is_warned_of(ask_files: Ask, sql: str, warning: str) -> None:
     assert (await ask_files(BUYERS, sql=sql)).unwrap().get("warning", "") == warning
+
+
+PAY: dict[str, str | bytes] = {
+    "pay.csv": "Name,Department,Salary,Start\nAnna,Sales,52000,2015\nBo,Sales,48000,2019\nCato,IT,61000,2012\n"
+    "Dina,IT,67500,2020\nTotal,,228500,\n",
+    "kosten.csv": "Posten;Betrag\nMiete;900,50\nStrom;120,25\nGesamt:;1020,75\n",
+    "losses.csv": "loss,eur\ntotal,10\npartial,4\npartial,6\ntotal,20\n",
+    "one.csv": "kind,n\ntotal,7\npart,3\nrest,2\n",
+}
+TOTAL = (
+    "the row 'Total' of pay is the sum of the others, and is taken as one of them; "
+    "WHERE \"Name\" IS NOT 'Total' leaves it out"
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        ("SELECT AVG(Salary), COUNT(*) FROM pay", TOTAL),
+        ("SELECT MAX(Salary) FROM pay", TOTAL),
+        ("SELECT Department, SUM(Salary) AS s FROM pay GROUP BY Department ORDER BY s DESC LIMIT 1", TOTAL),
+        ("WITH p AS (SELECT * FROM pay) SELECT COUNT(*) FROM p", TOTAL),
+        (
+            "SELECT SUM(Betrag) FROM kosten",
+            "the row 'Gesamt:' of kosten is the sum of the others, and is taken as one of them; "
+            "WHERE \"Posten\" IS NOT 'Gesamt:' leaves it out",
+        ),
+        ("SELECT AVG(Salary) FROM pay WHERE Name <> 'Total'", ""),
+        ("SELECT AVG(Salary) FROM pay WHERE Name NOT LIKE '%total%'", ""),
+        ("SELECT SUM(Salary) FROM pay WHERE Name = 'Total'", ""),
+        ("SELECT AVG(Salary) FROM pay WHERE Department IS NOT NULL", ""),
+        ("SELECT AVG(Salary) FROM pay WHERE Start > 2000", ""),
+        ("SELECT MIN(Salary), COUNT(Start) FROM pay", ""),
+        ("SELECT Name, SUM(Salary) FROM pay GROUP BY Name", ""),
+        ("SELECT * FROM pay", ""),
+        ("SELECT SUM(eur) FROM losses", ""),
+        ("SELECT SUM(n) FROM one", ""),
+    ],
+)
+async def test_a_total_taken_as_one_of_its_parts_is_warned_of(ask_files: Ask, sql: str, warning: str) -> None:
+    assert (await ask_files(PAY, sql=sql)).unwrap().get("warning", "") == warning
+
+
+BILLS: dict[str, str | bytes] = {
+    "bills.csv": "nr,customer,eur\n7,Voss,10\n8,Kern,20\n9,Voss,30\n9,Voss,30\n",
+    "answers.csv": "age,sex,likes\n" + "young,f,yes\nold,m,no\nyoung,m,yes\nold,f,no\n" * 5,
+    "sold.csv": "item_no,pieces\n1,2\n1,2\n2,3\n1,4\n",
+    "seen.csv": "place,bird,n\n" + "".join(f"{n},owl,{n * n}\n" for n in range(9)) + "8,owl,64\n",
+}
+AGAIN = (
+    "1 row is in every column equal to another of bills and counted again ('9, Voss, 30'); "
+    'if it is one thing stated twice, take FROM (SELECT DISTINCT * FROM "bills")'
+)
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        ("SELECT SUM(eur) FROM bills", AGAIN),
+        ("SELECT customer, COUNT(*), AVG(eur) FROM bills GROUP BY customer", AGAIN),
+        (
+            "SELECT COUNT(*) FROM seen",
+            "1 row is in every column equal to another of seen and counted again ('8, owl, 64'); "
+            'if it is one thing stated twice, take FROM (SELECT DISTINCT * FROM "seen")',
+        ),
+        ("SELECT SUM(eur) FROM (SELECT DISTINCT * FROM bills)", ""),
+        ("SELECT SUM(eur) FROM bills WHERE customer = 'Kern'", ""),
+        ("SELECT MAX(eur), COUNT(DISTINCT nr) FROM bills", ""),
+        ("SELECT * FROM bills", ""),
+        ("SELECT COUNT(*) FROM answers WHERE likes = 'yes'", ""),
+        ("SELECT SUM(pieces) FROM sold", ""),
+    ],
+)
+async def test_equal_rows_that_count_again_are_warned_of(ask_files: Ask, sql: str, warning: str) -> None:
+    assert (await ask_files(BILLS, sql=sql)).unwrap().get("warning", "") == warning

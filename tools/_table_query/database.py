@@ -1,6 +1,5 @@
 """Typed tables in a read-only in-memory SQLite database."""
 
-import math
 import re
 import sqlite3
 import statistics
@@ -25,22 +24,21 @@ from .joins import Counting, Join, Side, counting, fans
 from .name_groups import NameGroup, joined_keys, name_groups, tells
 from .naming import check_names, unknown_name, with_decimals
 from .numbers import EITHER
+from .results import MOST_RESULT, bounded_rows, counted
 from .stored import StoredTable
+from .suspects import Suspect, is_the_same, suspects
 from .table_names import with_table_names
 from .tables import Cell, Table
 from .text_functions import ADDED, linear
-from .words import list_items, norm
+from .words import quoted
 
 SECONDS = 20.0
-MOST_CELL_CHARACTERS = 4_000
 MOST_COMPARED = 20  # texts of a statement that are looked for in their columns
 MOST_ABSENT = 3
 MOST_JOINS = 4
 MOST_NEAR = 2_000  # values of a column among which the nearest is told
 LONGEST_NEAR = 40  # characters; the time to compare two grows with the square of them
 LEAST_NAMES = 0.4  # share of different values of a column of names
-MOST_COUNTED = 1_000_000
-MOST_RESULT = 50_000_000  # characters of the rows of an answer
 MOST_BYTES = 10_000_000  # of one value, in a table or on the way to an answer
 MOST_OF_PATTERN = 500  # bytes of LIKE and GLOB, whose time grows with those of text and pattern together
 MOST_HEAP = 1_000_000_000  # bytes of SQLite in this process
@@ -91,7 +89,7 @@ class Database:
         self._columns = {table.name: [column.name for column in table.columns] for table in tables}
         self._typed = {(table.name, one.name.casefold()): one for table in tables for one in table.columns}
         self._files = {table.name: table.file for table in tables}
-        self._held = [table.name for table in tables if isinstance(table, Table)]
+        self._held = {table.name: table for table in tables if isinstance(table, Table)}
         for number, table in enumerate(tables):
             if isinstance(table, StoredTable):
                 self._attach(table, f"stored{number}")
@@ -139,13 +137,13 @@ class Database:
             if cursor.description is None:
                 raise ToolError("The SQL is not a query.", fix="write one SELECT or WITH statement.")
             skipped = sum(1 for _ in islice(cursor, offset))
-            rows = _bounded_rows(cursor, limit + 1)
+            rows = bounded_rows(cursor, limit + 1)
         except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
             raise self._refusal(error, sql) from None
         names = [str(column[0]) for column in cursor.description]
         known = skipped + len(rows)
         shown = rows[:limit]
-        total = _counted(cursor, known) if count else None
+        total = counted(cursor, known) if count else None
         return Selected(columns=names, rows=shown, more=len(rows) > limit, total=total)
 
     def with_forms(self, sql: str) -> str:
@@ -167,18 +165,52 @@ class Database:
         self._effort.begin(self._effort.deadline)
         try:
             cursor = self._connection.execute(exact)
-            return _bounded_rows(islice(cursor, offset, None), len(rows)) != rows
+            return bounded_rows(islice(cursor, offset, None), len(rows)) != rows
         except (sqlite3.Error, OverflowError, ToolError):
             return False
 
-    def doubts(self, sql: str, rows: Sequence[Sequence[Cell]]) -> list[str]:
+    def doubts(self, sql: str, rows: Sequence[Sequence[Cell]], offset: int = 0) -> list[str]:
         """Return a line about each misleading part of a statement.
 
         Args:
             sql: The statement that was just run.
             rows: Its rows.
+            offset: The rows skipped before them.
         """
-        return [*self.absent(sql), *self.miscounted(sql), *self.merged(sql, rows), *self.mistyped(sql)]
+        about = (self.absent(sql), self.miscounted(sql), self.merged(sql, rows), self.mistyped(sql))
+        return [*chain.from_iterable(about), *self.overcounted(sql, rows, offset)]
+
+    def overcounted(self, sql: str, rows: Sequence[Sequence[Cell]], offset: int = 0) -> list[str]:
+        """Return a line about the totals and equal rows of each table that change the rows of a statement.
+
+        It takes what is left of the statement's time.
+
+        Args:
+            sql: The statement that was just run.
+            rows: Its rows.
+            offset: The rows skipped before them.
+        """
+        self._effort.begin(self._effort.deadline)
+        try:
+            found = suspects(self._connection, sql, self._held)
+            return [
+                one.words for one in found if not is_the_same(rows, self._rows_without(one, sql, len(rows), offset))
+            ]
+        except (sqlite3.Error, OverflowError, ToolError):
+            return []
+
+    def _rows_without(self, one: Suspect, sql: str, most: int, offset: int) -> list[list[Cell]]:
+        """Return the rows of a statement over a table without suspect ones: a view of the same name is asked."""
+        name = quoted(one.table)
+        self._connection.set_authorizer(None)
+        self._connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM main.{name} WHERE {one.left}")
+        try:
+            self._connection.set_authorizer(_authorize)
+            return bounded_rows(islice(self._connection.execute(sql), offset, None), most)
+        finally:
+            self._connection.set_authorizer(None)
+            self._connection.execute(f"DROP VIEW temp.{name}")
+            self._connection.set_authorizer(_authorize)
 
     def absent(self, sql: str) -> list[str]:
         """Return a line about each text that a statement compares a column with, but that no cell of it has.
@@ -485,8 +517,6 @@ class Database:
 
     def _add_functions(self) -> None:
         for name, count, function in (
-            ("norm", 1, _norm),
-            ("has_item", 2, _has_item),
             ("iso", 2, self._iso),
             *ADDED,
             *linear(MOST_BYTES),
@@ -506,11 +536,6 @@ class Database:
             return function(*values)
 
         return timely
-
-
-def quoted(name: str) -> str:
-    """Return a name as SQL quotes it."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _each_each(sides: Iterable[Side]) -> str:
@@ -537,55 +562,6 @@ def _authorize(action: int, first: str | None, second: str | None, *_: object) -
     if action in _ACTIONS or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FUNCTIONS):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
-
-
-def _counted(cursor: sqlite3.Cursor, count: int) -> int | None:
-    """Return the number of a query's rows, None if they are too many or too slow to count."""
-    try:
-        while count <= MOST_COUNTED and (rows := cursor.fetchmany(1_000)):
-            count += len(rows)
-    except (sqlite3.Error, OverflowError):
-        return None
-    return count if count <= MOST_COUNTED else None
-
-
-def _bounded_rows(cursor: Iterable[Sequence[object]], most: int) -> list[list[Cell]]:
-    """Return rows with their cells cut, never holding all values together.
-
-    Raises:
-        ToolError: They hold too much.
-    """
-    rows, left = list[list[Cell]](), MOST_RESULT
-    for row in islice(cursor, most):
-        left -= sum(len(value) for value in row if isinstance(value, str | bytes))
-        if left < 0:
-            problem = f"The rows hold more than {MOST_RESULT // 10**6} MB."
-            raise ToolError(problem, fix="select fewer columns or rows, or parts of texts: substr(cell, 1, 1000).")
-        rows.append([_bounded(value) for value in row])
-    return rows
-
-
-def _bounded(value: object) -> Cell:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, float) and not value.is_integer():
-        return float(f"{value:.15g}")  # what was summed shows no rounding of its parts
-    if isinstance(value, str) and len(value) > MOST_CELL_CHARACTERS:
-        return value[:MOST_CELL_CHARACTERS] + "…"
-    if value is None or isinstance(value, str | int | float):
-        return value
-    return str(value)
-
-
-def _norm(value: object) -> str | None:
-    return None if value is None else norm(str(value))
-
-
-def _has_item(value: object, item: object) -> int | None:
-    if value is None:
-        return None
-    wanted = norm(str(item))
-    return int(norm(str(value)) == wanted or wanted in list_items(str(value)))
 
 
 _OF_NUMBERS = {  # the fewest numbers that have a value, and what computes it

@@ -4,6 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .words import list_items, norm
+
+
+def normalized(value: object) -> str | None:
+    """Return the words of a value in their compared form."""
+    return None if value is None else norm(str(value))
+
+
+def has_item(value: object, item: object) -> int | None:
+    """Return whether a value is an item, or a list with it, words in their compared form."""
+    if value is None:
+        return None
+    wanted = norm(str(item))
+    return int(norm(str(value)) == wanted or wanted in list_items(str(value)))
+
 
 def concatenated(*values: object) -> str:
     """Return values one behind another, empty ones left out, as newer versions of SQLite do."""
@@ -79,6 +94,8 @@ def at_end_trimmed(value: object, characters: object = " ") -> str | None:
 
 Functions = Sequence[tuple[str, int, Callable[..., object]]]
 ADDED: Functions = (
+    ("norm", 1, normalized),
+    ("has_item", 2, has_item),
     ("concat", -1, concatenated),
     ("concat_ws", -1, joined),
     ("left", 2, first_letters),

@@ -59,3 +59,8 @@ def _singular(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
     return word[:-1] if len(word) > 3 and word.endswith(("se", "xe", "ze", "che", "she")) else word
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL quotes it."""
+    return '"' + name.replace('"', '""') + '"'
