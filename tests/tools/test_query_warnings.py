@@ -193,6 +193,39 @@ async def test_a_name_of_several_keys_taken_as_one_is_warned_of(ask_files: Ask, 
     assert (await ask_files(BUYERS, sql=sql)).unwrap().get("warning", "") == warning
 
 
+SUMS: dict[str, str | bytes] = {
+    "rech.csv": "nr;betrag;rabatt;rest\n1;1.250,50;5 %;1 kg\n2;980,00;n/a;2,5 kg\n3;(120,25);0 %;3\n4;75,5;2,5 %;4\n",
+}
+BRACKETS = "of \"betrag\" '(120,25)' counts as 0 even as it is replaced: replace() all that is wrong, or leave it out"
+PLAIN = "replace(replace(betrag,'.',''),',','.')"
+
+
+@pytest.mark.parametrize(
+    ("sql", "warning"),
+    [
+        (f"SELECT SUM(CAST({PLAIN} AS REAL)) FROM rech", BRACKETS),
+        (
+            "SELECT AVG(CAST(trim(replace( replace(r.\"betrag\", '.', ''), ',' , '.')) AS FLOAT)) FROM rech r",
+            BRACKETS,
+        ),
+        (
+            "SELECT SUM(CAST(replace(betrag, '.', '') AS REAL)) FROM rech",
+            BRACKETS.replace("'(120,25)' counts as 0", "'1.250,50' counts as 1250"),
+        ),
+        (f"SELECT SUM(CAST(replace(replace({PLAIN}, '(', '-'), ')', '') AS REAL)) FROM rech", ""),
+        (f"SELECT SUM(CASE WHEN nr = 3 THEN -120.25 ELSE CAST({PLAIN} AS REAL) END) FROM rech", ""),
+        (f"SELECT SUM(CAST({PLAIN} AS REAL)) FROM rech WHERE betrag NOT LIKE '(%'", ""),
+        ("SELECT SUM(CAST(replace(rest, ',', '.') AS REAL)) FROM rech", ""),
+        ("SELECT SUM(CAST(replace(replace(rest, ',', '.'), ' kg', '') AS REAL)) FROM rech", ""),
+        (f"SELECT {PLAIN} FROM rech", ""),
+    ],
+)
+async def test_a_text_that_is_no_number_after_its_replacement_is_warned_of(
+    ask_files: Ask, sql: str, warning: str
+) -> None:
+    assert (await ask_files(SUMS, sql=sql)).unwrap().get("warning", "") == warning
+
+
 PAY: dict[str, str | bytes] = {
     "pay.csv": "Name,Department,Salary,Start\nAnna,Sales,52000,2015\nBo,Sales,48000,2019\nCato,IT,61000,2012\n"
     "Dina,IT,67500,2020\nTotal,,228500,\n",

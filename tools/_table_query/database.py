@@ -15,7 +15,7 @@ from tea import ToolError, nearest
 from .absent import Comparison, comparisons, unquoted
 from .aggregates import Effort, Numbers, Pairs
 from .as_dates import Dates, dates_of, days_between
-from .as_numbers import NumberUse, number_uses
+from .as_numbers import NumberUse, Replaced, is_misread, number_uses, replaced_uses
 from .date_forms import FORMS, Iso
 from .date_uses import DateUse, date_uses, subtracted_texts, with_forms, without_forms
 from .describing import short
@@ -275,11 +275,13 @@ class Database:
         self._effort.begin(self._effort.deadline)
         uses = islice(dict.fromkeys(number_uses(sql, self._columns)), MOST_COMPARED)
         compared = islice((some for some in comparisons(sql, self._columns) if some[0].ordered), MOST_COMPARED)
+        replaced = islice(dict.fromkeys(replaced_uses(sql, self._columns)), MOST_COMPARED)
         dated = islice(dict.fromkeys(date_uses(sql, self._columns)), MOST_COMPARED)
         try:
             lines = chain(
                 self._iso.doubts(),
                 map(self._about_numbers, uses),
+                map(self._about_replaced, replaced),
                 map(self._about_compared_dates, compared),
                 map(self._about_dates, dated),
                 _about_texts(sql),
@@ -305,6 +307,20 @@ class Database:
         if 2 * numbers < count:
             return ""
         return f"{column} is text ({text} is not a plain number) and compared letter by letter; CAST compares numbers"
+
+    def _about_replaced(self, use: Replaced) -> str:
+        """Return a line about a column whose texts are no numbers after their replacement either, empty without one."""
+        if self._typed[use.table, use.column.casefold()].kind != "text":
+            return ""
+        column = quoted(use.column)
+        texts = f"SELECT DISTINCT {column}, CAST({use.value} AS TEXT), CAST({use.value} AS REAL)"
+        sql = f"{texts} FROM {quoted(use.table)} WHERE {column} IS NOT NULL LIMIT {MOST_NEAR}"
+        found = ((text, value) for text, said, value in self._connection.execute(sql) if is_misread(str(said)))
+        text, value = next(found, ("", 0.0))
+        if not text:
+            return ""
+        told = f"of {column} {text[:40]!r} counts as {value:.15g} even as it is replaced"
+        return f"{told}: replace() all that is wrong, or leave it out"
 
     def _about_compared_dates(self, some: Sequence[Comparison]) -> str:
         """Return a line about a column of dates compared by order with a text written otherwise."""
