@@ -46,12 +46,15 @@ _FEWEST_BYTES, _MOST_GIVEN = 100_000, 100  # of one value beside many, and the v
 _SQL_TYPES = {"integer": "INTEGER", "real": "REAL", "text": "TEXT", "date": "TEXT"}
 _FUNCTION_NAMES = """
 abs avg ceil ceiling char coalesce concat concat_ws corr count cume_dist date datetime day dense_rank exp first_value
-floor format glob group_concat has_item ifnull iif instr iso julianday lag last_value lead left length like ln log
-log10 log2 lower ltrim max median min mod month norm nth_value ntile nullif percent_rank pi pow power printf quarter
-quote rank replace right round row_number rtrim sign sqrt stddev stddev_pop strftime substr substring sum time total
-trim trunc typeof unicode unixepoch upper var_pop variance year
+floor format glob group_concat has_item ifnull iif instr iso json json_array json_array_length json_extract
+json_group_array json_group_object json_insert json_object json_quote json_remove json_replace json_set json_type
+json_valid julianday lag last_value lead left length like ln log log10 log2 lower ltrim max median min mod month norm
+nth_value ntile nullif percent_rank pi pow power printf quarter quote rank replace right round row_number rtrim sign
+sqrt stddev stddev_pop strftime substr substring sum time total trim trunc typeof unicode unixepoch upper var_pop
+variance year
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
+_CALLABLE = _FUNCTIONS | {"->", "->>"}
 _NAME = r'"(?:[^"]|"")+"|\w+'
 _JOINED = re.compile(rf"\bnorm\s*\([^()]*\)\s*==?\s*norm\s*\(\s*(?:({_NAME})\s*\.\s*)?({_NAME})\s*\)", re.IGNORECASE)
 _EXPLAINED = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
@@ -86,6 +89,9 @@ class Database:
         self._connection = sqlite3.connect(":memory:", check_same_thread=False, uri=True)
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
         self._connection.execute(f"PRAGMA hard_heap_limit = {MOST_HEAP}")
+        self._connection.execute(
+            "SELECT 1 FROM json_each('[]'), json_tree('[]')"
+        )  # made before only reading is allowed
         self._columns = {table.name: [column.name for column in table.columns] for table in tables}
         self._typed = {(table.name, one.name.casefold()): one for table in tables for one in table.columns}
         self._files = {table.name: table.file for table in tables}
@@ -507,6 +513,11 @@ class Database:
         if "one statement" in text:
             fix = "send one SELECT, and each of the others in a call of its own; UNION ALL joins rows."
             return ToolError("The SQL holds more than one statement.", fix=fix)
+        if "malformed JSON" in text:
+            return ToolError("Not all of it is JSON.", fix="take the rows WHERE json_valid(column).")
+        if "vtable constructor failed" in text:
+            fix = "of the functions in FROM only json_each and json_tree work; write a SELECT over the tables."
+            return ToolError(f"The SQL fails: {text}.", fix=fix)
         other = instead_of_syntax(sql)
         fix = f"write {other}" if other else "check the syntax, which is that of SQLite"
         return ToolError(f"The SQL fails: {text.rstrip('.')}.", fix=f"{fix}; without sql the tables are described.")
@@ -575,7 +586,7 @@ def _side(one: Comparison) -> str:
 
 
 def _authorize(action: int, first: str | None, second: str | None, *_: object) -> int:
-    if action in _ACTIONS or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _FUNCTIONS):
+    if action in _ACTIONS or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() in _CALLABLE):
         return sqlite3.SQLITE_OK
     return sqlite3.SQLITE_DENY
 
