@@ -36,10 +36,12 @@ class Numbers(NamedTuple):
     Args:
         values: Sums, differences, counts and the like.
         shares: Quotients, and differences as a part of one of two numbers; also meant by percentages.
+        ratios: Quotients of numbers asked about, which may be rounded to a whole number of times.
     """
 
     values: list[float]
     shares: list[float]
+    ratios: Sequence[float] = ()
 
     @classmethod
     def of(
@@ -66,7 +68,17 @@ class Numbers(NamedTuple):
             shares += (one / whole, 1 - one / whole) if whole else ()
         return cls(*(sorted({*map(abs, filter(isfinite, some))}) for some in (found, shares)))
 
-    def give(self, value: float, near: float, *, is_share: bool, may_be_share: bool, by_chance: bool) -> bool:
+    def give(
+        self,
+        value: float,
+        near: float,
+        *,
+        is_share: bool,
+        may_be_share: bool,
+        by_chance: bool,
+        is_quotient: bool = False,
+        is_scaled: bool = False,
+    ) -> bool:
         """Return whether a number is among them, to the precision of its digits.
 
         Args:
@@ -75,15 +87,20 @@ class Numbers(NamedTuple):
             is_share: Whether it is a percentage.
             may_be_share: Whether it may be one that is not marked as such.
             by_chance: Whether a number is refused where one of as many digits would often be among them by chance.
+            is_quotient: Whether it is said to be one of the ratios.
+            is_scaled: Whether it is followed by a word for thousands or more.
         """
         held = holds_surely if by_chance else holds
         if (is_share or may_be_share) and held(self.shares, value / 100, near / 100):
             return True
         if is_share:
             return False
+        if is_quotient and holds(self.ratios, value, near):
+            return True
         if held(self.values, value, near) or (holds_surely if near >= 0.5 else held)(self.shares, value, near):
             return True
-        return any(holds_surely(self.values, value * scale, near * scale) for scale in _SCALES)
+        of = (self.values, self.shares) if is_scaled else (self.values,)
+        return any(holds_surely(some, value * scale, near * scale) for some in of for scale in _SCALES)
 
 
 def holds(numbers: Sequence[float], value: float, near: float) -> bool:
@@ -130,7 +147,7 @@ def closely(
         read: How many of the tables give the sums of their columns to be combined with other numbers, not just divided.
     """
     values, pairs, close = list[float](), list[Pair](), list(dict.fromkeys(numbers))
-    compared, parts = list[Pair](), list[Pair]()
+    compared, parts, times = list[Pair](), list[Pair](), list[Pair]()
     for number, (rows, some) in enumerate(zip(tables, named, strict=True)):
         columns = [list(column) for column in zip(*rows, strict=False)][:MOST_COLUMNS]
         numeric = [(at, found) for at, one in enumerate(columns) if (found := numbers_of(one))]
@@ -140,7 +157,7 @@ def closely(
             values += [*_measures(column), *counts, *_groups_of(columns, columns[at], some)]
             parts += [*_shared(column, here), *((one, float(len(column))) for one in counts)]
             compared += _within(column, here)
-            pairs += combinations(here if len(here) <= MOST_COMPARED else (), 2)
+            times += combinations(here if len(here) <= MOST_COMPARED else (), 2)
             close += here
         for at in some:
             pairs += combinations(numbers_of(rows[at])[:MOST_COMPARED], 2)
@@ -150,12 +167,15 @@ def closely(
         close += [sum(column) for _, column in numeric if number < read]
         values += _sizes(columns, len(rows), some)
     own = list(dict.fromkeys(numbers))[:MOST_POOL]
-    pairs += [pair for some in together for pair in combinations(some, 2)]
+    times += [pair for some in together for pair in combinations(some, 2)]
+    pairs += times
     values += [*_chosen(own[:MOST_SUBSETS]), *close, sum(own), *(one * by for one in own for by in _UNITS)]
     values += [one / by for one in own for by in _UNITS]
     close = list(dict.fromkeys(close))
     pairs += combinations(close if len(close) <= MOST_CLOSE else own[:MOST_CLOSE], 2)
-    return Numbers.of([*values, *(each for pair in pairs for each in _besides(*pair))], pairs, compared, parts)
+    found = Numbers.of([*values, *(each for pair in pairs for each in _besides(*pair))], pairs, compared, parts)
+    ratios = sorted(max(pair) / min(pair) for pair in ((abs(one), abs(other)) for one, other in times) if min(pair))
+    return found._replace(ratios=ratios)
 
 
 def loosely(tables: Sequence[Rows], numbers: Iterable[float], stated: Sequence[float] = ()) -> Numbers:

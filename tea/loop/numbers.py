@@ -39,6 +39,8 @@ MOST_ANSWER = 20_000
 LEAST_CONVERTED = 100
 _SCALES = (1e3, 1e6, 1e9)
 _PERCENT = re.compile(r"\s?(?:%|pct\b|per\s?cent|percentage|prozent|procent|pour\s?cent|por\s?cien)", re.IGNORECASE)
+_TIMES = re.compile(r"[\s-]?(?:times|fold|x|\u00d7|mal|fach|fois|veces|volte|vezes|keer|ganger)\b", re.IGNORECASE)
+_SCALE = re.compile(r"\s?(?:k|thousand|tausend|mille|million|mio|mill|billion|mrd|milliard)", re.IGNORECASE)
 _SHARE = re.compile(r"%|pct|per\s?cent|prozent|procent|pour\s?cent|por\s?cien|share|rate|proportion", re.IGNORECASE)
 _SQUARE = re.compile(r"\br\s?(?:²|\^?2\b)|squared\b|varian[cz]|bestimmtheit|quadrat", re.IGNORECASE)
 _YEARS = re.compile(r"\b(?:years?|old|age|ago|jahre?n?|alt|ans|a\u00f1os)\b", re.IGNORECASE)
@@ -160,6 +162,8 @@ class _Wanted(NamedTuple):
     readings: tuple[_Reading, ...]
     is_value: bool = False
     is_share: bool = False
+    is_quotient: bool = False
+    is_scaled: bool = False
 
     @property
     def is_small(self) -> bool:
@@ -186,6 +190,8 @@ class _Wanted(NamedTuple):
                 is_share=self.is_share,
                 may_be_share=shares or not value.is_integer(),
                 by_chance=by_chance,
+                is_quotient=self.is_quotient,
+                is_scaled=self.is_scaled,
             )
             for value, near in self.readings
         )
@@ -268,7 +274,9 @@ class _Found(NamedTuple):
         together = [*self.together, list(dict.fromkeys(own))[:MOST_TOGETHER]]  # those of the answer stand together
         near = closely(self.tables, self.named, numbers, together, [*self.asked, *own], self.read)
         near = Numbers(
-            sorted({*near.values, *self.counts, *self.spans, *self.squares}), sorted({*near.shares, *self.squares})
+            sorted({*near.values, *self.counts, *self.spans, *self.squares}),
+            sorted({*near.shares, *self.squares}),
+            near.ratios,
         )
         left = [one for one in left if not one.follows(near, by_chance=False, shares=self.shares)]
         far = (
@@ -360,8 +368,8 @@ def _wanted(answer: JsonValue, known: Container[date] = ()) -> Iterator[_Wanted]
             yield from (_Wanted(one, tuple(_readings(part))) for part in _DIGITS.findall(one))
         plain = unicodedata.normalize("NFKC", _ASIDE.sub(" ", _FENCE.sub(_unfenced, text)))
         for match in _NUMBER.finditer(plain):
-            is_share = _PERCENT.match(plain, match.end()) is not None
-            yield _Wanted(match[0], tuple(_readings(match[0])), is_share=is_share)
+            behind = (one.match(plain, match.end()) is not None for one in (_PERCENT, _TIMES, _SCALE))
+            yield _Wanted(match[0], tuple(_readings(match[0])), False, *behind)
 
 
 def _unfenced(block: re.Match[str]) -> str:

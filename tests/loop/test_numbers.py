@@ -107,3 +107,32 @@ def test_cells_of_a_table_shown_whole_count_beside_the_query_of_another(name: st
     found = Observation(id="c1_1", name="table_query", arguments={"files": [name]}, ok=True, value=total)
     grounds = Grounds.of("How much more is it?", [], [Head("facts.csv", FACTS, whole=True)], [found])
     assert grounds.numbers("7,518") == unknown
+
+
+PEOPLE = {"columns": ["city", "people"], "rows": [["Alda", 1234567], ["Berk", 45210], ["Cove", 9876]]}
+ALDA = {"columns": ["people", "schools"], "rows": [[1234567, 7]]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "read", "unknown"),
+    [
+        ("Alda has 27 times as many as Berk.", [PEOPLE], []),
+        ("Alda has 27x as many as Berk.", [PEOPLE], []),
+        ("Alda hat 27-mal so viele wie Berk.", [PEOPLE], []),
+        ("Alda has 125 times as many as Cove.", [PEOPLE], []),
+        ("Alda has 27.3 times as many as Berk.", [PEOPLE], []),
+        ("Alda has 26 times as many as Berk.", [PEOPLE], ["26"]),
+        ("Alda has 28 times as many as Berk.", [FACTS, PEOPLE], ["28"]),
+        ("Alda has 27 times as many as Berk.", [FACTS, PEOPLE], []),
+        ("Alda has 27.4 times as many as Berk.", [PEOPLE], ["27.4"]),
+        ("Berk has 27 schools.", [PEOPLE], ["27"]),
+        ("176 thousand", [ALDA], []),
+        ("176,367", [ALDA], []),
+        ("167 thousand", [ALDA], ["167"]),
+        ("1.2 million", [ALDA], []),
+    ],
+)
+def test_a_quotient_may_be_rounded_to_a_whole_number_of_times_or_thousands(
+    answer: str, read: list[Any], unknown: list[str]
+) -> None:
+    assert unfounded(answer, "How many more are there?", read) == unknown
