@@ -26,11 +26,16 @@ _PART = re.compile(r"[^\W_]+")
 _LINE = re.compile(r"\n|(?<=[.!?])\s")
 _TOKEN = re.compile(rf"(?P<number>{_NUMBER.pattern})|(?P<word>{_WORD.pattern})")
 _GROUPED = re.compile(rf"(?<![\w.])[-+]?\d+(?:{_GROUPING.pattern}\d{{3}})+(?:\.\d+)?")
-_AROUND = " ,;:-()[]|\"'\u2013\u2014"
+_BESIDE = " ,;:-()[]|\u2013\u2014"
+_MARKS = ('"', "'", "\u201c", "\u201d", "\u201e", "\u00ab", "\u00bb")
+_AROUND = _BESIDE + "".join(_MARKS)
 _PLACE = re.compile(
-    r"(?:(?:(?:lines?|rows?|pages?|pp?\.|columns?|cells?|tables?|sections?|chapters?|paragraphs?|steps?|L|\u00a7)\s*#?"
+    r"(?:(?:(?:lines?|rows?|pages?|pp?\.|columns?|cells?|tables?|sections?|chapters?|paragraphs?|steps?|L|\u00a7"
+    r"|(?:agenda )?items?|points?|entry|entries|bullets?|numbers?|nos?\.?|articles?|clauses?|figures?|slides?|verses?"
+    r"|punkte?|zeilen?|seiten?|abschnitte?|ziffern?|nr\.)\s*#?"
     r"(?:\d+(?:\.\d+)*|[A-Z]{1,3}\d+)|sheets? \w+)"
-    r"(?:\s*(?:-|\u2013|to|and|:(?=[A-Z]+\d))\s*(?:L?\d+(?:\.\d+)*|[A-Z]{1,3}\d+))*[\s.,:;)-]*)+",
+    r"(?:\s*(?:-|\u2013|to|and|und|bis|&|,(?=\s*\d+\s*(?:,|and|und|&|$))|:(?=[A-Z]+\d))"
+    r"\s*(?:L?\d+(?:\.\d+)*|[A-Z]{1,3}\d+))*[\s.,:;)-]*)+",
     re.IGNORECASE,
 )
 _LINES = re.compile(r"\b(?:lines?\s*#?|L)(\d{1,9})(?:\s*(?:-|\u2013|to|and)\s*L?(\d{1,9}))?", re.IGNORECASE)
@@ -127,16 +132,19 @@ class Sources:
         """Return evidence with the words beside its source: a place as its detail, the rest as its quote if missing.
 
         Other words without a number, but for places and the ends of names of sources, count as a detail where they do
-        not stand in the source.
+        not stand in the source; words in quotation marks are a quote.
         """
         rest = " ".join(beside.split()).strip(_AROUND)
-        place = found[0] if (found := _PLACE.match(rest)) else ""
+        outer = beside.strip(f"{_BESIDE}.")
+        marked = outer.startswith(_MARKS) and outer.endswith(_MARKS)
+        place = found[0] if not marked and (found := _PLACE.match(rest)) else ""
         rest = rest[len(place) :].strip(_AROUND)
+        rest = "" if rest == "of" else rest
         details = [evidence.detail, place.strip(_AROUND)]
         ends = [one for one in rest.split() if any(map(str.isalpha, one)) and any(name.endswith(one) for name in read)]
         told = [one for one in _PLACE.sub(" ", rest).split() if one not in ends]
         quoted = any(map(str.isdecimal, "".join(told))) or any(stands_in(rest, one) for one in self._shown(source))
-        quotes = bool(rest) and quoted and not evidence.quote
+        quotes = bool(rest) and (quoted or marked) and not evidence.quote
         details += [rest] if not quotes else []
         detail = ", ".join(filter(None, details))
         return evidence.model_copy(

@@ -137,6 +137,31 @@ def test_an_address_is_whole_with_its_query_whatever_words_stand_beside_it(
     assert doubt in sources.doubt(found) if doubt else not sources.doubt(found)
 
 
+MINUTES = "1. Opening\n2. Budget: 400 crowns\n3. Boats\n4. Rooms"
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "detail", "doubt"),
+    [
+        ("minutes.txt items 3 and 4", "", "items 3 and 4", ""),
+        ("minutes.txt, item 3", "", "item 3", ""),
+        ("minutes.txt (points 2, 3 and 4)", "", "points 2, 3 and 4", ""),
+        ("Items 3 & 4 of minutes.txt", "", "Items 3 & 4", ""),
+        ("minutes.txt, Punkt 3: Boats", "Boats", "Punkt 3", ""),
+        ('"minutes.txt", item 3', "", "item 3", ""),
+        ('minutes.txt "items 3 and 4"', "items 3 and 4", "", "does not stand"),
+        ("minutes.txt \u201eitem 3\u201c", "item 3", "", "does not stand"),
+        ("minutes.txt item 2: 500 crowns", "500 crowns", "item 2", "does not stand"),
+        ("minutes.txt 500 crowns", "500 crowns", "", "does not stand"),
+    ],
+)
+def test_numbers_of_items_beside_a_source_are_its_place(text: str, quote: str, detail: str, doubt: str) -> None:
+    sources = Sources("", [], [outcome("c1_1", "read_file", MINUTES, path="minutes.txt")])
+    found = sources.located(Evidence(source=text))
+    assert (found.source, found.quote, found.detail) == ("minutes.txt", quote, detail)
+    assert doubt in sources.doubt(found) if doubt else not sources.doubt(found)
+
+
 def test_the_nearest_line_is_cut_with_a_mark() -> None:
     line = nearest_line("bridge", f"none\n{'the bridge ' * 90}")
     assert line.endswith(("bridge the ...", "the bridge ..."))
