@@ -18,6 +18,7 @@ MOST_SAID, MOST_LISTED = 20, 200
 MOST_VALUE = 40  # characters of a doubtful value that is named
 MOST_CLAIMS, MOST_CLAIM = 3, 80  # claims without a source that are named, and characters of one
 MOST_READ, MOST_FIND = 10, 4_000  # sources, and characters of the sentences that cite one
+MOST_KNOWN = 200_000  # characters that the summary may rest on beside the report and its sources
 MOST_TITLE, MOST_SUMMARY = 200, 600
 NO_WORDS = ("#", "|", "```", "!")  # what begins a line of Markdown that is not a sentence
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg")
@@ -71,7 +72,8 @@ class Reporter(Agent):
         shown = [one.replace("%20", " ") for one in _SHOWN.findall(draft["markdown"])]
         for name in (one for one in pictures if one in task.files and one not in shown):
             await _act(ctx, "add", {"path": name, "report": report})
-        written, trouble = await _completed(ctx, draft, report, there)
+        told_of = [task.text, conversation(task), *map(_of_finding, findings), *(one.content for one in given)]
+        written, trouble = await _completed(ctx, draft, report, there, "\n\n".join(told_of))
         _note(ctx, draft, written)
         answer = " ".join([draft["summary"], *_others(written["files"]), *trouble]).strip()
         return Result(answer=answer, report=written["files"][0], gaps=_gaps(given, written))
@@ -112,7 +114,7 @@ async def _reports(ctx: Context) -> list[str]:
 
 
 async def _completed(
-    ctx: Context, draft: dict[str, Any], report: str, there: Sequence[str]
+    ctx: Context, draft: dict[str, Any], report: str, there: Sequence[str], known: str
 ) -> tuple[dict[str, Any], list[str]]:
     """Write the report; if a form cannot be made, the Markdown is written, and the answer says why.
 
@@ -124,6 +126,7 @@ async def _completed(
     name = _name(wished)
     own = bool(wished) and f"{name}.md" in there
     wanted = {"title": draft["title"], "report": report, "name": name, "numbered": True, "own": own}
+    wanted |= {"summary": draft["summary"], "known": known[:MOST_KNOWN]}
     response = await ctx.ecp.invoke("report#complete", {**wanted, "formats": formats})
     if response.ok or formats == ["md"] or response.error is None:
         return response.unwrap(), []
@@ -159,6 +162,10 @@ def _quoted(findings: list[dict[str, Any]], cited: Sequence[str]) -> list[dict[s
 def _files_of(result: dict[str, Any], cited: Sequence[str]) -> list[str]:
     call = result["fact"].removesuffix(result["quote"])
     return [*result["source"].split(", "), *(one for one in cited if one in call)]
+
+
+def _of_finding(finding: dict[str, Any]) -> str:
+    return f"{finding['fact']}\n{finding['quote']}"
 
 
 def _is_result(finding: dict[str, Any]) -> bool:
@@ -242,6 +249,9 @@ def _gaps(materials: list[Material], written: dict[str, Any]) -> tuple[str, ...]
         claims = (clipped(one.strip("| "), MOST_CLAIM) for one in unsourced[:MOST_CLAIMS])
         told = f"no source says {values}" if values else "; ".join(claims)
         found.append(f"{len(unsourced)} claim{'s' * (len(unsourced) > 1)} without a source: {told}")
+    if unsaid := written["unsaid"]:
+        values = ", ".join(one[:MOST_VALUE] for one in unsaid[:MOST_SAID])
+        found.append(f"the summary says {values}, which neither the sources nor the report say")
     if missing := written["missing"]:
         found.append(f"cited files are not there: {', '.join(missing[:MOST_SAID])}")
     return tuple(found)

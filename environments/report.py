@@ -47,7 +47,7 @@ class Completed(TypedDict):
 
     `unsourced` are sentences without a citation, `unfounded` their numbers that stand in no source, `unresolved`
     citations without a source, `missing` cited files that are not there, `unchecked` numbers of the sources of which no
-    text is known.
+    text is known, `unsaid` numbers of the summary that neither the sources nor the report say.
     """
 
     files: list[str]
@@ -58,6 +58,7 @@ class Completed(TypedDict):
     unresolved: list[str]
     missing: list[str]
     unchecked: list[int]
+    unsaid: list[str]
     notes: list[str]
 
 
@@ -128,6 +129,8 @@ class Report(Environment):
         replace: bool = False,
         numbered: bool = False,
         own: bool = False,
+        summary: str = "",
+        known: str = "",
         report: str = "report",
     ) -> Completed:
         """Write a report of all that was added: sources numbered from 1, each once, and claims compared with them.
@@ -139,6 +142,8 @@ class Report(Environment):
             replace: Replace files of that name.
             numbered: Take the first free name like it where it is taken, as `name-2`.
             own: Replace files of that name where they are an earlier report as it was written.
+            summary: What else is said of the report in a few sentences; its numbers are compared.
+            known: What the summary may rest on beside the report and its sources.
             report: Name of the report.
         """
         items = Items(ctx.path(""), report)
@@ -149,7 +154,8 @@ class Report(Environment):
         if name:
             ctx.path(f"{name}.md")
         up, capitals = "../" * len(folder.parts), ctx.locale.partition("-")[0] not in _CAPITAL_NOUNS
-        composed = await asyncio.to_thread(compose, title, pieces, root, up=up, names=capitals)
+        beside = {"summary": summary, "known": known}
+        composed = await asyncio.to_thread(compose, title, pieces, root, up=up, names=capitals, **beside)
         wanted = list(dict.fromkeys(formats or ["md"]))
         rendered, notes = await asyncio.to_thread(render, composed.markdown, title, root, folder, wanted)
         anyhow = numbered or not name
@@ -199,5 +205,6 @@ def _completed(composed: Composed, files: list[str], notes: list[str]) -> Comple
         unresolved=composed.unresolved,
         missing=composed.missing,
         unchecked=composed.unchecked,
+        unsaid=composed.unsaid,
         notes=notes,
     )

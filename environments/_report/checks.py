@@ -250,6 +250,13 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
     return checked
 
 
+def lacking(text: str, known: list[Evidence]) -> list[str]:
+    """Return the numbers and dates of a text neither in any source nor following from them."""
+    sentences, totals = [text[one.begin : one.end] for one in _sentences(text)], Totals(texts_of(known))
+    pairs = pairwise(["", *sentences])
+    return list(dict.fromkeys(one for before, said in pairs for one in _lacking(said, before, known, totals, "")))
+
+
 def _doubtful(
     sentence: str, one: "_Sentence", evidence: Mapping[int, Evidence], rest: Evidence | None, *, names: bool
 ) -> list[tuple[int, str]]:

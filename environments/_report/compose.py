@@ -13,6 +13,7 @@ from .checks import Checked, Doubt, Evidence, check
 from .items import Item
 from .marks import MARK
 from .references import Reference, References
+from .summary import unsaid
 
 MOST_EVIDENCE = 4_000_000
 
@@ -45,6 +46,7 @@ class Composed:
         unresolved: Citations without a source.
         missing: Cited files that are not there, and of which no words were given, and figures that are not there.
         unchecked: Numbers of the sources without a known text.
+        unsaid: The numbers of the summary that neither a source nor the report says.
     """
 
     markdown: str
@@ -55,9 +57,19 @@ class Composed:
     unresolved: list[str] = field(default_factory=list[str])
     missing: list[str] = field(default_factory=list[str])
     unchecked: list[int] = field(default_factory=list[int])
+    unsaid: list[str] = field(default_factory=list[str])
 
 
-def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", names: bool = True) -> Composed:
+def compose(
+    title: str,
+    items: list[Item],
+    workspace: Path,
+    *,
+    up: str = "",
+    names: bool = True,
+    summary: str = "",
+    known: str = "",
+) -> Composed:
     """Return one report of all pieces.
 
     Args:
@@ -66,6 +78,8 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
         workspace: The folder that the report is for.
         up: The way to it from the folder of the report's file, such as `../`.
         names: Whether names are told by their capitals.
+        summary: What is said of it elsewhere in a few sentences.
+        known: What the summary may rest on beside the report and its sources.
     """
     sources = [ref["source"] for one in items for ref in one.references if ref["quote"]]
     references = References(str(workspace), lambda file: os.path.exists(workspace / file), up, sources)
@@ -73,31 +87,33 @@ def compose(title: str, items: list[Item], workspace: Path, *, up: str = "", nam
         references.body(one.content, [(ref["number"], ref["source"], ref["description"]) for ref in one.references])
         for one in items
     ]
-    known = list(references)
-    missing = [one.file for one in known if one.file and not one.link]
-    files = {one.number: text for one in known if one.file and (text := _text(workspace, one.file))}
+    listed = list(references)
+    missing = [one.file for one in listed if one.file and not one.link]
+    files = {one.number: text for one in listed if one.file and (text := _text(workspace, one.file))}
     quotes = _quotes(items, references, files)
-    lost = [one for one in known if one.file in missing and one.number not in quotes | files]
+    lost = [one for one in listed if one.file in missing and one.number not in quotes | files]
     figures = _lost_figures(bodies, workspace)
-    numbers = [one.number for one in known if one in lost or one.number in quotes | files]
+    numbers = [one.number for one in listed if one in lost or one.number in quotes | files]
     evidence = {number: Evidence(quotes.get(number, ""), files.get(number, "")) for number in numbers}
     checked = check("\n\n".join(one for one in bodies if one), evidence, names=names)
-    unchecked = [one for one in known if one.number not in evidence]
+    unchecked = [one for one in listed if one.number not in evidence]
+    said = [Evidence(one) for one in (checked.text, known) if summary]
     unresolved = list(dict.fromkeys(references.unresolved))
     gone = [*(one.file for one in lost), *figures]
     found = _found(checked, gone, unresolved, unchecked)
     text = _FIGURE.sub(lambda one: one[0] if one["code"] else f"{one['begin']}{up}{one['file']}", checked.text)
     parts = [f"# {' '.join(title.split())}", text.strip(), found]
-    parts += [references.section().strip()] if known else []
+    parts += [references.section().strip()] if listed else []
     return Composed(
         markdown=without_html("\n\n".join(one for one in parts if one)) + "\n",
-        references=known,
+        references=listed,
         doubts=checked.doubts,
         unsourced=checked.unsourced,
         unfounded=checked.unfounded,
         unresolved=unresolved,
         missing=gone,
         unchecked=[one.number for one in unchecked],
+        unsaid=unsaid(summary, [*evidence.values(), *said]) if summary else [],
     )
 
 
