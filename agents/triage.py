@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from tea import Agent, Context, Result, Task, consult
+from tea import Agent, BadOutput, Context, Result, Task, consult
 
 MOST_AGENTS = 12
 
@@ -33,17 +33,28 @@ class Triage(Agent):
 
 
 def _form(names: Sequence[str]) -> dict[str, Any]:
-    """Return the form of a decision: other agents than these cannot be named."""
-    texts: dict[str, Any] = {"task": {"type": "string"}, "answer": {"type": "string"}}
-    chosen = {"next": {"enum": ["hand_over", "case_resolved", "case_not_resolved"]}, "agent": {"enum": [*names, ""]}}
-    properties = {**chosen, **texts}
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+    """Return the form of a decision: other agents than these cannot be named; each kind needs fields of its own."""
+    text = {"type": "string", "default": ""}
+    chosen = {"next": {"enum": ["hand_over", "case_resolved", "case_not_resolved"]}}
+    properties = {**chosen, "agent": {"enum": [*names, ""], "default": ""}, "task": text, "answer": text}
+    return {"type": "object", "properties": properties, "required": ["next"], "additionalProperties": False}
 
 
 def _decided(choice: Mapping[str, str]) -> Result:
-    """Return the decision as a result."""
-    if choice["next"] == "hand_over" and choice["agent"]:
-        return Result(handoff=choice["agent"], task=choice["task"] or None)
-    if choice["next"] == "case_resolved":
-        return Result(answer=choice["answer"])
-    return Result(ok=False, reason=choice["answer"] or "no agent fits the task")
+    """Return the decision as a result.
+
+    Raises:
+        BadOutput: It lacks what its kind needs.
+    """
+    agent, answer = choice.get("agent", ""), choice.get("answer", "")
+    match choice["next"]:
+        case "hand_over" if agent:
+            return Result(handoff=agent, task=choice.get("task", "") or None)
+        case "case_resolved" if answer:
+            return Result(answer=answer)
+        case "case_not_resolved":
+            return Result(ok=False, reason=answer or "no agent fits the task")
+        case "hand_over":
+            raise BadOutput("`hand_over` names no agent.", fix="name one in `agent`, or end the case.")
+        case _:
+            raise BadOutput("`case_resolved` came without an answer.", fix="give `answer`.")

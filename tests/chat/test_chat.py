@@ -196,6 +196,32 @@ async def test_the_triage_hands_over_and_the_specialist_sees_its_own_tools_only(
             await tea.replay(run)
 
 
+async def test_a_decision_of_the_triage_needs_only_the_fields_of_its_kind() -> None:
+    model = ScriptedModel(
+        [
+            {"next": "hand_over", "agent": "analyzer", "task": "Compute 2 + 3."},
+            done(5),
+            {"next": "case_resolved", "answer": "It was 5."},
+            {"next": "case_not_resolved"},
+        ]
+    )
+    async with platform(model=model) as tea:
+        chat = tea.chat(agent="triage")
+        assert (await chat.send("What is 2 + 3?")).answer == 5
+        assert (await chat.send("@triage What was it?")).answer == "It was 5."
+        failed = await chat.send("@triage Fly.")
+        assert (failed.status, failed.reason, len(model.requests)) == ("failed", "no agent fits the task", 4)
+
+
+@pytest.mark.parametrize(
+    "empty", [{"next": "hand_over"}, {"next": "hand_over", "agent": ""}, {"next": "case_resolved"}]
+)
+async def test_a_decision_of_the_triage_without_its_agent_or_answer_is_asked_for_again(empty: dict[str, str]) -> None:
+    model = ScriptedModel([empty, decided("case_resolved", answer="It was 5.")])
+    async with platform(model=model) as tea:
+        assert (await tea.chat(agent="triage").send("What was it?")).answer == "It was 5."
+
+
 async def test_the_triage_can_name_only_agents_that_are_there() -> None:
     wrong = decided("hand_over", "nobody", "x")
     model = ScriptedModel([wrong, decided("hand_over", "analyzer", "Go on."), done("gone on")])
