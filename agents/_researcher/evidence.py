@@ -11,6 +11,7 @@ from .sources import Source, normal, tokens, unsaid
 MOST_CLAIM = 600
 MOST_QUOTE = 1_200
 _STEM = 4  # first letters that forms of a word share
+_LEAST_MENDED, _MENDED = 4, 0.8  # words of a wrong quotation, and their share in the right one
 UNRANKED = "None is ranked first, as date, number and kind of the sources are alike"
 TOGETHER = "the best by recency, agreement and source together"
 RESULT = "search result"  # the position of what stands in one, and not on a page
@@ -118,7 +119,7 @@ class Store:
 
     def add(self, source: Source, about: str, claim: str, quote: str, line: int) -> Claim:
         """Add a claim whose quote was found in its source; the same one counts once, in words that its quote says."""
-        self._forgive(claim, f"{about} {quote}", source.url)
+        self._forgive(claim, about, quote, source.url)
         known = self.known(source, claim, quote)
         if known is not None and not known.unsaid:
             return known
@@ -144,26 +145,27 @@ class Store:
         said = {"claim": _line(claim)[:MOST_CLAIM], "quote": quote[:MOST_QUOTE]}
         self.rejected.append({"url": url, **said, "why": why, "stands_in": stands_in})
 
-    def _forgive(self, claim: str, quote: str = "", url: str | None = None) -> None:
-        """Drop a claim from the rejected ones: it was given again, in the same words, or with the same numbers.
+    def _forgive(self, claim: str, about: str = "", quote: str = "", url: str | None = None) -> None:
+        """Drop a claim from the rejected ones: given again in the same words, with its numbers, or quoted rightly.
 
         Args:
             claim: It, as it is given now.
-            quote: What it is about, and its quotation, if that holds.
+            about: What it is about.
+            quote: Its quotation, if that holds.
             url: The source of that.
         """
         given = tokens(_line(claim)[:MOST_CLAIM])
-        held = f"{claim} {quote}"
-        words = dict.fromkeys(tokens(held))
+        held = f"{claim} {about} {quote}"
+        words, own = dict.fromkeys(tokens(held)), dict.fromkeys(tokens(f"{claim} {about}"))
 
         def is_given(one: Mapping[str, str]) -> bool:
             said = tokens(one["claim"])
             if said == given or url not in (one["url"] or url, one["stands_in"]):
                 return said == given
             named = [each for each in said if len(each) >= _STEM and each.isalpha()]
-            alike = any(map(str.isdecimal, one["claim"])) and not unsaid(one["claim"], held)
-            alike = alike and 2 * sum(each in words for each in named) >= len(named)
-            return alike or all(each in words for each in said)
+            among = words if any(map(str.isdecimal, one["claim"])) else own if _is_mended(one["quote"], quote) else ()
+            alike = bool(among) and 2 * sum(each in among for each in named) >= len(named)
+            return (alike and not unsaid(one["claim"], held)) or all(each in words for each in said)
 
         self.rejected = [one for one in self.rejected if not is_given(one)]
 
@@ -201,6 +203,12 @@ class Store:
             "rejected": list(self.rejected),
             "conflicts": [{**asdict(one), "sides": [list(side) for side in one.sides]} for one in self.conflicts],
         }
+
+
+def _is_mended(wrong: str, quote: str) -> bool:
+    """Return whether a quotation holds nearly all words of a wrong one, which has some."""
+    words, held = tokens(wrong), dict.fromkeys(tokens(quote))
+    return len(words) >= _LEAST_MENDED and sum(one in held for one in words) >= _MENDED * len(words)
 
 
 def ranked(criteria: Sequence[Sequence[Any]]) -> list[int]:

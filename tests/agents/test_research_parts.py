@@ -243,6 +243,37 @@ def test_a_claim_left_out_is_known_again_by_its_source_and_numbers(again: str, q
     assert len(store.rejected) == left
 
 
+GROWTH = "The growth comes from heat pumps and from the new data centre; we estimate a half each."
+
+
+@pytest.mark.parametrize(
+    ("again", "quote", "left"),
+    [
+        ("The grid company estimates that heat pumps are half of the growth", GROWTH, 0),
+        ("Heat pumps are one of two causes of the growth", "The growth comes from heat pumps and others.", 1),
+        ("The new data centre opens in spring", GROWTH, 1),
+        ("Heat pumps are the cause of 40 % of the growth", "Of the growth 40 % comes from heat pumps.", 1),
+    ],
+)
+def test_a_claim_left_out_is_known_again_by_its_mended_quotation(again: str, quote: str, left: int) -> None:
+    store, notes = evidence.Store(), source(PAGE)
+    misquoted = "The growth comes from heat pumps and the new data centre; we estimate a half each"
+    store.reject(notes.url, "about half of the growth comes from heat pumps", misquoted, "it does not stand")
+    other = source(PAGE)
+    other.url = "https://other.example/"
+    store.add(other, "cause", again, quote, 1)
+    assert len(store.rejected) == 1
+    store.add(notes, "cause", again, quote, 1)
+    assert len(store.rejected) == left
+
+
+def test_a_claim_left_out_with_a_number_that_its_mended_quotation_lacks_stays_so() -> None:
+    store, notes = evidence.Store(), source(PAGE)
+    store.reject(notes.url, "60 % of the growth comes from heat pumps", GROWTH.replace("from the", "the"), "no")
+    store.add(notes, "cause", "Heat pumps are half of the growth", GROWTH, 1)
+    assert len(store.rejected) == 1
+
+
 REPORT = """Ferro, annual report 2024 (excerpt)
 Headcount: Harrow 162.
 
