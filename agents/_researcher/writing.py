@@ -11,6 +11,9 @@ from .research import Research
 from .together import together
 
 MOST_SECTIONS = 8
+MOST_OF_PAGE = 10_000  # characters of lines that a report is compared with
+
+_WORD = re.compile(r"\w+")
 
 
 async def written(research: Research, draft: dict[str, Any]) -> str | None:
@@ -27,9 +30,10 @@ async def written(research: Research, draft: dict[str, Any]) -> str | None:
     pieces += [(f"## {one['heading']}\n\n{text}", one["claims"]) for one, text in zip(sections, texts, strict=True)]
     if noted := _noted(research):
         pieces.append((noted, research.store.claims))
+    pages = _pages(research, "\n".join(text for text, _ in pieces))
     try:
         for text, claims in pieces:
-            wanted = {"text": text, "references": _references(claims), "report": report}
+            wanted = {"text": text, "references": _references(claims, pages), "report": report}
             (await ctx.ecp.invoke("report#add", wanted)).unwrap()
         completed = (await ctx.ecp.invoke("report#complete", {"title": title, "report": report})).unwrap()
     except BudgetExceeded:
@@ -102,11 +106,23 @@ def _numbers(claims: Sequence[Claim]) -> dict[str, int]:
     return {url: number for number, url in enumerate(dict.fromkeys(one.url for one in claims), 1)}
 
 
-def _references(claims: Sequence[Claim]) -> list[dict[str, Any]]:
+def _pages(research: Research, text: str) -> dict[str, str]:
+    """Return by address the lines of the sources that hold a name or a number of a text."""
+    values = [one.casefold() for one in _WORD.findall(text) if one[0].isupper() or one[0].isdecimal()]
+    wanted, found = dict.fromkeys(values), dict[str, list[str]]()
+    for one in research.gathering.sources.all():
+        lines = [line for words in one.words for line in words.text.splitlines()]
+        telling = [line for line in lines if any(word in wanted for word in _WORD.findall(line.casefold()))]
+        found.setdefault(one.url, []).extend(telling)
+    return {url: "\n".join(dict.fromkeys(lines))[:MOST_OF_PAGE] for url, lines in found.items()}
+
+
+def _references(claims: Sequence[Claim], pages: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the sources of claims with their words; those of a page are taken out, as they are given once."""
     quotes: dict[str, list[str]] = {}
     for one in claims:
         heading = re.sub(r"\d+", "", one.position)  # the number of a line supports no claim
-        quotes.setdefault(one.url, [one.title]).extend([one.quote, heading])  # title and heading are its words, too
+        quotes.setdefault(one.url, [one.title, pages.pop(one.url, "")]).extend([one.quote, heading])
         if one.date and one.date not in quotes[one.url]:
             quotes[one.url].append(one.date)  # the platform itself writes it beside claims
     titles = {one.url: one.title for one in claims}

@@ -301,6 +301,35 @@ async def test_the_date_beside_a_contradiction_in_a_report_is_not_doubted(tmp_pa
     assert all("which its source does not contain" not in one for one in outcome.gaps)
 
 
+@pytest.mark.parametrize(
+    ("words", "doubted"),
+    [
+        ("The Harrow Gazette tells that it was built in 1871, in the year of the great storm", []),
+        ("It was built in 1871, as was printed on 3 March 2025", []),
+        ("The Bergen Gazette tells that it was built in 1817", ["Bergen Gazette", "1817"]),
+        ("It was built in 1871, as was printed on 3 May 2025", ["3 May 2025"]),
+    ],
+)
+async def test_a_report_is_compared_with_the_pages_that_it_cites(
+    tmp_path: Path, words: str, doubted: list[str]
+) -> None:
+    page = f"# Light\n\n{BUILT}\n\nPublished 3 March 2025 by the Harrow Gazette.\n"
+
+    def section(request: Any) -> Any:
+        (one,) = request.variables["evidence"]
+        return {"markdown": f"{words} [{one['reference']}](<{one['url']}>)."}
+
+    model = Script(
+        researcher=plan(kind="report"), researcher_verdict=quoting(BUILT),
+        researcher_answer=draft("Built in 1871.", 1, title="T", sections=[]), researcher_section=section,
+    )  # fmt: skip
+    async with world(tmp_path, model, docs={"light.md": page}) as (tea, _):
+        outcome = await tea.run("Write a report on it.", agent="researcher")
+        assert outcome.report is not None
+        assert outcome.report.read_text().count("[?]") == len(doubted) + bool(doubted)
+    assert outcome.gaps == tuple(f"The report says {one!r}, which its source does not contain." for one in doubted)
+
+
 async def test_a_name_that_the_title_of_a_source_tells_is_not_doubted_in_a_report(tmp_path: Path) -> None:
     def section(request: Any) -> Any:
         (shown,) = request.variables["evidence"]
