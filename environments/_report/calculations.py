@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 
 LONGEST = 500  # characters of a calculation
 MOST_COUNTED = 12  # integers up to here may be counts, as of the values of a mean
@@ -91,6 +91,19 @@ def follows(value: str, known: Sequence[float], *, is_share: bool) -> bool:
         if any(abs(each - number) <= near * 1.001 for each in found):
             return True
     return False
+
+
+def differs(value: str, known: Sequence[float]) -> bool:
+    """Return whether a number is the difference of two of a few others, rounded as written.
+
+    Args:
+        value: The number, with a point before its decimals.
+        known: The others.
+    """
+    number, near = float(value), 0.5 * 10.0 ** -len(value.partition(".")[2])
+    if len(known) > MOST_OPERANDS or (near >= 0.5 and number < LEAST_EXACT):
+        return False
+    return any(abs(abs(one - other) - number) <= near * 1.001 for one, other in combinations(known, 2))
 
 
 def _counts(value: str) -> bool:

@@ -8,10 +8,11 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, localcontext
 from functools import cached_property
 from itertools import pairwise
 
-from .calculations import calculated, calculations, follows
+from .calculations import calculated, calculations, differs, follows
 from .claims import ASIDE, UNIT, is_claim
 from .dates import DATES, MONTHS, YEAR_AND_MONTH, blank, dates_in, days_in, days_of
 from .marks import Mark, marked
+from .names import names_in
 from .tables import Table, cells_of, row_names
 from .totals import Totals, texts_of
 
@@ -32,7 +33,7 @@ _TABLE = re.compile(r"^[ \t]*+(?:\|[ \t]*+)?:?-{3,}+[ \t]*+(?::[ \t]*+)?\|", re.
 _COMING = re.compile(  # coming work: a sentence below asks for it, and says nothing of the matter
     r"(?:(?:some |the )?(?:suggested|suggestions? for|possible|proposed|recommended) )?(?:the )?"
     r"(?:next|further|future|follow-?up) (?:steps?|tasks?|work|research|questions?)|suggested (?:steps?|tasks?)"
-    r"|what (?:comes|could come|may come) next"
+    r"|what(?:['\u2019]s)? (?:(?:comes|could come|may come) )?next"
     r"|(?:what )?(?:you|the person) (?:may|can|could) (?:now )?decide(?: next| now)?"
     r"|next|als n\u00e4chstes|(?:n\u00e4chste|weitere|m\u00f6gliche) schritte?|ensuite"
     r"|(?:prochaines?|autres) \u00e9tapes?|(?:pr\u00f3ximos|siguientes?|otros) pasos?|(?:prossimi|altri) passi"
@@ -74,34 +75,6 @@ _GROUPED = {one: re.compile(rf"[1-9]\d{{0,2}}(?:{re.escape(one)}\d{{3}})+") for 
 _WORDS = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 _LAST_WORD, _LONGEST_WORD = re.compile(r"([^\W\d_]+)[\s#]{1,3}\Z"), 40
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_OPENING = {  # words that begin a sentence in front of a name, and are not part of it
-    *("the", "a", "an", "der", "die", "das", "ein", "eine", "le", "la", "les", "un", "une"),
-    *("el", "los", "las", "il", "lo", "gli", "de", "het", "een"),
-    *("in", "at", "for", "from", "by", "of", "on", "with", "within", "without", "under", "over", "near", "outside"),
-    *(
-        "and",
-        "but",
-        "or",
-        "so",
-        "as",
-        "if",
-        "when",
-        "while",
-        "where",
-        "because",
-        "since",
-        "although",
-        "though",
-        "after",
-    ),
-    *("before", "until", "unlike", "like", "than", "that", "both", "only", "also", "even", "now", "then", "today"),
-    *("here", "there", "thus", "hence", "yet", "still", "currently", "overall", "meanwhile", "however", "instead"),
-    *("compared", "between", "among", "against", "despite", "per", "according", "to", "its", "his", "her", "their"),
-    *("aus", "bei", "mit", "nach", "seit", "von", "zu", "f\u00fcr", "und", "aber", "auch", "nur", "heute", "dort"),
-    *("dans", "en", "pour", "par", "avec", "chez", "depuis", "selon", "et", "mais", "aussi", "seul", "seule"),
-    *("para", "por", "con", "seg\u00fan", "desde", "y", "pero", "tambi\u00e9n", "solo", "per", "nel", "nella", "ma"),
-}
-_NAME = re.compile(r"[^\W\d_][\w'’-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +193,7 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
     for one in sentences:
         _calculate(text[one.begin : one.end], _known(one.cited, evidence, rest))
     cited = Evidence("\n".join(text[one.begin : one.end] for one in sentences if one.cited))
-    before, head = "", ""
+    before, head, stated = "", "", dict[tuple[int, ...], list[float]]()
     for one in sentences:
         sentence, told = text[one.begin : one.end], set[str]()
         head = sentence if one.kind == "head" else head
@@ -239,6 +212,11 @@ def check(text: str, evidence: Mapping[int, Evidence], *, names: bool = True, re
             totals[one.cited] = Totals(texts_of(known))
         for last, value in _underived(doubtful, sentence, before, known, totals[one.cited], above) if doubtful else ():
             if _is_row(sentence[:last].removesuffix(value), value, evidence.values()):
+                continue
+            if one.cited not in stated:
+                others = (text[each.begin : each.end] for each in sentences if not {*each.cited}.isdisjoint(one.cited))
+                stated[one.cited] = _stated(" ".join(others), known)
+            if _is_difference(value, sentence, stated[one.cited]):
                 continue
             marks.append(Mark(end=one.begin + last, value=value, table=one.table))
             if value not in told:
@@ -313,6 +291,13 @@ def _is_row(before: str, number: str, sources: Iterable[Evidence]) -> bool:
     return word is not None and any(f"{word[1].casefold()} {number}" in one.rows for one in sources)
 
 
+def _is_difference(value: str, sentence: str, stated: list[float]) -> bool:
+    """Return whether a number is the difference of two that sentences with its sources say, as these do."""
+    if any(one.result == value for one in calculations(sentence)):
+        return False
+    return any(differs(one, stated) for one in _written(value) if _DECIMAL.fullmatch(one))
+
+
 def _stated(sentence: str, known: list[Evidence]) -> list[float]:
     """Return the few numbers of a sentence that its sources hold; none of many."""
     plain = UNIT.sub(lambda match: blank(match[0]), ASIDE.sub(lambda match: blank(match[0]), sentence))
@@ -334,7 +319,7 @@ def _is_repeated(sentence: str, heading: str, cited: Evidence) -> bool:
 
 
 def _bare(heading: str) -> str:
-    return heading.strip(" \t#*_:0123456789.")
+    return heading.strip(" \t#*_:?0123456789.")
 
 
 def _cited(sentence: str) -> tuple[int, ...]:
@@ -514,25 +499,8 @@ def _unknown(sentence: str, sources: list[Evidence], *, names: bool) -> list[tup
         if not any(one.holds(match[0], sentence, at) for one in sources):
             found.append(match.span())
     if names:
-        found += [(a, b) for a, b in _named(plain) if not any(_holds(one, plain[a:b]) for one in sources)]
+        found += [(a, b) for a, b in names_in(plain) if not any(_holds(one, plain[a:b]) for one in sources)]
     return sorted(found)
-
-
-def _named(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the places of names: capitals not only at a sentence's beginning."""
-    first, at = re.search(r"\w", text), 0
-    for match in _NAME.finditer(text):
-        if match.start() < at or not match[0][0].isupper():
-            continue
-        at = match.end()
-        while (next_ := _NAME.match(text, at + 1)) and text[at] in " \t" and next_[0][0].isupper():
-            at = next_.end()
-        alone = at == match.end()
-        begins = first is not None and match.start() == first.start()
-        if begins and not alone and match[0].casefold() in _OPENING:
-            yield match.end() + 1, at
-        elif len(match[0]) > 1 and not (alone and begins and not match[0].isupper()):
-            yield match.start(), at
 
 
 def _holds(evidence: Evidence, name: str) -> bool:

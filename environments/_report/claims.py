@@ -50,6 +50,20 @@ _MADE = (
     ),
     re.compile(r"\W*(?:this|the) (?:report|section|document|answer) (?:rests|is based|gives|explains|was written)\b"),
 )
+_ADVICE = (  # suggestions, and the ranks of sources
+    re.compile(
+        r"\W*(?:consider|compare (?:the|both|all)|look (?:at|into|for)|examine|investigate|find out|explore|collect"
+        r"|ask (?:the|for|whether)|check (?:the|if|whether)|repeat (?:the|this))\b(?![^.]*:)"
+    ),
+    re.compile(r"\W*(?:i|we) (?:suggest|recommend|propose|advise)\b"),
+    re.compile(
+        r"(?:[^.:]{0,60}[,;] |\W*of (?:the|these) (?:two|three|sources|sides) )?\W*(?:neither|none|both|the"
+        r" (?:(?:more|most|less|least) \w+|new(?:er|est)|old(?:er|est)|better|best|first|second|other|latest|later))"
+        r"(?: (?:one|source|side|page|of (?:them|the two|these|both)))?"
+        r" (?:is|was|are) (?:therefore )?(?:ranked (?:first|second|last)|counted (?:more|less))\b"
+    ),
+    re.compile(r"[^.:]{0,60}\bthe (?:newer|older|later|other) (?:one|source|side) counts (?:more|less)\b"),
+)
 _MADE_ABROAD = (
     re.compile(
         r"\W*(?:dieser|der|ce|le|este|el) (?:bericht|rapport|informe) (?:beantwortet|zeigt"
@@ -66,6 +80,9 @@ _MADE_ABROAD = (
         r"|additionn)(?:\u00e9e?s?)?\b"
     ),
     re.compile(r"[^.,;:]{0,100}\bse (?:agrup|cont|calcul|compar|verific|orden|filtr|sum)(?:\u00f3|aron)\b"),
+)
+_ASKED = re.compile(  # headings above what is asked, which may name numbers
+    r"(?:the )?(?:questions?|task)|(?:die )?(?:fragen?|aufgabe)|(?:la )?(?:questions?|pregunta|t\u00e2che|tarea)"
 )
 _APART = (
     re.compile(
@@ -90,7 +107,7 @@ def is_claim(sentence: str, heading: str = "") -> bool:
     """Return whether a sentence says something of the matter, which needs a source.
 
     Questions, introductions, and texts of fewer than four words say nothing; what was not found has no source; how
-    the work was done needs one only for its numbers.
+    the work was done, and what is suggested, needs one only for its numbers.
 
     Args:
         sentence: The sentence, in Markdown.
@@ -102,7 +119,8 @@ def is_claim(sentence: str, heading: str = "") -> bool:
     told = len(words) >= LEAST_WORDS or (len(words) == LEAST_WORDS - 1 and number)
     if not told or text.endswith(("?", "？", ":")) or re.fullmatch(r"[\s|:-]*", text) or _lacks(text.casefold()):
         return False
-    return number or not _is_about_the_work(text.casefold(), heading.casefold().strip(" \t#*_:0123456789."))
+    above = heading.casefold().strip(" \t#*_:0123456789.")
+    return not _ASKED.fullmatch(above) and (number or not _is_about_the_work(text.casefold(), above))
 
 
 def _lacks(text: str) -> bool:
@@ -112,4 +130,6 @@ def _lacks(text: str) -> bool:
 
 def _is_about_the_work(text: str, heading: str) -> bool:
     """Return whether a sentence, or the heading above it, is about the question or how the work was done."""
-    return any(one.match(text) for one in (*_MADE, *_MADE_ABROAD)) or any(one.fullmatch(heading) for one in _APART)
+    return any(one.match(text) for one in (*_MADE, *_ADVICE, *_MADE_ABROAD)) or any(
+        one.fullmatch(heading) for one in _APART
+    )
