@@ -100,6 +100,15 @@ _TAG, _ENDS, _BOX = "<answer>", "</answer>", "\\boxed{"
 _AFTER_BOX = " \t\n.$*)]\\"
 
 
+_SPOKE = (
+    "asked answered mentioned question questions said told wanted frage gefragt gesagt demand\u00e9 preguntado dijo"
+)
+_OF_SPEAKERS = (
+    "about and answer before earlier first i it is last me my second so that the then this us was we were what you your"
+    " das du erste haben hast ich letzte mich nach sie war avez vous moi usted"
+)
+
+
 def announces(text: str) -> bool:
     """Return whether a text ends with the announcement of a step, instead of an answer."""
     sentences = [one.strip() for one in _SENTENCE.split(text.strip()[-4 * _LONGEST :]) if one.strip()]
@@ -295,7 +304,7 @@ async def looked_up(ctx: Context, names: Iterable[str]) -> dict[str, bool]:
 def was_shown(answer: str, shown: str, spoken: str) -> bool:
     """Return whether an answer was shown before any call: its numbers anywhere, else its words in the conversation.
 
-    Words alone, such as one of the values of a column, may be a guess.
+    Words alone, such as one of the values of a column, may be a guess. Some may tell only who said the others.
 
     Args:
         answer: The answer in words.
@@ -305,7 +314,22 @@ def was_shown(answer: str, shown: str, spoken: str) -> bool:
     bare = _PLACE.sub(" ", answer)
     if any(map(str.isdecimal, bare)):
         return numbers_stand_in(bare, shown)
-    return set(_words(bare)) <= set(_words(spoken))
+    return set(_words(bare)) <= set(_words(spoken)) or retells(answer, spoken)
+
+
+def retells(answer: str, spoken: str) -> bool:
+    """Return whether an answer only tells who said what in a conversation, in the words of that.
+
+    Examples:
+        >>> retells("You asked how many lamps there are.", "How many lamps are there?")
+        True
+        >>> retells("You asked how many desks there are.", "How many lamps are there?")
+        False
+    """
+    said, verbs, known = set(_words(answer)), set(_SPOKE.split()), set(_words(spoken))
+    own = said - verbs - set(_OF_SPEAKERS.split())
+    held = own <= known and any(len(one) > _SMALL for one in own)
+    return held and bool(said & verbs) and numbers_stand_in(answer, spoken)
 
 
 def _words(text: str) -> list[str]:

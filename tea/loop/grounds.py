@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, cast
 
 from tea.loop.checks import is_about, numbers_stand_in, standing_in, stands_in
-from tea.loop.claims import was_shown
+from tea.loop.claims import retells, was_shown
 from tea.loop.nearby import MOST_READ, nearest_number
 from tea.loop.observation import Observation
 from tea.loop.opening import Head, described
@@ -137,7 +137,9 @@ class Grounds(NamedTuple):
         return shown or self.shows(text) or self.follows(text)
 
     def follows(self, answer: str) -> bool:
-        """Return whether an answer holds numbers, and all of them follow from the conversation before the task."""
+        """Return whether all numbers of an answer follow from the conversation before the task, or it retells that."""
+        if retells(answer, "\n".join(self.spoken)):
+            return True
         if not any(map(str.isdecimal, answer)) or not any(map(str.isdecimal, "".join(self.spoken))):
             return False
         return not (self.numbers(answer) or self.examples(answer))

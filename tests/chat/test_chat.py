@@ -70,6 +70,19 @@ async def test_what_follows_from_the_conversation_needs_no_call(tmp_path: Path, 
     assert (turn.ok, len(model.requests) - 2) == (True, asked)
 
 
+@pytest.mark.parametrize(
+    ("reply", "asked"), [("You asked which town has the most lamps.", 1), ("You asked which town has the least.", 2)]
+)
+async def test_what_was_said_in_the_conversation_needs_no_call(tmp_path: Path, reply: str, asked: int) -> None:
+    (tmp_path / "a.csv").write_text("town,lamps\nOslo,40\nBergen,11\n")
+    model = ScriptedModel([done("Oslo"), reply, reply])
+    async with platform(model=model) as tea:
+        chat = tea.chat()
+        await chat.send("Which town has the most lamps?", files=[tmp_path / "a.csv"])
+        turn = await chat.send("What did I ask first?")
+    assert (turn.answer, len(model.requests) - 1) == (reply, asked)
+
+
 async def test_a_model_sees_the_conversation_before_its_turn() -> None:
     model = ScriptedModel([done("a stork"), done("two")])
     async with platform(model=model) as tea:

@@ -247,6 +247,17 @@ async def test_numbers_may_stand_anywhere_and_words_in_the_conversation() -> Non
     assert was_shown("North", "", "person: I live in the North.")
 
 
+async def test_an_answer_about_the_conversation_holds_words_of_it_and_of_speaking() -> None:
+    spoken = "Which city of facts.csv has most schools?\nCove, with many schools"
+    assert was_shown("You asked which city of facts.csv has most schools.", "", spoken)
+    assert was_shown("Your first question was which city has most schools.", "", spoken)
+    assert was_shown("I told you that it is Cove.", "", spoken)
+    assert was_shown("Sie haben gefragt: Which city of facts.csv has most schools?", "", spoken)
+    assert not was_shown("You asked which city has fewest inhabitants.", "", spoken)
+    assert not was_shown("I told you that.", "", spoken)
+    assert not was_shown("I wrote it into the file.", "", spoken)
+
+
 async def test_members_of_a_typed_answer_given_beside_it_and_bare_sources_are_understood(stage: Stage) -> None:
     form = {
         "type": "object",
