@@ -43,7 +43,7 @@ _UNSEEN = (
     "alone, as they show it."
 )
 _TOO_EARLY = "It was said before the results of the actions beside it were seen."
-_NEAR = (
+_UNREAD = (
     "These numbers of it stand in nothing that was read, and follow from none by simple arithmetic: {}. Mend it, or "
     "give it again if it is right."
 )
@@ -119,7 +119,7 @@ class Work:
         sees: Whether the model is shown pictures, whose words nothing but what it extracts tells.
         ends: Whether the budget allows no question after the next one.
         beside: The actions of the last step, if an end was said beside them and not taken.
-        doubted: Whether an end was asked for again, for numbers that are near to some that were read.
+        doubted: Whether an end was asked for again, for numbers that stand in nothing that was read.
         early: Whether the end was said beside actions with the last question of the budget.
     """
 
@@ -204,22 +204,23 @@ async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str,
 
 
 def _undoubted(task: Task, work: Work, final: dict[str, Any]) -> dict[str, Any]:
-    """Return an ending, or an empty one to ask for it again, once, if its numbers may be slips of numbers read."""
+    """Return an ending, or an empty one to ask for it again, once, if its numbers stand in nothing that was read."""
     known = work.on.exact or not work.sees  # else a model may know better
     if not final.get("success") or not known or work.doubted or work.ends:
         return final
     answer, read = _answer(work, final), [text for texts in work.read.values() for text in texts]
-    near = {one: nearest_number(one, "\n".join(read)) for one in _unread(task, work, answer)}
-    if not any(near.values()):
+    unread = _unread(task, work, answer)
+    if not unread:
         return final
     from tea.loop.numbers import unfounded  # loads slowly; most ends are not asked for it
 
     doubtful = unfounded(answer, task.text, read, "\n".join(work.extracted if work.sees else ()))
-    told = [f"{one} ({near[one]} was read)" for one in doubtful if near.get(one)]
+    near = {one: nearest_number(one, "\n".join(read)) for one in doubtful if one in unread}
+    told = [f"{one} ({other} was read)" if other else one for one, other in near.items()]
     if not told:
         return final
     work.doubted = True
-    work.steps.append(_failed("final", _NEAR.format(", ".join(told[:MOST_NAMED]))))
+    work.steps.append(_failed("final", _UNREAD.format(", ".join(told[:MOST_NAMED]))))
     return {}
 
 

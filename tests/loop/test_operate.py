@@ -276,10 +276,18 @@ async def test_a_number_near_to_one_that_was_read_is_asked_about_once(tea: Platf
         assert "4731 (4713 was read)" in held["result"]
 
 
-@pytest.mark.parametrize("answer", ["R-4713 it is.", "Both are 9426.", "It is 4731, as you said.", "It is 12345."])
-async def test_a_number_that_was_read_or_given_or_follows_or_is_near_to_none_is_not_asked_about(
-    tea: Platform, answer: str
-) -> None:
+async def test_a_number_near_to_none_that_was_read_is_asked_about_once(tea: Platform) -> None:
+    wrong, right = ({"final": {**END, "answer": f"It costs {one}."}} for one in ("82.35", "47.13"))
+    for last, gaps in (right, 0), (wrong, 1):
+        outcome, asked = await worked(tea, "What does it cost? 47.13?", pulled(4713), wrong, last)
+        assert (outcome.ok, outcome.answer, len(outcome.gaps), len(asked)) == (True, last["final"]["answer"], gaps, 3)
+        assert "by simple arithmetic: 82.35. Mend it" in asked[2]["steps"][-1]["results"][0]["result"]
+
+
+@pytest.mark.parametrize(
+    "answer", ["R-4713 it is.", "Both are 9426.", "It is 4731, as you said.", "It is there.", "It is the 1 of 2."]
+)
+async def test_a_number_that_was_read_or_given_or_follows_is_not_asked_about(tea: Platform, answer: str) -> None:
     task = "Is it 4731?" if "said" in answer else "Which reference?"
     outcome, asked = await worked(tea, task, pulled(4713), {"final": {**END, "answer": answer}})
     assert (outcome.ok, outcome.answer, len(asked)) == (True, answer, 2)
