@@ -381,7 +381,7 @@ async def _asked(ctx: Context, task: Task, debate: Course, one: Expert, number: 
         BadOutput: It gave none.
     """
     stands = ", ".join(STANDS[relation].format(other) for other, relation in _others(debate, one))
-    since = FIRST_HEARD if number == 1 else ""
+    since = FIRST_HEARD if number == 1 and debate.rounds > 1 else ""
     text = INVITED.format(
         name=one.name,
         question=debate.question,

@@ -259,6 +259,7 @@ async def test_the_rounds_of_a_debate_are_a_setting_and_hold_in_its_replay(tea: 
         outcome, _ = await play(tea, model, "Is it good?", settings={"debate.rounds": rounds})
         assert model.asked()["debate_statement"] == 2 * rounds
         assert f"of at most {rounds}." in shown(model.requests["debate_statement"][-1])
+        assert ("next round" in shown(model.requests["debate_statement"][0])) is (rounds > 1)
         assert (await tea.replay(outcome.run)).to_json() == outcome.to_json()
     runs = len(tea.tracer.runs())
     for given, words in (
