@@ -156,7 +156,7 @@ async def stage(platform: Platform, proposal: Proposal, use: Mapping[str, str]) 
         lineage = Lineage(how=proposal.how, parent=before.version, run=proposal.run or None)
         after = await stage_version(library, before, texts, proposal.why, lineage)
         if not library.executed:  # words, for whose rewriting the operator called; code stays in the sandbox
-            await library.trust(after.ref)
+            await library.trust(after.ref.at(after.digest))
         staged[name] = after.version
     digests = {name: (await platform.libraries[Ref.parse(name).kind].info(Ref.parse(name).at(version))).digest
                for name, version in staged.items()}  # fmt: skip
