@@ -49,7 +49,8 @@ async def similar(run: RunContext, query: str, k: int) -> list[Any]:
 
 
 def _ranked(found: list[Manifest], query: str) -> list[JsonObject]:
-    read = [(one, made_as(Solution)(one.name, one.metadata["solution"])) for one in found]
+    told = (one for one in found if "solution" in one.metadata)  # one that cannot be described here tells none
+    read = [(one, made_as(Solution)(one.name, one.metadata["solution"])) for one in told]
     scored = [(likeness(query, solution.task), one, solution) for one, solution in read]
     best = sorted((one for one in scored if one[0] >= ALIKE), key=lambda one: (-one[0], one[1].name))
     return [{"ref": str(one.ref), "task": solution.task, "content": solution.content} for _, one, solution in best]
