@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from tea.errors import BadComponent
 
 _MOST_LINES = 5_000
+_BLANKS = "\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+_BLANKS += "\u2028\u2029\u202f\u205f\u3000"  # what Python takes for white space beside blank, tab and newline
+_STAND_INS = "".join(map(chr, range(0xFDD0, 0xFDD0 + len(_BLANKS))))  # no characters, and no white space
 _NUMPY = re.compile(
     r"^[ \t]*(?:Other )?(?:Parameters|Returns|Yields|Raises|Examples?|Notes)[ \t]*\n[ \t]*-{3,}[ \t]*$", re.MULTILINE
 )
@@ -74,16 +77,21 @@ def read_docstring(text: str) -> Docstring:
         style = DocstringStyle.NUMPYDOC
     elif _SPHINX.search(text):
         style = DocstringStyle.REST
+    kept = not any(one in text for one in _STAND_INS)  # the parser removes all white space at the ends of parts
     try:
-        parsed = parse(text, style=style)
+        parsed = parse(text.translate(str.maketrans(_BLANKS, _STAND_INS)) if kept else text, style=style)
     except ParseError as error:
         raise ValueError(str(error)) from error
     shown = [part or "" for one in parsed.examples for part in (one.snippet, one.description)]
+    words = {name.strip().lstrip("*"): one.description for one in parsed.params for name in one.arg_name.split(",")}
     return Docstring(
-        summary=parsed.short_description or "",
-        description="\n\n".join(filter(None, (parsed.short_description, parsed.long_description))),
-        parameters={
-            name.strip().lstrip("*"): one.description for one in parsed.params for name in one.arg_name.split(",")
-        },
-        examples="\n".join(filter(None, shown)),
+        summary=_given_back(parsed.short_description or ""),
+        description=_given_back("\n\n".join(filter(None, (parsed.short_description, parsed.long_description)))),
+        parameters={_given_back(name): text and _given_back(text) for name, text in words.items()},
+        examples=_given_back("\n".join(filter(None, shown))),
     )
+
+
+def _given_back(text: str) -> str:
+    """Return a part with its own white space in the place of what stood in for it."""
+    return text.translate(str.maketrans(_STAND_INS, _BLANKS))

@@ -23,7 +23,7 @@ from typing_extensions import override
 from tea.characters import on_one_line, path_in_sentence
 from tea.components.annotations import read_hints
 from tea.components.context import Context
-from tea.components.docstring import Docstring, read_docstring, require_short
+from tea.components.docstring import Docstring, cleaned, read_docstring, require_short
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.components.naming import name_hint
 from tea.components.nested_names import MemberNames, Unknown, holds_names
@@ -558,7 +558,7 @@ def _documented(function: Function) -> tuple[Docstring, tuple[Example, ...]]:
     name = function.__name__
     try:
         require_short(function.__doc__ or "")
-        doc = read_docstring(inspect.getdoc(function) or "")
+        doc = read_docstring(cleaned(function.__doc__ or inspect.getdoc(function) or ""))
         examples = tuple(_examples(doc.examples))
     except ValueError as error:
         problem = f"The docstring of {name!r} cannot be read: {words_of(error)}."
@@ -573,4 +573,4 @@ def _examples(text: str) -> list[Example]:
         return []
     from doctest import DocTestParser
 
-    return [Example(call=e.source.strip(), result=e.want.strip()) for e in DocTestParser().get_examples(text)]
+    return [Example(call=e.source.strip(" \n"), result=e.want.strip(" \n")) for e in DocTestParser().get_examples(text)]

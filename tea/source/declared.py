@@ -127,7 +127,7 @@ def _source(facts: Mapping[str, Any], words: str) -> str:
 def _docstring(words: str) -> str:
     text = re.sub(r'"""|"\Z', lambda found: found[0].replace('"', '\\"'), words.replace("\\", "\\\\"))
     lines = text.split("\n")
-    rest = "".join(f"\n    {line}" if line.strip() else "\n" for line in lines[1:])
+    rest = "".join(f"\n    {line}" if line.strip(" ") else "\n" for line in lines[1:])
     end = "\n    " if rest else ""
     return f'"""{lines[0]}{rest}{end}"""'
 

@@ -415,6 +415,16 @@ def test_a_bad_declaration_is_one_clear_error(name: str) -> None:
     assert name in str(caught.value)
 
 
+def test_a_docstring_keeps_white_space_that_is_no_blank_and_no_new_line() -> None:
+    async def do(to: str) -> str:
+        return to
+
+    do.__doc__ = "\x1c\u2028Pay.\n\n    \x0c\x85\n\n    \u2029Once.\x1f\n\n    Args:\n        to: \r\x1eWho.\x0b\n    "
+    signature = Operation.of(do).signature
+    assert signature.description == "\x1c\u2028Pay.\n\n\x0c\x85\n\n\u2029Once.\x1f"
+    assert signature.parameters["properties"]["to"]["description"] == "\r\x1eWho.\x0b"
+
+
 @given(st.text(alphabet="Args:\n >.x()`-=E#\t", max_size=80) | st.text(max_size=200))
 def test_any_docstring_is_read_or_refused(text: str) -> None:
     async def do(x: int) -> int:

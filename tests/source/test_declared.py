@@ -155,6 +155,7 @@ def test_instructions_are_shown_as_they_were_written(lines: list[str]) -> None:
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), min_size=1, max_size=60))
 @example('"""')
 @example("\x1c")
+@example("a\n\x1c\x85\u2028\nb\n\x0b")
 @example('a \\"')
 def test_any_words_are_a_description(words: str) -> None:
     agent = declared(description=words)
