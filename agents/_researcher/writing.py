@@ -107,7 +107,7 @@ def _numbers(claims: Sequence[Claim]) -> dict[str, int]:
 
 
 def _pages(research: Research, text: str) -> dict[str, str]:
-    """Return by address the lines of the sources that hold a name or a number of a text."""
+    """Return the lines of the sources with a name or a number of a text, by address."""
     values = [one.casefold() for one in _WORD.findall(text) if one[0].isupper() or one[0].isdecimal()]
     wanted, found = dict.fromkeys(values), dict[str, list[str]]()
     for one in research.gathering.sources.all():

@@ -292,7 +292,7 @@ def _is_row(before: str, number: str, sources: Iterable[Evidence]) -> bool:
 
 
 def _is_difference(value: str, sentence: str, stated: list[float]) -> bool:
-    """Return whether a number is the difference of two that sentences with its sources say, as these do."""
+    """Return whether a number is the difference of two numbers in sentences with the same sources."""
     if any(one.result == value for one in calculations(sentence)):
         return False
     return any(differs(one, stated) for one in _written(value) if _DECIMAL.fullmatch(one))

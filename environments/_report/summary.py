@@ -1,4 +1,4 @@
-"""The summary of a report: its numbers compared with the report, its sources, and what else it may rest on."""
+"""The summary of a report: its numbers compared with the report, its sources and its other grounds."""
 
 import re
 from decimal import Decimal
@@ -14,7 +14,7 @@ _PLAIN = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 
 
 def unsaid(summary: str, known: list[Evidence]) -> list[str]:
-    """Return the numbers and dates of a summary that nothing known says, gives, counts or rounds to."""
+    """Return the unknown numbers and dates of a summary: not said, derived, counted or rounded from anything known."""
     found = lacking(summary, known)
     if not found:
         return []

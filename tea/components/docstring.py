@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from tea.errors import BadComponent
 
 _MOST_LINES = 5_000
-_BLANKS = "\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-_BLANKS += "\u2028\u2029\u202f\u205f\u3000"  # what Python takes for white space beside blank, tab and newline
+_BLANKS = (  # what Python takes for white space, beside blank, tab and newline
+    "\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
 _STAND_INS = "".join(map(chr, range(0xFDD0, 0xFDD0 + len(_BLANKS))))  # no characters, and no white space
 _NUMPY = re.compile(
     r"^[ \t]*(?:Other )?(?:Parameters|Returns|Yields|Raises|Examples?|Notes)[ \t]*\n[ \t]*-{3,}[ \t]*$", re.MULTILINE
@@ -93,5 +95,5 @@ def read_docstring(text: str) -> Docstring:
 
 
 def _given_back(text: str) -> str:
-    """Return a part with its own white space in the place of what stood in for it."""
+    """Return a part with its own white space in the place of the stand-ins."""
     return text.translate(str.maketrans(_STAND_INS, _BLANKS))

@@ -1,4 +1,4 @@
-"""Results beside an end: of calls in the same reply, so that whoever ended the task has not seen them."""
+"""Results beside an end: of calls in the same reply, not yet seen by the model."""
 
 from __future__ import annotations
 

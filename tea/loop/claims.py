@@ -318,7 +318,7 @@ def was_shown(answer: str, shown: str, spoken: str) -> bool:
 
 
 def retells(answer: str, spoken: str) -> bool:
-    """Return whether an answer only tells who said what in a conversation, in the words of that.
+    """Return whether an answer only retells a conversation, in its own words.
 
     Examples:
         >>> retells("You asked how many lamps there are.", "How many lamps are there?")

@@ -455,7 +455,7 @@ class Ending:
         return (*insisted(evidence, self._insisted(answer, evidence)), *claims)
 
     def _undone(self, answer: JsonValue) -> dict[str, str]:
-        """Return the problems of an answer about work that nothing shows, by their names; none for a solver."""
+        """Return the problems of an answer about undone work, by their names; none for a solver."""
         results, shown = self._window.results.values(), [*self.told, *(one.all for one in self.heads)]
         return {} if self._solver else undone(results, self._functions, answer, self._task, self.words, shown)
 

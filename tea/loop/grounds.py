@@ -172,7 +172,7 @@ class Grounds(NamedTuple):
 
 
 def _files_of(result: Observation) -> list[str]:
-    """Return the names of the files that a call named."""
+    """Return the names of the files of a call."""
     files: Any = result.arguments.get("files")
     return [files] if isinstance(files, str) else list(map(str, cast("list[Any]", files or [])))
 

@@ -330,7 +330,7 @@ def _tokens(text: str) -> str:
 
 
 def _apart(one: _Wanted, known: Sequence[float]) -> list[_Wanted]:
-    """Return the numbers of a row that was read as one with its thousands apart, if each of them is known for sure."""
+    """Return the numbers of a row, first read as one number with its thousands apart, if each is known for sure."""
     parts = one.text.split(" ") if _NUMBER.fullmatch(one.text) else []
     row = [_Wanted(each, tuple(_readings(each))) for each in parts]
     if len(row) < 2 or any(holds(known, value, near) for value, near in one.readings):

@@ -204,7 +204,7 @@ async def _stepped(ctx: Context, task: Task, work: Work, left: int) -> dict[str,
 
 
 def _undoubted(task: Task, work: Work, final: dict[str, Any]) -> dict[str, Any]:
-    """Return an ending, or an empty one to ask for it again, once, if its numbers stand in nothing that was read."""
+    """Return an ending, or an empty one to ask again, once, about numbers not read anywhere."""
     known = work.on.exact or not work.sees  # else a model may know better
     if not final.get("success") or not known or work.doubted or work.ends:
         return final

@@ -68,13 +68,13 @@ def unchanged(
 
 
 def _says_changed(said: str) -> bool:
-    """Return whether words say that something was changed, and not that it was left."""
+    """Return whether words tell of a change, and not of something left as it was."""
     claims = (one for one in _SENTENCE.split(said) if _SAYS_CHANGED.search(one))
     return _SAYS_UNCHANGED.search(said) is None and any(not _ONLY_MEANT.search(one) for one in claims)
 
 
 def _changes(outcome: Observation, functions: Functions) -> str | None:
-    """Return the names of the files changed by a call, in a text; None where nobody knows them."""
+    """Return the names of the files changed by a call, in a text; None if unknown."""
     if (given := functions.written_by(outcome)) is not None:
         return as_text(given)
     value: Mapping[str, Any] = cast("Mapping[str, Any]", outcome.value) if isinstance(outcome.value, Mapping) else {}

@@ -1,4 +1,4 @@
-"""Undone work: what an answer says of it, and nothing shows."""
+"""Undone work: claims of an answer about runs, tests and files without any call behind them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def undone(
     words: str,
     shown: Iterable[str],
 ) -> dict[str, str]:
-    """Return the problems of an answer about code that was not run and files that were not changed, by their names.
+    """Return the problems of an answer about code never run and files never changed, by their names.
 
     Args:
         results: What calls gave, in their order.

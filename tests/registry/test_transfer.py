@@ -67,7 +67,7 @@ def refs(versions: VersionManager) -> list[Ref]:
 
 
 def written(versions: VersionManager) -> dict[str, Any]:
-    """Return the document of all components, each with the words that it is stored with."""
+    """Return the document of all components, each with its words as stored."""
     return saved(versions, refs(versions), lambda one: one)
 
 

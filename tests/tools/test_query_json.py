@@ -1,4 +1,4 @@
-"""Test queries over cells that hold JSON."""
+"""Test queries over cells with JSON."""
 
 import json
 from collections.abc import Callable, Coroutine

@@ -48,7 +48,7 @@ def number_uses(sql: str, columns: Mapping[str, Sequence[str]]) -> Iterator[Numb
 
 
 class Replaced(NamedTuple):
-    """A text column taken for a number after replacements; `value` is what is taken, in SQL."""
+    """A text column taken for a number after replacements; `value` is its expression in SQL."""
 
     table: str
     column: str

@@ -187,7 +187,7 @@ class Database:
         return [*chain.from_iterable(about), *self.overcounted(sql, rows, offset)]
 
     def overcounted(self, sql: str, rows: Sequence[Sequence[Cell]], offset: int = 0) -> list[str]:
-        """Return a line about the totals and equal rows of each table that change the rows of a statement.
+        """Return a line about the totals and equal rows of each table with an effect on a statement's rows.
 
         It takes what is left of the statement's time.
 

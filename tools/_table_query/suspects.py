@@ -27,7 +27,7 @@ _TOTALS = {
 
 
 class Suspect(NamedTuple):
-    """Rows of a table that an aggregate may count too many.
+    """Rows of a table counted by an aggregate, perhaps wrongly.
 
     Args:
         table: The table.
@@ -41,7 +41,7 @@ class Suspect(NamedTuple):
 
 
 def suspects(connection: sqlite3.Connection, sql: str, tables: Mapping[str, Table]) -> Iterator[Suspect]:
-    """Yield the suspect rows of the tables that a statement aggregates.
+    """Yield the suspect rows of the tables of an aggregating statement.
 
     Args:
         connection: The database.
@@ -60,7 +60,7 @@ def suspects(connection: sqlite3.Connection, sql: str, tables: Mapping[str, Tabl
 
 
 def is_the_same(rows: Sequence[Sequence[Cell]], others: Sequence[Sequence[Cell]]) -> bool:
-    """Return whether suspect rows change nothing in an answer but a row that they have for themselves.
+    """Return whether suspect rows change nothing in an answer but a row of their own.
 
     Args:
         rows: The first rows of the answer.
