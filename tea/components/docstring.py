@@ -12,7 +12,7 @@ _BLANKS = (  # what Python takes for white space, beside blank, tab and newline
     "\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-_STAND_INS = "".join(map(chr, range(0xFDD0, 0xFDD0 + len(_BLANKS))))  # no characters, and no white space
+_PRIVATE = range(0xF0000, 0x10FFFE)  # codes of characters that are no white space, more than a source holds
 _NUMPY = re.compile(
     r"^[ \t]*(?:Other )?(?:Parameters|Returns|Yields|Raises|Examples?|Notes)[ \t]*\n[ \t]*-{3,}[ \t]*$", re.MULTILINE
 )
@@ -79,21 +79,23 @@ def read_docstring(text: str) -> Docstring:
         style = DocstringStyle.NUMPYDOC
     elif _SPHINX.search(text):
         style = DocstringStyle.REST
-    kept = not any(one in text for one in _STAND_INS)  # the parser removes all white space at the ends of parts
+    stand_ins = _stand_ins(text)  # the parser removes all white space at the ends of parts
     try:
-        parsed = parse(text.translate(str.maketrans(_BLANKS, _STAND_INS)) if kept else text, style=style)
+        parsed = parse(text.translate(stand_ins), style=style)
     except ParseError as error:
         raise ValueError(str(error)) from error
     shown = [part or "" for one in parsed.examples for part in (one.snippet, one.description)]
     words = {name.strip().lstrip("*"): one.description for one in parsed.params for name in one.arg_name.split(",")}
+    back = {ord(other): chr(blank) for blank, other in stand_ins.items()}
     return Docstring(
-        summary=_given_back(parsed.short_description or ""),
-        description=_given_back("\n\n".join(filter(None, (parsed.short_description, parsed.long_description)))),
-        parameters={_given_back(name): text and _given_back(text) for name, text in words.items()},
-        examples=_given_back("\n".join(filter(None, shown))),
+        summary=(parsed.short_description or "").translate(back),
+        description="\n\n".join(filter(None, (parsed.short_description, parsed.long_description))).translate(back),
+        parameters={name.translate(back): text and text.translate(back) for name, text in words.items()},
+        examples="\n".join(filter(None, shown)).translate(back),
     )
 
 
-def _given_back(text: str) -> str:
-    """Return a part with its own white space in the place of the stand-ins."""
-    return text.translate(str.maketrans(_STAND_INS, _BLANKS))
+def _stand_ins(text: str) -> dict[int, str]:
+    """Return a character not in a text for each of its blanks of other kinds, by code."""
+    free = (chr(code) for code in _PRIVATE if chr(code) not in text)
+    return dict(zip((ord(one) for one in _BLANKS if one in text), free, strict=False))

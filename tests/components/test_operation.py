@@ -415,13 +415,15 @@ def test_a_bad_declaration_is_one_clear_error(name: str) -> None:
     assert name in str(caught.value)
 
 
-def test_a_docstring_keeps_white_space_that_is_no_blank_and_no_new_line() -> None:
+@pytest.mark.parametrize("once", ["Once.", "\ufdd0 once \U000f0000."])
+def test_a_docstring_keeps_white_space_that_is_no_blank_and_no_new_line(once: str) -> None:
     async def do(to: str) -> str:
         return to
 
-    do.__doc__ = "\x1c\u2028Pay.\n\n    \x0c\x85\n\n    \u2029Once.\x1f\n\n    Args:\n        to: \r\x1eWho.\x0b\n    "
+    words = f"\x1c\u2028Pay.\n\n\x0c\x85\n\n\u2029{once}\x1f"
+    do.__doc__ = f"{words}\n\nArgs:\n    to: \r\x1eWho.\x0b\n    "
     signature = Operation.of(do).signature
-    assert signature.description == "\x1c\u2028Pay.\n\n\x0c\x85\n\n\u2029Once.\x1f"
+    assert signature.description == words
     assert signature.parameters["properties"]["to"]["description"] == "\r\x1eWho.\x0b"
 
 
