@@ -79,7 +79,7 @@ def found_among(records: Iterable[TraceRecord], besides: Container[str], most: i
     for _, step in steps_among(records):
         made = [one for one in step.get("results", ()) if one.get("ok") and one.get("name") not in besides]
         told = (one for one in made if one.get("value") is not None and not str(one.get("name")).startswith("model:"))
-        said = (call_words(_brief(one), _MOST_TOLD).strip() for one in told)
+        said = (call_words(_brief(one), _MOST_TOLD).strip(" \n") for one in told)
         found.extend(one for one in said if one not in found)
     return tuple(found)
 
