@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,14 @@ if TYPE_CHECKING:
 WORDS = Path(__file__).with_name("words.npz")
 _MIDDLE = 8  # four bits hold -8..7
 _WAY = 2  # how vectors are added up; another way is another embedder
+_LOADING = Lock()
+
+
+class _Loaded(NamedTuple):
+    name: str
+    pieces: WordPieces
+    codes: Vectors
+    scales: Vectors
 
 
 class StaticEmbedder:
@@ -39,7 +48,7 @@ class StaticEmbedder:
     @property
     def name(self) -> str:
         """Its name, with a digest of its vectors."""
-        return self._loaded[0]
+        return self._loaded.name
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row for each text; see `Embedder.embed`."""
@@ -51,17 +60,22 @@ class StaticEmbedder:
         return unit(rows)
 
     @cached_property
-    def _loaded(self) -> tuple[str, WordPieces, Vectors, Vectors]:
-        data = self._path.read_bytes()
-        with np.load(BytesIO(data), allow_pickle=False) as file:
-            vocabulary = bytes(file["vocabulary"]).decode().split("\n")
-            pieces = WordPieces({piece: place for place, piece in enumerate(vocabulary)})
-            return (
-                f"builtin-{_WAY}-{sha256(data).hexdigest()[:16]}",
-                pieces,
-                unpacked(file["codes"]),
-                file["scales"].astype(np.float32),
-            )
+    def _loaded(self) -> _Loaded:
+        facts = self._path.stat()
+        with _LOADING:
+            return _load(self._path, facts.st_mtime_ns, facts.st_size)
+
+
+@lru_cache(maxsize=2)
+def _load(path: Path, _changed: int, _size: int) -> _Loaded:
+    """Return the content of a file of vectors, the same arrays for all embedders of a process; nobody changes them."""
+    data = path.read_bytes()
+    with np.load(BytesIO(data), allow_pickle=False) as file:
+        vocabulary = bytes(file["vocabulary"]).decode().split("\n")
+        pieces = WordPieces({piece: place for place, piece in enumerate(vocabulary)})
+        codes, scales = unpacked(file["codes"]), file["scales"].astype(np.float32)
+    codes.flags.writeable = scales.flags.writeable = False
+    return _Loaded(f"builtin-{_WAY}-{sha256(data).hexdigest()[:16]}", pieces, codes, scales)
 
 
 def packed(codes: np.ndarray) -> np.ndarray:

@@ -84,6 +84,18 @@ def test_other_vectors_have_another_name(tmp_path: Path) -> None:
     assert names[0] != names[1]
 
 
+def test_vectors_are_read_once_for_all_embedders_until_their_file_changes(tmp_path: Path) -> None:
+    file, codes = tmp_path / "words.npz", packed(np.full((1, 4), 1))
+    np.savez(file, vocabulary=np.frombuffer(b"air", np.uint8), codes=codes, scales=np.ones(1))
+    expected = StaticEmbedder(file).embed(["air"]).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "read_bytes", lambda _: b"")
+        assert StaticEmbedder(file).embed(["air"]).tolist() == expected
+        file.touch()
+        with pytest.raises(EOFError):
+            StaticEmbedder(file).embed(["air"])
+
+
 @contextmanager
 def endpoint(answer: Any, status: int = 200, **headers: str) -> Iterator[tuple[str, list[Any]]]:
     """A server on loopback; `answer` makes its reply from the request, held to the SDK's types.
