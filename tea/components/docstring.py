@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from tea.errors import BadComponent
 
@@ -12,7 +13,7 @@ _BLANKS = (  # what Python takes for white space, beside blank, tab and newline
     "\x0b\x0c\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000"
 )
-_PRIVATE = range(0xF0000, 0x10FFFE)  # codes of characters that are no white space, more than a source holds
+_PRIVATE = range(0xF0000, 0x10FFFE)  # codes of characters that are no white space
 _NUMPY = re.compile(
     r"^[ \t]*(?:Other )?(?:Parameters|Returns|Yields|Raises|Examples?|Notes)[ \t]*\n[ \t]*-{3,}[ \t]*$", re.MULTILINE
 )
@@ -29,13 +30,13 @@ class Docstring:
         summary: Its first paragraph; empty where there is none.
         description: Summary and further paragraphs, separated by empty lines.
         parameters: The words about each parameter, by name.
-        examples: The text of its examples, with `>>>` before each call.
+        examples: The call and the result of each of its examples, as written.
     """
 
     summary: str
     description: str
     parameters: dict[str, str | None]
-    examples: str
+    examples: tuple[tuple[str, str], ...]
 
 
 def cleaned(text: str) -> str:
@@ -84,18 +85,33 @@ def read_docstring(text: str) -> Docstring:
         parsed = parse(text.translate(stand_ins), style=style)
     except ParseError as error:
         raise ValueError(str(error)) from error
-    shown = [part or "" for one in parsed.examples for part in (one.snippet, one.description)]
-    words = {name.strip().lstrip("*"): one.description for one in parsed.params for name in one.arg_name.split(",")}
     back = {ord(other): chr(blank) for blank, other in stand_ins.items()}
+    shown = "\n".join(part for one in parsed.examples for part in (one.snippet, one.description) if part)
+    words = {name.strip().lstrip("*"): one.description for one in parsed.params for name in one.arg_name.split(",")}
     return Docstring(
         summary=(parsed.short_description or "").translate(back),
         description="\n\n".join(filter(None, (parsed.short_description, parsed.long_description))).translate(back),
         parameters={name.translate(back): text and text.translate(back) for name, text in words.items()},
-        examples="\n".join(filter(None, shown)).translate(back),
+        examples=tuple((call.translate(back), result.translate(back)) for call, result in _examples(shown)),
     )
 
 
+def _examples(text: str) -> list[tuple[str, str]]:
+    if ">>>" not in text:
+        return []
+    from doctest import DocTestParser
+
+    return [(one.source.strip(" \n"), one.want.strip(" \n")) for one in DocTestParser().get_examples(text)]
+
+
 def _stand_ins(text: str) -> dict[int, str]:
-    """Return a character not in a text for each of its blanks of other kinds, by code."""
-    free = (chr(code) for code in _PRIVATE if chr(code) not in text)
-    return dict(zip((ord(one) for one in _BLANKS if one in text), free, strict=False))
+    """Return a private character not in a text for each of its blanks of other kinds, by code.
+
+    Raises:
+        ValueError: There are not enough.
+    """
+    odd = [ord(one) for one in _BLANKS if one in text]
+    free = [chr(code) for code in islice((code for code in _PRIVATE if chr(code) not in text), len(odd))]
+    if len(free) < len(odd):
+        raise ValueError("it holds too many private characters")
+    return dict(zip(odd, free, strict=True))

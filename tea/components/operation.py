@@ -23,7 +23,7 @@ from typing_extensions import override
 from tea.characters import on_one_line, path_in_sentence
 from tea.components.annotations import read_hints
 from tea.components.context import Context
-from tea.components.docstring import Docstring, cleaned, read_docstring, require_short
+from tea.components.docstring import Docstring, cleaned, read_docstring
 from tea.components.fastpath import PlainParameters, is_plain, strict_json, strict_object
 from tea.components.naming import name_hint
 from tea.components.nested_names import MemberNames, Unknown, holds_names
@@ -549,6 +549,18 @@ def _schema(build: Callable[[], JsonSchema], name: str) -> JsonSchema:
         raise BadComponent(problem, fix="use JSON types, typed dicts, dataclasses or types of tea.") from error
 
 
+def _own_text(function: Function) -> str:
+    """Return a function's docstring as it was written: its own, or that of the method it overrides."""
+    if function.__doc__:
+        return function.__doc__
+    owner: object = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split(".")[:-1]:
+        owner = getattr(owner, part, None)
+    bases = inspect.getmro(owner) if isinstance(owner, type) else ()
+    texts = (getattr(getattr(base, function.__name__, None), "__doc__", None) for base in bases)
+    return next((text for text in texts if isinstance(text, str) and text), "")
+
+
 def _documented(function: Function) -> tuple[Docstring, tuple[Example, ...]]:
     """Return a function's docstring, and the examples in it.
 
@@ -557,20 +569,11 @@ def _documented(function: Function) -> tuple[Docstring, tuple[Example, ...]]:
     """
     name = function.__name__
     try:
-        require_short(function.__doc__ or "")
-        doc = read_docstring(cleaned(function.__doc__ or inspect.getdoc(function) or ""))
-        examples = tuple(_examples(doc.examples))
+        doc = read_docstring(cleaned(_own_text(function)))
+        examples = tuple(Example(call=call, result=result) for call, result in doc.examples)
     except ValueError as error:
         problem = f"The docstring of {name!r} cannot be read: {words_of(error)}."
         raise BadComponent(problem, fix="write Google docstring sections, and examples as `>>> call`.") from error
     if not doc.summary:
         raise BadComponent(f"{name!r} has no docstring.", fix="say in one sentence what it does.")
     return doc, examples
-
-
-def _examples(text: str) -> list[Example]:
-    if ">>>" not in text:
-        return []
-    from doctest import DocTestParser
-
-    return [Example(call=e.source.strip(" \n"), result=e.want.strip(" \n")) for e in DocTestParser().get_examples(text)]

@@ -83,7 +83,7 @@ def read_prompt(source: str) -> Prompt:
     variables = _variables(fields.take("variables", dict, {}))
     return Prompt(
         name=_name(fields.take("name", str)),
-        description=fields.take("description", str).strip(),
+        description=fields.take("description", str).strip(" \t\n"),
         variables=variables,
         required=tuple(name for name, schema in variables.items() if "default" not in schema),
         output=_usable(fields.take("output", dict, None), "output"),
@@ -106,7 +106,7 @@ def read_heading(source: str) -> tuple[str, str, JsonObject]:
     """
     fields = _Fields(split(source)[0])
     metadata = _metadata(fields.take("metadata", dict, {}))
-    return _name(fields.take("name", str)), fields.take("description", str).strip(), metadata
+    return _name(fields.take("name", str)), fields.take("description", str).strip(" \t\n"), metadata
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
-from typing_extensions import TypedDict
+from typing_extensions import TypedDict, override
 
 from tea.components.context import Context
 from tea.components.json_schema import value_faults
@@ -425,6 +425,49 @@ def test_a_docstring_keeps_white_space_that_is_no_blank_and_no_new_line(once: st
     signature = Operation.of(do).signature
     assert signature.description == words
     assert signature.parameters["properties"]["to"]["description"] == "\r\x1eWho.\x0b"
+
+
+def test_examples_keep_white_space_at_the_ends_of_their_results() -> None:
+    async def pay(to: str) -> str:
+        return to
+
+    pay.__doc__ = "Pay.\n\nExamples:\n    >>> pay('bob')\n    \x1d\u202esent\x1f\n"
+    (example,) = Operation.of(pay).signature.examples
+    assert (example.call, example.result) == ("pay('bob')", "\x1d\u202esent\x1f")
+
+
+def test_a_result_outside_of_the_indentation_of_its_example_is_refused() -> None:
+    async def pay(to: str) -> str:
+        return to
+
+    pay.__doc__ = "Pay.\n\nExamples:\n    \x1dfirst\n        >>> pay('bob')\n    \x1d\u202eNOT sent\n"
+    with pytest.raises(BadComponent, match="leading whitespace"):
+        Operation.of(pay)
+
+
+class Paying:
+    async def pay(self, to: str) -> str:
+        """\x1f\x85Pay somebody."""
+        return to
+
+
+class Till(Paying):
+    @override
+    async def pay(self, to: str) -> str:
+        return to
+
+
+def test_a_docstring_of_an_overridden_method_keeps_its_white_space() -> None:
+    assert Operation.of(cast(Any, Till.pay), method=True).signature.description == "\x1f\x85Pay somebody."
+
+
+def test_a_docstring_of_all_private_characters_is_refused() -> None:
+    async def do(to: str) -> str:
+        return to
+
+    do.__doc__ = "Pay.\n\n" + "".join(map(chr, range(0xF0000, 0x10FFFE))) + "\x1f"
+    with pytest.raises(BadComponent, match="too many private characters"):
+        Operation.of(do)
 
 
 @given(st.text(alphabet="Args:\n >.x()`-=E#\t", max_size=80) | st.text(max_size=200))

@@ -10,6 +10,7 @@ import pytest
 from tea.components.manifest import Lineage, Manifest
 from tea.errors import BadArguments, BadComponent, BadOutput
 from tea.prompts.manager import Prompt, PromptManager
+from tea.prompts.source import read_heading
 from tea.types import Message, TextPart
 
 AGENTS = Path(__file__).parents[2] / "agents"
@@ -58,6 +59,11 @@ def test_a_source_says_everything_about_its_prompt() -> None:
     assert prompt.metadata == {"category": "small talk", "since": "2024-01-01"}
     assert prompt.evolvable
     assert prompt.uses is None
+
+
+def test_a_description_keeps_white_space_that_is_no_blank_and_no_new_line() -> None:
+    source = 'name: probe\ndescription: " \\fSay hello.\\u2028\\f\\n"\n'
+    assert read_heading(f"---\n{source}---\n# message\n\nHello.\n")[1] == "\fSay hello.\u2028\f"
 
 
 def test_a_prompt_is_rendered_into_a_system_and_a_user_message() -> None:
