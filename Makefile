@@ -70,9 +70,11 @@ types: $(VENV)/test.stamp
 wheel-check: $(VENV)/test.stamp
 	.ci/wheel-check $(BIN)/python $(WORKERS)
 
+# Compiled at once, since sandboxes import it without the right to write there.
 $(VENV)/core.stamp: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) --editable .
+	$(BIN)/python -m compileall -q tea
 	touch $@
 
 $(VENV)/test.stamp: $(VENV)/core.stamp
