@@ -17,7 +17,7 @@ help:
 	@echo 'make test         install, and run the tests, in two processes (WORKERS=2)'
 	@echo 'make slow         install, and run the tests that take longer: crashes, attacks, costs'
 	@echo 'make check        what must pass before a commit: format, lint, types, tests'
-	@echo 'make wheel-check  build the wheel, install it elsewhere, run the command-line tests on it'
+	@echo 'make wheel-check  build the wheel, install it elsewhere, run tests of its commands on it'
 
 demo: $(VENV)/core.stamp
 	$(BIN)/tea run examples/demo.json
