@@ -185,13 +185,14 @@ def _component(data: Any, stored: VersionManager, house: House, names: _Names) -
         raise BadInput(f"it is of kind {str(kind)[:40]!r}, not {' or '.join(sorted(house.kinds))}.", fix=_FIX)
     versions: dict[str, Manifest | Tombstone] = {}
     told = _known(stored, kind, name) if name in names[kind] else dict[str, Manifest]()
+    there = {*stored.store.versions(kind, name)} if name in names[kind] else set[str]()
     for one in data["versions"]:
         found = Tombstone.of(one) or Manifest.from_json(one)
         if not _exactly(one, found.to_json()):
             raise BadInput(f"{found.ref} has unexpected members, or members of another type.", fix=_FIX)
         if isinstance(found, Manifest) and found.kind == kind:
-            if found.digest not in told:
-                told[found.digest] = house.received(found)
+            if found.digest not in told or found.version not in there:  # what is there already may stay
+                told.setdefault(found.digest, house.received(found))
             found = _with_stored_facts(told[found.digest], found)
         if (found.kind, found.name) != (kind, name) or str(Version.parse(found.version)) in versions:
             raise BadInput(f"{kind}:{name} holds {in_sentence(str(found.ref))} twice, or not as its own.", fix=_FIX)

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import pytest
 from elsewhere import answer, open_platform
 from protocol_kit import CASES, DOCUMENTS, Case, House
 
+from tea.components.manifest import Lineage, Manifest
 from tea.errors import AlreadyRegistered, BadInput, Purged, TeaError, UnknownComponent
 from tea.platform import Platform
+from tea.registry.head import Head
 from tea.registry.transfer import _check  # pyright: ignore[reportPrivateUsage]
+from tea.store.bulk import Whole
 
 
 @pytest.fixture(params=[*CASES, *DOCUMENTS], ids=lambda case: case.kind)
@@ -279,3 +283,20 @@ async def test_what_a_file_tells_of_a_component_cannot_harm_a_list(case: Case, h
     await theirs.load(file)
     assert (await theirs.info("greeter")).description == "Greet someone."
     assert (await theirs.update("greeter", case.source(hello="hi"))).version == "1.0.1"
+
+
+async def test_hidden_characters_are_refused_in_a_new_version_of_bytes_that_are_there(tmp_path: Path) -> None:
+    source = "---\nname: odd\ndescription: Words.\n---\n# message\n\nhello \u202e\u009d world\n"
+    facts: dict[str, Any] = {"name": "odd", "description": "Words.", "source": source, "lineage": Lineage()}
+    first = Manifest(kind="prompt", version="1.0.0", created="2026-01-01T00:00:00Z", **facts)
+    head = Head(current="1.0.0", author="x", reason="r", time="2026-01-01T00:00:00Z")
+    heads, versions = [head, replace(head, current="1.0.1", undo=1)], [first, replace(first, version="1.0.1")]
+    async with Platform(tmp_path / "home", state=tmp_path / "state") as tea:
+        planted = Whole(kind="prompt", name="odd", versions={"1.0.0": first.to_json()}, heads=(head.to_json(),))
+        tea.versions.store.create_all([planted])
+        await tea.libraries["prompt"].save(tmp_path / "all.json", ["odd"])
+        told = {"versions": [one.to_json() for one in versions], "heads": [one.to_json() for one in heads]}
+        forged(tmp_path / "all.json", lambda all: all[0].update(told))
+        with pytest.raises(BadInput, match=r"U\+202E"):
+            await tea.libraries["prompt"].load(tmp_path / "all.json")
+        assert [one.version for one in tea.versions.history("prompt", "odd")] == ["1.0.0"]
