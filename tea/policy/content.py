@@ -48,7 +48,7 @@ def addressed(arguments: JsonObject) -> tuple[str, ...]:
 
     So are texts that a lenient reader takes for an address: too long ones, with blanks inside, or without a scheme.
     """
-    found = dict.fromkeys(_as_address(one.strip()) for one in texts_in(dict(arguments)))
+    found = dict.fromkeys(_as_address(one.strip(" \t\n")) for one in texts_in(dict(arguments)))
     return tuple(one for one in found if one)
 
 

@@ -38,6 +38,8 @@ def canonical_address(text: str) -> str:
     """
     if len(text) > _LONGEST or "http" not in text.lower() or any(one.isspace() for one in text):
         return ""
+    if text < "!":  # the parser would leave out control characters at the beginning
+        return ""
     try:
         parts = urlsplit(text)
         port = parts.port

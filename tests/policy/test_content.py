@@ -47,4 +47,5 @@ def test_arguments_that_are_addresses_are_found_in_any_spelling() -> None:
     }
     assert addressed(given) == ("https://site.test/", "https:\\\\site.test")
     assert addressed({"a": f"https://site.test/{'x' * 9_000}"})
+    assert addressed({"a": " \x1b\x07https://site.test/a\x1f\x85\n"}) == ("\x1b\x07https://site.test/a\x1f\x85",)
     assert addressed({"a": "site.test/?q=1", "b": {"https://key.test/": 1}}) == ("site.test/?q=1", "https://key.test/")
