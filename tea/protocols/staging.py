@@ -31,10 +31,10 @@ async def stage_version(
     Raises:
         TeaError: They change nothing, break the contract, grow without end, or are not usable as source.
     """
-    name = str(before.ref.at(None))
-    _check_growth(name, texts, await library.vars(before.ref))
+    name, exact = str(before.ref.at(None)), before.ref.at(before.digest)  # no other bytes by its number
+    _check_growth(name, texts, await library.vars(exact))
     after = await _stored(library, before, texts) or await library.setvars(
-        before.ref, texts, reason=reason, lineage=lineage, author="evolution", current=False
+        exact, texts, reason=reason, lineage=lineage, author="evolution", current=False
     )
     if after.version == before.version:
         raise BadInput(f"The proposal for {name} changes nothing.", fix="propose another text.")

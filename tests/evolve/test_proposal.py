@@ -10,7 +10,7 @@ import pytest
 from speller_kit import PROMPT, tasks
 
 from tea.components.manifest import Manifest
-from tea.errors import BadInput, Quarantined
+from tea.errors import BadInput, Quarantined, UnknownComponent
 from tea.evolve.proposal import Proposal, StrategyInput, stage, variables_of
 from tea.evolve.strategies import Given
 from tea.platform import Platform
@@ -64,7 +64,7 @@ async def test_words_swapped_after_a_campaign_began_give_no_version(tmp_path: Pa
         (tea.home / file).chmod(0o600)
         shutil.copyfile(tmp_path / "theirs" / file, tea.home / file)
         trusted = tea.trust.digests()
-        with pytest.raises(Quarantined, match="speller"):
+        with pytest.raises(UnknownComponent, match="speller"):
             await stage(tea, Proposal(changes={"prompt:speller": {name: "Be very brief."}}, why="x"), {})
         assert tea.trust.digests() == trusted
 
