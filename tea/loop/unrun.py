@@ -144,7 +144,7 @@ def _code(outcome: Observation, given: JsonObject) -> set[str]:
 
 
 def _has_failed(outcome: Observation) -> bool:
-    """Return whether a run failed: by an error, an exit code or an exception, or by what tests print."""
+    """Return whether a run failed: with an error, an exit code, an exception, or failed tests in its output."""
     value: Mapping[str, Any] = cast("Mapping[str, Any]", outcome.value) if isinstance(outcome.value, Mapping) else {}
     if not outcome.ok or "sandbox" not in value:
         return not outcome.ok

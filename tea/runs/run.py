@@ -342,7 +342,7 @@ class Run:
             return await self._permit(call, entry.key) or await self._execute(call, entry.key)
 
     async def _check_places(self, call: CallRequest, key: str, state: JsonValue) -> None:
-        """Refuse to repeat a call whose destination has changed with the state of its environment."""
+        """Refuse to repeat a call to another destination than before."""
         request = await self._declared(call, key)
         if not observes(request.traits):
             return

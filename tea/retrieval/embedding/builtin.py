@@ -68,7 +68,7 @@ class StaticEmbedder:
 
 @lru_cache(maxsize=2)
 def _load(path: Path, _changed: int, _size: int) -> _Loaded:
-    """Return the content of a file of vectors, the same arrays for all embedders of a process; nobody changes them."""
+    """Load a file of vectors, once for all embedders of a process; its arrays are read-only."""
     data = path.read_bytes()
     with np.load(BytesIO(data), allow_pickle=False) as file:
         vocabulary = bytes(file["vocabulary"]).decode().split("\n")
