@@ -49,6 +49,7 @@ _ASIDE = re.compile(
     r"|\b\d+(?:[.,]\d+)?\s?(?:e[-+]?\d+|[x\u00d7*]\s?10\^?[-+]?\d+)|(?<![\w.])\d+(?:\.\d+){2,}(?!\.?\d)|\w+@\S+",
     re.MULTILINE | re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"https?://\S+", re.IGNORECASE)
 _FENCE, _OF_VALUES = re.compile(r"^```(\w*)(.*?)^```", re.DOTALL | re.MULTILINE), ("json", "tsv")
 _NUMBER = re.compile(
     r"(?<![\w.,])(?:\d{1,3}(?:[ ,.'\u2019_]\d{3}(?!\d))+|\d+)(?:[.,]\d+)?(?![^\W\d]*\d)"  # no year before a number
@@ -207,8 +208,8 @@ class _Found(NamedTuple):
         single: Results of one number.
         together: Those of each result of very few.
         few: Numbers of small results.
-        asked: Numbers of the question.
-        stated: The numbers stated besides.
+        asked: Numbers of the question, none of an address.
+        stated: The numbers stated besides, none of an address.
         spans: Days between dates.
         counts: Counts of members, lines and words of what was read.
         shares: Whether question or answer speak of shares.
@@ -255,8 +256,8 @@ class _Found(NamedTuple):
             single=single,
             together=together,
             few=few,
-            stated=list(dict.fromkeys(map(abs, _all_numbers(stated)))),
-            asked=list(dict.fromkeys(map(abs, _all_numbers(asked)))),
+            stated=list(dict.fromkeys(map(abs, _all_numbers(_ADDRESS.sub(" ", stated))))),
+            asked=list(dict.fromkeys(map(abs, _all_numbers(_ADDRESS.sub(" ", asked))))),
             spans=sorted(days),
             counts=sorted({float(one) for value in values for one in _counts(value, words)} | _alike(values)),
             shares=_SHARE.search(words) is not None,

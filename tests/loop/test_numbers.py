@@ -136,3 +136,9 @@ def test_a_quotient_may_be_rounded_to_a_whole_number_of_times_or_thousands(
     answer: str, read: list[Any], unknown: list[str]
 ) -> None:
     assert unfounded(answer, "How many more are there?", read) == unknown
+
+
+@pytest.mark.parametrize("port", [43461, 970])
+def test_no_number_follows_from_the_address_of_a_task(port: int) -> None:
+    site = f"http://127.0.0.1:{port}"
+    assert unfounded("42 crowns.", f"Compare {site}/1 and {site}/928.", ["A page of 3 words."]) == ["42"]
