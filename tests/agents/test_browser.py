@@ -114,7 +114,8 @@ async def test_it_reads_a_page_and_keeps_log_film_and_report(tea: Platform, play
 async def test_the_only_address_of_a_task_is_open_before_the_first_question(
     tea: Platform, played: Played, site: str, task: str, at: str
 ) -> None:
-    played.model = ScriptedModel([step(final={"success": True, "answer": "42 crowns."})])
+    price = "42" if at != "about:blank" else "7.35"  # none that a port in thousands could mean
+    played.model = ScriptedModel([step(final={"success": True, "answer": f"{price} crowns."})])
     outcome = await tea.run(task.format(site=site), agent="browser")
     request, *others = played.model.requests
     assert len(others) == (at == "about:blank")  # a number that no page showed is asked about once
