@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from unicodedata import category, normalize
 
@@ -11,7 +11,7 @@ from tea.policy.destination import canonical_address, texts_in
 from tea.types import JsonObject, JsonValue
 
 # All patterns here look at each character a bounded number of times: texts may be long, and hostile.
-_GAPS = re.compile(r"[\s<>\"'`\\^{}|,;()\[\]]+")
+_TOKEN = re.compile(r"[^\s<>\"'`\\^{}|,;()\[\]]+")
 _PARTS = re.compile(r"[^\w.-]+")
 _TOP = re.compile(r"[^\W\d_]{2,24}|xn--[a-z0-9-]{1,59}")
 _ACCOUNT = re.compile(r"(?<!\w)[a-z]{2}\d{2}(?:[ -]?[a-z0-9]{4}){2,7}(?:[ -]?[a-z0-9]{1,4})?(?!\w)", re.IGNORECASE)
@@ -30,17 +30,26 @@ _FILE = re.compile(
 )
 
 
-def addresses_within(value: JsonValue) -> tuple[str, ...]:
-    """Return the addresses within the texts of JSON, each once: links, hosts, e-mail addresses, numbers of accounts.
+def addresses_within(value: JsonValue) -> dict[str, str]:
+    r"""Return the addresses within the texts of JSON: links, hosts, e-mail addresses, numbers of accounts.
 
     Args:
         value: Texts, also inside of lists and objects.
 
+    Returns:
+        How each stands in its text, with the characters inside of it that nobody sees, by how programs read it.
+
     Examples:
-        >>> addresses_within("See www.site.test/a, or ask ann@site.test about notes.txt.")
-        ('www.site.test/a', 'ann@site.test')
+        >>> [*addresses_within("See www.site.test/a, or ask ann@site.test about notes.txt.")]
+        ['www.site.test/a', 'ann@site.test']
+        >>> addresses_within("See ev\u00adil.test.")
+        {'evil.test': 'ev\xadil.test'}
     """
-    return tuple(dict.fromkeys(one for text in texts_in(value) for one in _within(text)))
+    found = dict[str, str]()
+    for text in texts_in(value):
+        for read, standing in _within(text):
+            found.setdefault(read, standing)
+    return found
 
 
 def addressed(arguments: JsonObject) -> tuple[str, ...]:
@@ -71,22 +80,33 @@ def _as_address(text: str) -> str:
     return text if whole and next(_hosts(f"{start}{''.join(seen)}".translate(_DOTS)), "") else ""
 
 
-def _within(text: str) -> Iterator[str]:
+def _within(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each address as programs read it, and as it stands."""
+    whole = normalize("NFKC", text).translate(_DOTS)
     # What nobody sees, as a soft hyphen, parts no address for the programs that make links of texts.
-    seen = "".join(one for one in normalize("NFKC", text).translate(_DOTS) if category(one) != "Cf")
-    for token in _GAPS.split(seen):
-        before, sign, after = token.rstrip(_ENDS).partition("://")
+    places = [at for at, one in enumerate(whole) if category(one) != "Cf"]
+    for start, found in _read("".join(whole[at] for at in places)):
+        yield found, whole[places[start] : places[start + len(found) - 1] + 1]
+
+
+def _read(seen: str) -> Iterator[tuple[int, str]]:
+    """Yield where each address begins, and the address."""
+    for token in _TOKEN.finditer(seen):
+        before, sign, after = token[0].rstrip(_ENDS).partition("://")
+        found: Iterable[str] = ()
         if sign:
-            yield f"{_PARTS.split(before)[-1]}{sign}{after}"
+            found = (f"{_PARTS.split(before)[-1]}{sign}{after}",)
         elif "@" in before.strip("@"):
-            yield before.rpartition(":")[2]
+            found = (before.rpartition(":")[2],)
         elif "." in before:
-            yield from _hosts(before)
-    for found in _ACCOUNT.finditer(seen):
-        if sum(one.isdigit() for one in found[0]) >= _DIGITS:
-            yield found[0]
-    for found in _NUMBER.finditer(seen):
-        yield found[0]
+            found = _hosts(before)
+        end = token.start() + len(before) + len(sign) + len(after)
+        yield from ((end - len(one), one) for one in found)
+    for number in _ACCOUNT.finditer(seen):
+        if sum(one.isdigit() for one in number[0]) >= _DIGITS:
+            yield number.start(), number[0]
+    for number in _NUMBER.finditer(seen):
+        yield number.start(), number[0]
 
 
 def _hosts(token: str) -> Iterator[str]:

@@ -228,7 +228,7 @@ class OperatorPolicy:
         return any(permits(pattern, place) for pattern in self.settings.destinations)
 
     def _carried(self, request: CallRequest, places: Sequence[str]) -> tuple[str, ...]:
-        """Return the addresses in the words of a call named neither by a person nor by the operator's list.
+        """Return the addresses in the words of a call, as they stand, that neither a person nor the operator named.
 
         Where the person of this run named all destinations, they may be told anything.
         """
@@ -236,7 +236,7 @@ class OperatorPolicy:
             return ()
         declared = request.traits.destinations or ()
         words = [one for name, one in request.arguments.items() if name not in declared]
-        return tuple(one for one in addresses_within(words) if not self._is_known(request, one))
+        return tuple(standing for one, standing in addresses_within(words).items() if not self._is_known(request, one))
 
     def _is_known(self, request: CallRequest, address: str) -> bool:
         """Return whether an address in the words of a call, or its host, was named."""

@@ -153,6 +153,15 @@ async def test_the_words_of_a_skill_send_nothing(tmp_path: Path) -> None:
         assert "prompt:letters@1.0.0" in await waits(tea, "Go.", agent="skilled")
 
 
+async def test_an_address_passed_on_is_named_with_what_nobody_sees_in_it(tmp_path: Path) -> None:
+    listed = f'{ALLOWED}destinations = ["*@team.test"]\n'
+    sends = ["tool", "send", {"to": "bob@team.test", "words": "Read \u202eev\u00ad\u200bil.test."}]
+    async with plain(tmp_path, listed) as tea:
+        await stock(tea, scripted(READ, sends))
+        question = await waits(tea, "Tell my team.", agent="worker")
+    assert r'would pass on "ev\u00ad\u200bil.test", which nobody named' in question
+
+
 LINK = "www.secure-systems.test/login"
 
 
