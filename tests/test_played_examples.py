@@ -140,8 +140,8 @@ async def test_an_example_is_replayed_identically_and_forked_in_its_middle(name:
 
 
 @pytest.fixture(scope="module")
-def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
-    killable = Killable(tmp_path_factory.mktemp("killed"))
+def tea(tmp_path_factory: pytest.TempPathFactory, machine: Path) -> Iterator[Killable]:
+    killable = Killable(tmp_path_factory.mktemp("killed"), machine)
     yield killable
     killable.process.communicate(timeout=60)
 

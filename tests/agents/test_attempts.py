@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from attempts_kit import TASK, Cast, answered, shown, step, steps, verdict
+from killing import share_sources
 
 from tea.errors import BadTask, NotLocked, ProviderError
 from tea.models.manager import ModelConfig
@@ -319,7 +320,7 @@ class Dice(Agent):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["attempts", "successive", "debate"])
-async def test_work_that_is_killed_goes_on_to_an_end(mode: str, tmp_path: Path) -> None:
+async def test_work_that_is_killed_goes_on_to_an_end(mode: str, tmp_path: Path, machine: Path) -> None:
     from attempts_process import begin, opened
 
     async with opened(tmp_path / "whole") as tea:
@@ -328,6 +329,7 @@ async def test_work_that_is_killed_goes_on_to_an_end(mode: str, tmp_path: Path) 
     chance = random.Random(mode)
     for number in range(3):
         home, records = tmp_path / str(number), chance.randint(3, length - 2)
+        share_sources(home / "state", machine)
         command = [sys.executable, PROCESS, home, mode, str(records)]
         kits = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         process = await asyncio.to_thread(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from killing import share_sources
 from researcher_kit import PLAYS, Script, world
 
 from tea.models.manager import ModelConfig
@@ -40,13 +41,14 @@ async def test_research_is_replayed_and_forked_in_its_middle(name: str, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLAYS)
-async def test_research_that_is_killed_goes_on_to_the_same_end(name: str, tmp_path: Path) -> None:
+async def test_research_that_is_killed_goes_on_to_the_same_end(name: str, tmp_path: Path, machine: Path) -> None:
     play, chance = PLAYS[name], random.Random(name)
     async with world(tmp_path / "whole", Script(**play.replies), play.pages, play.found, play.docs) as (tea, _):
         outcome = await tea.run(play.task, agent="researcher")
         length = len(list(tea.tracer.records(outcome.run)))
     for number in range(3):
         home, records = tmp_path / str(number), chance.randint(3, length - 2)
+        share_sources(home / "state", machine)
         command = [sys.executable, PROCESS, home, name, str(records)]
         kits = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
         process = await asyncio.to_thread(

@@ -14,10 +14,16 @@ KILLED = -9
 
 
 class Killable:
-    """Runs `tea` in folders, to its end or to a moment in its life."""
+    """Runs `tea` in folders, to its end or to a moment in its life.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+        folder: Where the operator's state lies.
+        machine: The folder of all processes of the tests.
+    """
+
+    def __init__(self, folder: Path, machine: Path) -> None:
         self.folder = folder
+        share_sources(folder / "state", machine)
         program = [sys.executable, str(Path(__file__).with_name("killable.py"))]
         self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
@@ -54,6 +60,14 @@ class Killable:
         self.process.stdin.write(json.dumps(request) + "\n")
         self.process.stdin.flush()
         return int(self.process.stdout.readline()), streams[1].read_text()
+
+
+def share_sources(state: Path, machine: Path) -> None:
+    """Let processes with a state of their own find the sources that other tests compiled."""
+    kept = machine / "kept"
+    for folder in (kept, state):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (state / "kept").symlink_to(kept)
 
 
 def records(home: Path) -> list[Any]:

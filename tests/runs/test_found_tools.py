@@ -157,8 +157,8 @@ async def test_a_fork_before_and_after_a_search_meets_the_version_that_it_asks_f
 
 
 @pytest.fixture
-def killable(tmp_path: Path) -> Iterator[Killable]:
-    killable = Killable(tmp_path)
+def killable(tmp_path: Path, machine: Path) -> Iterator[Killable]:
+    killable = Killable(tmp_path, machine)
     yield killable
     killable.process.communicate(timeout=60)
 

@@ -4,6 +4,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from killing import KILLED, Killable, records
@@ -17,8 +18,8 @@ TASKS = {
 
 
 @pytest.fixture(scope="module")
-def tea(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
-    killable = Killable(tmp_path_factory.mktemp("killed"))
+def tea(tmp_path_factory: pytest.TempPathFactory, machine: Path) -> Iterator[Killable]:
+    killable = Killable(tmp_path_factory.mktemp("killed"), machine)
     yield killable
     killable.process.communicate(timeout=60)
 

@@ -264,8 +264,8 @@ async def test_a_message_that_is_damaged_is_named_to_the_agent(tea: Platform) ->
 
 
 @pytest.fixture(scope="module")
-def killable(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
-    made = Killable(tmp_path_factory.mktemp("told"))
+def killable(tmp_path_factory: pytest.TempPathFactory, machine: Path) -> Iterator[Killable]:
+    made = Killable(tmp_path_factory.mktemp("told"), machine)
     yield made
     made.process.communicate(timeout=60)
 

@@ -502,30 +502,29 @@ async def test_a_passage_found_twice_is_given_once(tmp_path: Path) -> None:
     assert [one.words.count("[given above already]") for one in script.asked] == [0, 0, 1, 2]
 
 
+FITTING: dict[str, set[str]] = {
+    "What is 12*7?": set[str](),
+    "How many partitions has the number 60?": set[str](),
+    "Which weekday does the 13th of a month fall on most often?": set[str](),
+    "What is the total amount of the paid invoices per customer?": set[str](),
+    "What is the SHA-256 of the word tea?": set[str](),
+    "Which city has the largest number of people?": set[str](),
+    "Check these IBANs: DE89370400440532013000, GB82WEST12345698765432.": {"check_ibans"},
+    "What is 2026 in Roman numerals?": {"roman_number"},
+    "How many rows has the table?": set[str](),
+    "How many days lie between 3 March 1999 and 17 July 2024?": set[str](),
+    "How many business days are there between 2 January and 30 June 2025?": {"business_days"},
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("text", "wanted"),
-    [
-        ("What is 12*7?", set[str]()),
-        ("How many partitions has the number 60?", set[str]()),
-        ("Which weekday does the 13th of a month fall on most often?", set[str]()),
-        ("What is the total amount of the paid invoices per customer?", set[str]()),
-        ("What is the SHA-256 of the word tea?", set[str]()),
-        ("Which city has the largest number of people?", set[str]()),
-        ("Check these IBANs: DE89370400440532013000, GB82WEST12345698765432.", {"check_ibans"}),
-        ("What is 2026 in Roman numerals?", {"roman_number"}),
-        ("How many rows has the table?", set[str]()),
-        ("How many days lie between 3 March 1999 and 17 July 2024?", set[str]()),
-        ("How many business days are there between 2 January and 30 June 2025?", {"business_days"}),
-    ],
-)
-async def test_tools_made_for_other_tasks_are_offered_where_they_fit_alone(
-    tmp_path: Path, text: str, wanted: set[str]
-) -> None:
-    async with playing(tmp_path, CHAT, [ends("x")]) as (tea, script):
+async def test_tools_made_for_other_tasks_are_offered_where_they_fit_alone(tmp_path: Path) -> None:
+    async with playing(tmp_path, CHAT, lambda _: ends("x")) as (tea, script):
         await make_tools(tea)
-        await tea.run(text)
-    assert {*MADE} & {*script.asked[0].functions} == wanted
+        for text in FITTING:
+            await tea.run(text)
+    firsts = {text: next(one for one in script.asked if text in json.dumps(one.body)) for text in FITTING}
+    assert {text: {*MADE} & {*one.functions} for text, one in firsts.items()} == FITTING
 
 
 async def test_the_search_names_what_is_bundled_before_what_was_made_and_nothing_untrusted(tmp_path: Path) -> None:

@@ -294,8 +294,8 @@ async def test_a_damaged_state_is_named_and_nothing_is_made_up(tmp_path: Path) -
 
 
 @pytest.fixture(scope="module")
-def tea_killed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Killable]:
-    made = Killable(tmp_path_factory.mktemp("killed"))
+def tea_killed(tmp_path_factory: pytest.TempPathFactory, machine: Path) -> Iterator[Killable]:
+    made = Killable(tmp_path_factory.mktemp("killed"), machine)
     yield made
     made.process.communicate(timeout=60)
 
