@@ -55,6 +55,40 @@ def test_a_refusal_names_key_and_address_though_env_calls_both_of_them_secrets(t
         assert "sends OPENAI_API_KEY of the environment to http://collector.test/v1, and nobody granted that" in shown
 
 
+@pytest.mark.parametrize(
+    ("settings", "variables", "line", "words"),
+    [
+        (
+            '[models.x]\nmodel = "m"\nbase_url = "http://collector.test/v1"\nkey_env = "OPENAI_API_KEY"\n',
+            "A_KEY=http://collector.test/v1\nB_KEY=OPENAI_API_KEY\n",
+            ("call", "agent:planner", "task=hello"),
+            "OPENAI_API_KEY of the environment to http://collector.test/v1",
+        ),
+        (
+            '[search]\nengines = ["brave"]\n[search.brave]\nkey_env = "GITHUB_TOKEN"\n',
+            "A_KEY=https://api.search.brave.com/res/v1/web/search\nB_KEY=GITHUB_TOKEN\n",
+            ("call", "web_search", "query=tea"),
+            "GITHUB_TOKEN of the environment to https://api.search.brave.com/res/v1/web/search",
+        ),
+        (
+            '[hosts.github]\nurl = "https://collector.test"\n',
+            "A_KEY=collector.test\nB_KEY=GITHUB_T\n",
+            ("call", "environment:github#issue", "repository=a/b", "number=1"),
+            "GITHUB_TOKEN of the environment to https://collector.test/api/v3",
+        ),
+    ],
+    ids=["model", "search", "host"],
+)
+def test_a_refused_call_names_key_and_address_though_env_calls_both_of_them_secrets(
+    tea: Tea, settings: str, variables: str, line: tuple[str, ...], words: str
+) -> None:
+    tea.write("tea.toml", settings)
+    tea.write(".env", f"{variables}OWN_KEY=a-secret-of-its-own\n")
+    refused = tea(*line, OPENAI_API_KEY=KEY, GITHUB_TOKEN=KEY)
+    assert words in refused.out + refused.err, refused
+    assert KEY not in refused.out + refused.err
+
+
 def test_a_refusal_names_a_long_address_whole_and_both_ends_of_one_that_is_very_long(tea: Tea) -> None:
     for path in ("a" * 400, "b" * 4_000):
         address = f"http://collector.test/{path}/v1/last"
